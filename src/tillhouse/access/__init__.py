@@ -1,0 +1,1 @@
+"""Who calls, for which business, and what they may do."""

@@ -1,0 +1,66 @@
+"""The audit log: who did what, as links of one chain per business."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.callers import KeyCaller
+from tillhouse.access.store import audit as store
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import new_id
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who did it, and from where."""
+
+    name: str
+    ip: str
+    user_id: UUID | None = None
+    key_id: UUID | None = None
+
+
+COMMAND_LINE = Actor(name="command line", ip="local")
+
+
+def actor(call: Call) -> Actor:
+    """The caller as an actor."""
+    if isinstance(call.caller, KeyCaller):
+        return Actor(call.caller.name, call.ip, key_id=call.caller.key_id)
+    return Actor(call.caller.name, call.ip, user_id=call.caller.user_id)
+
+
+async def note(
+    call: Call,
+    what: tuple[str, str],
+    metadata: dict[str, Any],
+    *,
+    about_key: UUID | None = None,
+) -> None:
+    """Write (event type, title) in the transaction of the change that it tells of."""
+    who = actor(call)
+    await append(call.db, call.business_id, who, what, metadata, call.now, about_key=about_key)
+
+
+async def append(  # noqa: PLR0913 - every fact of one entry
+    db: Db,
+    business_id: UUID,
+    who: Actor,
+    what: tuple[str, str],
+    metadata: dict[str, Any],
+    now: datetime,
+    *,
+    about_key: UUID | None = None,
+) -> None:
+    """Write an entry for somebody who has no call: a command, a worker."""
+    await store.append_event(
+        db,
+        business_id,
+        new_id(),
+        (about_key or who.key_id, who.user_id, who.name, who.ip),
+        what,
+        metadata,
+        now,
+    )

@@ -1,0 +1,43 @@
+"""What arrives with every request: the whole of what a handler may know about its caller."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.callers import Book, KeyCaller, UserCaller
+from tillhouse.db.pool import Db
+
+if TYPE_CHECKING:
+    from tillhouse.access.house import House
+
+
+class Visit(msgspec.Struct, kw_only=True):
+    """A request of nobody in particular: registration, login."""
+
+    db: Db
+    house: "House"
+    now: datetime
+    request_id: str
+    ip: str
+
+
+class Call(Visit, kw_only=True):
+    """A request of a known caller, in one book."""
+
+    business_id: UUID
+    book: Book
+    caller: KeyCaller | UserCaller
+
+    @property
+    def user(self) -> UserCaller:
+        """The person who calls; only routes behind a session ask."""
+        assert isinstance(self.caller, UserCaller), "this route is behind a session"  # noqa: S101
+        return self.caller
+
+    @property
+    def key(self) -> KeyCaller:
+        """The key that calls; only routes that take nothing but keys ask."""
+        assert isinstance(self.caller, KeyCaller), "this route takes API keys only"  # noqa: S101
+        return self.caller

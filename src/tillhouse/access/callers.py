@@ -1,0 +1,76 @@
+"""Who may call: values without any I/O, for rules to judge."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.network import Network
+
+
+class Book(msgspec.Struct, frozen=True):
+    """One environment of a business: the isolation key."""
+
+    id: UUID
+    environment: str
+
+
+class Books(msgspec.Struct, frozen=True):
+    """Both books of a business."""
+
+    test: UUID
+    live: UUID
+
+    def of(self, environment: str) -> UUID:
+        """The book of an environment."""
+        return self.live if environment == "live" else self.test
+
+    def all(self) -> list[UUID]:
+        """Both, for statements that cover the whole business."""
+        return [self.test, self.live]
+
+
+class KeyCaller(msgspec.Struct, frozen=True, kw_only=True):
+    """An API key, as it stood when this request arrived."""
+
+    key_id: UUID
+    business_id: UUID
+    book: Book
+    app_id: UUID
+    name: str
+    scopes: frozenset[str]
+    allowed_origins: tuple[str, ...]
+    allowed_networks: tuple[Network, ...]
+    withdrawal_policy: dict[str, Any] | None
+
+
+class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
+    """A person of the business, in one session."""
+
+    user_id: UUID
+    session_id: UUID
+    business_id: UUID
+    books: Books
+    name: str
+    email: str
+    role: str
+    permissions: frozenset[str]
+    scopes: frozenset[str]
+    password_verified_at: datetime | None
+    has_api_access: bool
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """What the rate limit says to one request."""
+
+    limit: int
+    window_s: int
+    remaining: int
+    full_in_s: float
+    is_allowed: bool
+
+    @property
+    def retry_after_s(self) -> float:
+        """When the next request would pass."""
+        return max(0.0, self.full_in_s - self.window_s) + self.window_s / self.limit

@@ -1,0 +1,69 @@
+"""May this caller do this? Facts in, a refusal or nothing out."""
+
+from datetime import datetime, timedelta
+
+from tillhouse.access.callers import KeyCaller, UserCaller
+from tillhouse.access.callers import Allowance
+from tillhouse.kit.errors import (
+    Forbidden,
+    Limited,
+    PasswordVerificationRequired,
+    SubscriptionRequired,
+)
+from tillhouse.kit.network import Address, contains, origin_allowed
+
+STEP_UP_LASTS = timedelta(minutes=15)
+
+
+def check_address(caller: KeyCaller, address: Address | None) -> None:
+    """A key with IP ranges is good from these only; an unreadable address is from nowhere."""
+    if caller.allowed_networks and (
+        address is None or not contains(caller.allowed_networks, address)
+    ):
+        raise Forbidden("This API key may not be used from this address")
+
+
+def check_origin(caller: KeyCaller, origin: str | None) -> None:
+    """A key with origins is good for browsers on these; servers send no Origin."""
+    if origin and caller.allowed_origins and not origin_allowed(origin, caller.allowed_origins):
+        raise Forbidden("This API key may not be used from this origin")
+
+
+def check_rate(allowance: Allowance | None) -> None:
+    """One request too many waits."""
+    if allowance is not None and not allowance.is_allowed:
+        raise Limited(retry_after_s=allowance.retry_after_s)
+
+
+def check_scope(scopes: frozenset[str], wanted: str) -> None:
+    """The caller needs this scope or one that grants it."""
+    if wanted not in scopes:
+        raise Forbidden(f"This needs the scope {wanted}")
+
+
+def check_permission(caller: UserCaller, wanted: str) -> None:
+    """The caller's role needs this permission."""
+    if wanted not in caller.permissions:
+        raise Forbidden(f"Your role ({caller.role}) lacks the permission {wanted}")
+
+
+def check_subscription(caller: UserCaller) -> None:
+    """The portal is open to businesses on trial or with API access."""
+    if not caller.has_api_access:
+        raise SubscriptionRequired
+
+
+def check_step_up(caller: UserCaller, now: datetime) -> None:
+    """The password was given in this session a short while ago; a login does not count."""
+    verified_at = caller.password_verified_at
+    if verified_at is None or now - verified_at > STEP_UP_LASTS:
+        raise PasswordVerificationRequired
+
+
+def has_api_access(
+    status: str, trial_ends_at: datetime | None, api_access: bool, now: datetime
+) -> bool:
+    """Whether a subscription opens the portal."""
+    if status == "trial":
+        return trial_ends_at is not None and trial_ends_at > now
+    return status == "active" and api_access

@@ -1,0 +1,1 @@
+"""The statements of the access room, a file per subject."""

@@ -1,0 +1,115 @@
+"""Usage: counted in memory per request, written in batches, all of it on a clean stop."""
+
+import asyncio
+import contextlib
+from datetime import date, datetime
+from uuid import UUID
+
+import msgspec
+import structlog
+from asyncpg import InterfaceError, PostgresError
+
+from tillhouse.access.callers import KeyCaller
+from tillhouse.access.store import usage as store
+from tillhouse.db.pool import Pool
+from tillhouse.kit.errors import Unavailable
+
+FLUSH_EVERY_S = 2.0
+_ERRORS_FROM = 400
+
+log = structlog.get_logger()
+
+# book, day, app, method, route template, class of status
+CounterKey = tuple[UUID, date, UUID, str, str, str]
+
+
+class Tally(msgspec.Struct):
+    """What one counter holds between two flushes."""
+
+    requests: int = 0
+    errors: int = 0
+    latency_us: int = 0
+
+
+class Usage:
+    """The counters of this process."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._tallies: dict[CounterKey, Tally] = {}
+        self._uses: dict[tuple[UUID, UUID], tuple[datetime, str]] = {}
+        self._flushing = asyncio.Lock()
+        self._loop: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to flush every few seconds."""
+        self._loop = asyncio.create_task(self._run())
+
+    def count(
+        self, caller: KeyCaller, route: tuple[str, str], status: int, took_s: float, seen: "Seen"
+    ) -> None:
+        """Count one answered request."""
+        method, endpoint = route
+        counter = (
+            caller.book.id, seen.at.date(), caller.app_id, method, endpoint, f"{status // 100}xx"
+        )  # fmt: skip
+        tally = self._tallies.get(counter)
+        if tally is None:
+            tally = self._tallies[counter] = Tally()
+        tally.requests += 1
+        tally.errors += status >= _ERRORS_FROM
+        tally.latency_us += int(took_s * 1_000_000)
+        self._uses[(caller.book.id, caller.key_id)] = (seen.at, seen.ip)
+
+    async def flush(self) -> None:
+        """Write what was counted; on failure it stays here for the next time."""
+        async with self._flushing:
+            tallies, self._tallies = self._tallies, {}
+            uses, self._uses = self._uses, {}
+            if not tallies:
+                return
+            try:
+                async with self._pool.transaction() as db:
+                    await store.add_usage(db, sorted(tallies.items()))
+                    await store.touch_keys(db, sorted(uses.items()))
+            except BaseException:
+                self._put_back(tallies, uses)
+                raise
+
+    async def stop(self) -> None:
+        """Flush for the last time."""
+        if self._loop is not None:
+            self._loop.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._loop
+        await self._try_flush()
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_EVERY_S)
+            await self._try_flush()
+
+    async def _try_flush(self) -> None:
+        try:
+            await self.flush()
+        except (PostgresError, InterfaceError, OSError, Unavailable) as error:
+            log.warning("usage_not_written", error=str(error))
+
+    def _put_back(
+        self,
+        tallies: dict[CounterKey, Tally],
+        uses: dict[tuple[UUID, UUID], tuple[datetime, str]],
+    ) -> None:
+        for counter, old in tallies.items():
+            tally = self._tallies.setdefault(counter, Tally())
+            tally.requests += old.requests
+            tally.errors += old.errors
+            tally.latency_us += old.latency_us
+        self._uses = uses | self._uses
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """When a request came and from where."""
+
+    at: datetime
+    ip: str

@@ -1,0 +1,225 @@
+"""Register, log in, go on, prove the password, change business, log out."""
+
+from datetime import datetime, timedelta
+from ipaddress import ip_network
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call, Visit
+from tillhouse.access.house import House
+from tillhouse.access.rules import STEP_UP_LASTS
+from tillhouse.access.store import audit as audit_store
+from tillhouse.access.store import sessions
+from tillhouse.access.tokens import LIFETIME, Claims
+from tillhouse.accounts import store
+from tillhouse.accounts.types import (
+    AccessToken,
+    BusinessChoice,
+    Credentials,
+    Ended,
+    Me,
+    NewAccount,
+    Tokens,
+    Verified,
+)
+from tillhouse.db.pool import Db
+from tillhouse.developer.actions.apps import open_default_apps
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Forbidden, Limited, Missing, Unauthenticated
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.secrets import digest, new_token, same
+
+TRIAL = timedelta(days=14)
+SESSION_LASTS = timedelta(days=30)
+# A client whose refresh was answered but lost may use the old token once more, briefly.
+REFRESH_GRACE = timedelta(seconds=30)
+ATTEMPTS_MAX = 10
+LOCKED_FOR = timedelta(minutes=30)
+
+DEFAULT_CURRENCY = "USD"
+DEFAULT_TIME_ZONE = "UTC"
+DEFAULT_COUNTRY = "US"
+
+_WRONG = "The e-mail address or the password is wrong."
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """The ids of what a registration made."""
+
+    user_id: UUID
+    business_id: UUID
+    test_book_id: UUID
+    live_book_id: UUID
+
+
+async def register(visit: Visit, new: NewAccount) -> Tokens:
+    """Open a business with its owner, and log the owner in."""
+    opened = await open_business(visit.house, visit.db, new, visit.now)
+    who = audit.Actor(new.name, visit.ip, user_id=opened.user_id)
+    await audit.append(
+        visit.db, opened.business_id, who, ("business.registered", f"Opened {new.business_name}"),
+        {"type": new.business_type, "name": new.business_name}, visit.now,
+    )  # fmt: skip
+    return await _open_session(visit, opened.user_id, opened.business_id)
+
+
+async def open_business(house: House, db: Db, new: NewAccount, now: datetime) -> Opened:
+    """Write the owner, the business, both books and their default apps."""
+    opened = Opened(new_id(), new_id(), new_id(), new_id())
+    password_hash = await house.passwords.hash(new.password)
+    await store.insert_user(db, opened.user_id, new.email, new.name, password_hash, now)
+    await store.insert_business(
+        db,
+        store.BusinessRow(
+            id=opened.business_id,
+            test_book_id=opened.test_book_id,
+            live_book_id=opened.live_book_id,
+            owner_id=opened.user_id,
+            name=new.business_name,
+            type=new.business_type,
+            currency=new.currency or DEFAULT_CURRENCY,
+            time_zone=new.time_zone or DEFAULT_TIME_ZONE,
+            country=new.country or DEFAULT_COUNTRY,
+            master_version=house.vault.master_version,
+            wrapped_data_key=house.vault.new_data_key(opened.business_id),
+            created_at=now,
+            trial_ends_at=now + TRIAL,
+        ),
+    )
+    await audit_store.open_chain(db, opened.business_id)
+    await open_default_apps(db, [opened.test_book_id, opened.live_book_id], now)
+    return opened
+
+
+async def log_in(visit: Visit, given: Credentials) -> Tokens:
+    """Open a session for the right password; a wrong one and no account read alike."""
+    attempt = await _take_attempt(visit, given.email)
+    # Hashing takes long: no connection is held meanwhile.
+    async with visit.house.pool.reading() as db:
+        user = await sessions.find_user_by_email(db, given.email)
+    hashed = user["password_hash"] if user else None
+    if not await visit.house.passwords.verify(hashed, given.password) or user is None:
+        raise Unauthenticated(_WRONG)
+    if user["business_id"] is None:
+        raise Forbidden("You belong to no business any more: ask its owner to add you.")
+    await sessions.forget_attempts(visit.db, *attempt)
+    return await _open_session(visit, user["id"], user["business_id"])
+
+
+async def refresh(visit: Visit, token: str) -> Tokens:
+    """Exchange a refresh token; one that was exchanged before ends the session."""
+    used = digest(visit.house.vault.pepper, token)
+    row = await sessions.lock_session_by_refresh(visit.db, used)
+    if row is None or row["ended_at"] is not None or row["expires_at"] <= visit.now:
+        raise Unauthenticated("This session has ended: log in again.")
+    if not same(row["refresh_digest"], used):
+        return await _refresh_again(visit, row)
+    new = new_token("thrt_")
+    digests = (digest(visit.house.vault.pepper, new), used)
+    await sessions.update_refresh(
+        visit.db, row["id"], digests, visit.now, visit.now + SESSION_LASTS
+    )
+    return _tokens(visit, Claims(row["user_id"], row["id"], row["business_id"]), new)
+
+
+async def _refresh_again(visit: Visit, row: Record) -> Tokens:
+    """An exchanged token came back: soon after, its answer was lost; later, it was stolen."""
+    if visit.now - row["refreshed_at"] <= REFRESH_GRACE:
+        return await _open_session(visit, row["user_id"], row["business_id"])
+    # The refusal rolls this request back, so the end of the session is a transaction of its own.
+    await visit.db.rollback()
+    async with visit.house.pool.transaction() as db:
+        await sessions.end_session(db, row["id"], visit.now)
+    raise Unauthenticated("This refresh token was used before: log in again.")
+
+
+async def log_out(call: Call) -> Ended:
+    """End this session at once."""
+    await sessions.end_session(call.db, call.user.session_id, call.now)
+    return Ended(call.user.session_id)
+
+
+async def verify_password(call: Call, password: str) -> Verified:
+    """Step up: the password, given again, opens what needs it for a quarter of an hour."""
+    attempt = await _take_attempt(call, call.user.email)
+    async with call.house.pool.reading() as db:
+        hashed = await sessions.find_password_hash(db, call.user.user_id)
+    if not await call.house.passwords.verify(hashed, password):
+        raise Forbidden("The password is wrong.")
+    await sessions.forget_attempts(call.db, *attempt)
+    await sessions.update_password_verified(call.db, call.user.session_id, call.now)
+    return Verified(iso(call.now + STEP_UP_LASTS))
+
+
+async def switch(call: Call, choice: BusinessChoice) -> AccessToken:
+    """Go on in another business of the same person."""
+    if not await store.is_member(call.db, choice.business_id, call.user.user_id):
+        raise Missing("You belong to no such business.")
+    user = call.user
+    await sessions.update_session_business(call.db, user.session_id, choice.business_id)
+    claims = Claims(user.user_id, user.session_id, choice.business_id)
+    token = call.house.tokens.sign(claims, call.now)
+    return AccessToken(token, int(LIFETIME.total_seconds()), choice.business_id)
+
+
+async def me(call: Call) -> Me:
+    """Who is logged in, and where."""
+    user = call.user
+    return Me(
+        user.user_id,
+        user.name,
+        user.email,
+        user.business_id,
+        user.role,
+        sorted(user.permissions),
+        await store.list_memberships(call.db, user.user_id),
+    )
+
+
+async def _open_session(visit: Visit, user_id: UUID, business_id: UUID) -> Tokens:
+    token = new_token("thrt_")
+    claims = Claims(user_id, new_id(), business_id)
+    await sessions.insert_session(
+        visit.db,
+        claims.session_id,
+        (user_id, business_id),
+        digest(visit.house.vault.pepper, token),
+        (visit.now, visit.now + SESSION_LASTS),
+        visit.ip,
+    )
+    return _tokens(visit, claims, token)
+
+
+def _tokens(visit: Visit, claims: Claims, refresh_token: str) -> Tokens:
+    return Tokens(
+        visit.house.tokens.sign(claims, visit.now),
+        refresh_token,
+        int(LIFETIME.total_seconds()),
+        claims.business_id,
+        claims.user_id,
+    )
+
+
+async def _take_attempt(visit: Visit, email: str) -> tuple[bytes, str]:
+    """Count this attempt for good, before it is judged: a refusal rolls everything else back."""
+    account = digest(visit.house.vault.pepper, f"login {email}")
+    network = _network(visit.ip)
+    async with visit.house.pool.transaction() as db:
+        taken = await sessions.take_attempt(db, account, network, visit.now, ATTEMPTS_MAX)
+    if taken is None:
+        raise Limited(
+            LOCKED_FOR.total_seconds(),
+            "Too many wrong passwords from here: wait half an hour, then try again.",
+        )
+    return account, network
+
+
+def _network(ip: str) -> str:
+    """The neighbourhood that one attacker easily controls: a /24, or a /64 in IPv6."""
+    try:
+        return str(ip_network(f"{ip}/{64 if ':' in ip else 24}", strict=False))
+    except ValueError:
+        return ip

@@ -1,0 +1,158 @@
+"""Statements on businesses, their books, members and subscriptions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.accounts.types import Membership
+from tillhouse.db.pool import Db
+
+
+async def insert_user(  # noqa: PLR0913 - the columns of one row
+    db: Db, user_id: UUID, email: str, name: str, password_hash: str, now: datetime
+) -> None:
+    """A person who can log in."""
+    await db.execute(
+        """
+        INSERT INTO users (id, email, name, password_hash, created_at, password_changed_at)
+        VALUES ($1, $2, $3, $4, $5, $5)
+        """,
+        user_id,
+        email,
+        name,
+        password_hash,
+        now,
+    )
+
+
+class BusinessRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A new business as it is written, with its books, owner and trial."""
+
+    id: UUID
+    test_book_id: UUID
+    live_book_id: UUID
+    owner_id: UUID
+    name: str
+    type: str
+    currency: str
+    time_zone: str
+    country: str
+    master_version: int
+    wrapped_data_key: bytes
+    created_at: datetime
+    trial_ends_at: datetime
+
+
+async def insert_business(db: Db, new: BusinessRow) -> None:
+    """A business with both books, its owner and its trial, in one statement."""
+    await db.execute(
+        """
+        WITH business AS (
+            INSERT INTO businesses (id, name, type, currency, time_zone, country,
+                master_version, wrapped_data_key, created_at, updated_at)
+            VALUES ($1, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+        ), books AS (
+            INSERT INTO books (id, business_id, environment)
+            VALUES ($2, $1, 'test'), ($3, $1, 'live')
+        ), owner AS (
+            INSERT INTO members (business_id, user_id, role, created_at)
+            VALUES ($1, $4, 'owner', $12)
+        )
+        INSERT INTO subscriptions (business_id, status, trial_ends_at, api_access, updated_at)
+        VALUES ($1, 'trial', $13, true, $12)
+        """,
+        *msgspec.structs.astuple(new),
+    )
+
+
+async def list_memberships(db: Db, user_id: UUID) -> list[Membership]:
+    """The businesses of a person, the first joined first."""
+    rows = await db.fetch(
+        """
+        SELECT b.id, b.name, b.type, b.currency, b.time_zone, b.country, m.role,
+            json_build_object('status', s.status, 'trialEndsAt', iso(s.trial_ends_at),
+                'apiAccess', s.api_access) AS subscription
+        FROM members m
+        JOIN businesses b ON b.id = m.business_id
+        JOIN subscriptions s ON s.business_id = m.business_id
+        WHERE m.user_id = $1 ORDER BY m.created_at, b.id
+        """,
+        user_id,
+    )
+    return [
+        Membership(**{**row, "subscription": msgspec.json.decode(row["subscription"])})
+        for row in rows
+    ]
+
+
+async def is_member(db: Db, business_id: UUID, user_id: UUID) -> bool:
+    """Whether the person belongs to the business."""
+    return await db.fetchval(
+        "SELECT EXISTS (SELECT FROM members WHERE business_id = $1 AND user_id = $2)",
+        business_id,
+        user_id,
+    )
+
+
+async def update_subscription(
+    db: Db, business_id: UUID, status: str, trial_ends_at: datetime | None, now: datetime,
+    *, api_access: bool,
+) -> bool:  # fmt: skip
+    """Set a business's subscription; whether there is such a business."""
+    done = await db.execute(
+        """
+        UPDATE subscriptions SET status = $2, trial_ends_at = coalesce($3, trial_ends_at),
+            api_access = $4, updated_at = $5
+        WHERE business_id = $1
+        """,
+        business_id,
+        status,
+        trial_ends_at,
+        api_access,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def list_businesses(db: Db) -> Sequence[Record]:
+    """Every business of this installation, for the command line."""
+    return await db.fetch(
+        """
+        SELECT b.id, b.name, b.type, b.currency, b.time_zone, b.country,
+            iso(b.created_at) AS created_at, s.status AS subscription, s.api_access,
+            iso(s.trial_ends_at) AS trial_ends_at
+        FROM businesses b JOIN subscriptions s ON s.business_id = b.id
+        ORDER BY b.created_at, b.id
+        """
+    )
+
+
+async def list_members(db: Db, business_id: UUID) -> Sequence[Record]:
+    """The people of a business."""
+    return await db.fetch(
+        """
+        SELECT u.id, u.email, u.name, m.role, iso(m.created_at) AS joined_at
+        FROM members m JOIN users u ON u.id = m.user_id
+        WHERE m.business_id = $1 ORDER BY m.created_at, u.id
+        """,
+        business_id,
+    )
+
+
+async def upsert_member(
+    db: Db, business_id: UUID, user_id: UUID, role: str, now: datetime
+) -> None:
+    """Give a person a role in a business."""
+    await db.execute(
+        """
+        INSERT INTO members (business_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (business_id, user_id) DO UPDATE SET role = excluded.role
+        """,
+        business_id,
+        user_id,
+        role,
+        now,
+    )

@@ -1,0 +1,122 @@
+"""What the account routes take and answer."""
+
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.values import (
+    CountryCode,
+    CurrencyCode,
+    Email,
+    GivenPassword,
+    Name,
+    NewPassword,
+    ZoneName,
+)
+
+BusinessType = Literal["retail", "restaurant", "hotel", "school", "services"]
+
+
+class NewAccount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A person who opens a business."""
+
+    name: Name
+    email: Email
+    password: NewPassword
+    business_name: Name
+    business_type: BusinessType = "retail"
+    currency: CurrencyCode | None = None
+    time_zone: ZoneName | None = None
+    country: CountryCode | None = None
+
+
+class Credentials(msgspec.Struct, forbid_unknown_fields=True):
+    """What a person logs in with."""
+
+    email: Email
+    password: GivenPassword
+
+
+class RefreshToken(msgspec.Struct, forbid_unknown_fields=True):
+    """The token that keeps a session going."""
+
+    refresh_token: str
+
+
+class PasswordProof(msgspec.Struct, forbid_unknown_fields=True):
+    """The password, given again."""
+
+    password: GivenPassword
+
+
+class BusinessChoice(msgspec.Struct, forbid_unknown_fields=True):
+    """The business to go on with."""
+
+    business_id: UUID
+
+
+class Tokens(msgspec.Struct, frozen=True, rename="camel"):
+    """What a session is used with."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    business_id: UUID
+    user_id: UUID
+    token_type: Literal["Bearer"] = "Bearer"
+
+
+class AccessToken(msgspec.Struct, frozen=True, rename="camel"):
+    """A new access token in the same session."""
+
+    access_token: str
+    expires_in: int
+    business_id: UUID
+    token_type: Literal["Bearer"] = "Bearer"
+
+
+class Verified(msgspec.Struct, frozen=True, rename="camel"):
+    """How long the step-up lasts."""
+
+    verified_until: Timestamp
+
+
+class Ended(msgspec.Struct, frozen=True, rename="camel"):
+    """A session that is over."""
+
+    session_id: UUID
+
+
+class Subscription(msgspec.Struct, frozen=True, rename="camel"):
+    """What the business has subscribed to."""
+
+    status: Literal["trial", "active", "past_due", "cancelled"]
+    trial_ends_at: Timestamp | None
+    api_access: bool
+
+
+class Membership(msgspec.Struct, frozen=True, rename="camel"):
+    """A business that the person belongs to."""
+
+    id: UUID
+    name: str
+    type: BusinessType
+    currency: str
+    time_zone: str
+    country: str
+    role: str
+    subscription: Subscription
+
+
+class Me(msgspec.Struct, frozen=True, rename="camel"):
+    """Who is logged in, and where."""
+
+    user_id: UUID
+    name: str
+    email: str
+    business_id: UUID
+    role: str
+    permissions: list[str]
+    businesses: list[Membership]

@@ -1,0 +1,106 @@
+"""The composition root: the one place that knows every room."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+import asyncpg
+import structlog
+
+from tillhouse import __version__
+from tillhouse.access.house import House, close_house, open_house
+from tillhouse.accounts.routes import ROUTES as ACCOUNTS
+from tillhouse.developer.routes import ROUTES as DEVELOPER
+from tillhouse.http import log as logs
+from tillhouse.http import once, pages
+from tillhouse.http.api import Api
+from tillhouse.http.exchange import Receive, Scope, Send
+from tillhouse.http.openapi import describe
+from tillhouse.http.route import Route
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Unavailable
+from tillhouse.settings import Settings
+from tillhouse.voice.routes import ROUTES as VOICE
+
+log = structlog.get_logger()
+
+ROUTES: Sequence[Route] = (*ACCOUNTS, *DEVELOPER, *VOICE)
+
+_CHORES_EVERY_S = 3600.0
+
+
+class App:
+    """The ASGI application of one process: opens the house, answers, closes it."""
+
+    def __init__(self, settings: Settings, database_url: str, master_key: str) -> None:
+        self._settings = settings
+        self._database_url = database_url
+        self._master_key = master_key
+        self._house: House | None = None
+        self._api: Api | None = None
+        self._chores: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or start and stop with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif self._api is not None:
+            await self._api(scope, receive, send)
+
+    async def start(self) -> House:
+        """Open the house and begin its chores."""
+        logs.set_up(self._settings.log_level)
+        house = await open_house(self._settings, self._database_url, self._master_key)
+        self._house = house
+        house.usage.start()
+        document = describe(ROUTES, __version__, self._settings.public_url)
+        self._api = Api(house, ROUTES, pages.build(document))
+        self._api.add_metrics_page()
+        self._chores = asyncio.create_task(_do_chores(house))
+        return house
+
+    async def stop(self) -> None:
+        """End the chores and close the house."""
+        if self._chores is not None:
+            self._chores.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._chores
+        if self._house is not None:
+            await close_house(self._house)
+
+    @property
+    def house(self) -> House:
+        """The tools of this process, once started."""
+        if self._house is None:
+            raise RuntimeError("the application has not been started")
+        return self._house
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                try:
+                    await self.start()
+                except Exception as error:
+                    log.error("start_failed", error=str(error))
+                    await send({"type": "lifespan.startup.failed", "message": str(error)})
+                    return
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await self.stop()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+async def _do_chores(house: House) -> None:
+    """What has to be tidied now and then; any process may do it, several do no harm."""
+    while True:
+        try:
+            swept = await once.sweep(house.pool, now())
+            if swept:
+                log.info("idempotency_keys_swept", count=swept)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Unavailable) as error:
+            log.warning("chores_failed", error=str(error))
+        await asyncio.sleep(_CHORES_EVERY_S)
+
+

@@ -1,0 +1,1 @@
+"""PostgreSQL: connections, transactions, migrations, the embedded server."""

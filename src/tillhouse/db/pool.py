@@ -1,0 +1,179 @@
+"""Connections: a pool, and the lazy `Db` handles that requests and workers hold.
+
+A `Db` takes a connection at its first statement and not before, so that a request which
+needs none (a bad body, a health check) costs none.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, Self
+
+import asyncpg
+
+from tillhouse.kit.errors import Unavailable
+
+# Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
+SESSION_SETTINGS = {
+    "application_name": "tillhouse",
+    "timezone": "UTC",
+    "statement_timeout": "20s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "30s",
+}
+ACQUIRE_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 5.0
+
+
+class _Connection(asyncpg.Connection):
+    """A pooled connection without the reset round trip: our sessions change no setting."""
+
+    def get_reset_query(self) -> str:
+        return ""
+
+
+class Db:
+    """Statements on one connection: autocommitted, or in one transaction when `write`."""
+
+    __slots__ = ("_connection", "_pool", "write")
+
+    _connection: Any
+
+    def __init__(self, pool: "Pool", *, write: bool) -> None:
+        self._pool = pool
+        self._connection = None
+        self.write = write
+
+    async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
+        """All rows."""
+        connection = self._connection or await self._open()
+        self._pool.statements += 1
+        return await connection.fetch(sql, *args)
+
+    async def fetchrow(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
+        """The first row, or None."""
+        connection = self._connection or await self._open()
+        self._pool.statements += 1
+        return await connection.fetchrow(sql, *args)
+
+    async def fetchval(self, sql: LiteralString, *args: object) -> Any:
+        """The first column of the first row, or None."""
+        connection = self._connection or await self._open()
+        self._pool.statements += 1
+        return await connection.fetchval(sql, *args)
+
+    async def execute(self, sql: LiteralString, *args: object) -> str:
+        """Run a statement whose rows nobody wants."""
+        connection = self._connection or await self._open()
+        self._pool.statements += 1
+        return await connection.execute(sql, *args)
+
+    async def _open(self) -> Any:
+        connection = await self._pool.acquire()
+        self._connection = connection
+        if self.write:
+            await connection.execute("BEGIN")
+        return connection
+
+    async def commit(self) -> None:
+        """Make what was written lasting and give the connection back."""
+        if self._connection is not None and self.write:
+            await self._connection.execute("COMMIT")
+        await self.release()
+
+    async def rollback(self) -> None:
+        """Undo what was written and give the connection back."""
+        connection = self._connection
+        if connection is not None and self.write and not connection.is_closed():
+            try:
+                await connection.execute("ROLLBACK")
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                connection.terminate()
+        await self.release()
+
+    async def release(self) -> None:
+        """Give the connection back."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await self._pool.release(connection)
+
+
+class Pool:
+    """The connections of one process."""
+
+    def __init__(self, inner: asyncpg.Pool, url: str) -> None:
+        self._inner = inner
+        self._url = url
+        # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
+        self.statements = 0
+
+    @classmethod
+    async def open(cls, url: str, *, size: int = 16) -> Self:
+        """Connect; at least one connection must answer."""
+        inner = await asyncpg.create_pool(
+            url,
+            min_size=1,
+            max_size=size,
+            connection_class=_Connection,
+            server_settings=SESSION_SETTINGS,
+            timeout=CONNECT_TIMEOUT_S,
+            max_inactive_connection_lifetime=300,
+        )
+        return cls(inner, url)
+
+    async def acquire(self) -> Any:
+        """One connection, soon or not at all."""
+        try:
+            return await self._inner.acquire(timeout=ACQUIRE_TIMEOUT_S)
+        except TimeoutError as error:
+            raise Unavailable(retry_after_s=1) from error
+
+    async def release(self, connection: Any) -> None:
+        """Take a connection back."""
+        await self._inner.release(connection)
+
+    async def dedicated(self) -> asyncpg.Connection:
+        """A connection outside the pool, for its owner to close."""
+        return await asyncpg.connect(
+            self._url, server_settings=SESSION_SETTINGS, timeout=CONNECT_TIMEOUT_S
+        )
+
+    def reader(self) -> Db:
+        """A handle for reads, each statement on its own."""
+        return Db(self, write=False)
+
+    def writer(self) -> Db:
+        """A handle whose statements are one transaction; the holder commits or rolls back."""
+        return Db(self, write=True)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Db]:
+        """One transaction around a block: for workers and commands, not for requests."""
+        db = self.writer()
+        try:
+            yield db
+        except BaseException:
+            await db.rollback()
+            raise
+        await db.commit()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Db]:
+        """Reads around a block."""
+        db = self.reader()
+        try:
+            yield db
+        finally:
+            await db.release()
+
+    def usage(self) -> tuple[int, int]:
+        """Connections in use and open: for metrics."""
+        size = self._inner.get_size()
+        return size - self._inner.get_idle_size(), size
+
+    async def close(self) -> None:
+        """Close every connection, waiting a moment for those in use."""
+        try:
+            await asyncio.wait_for(self._inner.close(), timeout=5)
+        except TimeoutError:
+            self._inner.terminate()

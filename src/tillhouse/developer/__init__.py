@@ -1,0 +1,1 @@
+"""The developer portal: apps, API keys, the audit log, usage."""

@@ -1,0 +1,42 @@
+"""Apps: the groups that keys and endpoints belong to."""
+
+from datetime import datetime
+from uuid import UUID
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.db.pool import Db
+from tillhouse.developer import rules
+from tillhouse.developer.store import apps as store
+from tillhouse.developer.types import App, NewApp
+from tillhouse.kit.errors import Missing
+from tillhouse.kit.ids import new_id
+
+DEFAULT_NAME = "Default app"
+
+
+async def open_default_apps(db: Db, books: list[UUID], now: datetime) -> None:
+    """Give each new book the app that takes what is made without one."""
+    for book_id in books:
+        await store.insert_app(db, book_id, new_id(), DEFAULT_NAME, now, is_default=True)
+
+
+async def create(call: Call, new: NewApp) -> App:
+    """Make an app."""
+    book_id = call.user.books.of(new.environment)
+    await store.lock_book(call.db, book_id)
+    rules.check_app_limit(await store.count_apps(call.db, book_id))
+    app_id = new_id()
+    await store.insert_app(call.db, book_id, app_id, new.name, call.now, is_default=False)
+    what = ("developer_app.created", f"Created the app {new.name}")
+    metadata = {"developerAppId": str(app_id), "environment": new.environment}
+    await audit.note(call, what, metadata)
+    app = await store.show_app(call.db, book_id, app_id)
+    if app is None:
+        raise Missing
+    return app
+
+
+async def list_all(call: Call) -> list[App]:
+    """The apps of the business."""
+    return await store.list_apps(call.db, call.user.books.all())

@@ -1,0 +1,205 @@
+"""API keys: make, show, change, rotate, view, revoke, delete."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+from msgspec import UNSET
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.access.rules import check_step_up
+from tillhouse.developer import rules
+from tillhouse.developer.store import apps as app_store
+from tillhouse.developer.store import keys as store
+from tillhouse.developer.types import (
+    Deleted,
+    Environment,
+    Key,
+    KeyPatch,
+    KeyWithSecret,
+    NewKey,
+    Secret,
+)
+from tillhouse.http.wire import decode
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
+
+SEAL_KIND = "api key secret"
+
+
+async def create(call: Call, new: NewKey) -> KeyWithSecret:
+    """Make a key; its secret is told here and never again unasked."""
+    business = rules.Business(**await store.find_business(call.db, call.business_id))
+    facts = rules.new_key(new, business, call.now)
+    book_id = call.user.books.of(new.environment)
+    await app_store.lock_book(call.db, book_id)
+    rules.check_key_limit(await store.count_active_keys(call.db, book_id, call.now))
+    app_id = await _app(call, book_id, new.developer_app_id)
+    key_id, text = new_id(), new_api_key(new.environment)
+    await store.insert_key(
+        call.db,
+        store.KeyRow(
+            book_id=book_id,
+            id=key_id,
+            developer_app_id=app_id,
+            name=facts.name,
+            public_key=text.public,
+            secret_prefix=secret_prefix(text.secret),
+            secret_digest=digest(call.house.vault.pepper, text.secret),
+            secret_sealed=await _seal(call, key_id, text.secret),
+            scopes=facts.scopes,
+            allowed_origins=facts.allowed_origins,
+            allowed_ip_ranges=facts.allowed_ip_ranges,
+            withdrawal_policy=facts.withdrawal_policy,
+            expires_at=facts.expires_at,
+            created_at=call.now,
+        ),
+    )
+    more = {"scopes": facts.scopes, "developerAppId": str(app_id)}
+    await _note(call, "created", key_id, (new.name, new.environment), more)
+    return _with_secret(await show(call, key_id), text.secret)
+
+
+async def list_all(call: Call, app_id: UUID | None) -> list[Key]:
+    """The keys of the business."""
+    return await store.list_keys(call.db, call.user.books.all(), app_id, call.now)
+
+
+async def show(call: Call, key_id: UUID) -> Key:
+    """One key."""
+    key = await store.show_key(call.db, call.user.books.all(), key_id, call.now)
+    if key is None:
+        raise Missing
+    return key
+
+
+async def change(call: Call, key_id: UUID, patch: KeyPatch) -> Key:
+    """Change what the patch names; what comes of it holds on the key's next request."""
+    if patch.withdrawal_policy is not UNSET:
+        check_step_up(call.user, call.now)
+    row = await _lock_usable(call, key_id)
+    business = rules.Business(**await store.find_business(call.db, call.business_id))
+    old = _facts(row)
+    facts = rules.changed_key(old, patch, business, call.now)
+    if old.expires_at is not None and old.expires_at <= call.now:
+        # An expired key that comes back counts again.
+        await app_store.lock_book(call.db, row["book_id"])
+        if facts.expires_at is None or facts.expires_at > call.now:
+            active = await store.count_active_keys(call.db, row["book_id"], call.now)
+            rules.check_key_limit(active)
+    what = (facts.name, facts.scopes, facts.allowed_origins, facts.allowed_ip_ranges)
+    place = (row["book_id"], row["id"])
+    await store.update_key(
+        call.db, place, what, facts.withdrawal_policy, facts.expires_at, call.now
+    )
+    changed = [n for n in msgspec.structs.asdict(facts) if getattr(facts, n) != getattr(old, n)]
+    more = {"changed": changed, "scopes": facts.scopes}
+    await _note(call, "updated", key_id, (facts.name, facts.environment), more)
+    return await show(call, key_id)
+
+
+async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
+    """Give the key a new secret; the old one ends with this transaction."""
+    row = await _lock_usable(call, key_id)
+    secret = new_secret(row["environment"], row["public_key"])
+    await store.update_secret(
+        call.db,
+        (row["book_id"], key_id),
+        secret_prefix(secret),
+        digest(call.house.vault.pepper, secret),
+        await _seal(call, key_id, secret),
+        call.now,
+    )
+    await _note(call, "rotated", key_id, (row["name"], row["environment"]), {})
+    return _with_secret(await show(call, key_id), secret)
+
+
+async def view_secret(call: Call, key_id: UUID) -> Secret:
+    """Tell the secret again, and note who asked."""
+    row = await _lock_usable(call, key_id)
+    secret = await call.house.vault.open(
+        call.db, call.business_id, key_id, SEAL_KIND, row["secret_sealed"]
+    )
+    await _note(call, "secret_viewed", key_id, (row["name"], row["environment"]), {})
+    return Secret(key_id, secret)
+
+
+async def revoke(call: Call, key_id: UUID) -> Key:
+    """End the key; ending it twice is ending it once."""
+    row = await _lock(call, key_id)
+    if row["revoked_at"] is None:
+        await store.revoke_key(call.db, (row["book_id"], key_id), call.now)
+        await _note(call, "revoked", key_id, (row["name"], row["environment"]), {})
+    return await show(call, key_id)
+
+
+async def delete(call: Call, key_id: UUID) -> Deleted:
+    """Remove the key for good; the audit log keeps that there was one."""
+    row = await _lock(call, key_id)
+    await store.delete_key(call.db, (row["book_id"], key_id))
+    await _note(call, "deleted", key_id, (row["name"], row["environment"]), {})
+    return Deleted(key_id, iso(call.now))
+
+
+async def _lock(call: Call, key_id: UUID) -> Record:
+    row = await store.lock_key(call.db, call.user.books.all(), key_id)
+    if row is None:
+        raise Missing
+    return row
+
+
+async def _lock_usable(call: Call, key_id: UUID) -> Record:
+    row = await _lock(call, key_id)
+    rules.check_not_revoked(row["revoked_at"])
+    return row
+
+
+async def _app(call: Call, book_id: UUID, asked: UUID | None) -> UUID:
+    if asked is None:
+        return await app_store.find_default_app(call.db, book_id)
+    if await app_store.show_app(call.db, book_id, asked) is None:
+        raise Invalid.field("developer_app_id", "is no app of this business and environment")
+    return asked
+
+
+async def _seal(call: Call, key_id: UUID, secret: str) -> bytes:
+    return await call.house.vault.seal(call.db, call.business_id, key_id, SEAL_KIND, secret)
+
+
+async def _note(
+    call: Call,
+    verb: str,
+    key_id: UUID,
+    what: tuple[str, Environment],
+    more: dict[str, Any],
+) -> None:
+    name, environment = what
+    title = f"API key {name}: {verb.replace('_', ' ')}"
+    metadata = {"environment": environment, "name": name, **more}
+    await audit.note(call, (f"api_key.{verb}", title), metadata, about_key=key_id)
+
+
+def _facts(row: Record) -> rules.KeyFacts:
+    policy = row["withdrawal_policy"]
+    return rules.KeyFacts(
+        name=row["name"],
+        environment=row["environment"],
+        scopes=row["scopes"],
+        allowed_origins=row["allowed_origins"],
+        allowed_ip_ranges=row["allowed_ip_ranges"],
+        expires_at=row["expires_at"],
+        withdrawal_policy=decode(policy.encode()) if policy else None,
+    )
+
+
+def _with_secret(key: Key, secret: str | None) -> KeyWithSecret:
+    return KeyWithSecret(**msgspec.structs.asdict(key), secret=secret)
+
+
+def without_secret(key: KeyWithSecret) -> KeyWithSecret:
+    """The same, for those who may not be told: a replay."""
+    return msgspec.structs.replace(key, secret=None)

@@ -1,0 +1,1 @@
+"""The statements of the portal, a file per resource."""

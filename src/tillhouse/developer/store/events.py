@@ -1,0 +1,88 @@
+"""Statements that read the audit log."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.developer.types import AuditEvent
+from tillhouse.kit.page import Page
+
+_EVENT = """
+    SELECT id, business_id, developer_api_key_id, actor_user_id, actor_name, event_type, title,
+        ip_address, metadata, iso(created_at) AS created_at
+    FROM audit_events e WHERE e.business_id = $1
+"""
+
+
+class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on audit events."""
+
+    key_id: UUID | None
+    event_type: str | None
+    since: datetime | None
+    until: datetime | None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether there is no condition."""
+        return (self.key_id, self.event_type, self.since, self.until) == (None,) * 4
+
+
+def _events(rows: Sequence[Record]) -> list[AuditEvent]:
+    return [AuditEvent(**{**row, "metadata": msgspec.json.decode(row["metadata"])}) for row in rows]
+
+
+async def count_chain(db: Db, business_id: UUID) -> int:
+    """How many events there are: the place of the last link."""
+    return await db.fetchval("SELECT sequence FROM audit_heads WHERE business_id = $1", business_id)
+
+
+async def list_chain(db: Db, business_id: UUID, newest: int, limit: int) -> list[AuditEvent]:
+    """Events downwards from a place in the chain: no page costs more than the first."""
+    rows = await db.fetch(
+        _EVENT + " AND e.sequence <= $2 ORDER BY e.sequence DESC LIMIT $3",
+        business_id,
+        newest,
+        limit,
+    )
+    return _events(rows)
+
+
+def _where(business_id: UUID, query: EventQuery) -> Where:
+    return (
+        Where(business_id)
+        .and_("e.developer_api_key_id = $", query.key_id)
+        .and_("e.event_type = $", query.event_type)
+        .and_("e.created_at >= $", query.since)
+        .and_("e.created_at <= $", query.until)
+    )
+
+
+async def count_events(db: Db, business_id: UUID, query: EventQuery) -> int:
+    """How many events fit."""
+    where = _where(business_id, query)
+    return await db.fetchval(
+        "SELECT count(*) FROM audit_events e WHERE e.business_id = $1" + where.sql(), *where.args
+    )
+
+
+async def list_events(
+    db: Db, business_id: UUID, query: EventQuery, page: Page
+) -> list[AuditEvent]:
+    """One page of the events that fit, the newest first."""
+    where = _where(business_id, query)
+    rows = await db.fetch(
+        _EVENT
+        + where.sql()
+        + " ORDER BY e.created_at DESC, e.id DESC LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset),
+        *where.args,
+    )
+    return _events(rows)

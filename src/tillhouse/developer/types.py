@@ -1,0 +1,204 @@
+"""What the portal's routes take and answer."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.access.scopes import BY_NAME, Risk
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.money import Amount
+from tillhouse.kit.values import CidrRange, CurrencyCode, DateOrTimestamp, Name, OriginHost, Value
+
+Environment = Literal["test", "live"]
+
+SCOPES_MAX = 100
+LIST_MAX = 100
+
+
+class ScopeName(Value):
+    """A scope of the catalogue."""
+
+    SCHEMA = {"enum": sorted(BY_NAME), "examples": ["voice:read"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Known."""
+        if value not in BY_NAME:
+            raise ValueError("is no scope; GET /api/developer/scopes lists them")
+        return value
+
+
+ScopeNames = Annotated[list[ScopeName], Meta(min_length=1, max_length=SCOPES_MAX)]
+Origins = Annotated[list[OriginHost], Meta(max_length=LIST_MAX)]
+Ranges = Annotated[list[CidrRange], Meta(max_length=LIST_MAX)]
+
+
+class NewApp(msgspec.Struct, forbid_unknown_fields=True):
+    """An app to be made."""
+
+    name: Name
+    environment: Environment
+
+
+class App(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A developer app."""
+
+    id: UUID
+    business_id: UUID
+    name: str
+    environment: Environment
+    status: Literal["active"]
+    is_default: bool
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class NewWithdrawalPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """How much a key may withdraw, and where to."""
+
+    max_per_transaction: Amount
+    max_per_day: Amount
+    currency: CurrencyCode
+    # Absent: every active payout account of the book; empty: none.
+    allowed_payout_account_ids: Annotated[list[UUID], Meta(max_length=LIST_MAX)] | None = None
+
+
+class WithdrawalPolicy(msgspec.Struct, frozen=True, rename="camel"):
+    """How much a key may withdraw, and where to, as shown."""
+
+    max_per_transaction: Decimal
+    max_per_day: Decimal
+    currency: str
+    allowed_payout_account_ids: list[UUID] | None
+
+
+class NewKey(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A key to be made."""
+
+    name: Name
+    environment: Environment
+    scopes: ScopeNames
+    developer_app_id: UUID | None = None
+    allowed_origins: Origins | None = None
+    allowed_ip_ranges: Ranges | None = None
+    expires_at: DateOrTimestamp | None = None
+    withdrawal_policy: NewWithdrawalPolicy | None = None
+
+
+class KeyPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a key; what is absent stays."""
+
+    name: Name | UnsetType = UNSET
+    scopes: ScopeNames | UnsetType = UNSET
+    allowed_origins: Origins | UnsetType = UNSET
+    allowed_ip_ranges: Ranges | UnsetType = UNSET
+    expires_at: DateOrTimestamp | None | UnsetType = UNSET
+    withdrawal_policy: NewWithdrawalPolicy | None | UnsetType = UNSET
+
+
+class Key(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An API key without its secret."""
+
+    id: UUID
+    business_id: UUID
+    developer_app_id: UUID
+    name: str
+    environment: Environment
+    public_key: str
+    secret_prefix: str
+    scopes: list[str]
+    allowed_origins: list[str]
+    allowed_ip_ranges: list[str]
+    withdrawal_policy: WithdrawalPolicy | None
+    status: Literal["active", "revoked", "expired"]
+    last_used_at: Timestamp | None
+    last_used_ip: str | None
+    expires_at: Timestamp | None
+    revoked_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class KeyWithSecret(Key, frozen=True, rename="camel", kw_only=True):
+    """An API key at the one moment that its secret is told; a replay tells none."""
+
+    secret: str | None
+
+
+class Secret(msgspec.Struct, frozen=True):
+    """The secret of a key, viewed."""
+
+    id: UUID
+    secret: str
+
+
+class Deleted(msgspec.Struct, frozen=True, rename="camel"):
+    """What is gone for good."""
+
+    id: UUID
+    deleted_at: Timestamp
+
+
+class AppFilter(msgspec.Struct):
+    """Of one app, or of all."""
+
+    developer_app_id: UUID | None = None
+
+
+class ScopeShown(msgspec.Struct, frozen=True, rename="camel"):
+    """A scope of the catalogue."""
+
+    name: str
+    label: str
+    group: str
+    risk: Risk
+    grants: list[str]
+
+
+class EventFilter(msgspec.Struct):
+    """Which audit events, and which page of them."""
+
+    api_key_id: UUID | None = None
+    event_type: Annotated[str, Meta(max_length=100)] | None = None
+    start_date: DateOrTimestamp | None = None
+    end_date: DateOrTimestamp | None = None
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    per_page: Annotated[int, Meta(ge=1, le=100)] = 50
+
+
+class AuditEvent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An entry of the audit log."""
+
+    id: UUID
+    business_id: UUID
+    developer_api_key_id: UUID | None
+    actor_user_id: UUID | None
+    actor_name: str
+    event_type: str
+    title: str
+    ip_address: str
+    metadata: dict[str, Any]
+    created_at: Timestamp
+
+
+class UsageFilter(msgspec.Struct):
+    """How far back, and of which app."""
+
+    days: Annotated[int, Meta(ge=1, le=90)] = 30
+    developer_app_id: UUID | None = None
+
+
+class UsageRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The requests of one day on one route with one class of status."""
+
+    date: Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
+    environment: Environment
+    method: str
+    endpoint: str
+    status_family: str
+    request_count: int
+    error_count: int
+    total_latency_ms: int

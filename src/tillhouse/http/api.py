@@ -1,0 +1,123 @@
+"""The ASGI application: finds the endpoint, turns refusals into answers, counts and logs."""
+
+import time
+from collections.abc import Awaitable, Callable, Iterable
+
+import structlog
+
+from tillhouse.access.callers import KeyCaller
+from tillhouse.access.house import House
+from tillhouse.access.usage import Seen
+from tillhouse.http import cors, problems
+from tillhouse.http.answer import API_HEADERS, HSTS, send_answer
+from tillhouse.http.body import Gone
+from tillhouse.http.exchange import Exchange, Receive, Scope, Send, begin
+from tillhouse.http.log import AccessLog
+from tillhouse.http.metrics import CONTENT_TYPE, Metrics
+from tillhouse.http.problems import Headers
+from tillhouse.http.route import Route
+from tillhouse.http.router import Router
+from tillhouse.kit.errors import Missing, Problem
+
+log = structlog.get_logger()
+
+Page = Callable[[House, Exchange], Awaitable[tuple[int, Headers, bytes]]]
+_UNKNOWN = "(unknown)"
+
+
+class Api:
+    """Answers every HTTP request of one process."""
+
+    def __init__(self, house: House, routes: Iterable[Route], pages: dict[str, Page]) -> None:
+        self._house = house
+        self._router = Router(routes)
+        self._pages = dict(pages)
+        self._metrics = Metrics(house.pool)
+        self._access_log = AccessLog(house.settings.log_level)
+        self._https: Headers = [HSTS] if house.settings.public_url.startswith("https") else []
+
+    def add_metrics_page(self) -> None:
+        """Serve what was counted at /metrics."""
+
+        async def metrics(_house: House, _exchange: Exchange) -> tuple[int, Headers, bytes]:
+            return 200, [(b"content-type", CONTENT_TYPE)], self._metrics.render()
+
+        self._pages["/metrics"] = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        exchange = begin(scope, self._house.settings.trusted_proxies)
+        exchange.extra_headers = list(self._https)
+        status = 499
+        try:
+            status, body, headers = await self._respond(exchange, receive)
+            if exchange.path in self._pages:
+                await _send_page(send, exchange, status, headers, body)
+            else:
+                headers = [*headers, *cors.answer_headers(exchange)]
+                await send_answer(send, exchange, status, body, headers)
+        except Gone:
+            pass
+        finally:
+            self._note(exchange, status)
+
+    async def _respond(
+        self, exchange: Exchange, receive: Receive
+    ) -> tuple[int, bytes, Headers]:
+        try:
+            return await self._dispatch(exchange, receive)
+        except Problem as problem:
+            body = problems.envelope(problem, exchange.request_id)
+            return problems.status_of(problem), body, problems.headers_of(problem)
+        except Gone:
+            raise
+        except Exception:
+            log.exception(
+                "internal_error", request_id=exchange.request_id, route=exchange.template
+            )
+            return 500, problems.internal_error(exchange.request_id), []
+
+    async def _dispatch(
+        self, exchange: Exchange, receive: Receive
+    ) -> tuple[int, bytes, Headers]:
+        if exchange.path in self._pages and exchange.method in ("GET", "HEAD"):
+            exchange.template = exchange.path
+            status, headers, body = await self._pages[exchange.path](self._house, exchange)
+            return status, body, headers
+        if cors.is_preflight(exchange):
+            exchange.template = "(preflight)"
+            self._router.methods(exchange.path)
+            return 204, b"", cors.preflight_headers(exchange)
+        if exchange.path in self._pages:
+            raise Missing
+        endpoint, path = self._router.find(exchange.method, exchange.path)
+        exchange.template = endpoint.route.path
+        answer = await endpoint.answer(self._house, exchange, path, receive)
+        headers: Headers = [(b"idempotent-replayed", b"true")] if answer.is_replay else []
+        return answer.status, answer.body, headers
+
+    def _note(self, exchange: Exchange, status: int) -> None:
+        took_s = time.perf_counter() - exchange.started
+        template = exchange.template or _UNKNOWN
+        self._metrics.observe(exchange.method, template, status, took_s)
+        caller = exchange.caller
+        if isinstance(caller, KeyCaller):
+            route = (exchange.method, template)
+            self._house.usage.count(caller, route, status, took_s, Seen(exchange.now, exchange.ip))
+        self._access_log.write(exchange, template, status, took_s)
+
+
+async def _send_page(
+    send: Send, exchange: Exchange, status: int, headers: Headers, body: bytes
+) -> None:
+    """Pages bring their own headers; a header that they don't set is the API's."""
+    own = {name for name, _ in headers}
+    rest = [(name, value) for name, value in API_HEADERS if name not in own]
+    length = (b"content-length", b"%d" % len(body))
+    request_id = (b"x-request-id", exchange.request_id.encode())
+    all_headers = [*headers, *rest, length, request_id, *exchange.extra_headers]
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
+    sent = b"" if exchange.method == "HEAD" else body
+    await send({"type": "http.response.body", "body": sent})

@@ -1,0 +1,100 @@
+"""Who calls: an API key or a logged-in person, checked against the route's guard."""
+
+from typing import assert_never
+
+from tillhouse.access import rules
+from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.house import House
+from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS, SCOPES
+from tillhouse.access.store.sessions import find_session
+from tillhouse.http.exchange import Exchange
+from tillhouse.http.route import Guard, Open, Portal, Scope, Session
+from tillhouse.kit.errors import Forbidden, Invalid, Unauthenticated
+from tillhouse.kit.secrets import digest, parse_api_key
+
+_BEARER = "bearer "
+_KEY_MARK = "thsk_"
+
+
+async def admit(house: House, guard: Guard, exchange: Exchange) -> Book | None:
+    """Let the caller in or refuse; the book it acts in, None on open routes."""
+    match guard:
+        case Open():
+            return None
+        case Scope():
+            return await _admit_to_scope(house, guard, exchange)
+        case Portal():
+            user = await _user(house, exchange, _token(exchange))
+            rules.check_permission(user, MANAGE_DEVELOPER_KEYS)
+            rules.check_subscription(user)
+            if guard.step_up:
+                rules.check_step_up(user, exchange.now)
+            return Book(user.books.live, "live")
+        case Session():
+            user = await _user(house, exchange, _token(exchange))
+            return Book(user.books.live, "live")
+        case _:
+            assert_never(guard)
+
+
+async def _admit_to_scope(house: House, guard: Scope, exchange: Exchange) -> Book:
+    token = _token(exchange)
+    if token.startswith(_KEY_MARK):
+        return await _admit_key(house, guard, exchange, token)
+    user = await _user(house, exchange, token)
+    if guard.keys_only:
+        raise Forbidden("This answers about an API key: call it with one.")
+    rules.check_scope(user.scopes, guard.name)
+    environment = exchange.header(b"service-environment") or "live"
+    if environment not in ("test", "live"):
+        raise Invalid.field("Service-Environment", "must be test or live")
+    return Book(user.books.of(environment), environment)
+
+
+async def _admit_key(house: House, guard: Scope, exchange: Exchange, secret: str) -> Book:
+    if parse_api_key(secret) is None:
+        raise Unauthenticated
+    passage = await house.gate.check(digest(house.vault.pepper, secret))
+    caller = passage.caller
+    if caller is None:
+        raise Unauthenticated("This API key is unknown, revoked or expired.")
+    exchange.caller = caller
+    exchange.allowance = passage.allowance
+    rules.check_address(caller, exchange.address)
+    rules.check_origin(caller, exchange.header(b"origin"))
+    rules.check_rate(passage.allowance)
+    rules.check_scope(caller.scopes, guard.name)
+    return caller.book
+
+
+async def _user(house: House, exchange: Exchange, token: str) -> UserCaller:
+    claims = house.tokens.read(token)
+    async with house.pool.reading() as db:
+        row = await find_session(
+            db, claims.session_id, claims.user_id, claims.business_id, exchange.now
+        )
+    if row is None:
+        raise Unauthenticated("This session has ended: log in again.")
+    exchange.caller = UserCaller(
+        user_id=claims.user_id,
+        session_id=claims.session_id,
+        business_id=claims.business_id,
+        books=Books(row["test_book_id"], row["live_book_id"]),
+        name=row["name"],
+        email=row["email"],
+        role=row["role"],
+        permissions=PERMISSIONS[row["role"]],
+        scopes=SCOPES[row["role"]],
+        password_verified_at=row["password_verified_at"],
+        has_api_access=rules.has_api_access(
+            row["subscription_status"], row["trial_ends_at"], row["api_access"], exchange.now
+        ),
+    )
+    return exchange.caller
+
+
+def _token(exchange: Exchange) -> str:
+    value = exchange.header(b"authorization") or ""
+    if value[: len(_BEARER)].lower() != _BEARER:
+        raise Unauthenticated
+    return value[len(_BEARER) :].strip()

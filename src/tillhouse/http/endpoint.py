@@ -1,0 +1,219 @@
+"""The one endpoint: every request of the API goes through `Endpoint.answer`, step by step.
+
+admit → read the body → parse → one transaction (replay or handler) → commit → answer.
+"""
+
+import inspect
+import re
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import asyncpg
+import msgspec
+import structlog
+
+from tillhouse.access.call import Call, Visit
+from tillhouse.access.callers import Book
+from tillhouse.access.house import House
+from tillhouse.db.constraints import refusal
+from tillhouse.db.pool import Db
+from tillhouse.http import once as idempotency
+from tillhouse.http.body import read_body
+from tillhouse.http.caller import admit
+from tillhouse.http.exchange import Exchange, Receive
+from tillhouse.http.fields import parse
+from tillhouse.http.once import Once
+from tillhouse.http.query import parse_query
+from tillhouse.http.route import Open, Portal, Reply, Route
+from tillhouse.http.wire import decode
+from tillhouse.kit.json import encode
+from tillhouse.kit.errors import Invalid, Missing, Unavailable
+
+log = structlog.get_logger()
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_READS = ("GET",)
+# A deadlock's victim has done nothing wrong and nothing at all: it runs again.
+_TRIES = 3
+_TRY_AGAIN = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.InvalidCachedStatementError,
+)
+_DATABASE_AWAY = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.LockNotAvailableError,
+    OSError,
+)
+
+
+class NoBody(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of an operation that takes none: nothing, or an empty object."""
+
+
+class NoQuery(msgspec.Struct):
+    """The query of an operation that takes none."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A successful answer."""
+
+    status: int
+    body: bytes
+    is_replay: bool = False
+
+
+class Endpoint:
+    """A route, ready to answer."""
+
+    def __init__(self, route: Route) -> None:
+        self.route = route
+        hints = get_type_hints(route.handler)
+        names = list(inspect.signature(route.handler).parameters)
+        self.data_type: Any = get_args(hints["return"])[0]
+        self.body_type: Any = hints.get("body", NoBody)
+        self.query_type: Any = hints.get("query", NoQuery)
+        self._call_name = names[0]
+        self._has_body = "body" in hints
+        self._has_query = "query" in hints
+        self._path_types = {n: hints[n] for n in names[1:] if n not in ("body", "query")}
+        self._is_read = route.method in _READS
+        self._surface = "portal" if isinstance(route.guard, Portal) else "v1"
+        template_names = re.findall(r"\{(\w+)\}", route.path)
+        if template_names != list(self._path_types):
+            raise TypeError(f"{route.path}: the handler takes {list(self._path_types)}")
+
+    async def answer(
+        self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
+    ) -> Answer:
+        """Answer one request, or raise the problem that it has."""
+        book = await admit(house, self.route.guard, exchange)
+        args = {name: _path_value(text, self._path_types[name]) for name, text in path.items()}
+        query = parse_query(exchange.query, self.query_type)
+        if self._has_query:
+            args["query"] = query
+        if self._is_read:
+            return await self._read(house, exchange, book, args)
+        raw = await read_body(exchange, receive)
+        decoded = decode(raw) if raw else {}
+        body = parse(decoded, self.body_type)
+        if self._has_body:
+            args["body"] = body
+        once = self._once(exchange, book, decoded)
+        return await self._write(house, exchange, book, args, once)
+
+    def _once(self, exchange: Exchange, book: Book | None, decoded: Any) -> Once | None:
+        if not self.route.once or book is None:
+            return None
+        key = idempotency.parse_key(exchange.headers.get(b"idempotency-key"))
+        if key is None:
+            return None
+        print_ = idempotency.fingerprint(exchange.method, exchange.path, decoded)
+        return Once(book.id, self._surface, key, print_)
+
+    async def _read(
+        self, house: House, exchange: Exchange, book: Book | None, args: dict[str, Any]
+    ) -> Answer:
+        db = house.pool.reader()
+        try:
+            reply = await self.route.handler(self._visit(house, exchange, book, db), **args)
+            return Answer(self.route.status, envelope(reply))
+        except _DATABASE_AWAY as error:
+            raise _away(error, exchange) from error
+        finally:
+            await db.release()
+
+    async def _write(
+        self,
+        house: House,
+        exchange: Exchange,
+        book: Book | None,
+        args: dict[str, Any],
+        once: Once | None,
+    ) -> Answer:
+        for left in reversed(range(_TRIES)):
+            db = house.pool.writer()
+            try:
+                return await self._try(self._visit(house, exchange, book, db), args, once)
+            except _TRY_AGAIN as error:
+                if not left:
+                    raise _away(error, exchange) from error
+            except _DATABASE_AWAY as error:
+                raise _away(error, exchange) from error
+            except asyncpg.IntegrityConstraintViolationError as error:
+                raise refusal(error) or error from error
+            except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError) as error:
+                # Validation should have caught it: the caller hears 422, the log hears more.
+                log.exception("unstorable_value", request_id=exchange.request_id)
+                raise Invalid.field("body", "holds a value that can't be stored") from error
+            finally:
+                await db.rollback()
+        raise AssertionError("the last try returns or raises")
+
+    async def _try(self, visit: Visit, args: dict[str, Any], once: Once | None) -> Answer:
+        """One transaction: the effect, its answer and its key are kept together or not at all."""
+        if once is not None:
+            kept = await idempotency.replay(visit.db, once, visit.now)
+            if kept is not None:
+                return Answer(self.route.replay_status or self.route.status, kept, is_replay=True)
+        reply = await self.route.handler(visit, **args)
+        body = envelope(reply)
+        if once is not None:
+            stored = body if reply.stored is None else envelope(reply, data=reply.stored)
+            await idempotency.keep(visit.db, once, stored)
+        await visit.db.commit()
+        return Answer(self.route.status, body)
+
+    def _visit(self, house: House, exchange: Exchange, book: Book | None, db: Db) -> Visit:
+        if book is None or exchange.caller is None or isinstance(self.route.guard, Open):
+            return Visit(
+                db=db,
+                house=house,
+                now=exchange.now,
+                request_id=exchange.request_id,
+                ip=exchange.ip,
+            )
+        return Call(
+            db=db,
+            house=house,
+            now=exchange.now,
+            request_id=exchange.request_id,
+            ip=exchange.ip,
+            business_id=exchange.caller.business_id,
+            book=book,
+            caller=exchange.caller,
+        )
+
+
+def envelope(reply: Reply[Any], data: Any = None) -> bytes:
+    """The success body: {message, data, meta?} and what else the contract names."""
+    body: dict[str, Any] = dict(reply.extra or {})
+    body["message"] = reply.message
+    body["data"] = reply.data if data is None else data
+    if reply.meta is not None:
+        body["meta"] = reply.meta
+    return encode(body)
+
+
+def _path_value(text: str, type_: Any) -> object:
+    """A path segment as its type; what can't be one names nothing we have."""
+    if type_ is UUID or getattr(type_, "__supertype__", None) is UUID:
+        if not _UUID.fullmatch(text):
+            raise Missing
+        return UUID(text)
+    if get_origin(type_) is Literal and text in get_args(type_):
+        return text
+    raise Missing
+
+
+def _away(error: BaseException, exchange: Exchange) -> Unavailable:
+    log.warning(
+        "database_away",
+        request_id=exchange.request_id,
+        error=type(error).__name__,
+        detail=str(error)[:200],
+    )
+    return Unavailable(retry_after_s=1)

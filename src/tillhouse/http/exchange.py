@@ -1,0 +1,72 @@
+"""One request and its answer while they are under way."""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tillhouse.access.callers import KeyCaller, UserCaller
+from tillhouse.access.callers import Allowance
+from tillhouse.http.problems import Headers
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.network import Address, Network, client_address
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class Exchange(msgspec.Struct, kw_only=True):
+    """What is known of a request so far; filled in on its way."""
+
+    method: str
+    path: str
+    query: bytes
+    headers: dict[bytes, bytes]
+    request_id: str
+    address: Address | None
+    started: float
+    now: datetime
+    template: str = ""
+    caller: KeyCaller | UserCaller | None = None
+    allowance: Allowance | None = None
+    # What the answer carries besides its own headers: CORS, replay marks.
+    extra_headers: Headers = []
+
+    @property
+    def ip(self) -> str:
+        """The caller's address as text, for logs and records."""
+        return str(self.address) if self.address is not None else "unknown"
+
+    def header(self, name: bytes) -> str | None:
+        """A request header as text."""
+        value = self.headers.get(name)
+        return value.decode("latin-1") if value is not None else None
+
+
+def begin(scope: Scope, trusted: tuple[Network, ...]) -> Exchange:
+    """Read what every request has: its id, its address, its time."""
+    headers: dict[bytes, bytes] = {}
+    forwarded: list[str] = []
+    for name, value in scope["headers"]:
+        if name == b"x-forwarded-for":
+            forwarded.append(value.decode("latin-1"))
+        headers[name] = value
+    sent_id = headers.get(b"x-request-id", b"")
+    peer = scope.get("client")
+    return Exchange(
+        method=scope["method"],
+        path=scope["path"],
+        query=scope["query_string"],
+        headers=headers,
+        request_id=sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else str(new_id()),
+        address=client_address(peer[0] if peer else "127.0.0.1", forwarded, trusted),
+        started=time.perf_counter(),
+        now=now(),
+    )

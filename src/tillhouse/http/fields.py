@@ -1,0 +1,111 @@
+"""From a decoded body to its struct; on failure every wrong field is named, not the first."""
+
+import types
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import msgspec
+
+from tillhouse.http.wire import convert
+from tillhouse.kit.errors import FieldError, Invalid
+
+# A body with thousands of mistakes gets the first of them.
+ERRORS_MAX = 100
+
+
+def parse(value: object, type_: Any) -> Any:
+    """The value as `type_`, or `Invalid` with every wrong field."""
+    try:
+        return convert(value, type_)
+    except msgspec.ValidationError as error:
+        if not isinstance(value, dict):
+            raise Invalid.field("body", "must be a JSON object") from None
+        errors = _struct_errors(value, type_, "")
+        raise Invalid(errors[:ERRORS_MAX] or [FieldError("body", sentence(error))]) from None
+
+
+def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    fields = {field.encode_name: field for field in msgspec.structs.fields(type_)}
+    for name in value:
+        if name not in fields:
+            errors.append(FieldError(path + str(name)[:100], unknown(str(name), list(fields))))
+    for name, field in fields.items():
+        if name in value:
+            errors += _errors(value[name], field.type, path + name)
+        elif field.required:
+            errors.append(FieldError(path + name, "is required"))
+    if not errors:
+        # Every field is right by itself: what is left is a rule across fields.
+        errors = _leaf(value, type_, path.rstrip(".") or "body")
+    return errors
+
+
+def _errors(value: object, type_: Any, path: str) -> list[FieldError]:
+    inner = inner_type(type_)
+    if isinstance(value, dict) and _is_struct(inner):
+        return _struct_errors(value, inner, path + ".")
+    if isinstance(value, list) and get_origin(inner) in (list, tuple):
+        errors = _leaf(value, type_, path)
+        if not errors:
+            return []
+        item_type = get_args(inner)[0]
+        inside = [e for i, v in enumerate(value) for e in _errors(v, item_type, f"{path}[{i}]")]
+        return inside or errors
+    return _leaf(value, type_, path)
+
+
+def _leaf(value: object, type_: Any, path: str) -> list[FieldError]:
+    try:
+        convert(value, type_)
+    except msgspec.ValidationError as error:
+        return [FieldError(path, choices(type_) or sentence(error))]
+    return []
+
+
+def inner_type(type_: Any) -> Any:
+    """The one type under Annotated and `| None`."""
+    if get_origin(type_) is Annotated:
+        return inner_type(get_args(type_)[0])
+    if get_origin(type_) in (Union, types.UnionType):
+        rest = [t for t in get_args(type_) if t not in (types.NoneType, msgspec.UnsetType)]
+        return inner_type(rest[0]) if len(rest) == 1 else type_
+    return type_
+
+
+def _is_struct(type_: Any) -> bool:
+    return isinstance(type_, type) and issubclass(type_, msgspec.Struct)
+
+
+def choices(type_: Any) -> str | None:
+    """What to say of a word that is none of the few allowed."""
+    inner = inner_type(type_)
+    if get_origin(inner) is not Literal:
+        return None
+    return "must be one of " + ", ".join(str(choice) for choice in get_args(inner))
+
+
+_WORDS = {
+    "`str`": "a string", "`int`": "a whole number", "`float`": "a number", "`bool`": "true or false",
+    "`array`": "a list", "`object`": "an object", "`null`": "null", "`uuid`": "a uuid",
+    "`decimal`": "a number with a fraction", "`date`": "a date", "`datetime`": "a timestamp",
+}  # fmt: skip
+
+
+def sentence(error: msgspec.ValidationError) -> str:
+    """msgspec's message in the words of somebody who sends JSON, without its path."""
+    text = str(error).partition(" - at ")[0]
+    for name, words in _WORDS.items():
+        text = text.replace(name, words)
+    text = text.replace(" | ", " or ").replace("Expected ", "must be ").replace(", got ", ", not ")
+    text = text.replace("must be a string of length", "must have a length")
+    text = text.replace("must be a list of length", "must have a number of items")
+    text = text.replace("Invalid UUID", "must be a uuid")
+    return text[:1].lower() + text[1:]
+
+
+def unknown(name: str, known: list[str], noun: str = "field") -> str:
+    """What to say of a name that isn't known, with the nearest one that is."""
+    close = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return f"is no {noun} of this request{hint}"

@@ -1,0 +1,65 @@
+"""Prometheus metrics: requests by route and status, their time, database connections."""
+
+import os
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from tillhouse.db.pool import Pool
+
+CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+# Set by the parent of several workers before they start: their counts then share a folder.
+_SHARED = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class Metrics:
+    """The counters of this process; with several workers, /metrics adds them all up."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "tillhouse_http_requests",
+            "Answered requests",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "tillhouse_http_request_seconds",
+            "Time to answer",
+            ["method", "route"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._connections = Gauge(
+            "tillhouse_database_connections",
+            "Database connections",
+            ["state"],
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
+        # Label look-ups cost more than counting, so their children are kept.
+        self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+
+    def observe(self, method: str, route: str, status: int, took_s: float) -> None:
+        """Count one answered request."""
+        key = (method, route, status)
+        children = self._children.get(key)
+        if children is None:
+            counter = self._requests.labels(method, route, status)
+            children = self._children[key] = (counter, self._seconds.labels(method, route))
+        children[0].inc()
+        children[1].observe(took_s)
+
+    def render(self) -> bytes:
+        """Everything in Prometheus' text format."""
+        in_use, opened = self._pool.usage()
+        self._connections.labels("in_use").set(in_use)
+        self._connections.labels("open").set(opened)
+        registry = self._registry
+        if os.environ.get(_SHARED):
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)
+        return generate_latest(registry)

@@ -1,0 +1,86 @@
+"""Idempotency: one key, one effect, one answer, all in the transaction of the effect.
+
+There is no "in progress" state: a second request with the same key waits on the unique
+index until the first commits (then it replays) or rolls back (then it runs).
+"""
+
+import asyncio
+import hashlib
+import re
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from asyncpg import LockNotAvailableError
+
+from tillhouse.db.pool import Db, Pool
+from tillhouse.http import store
+from tillhouse.kit.errors import InProgress, Invalid, KeyReused
+
+KEPT_FOR = timedelta(days=8)
+_SWEEP_ROWS = 1000
+
+_canonical = msgspec.json.Encoder(order="deterministic", decimal_format="number")
+_KEY = re.compile(rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"|(?P<bare>[\x21-\x7e]{1,255})')
+
+
+class Once(msgspec.Struct, frozen=True):
+    """The claim of one request on one key."""
+
+    book_id: UUID
+    surface: str
+    key: str
+    fingerprint: bytes
+
+
+def parse_key(header: bytes | None) -> str | None:
+    """The key of an Idempotency-Key header, bare or in double quotes."""
+    if header is None:
+        return None
+    match = _KEY.fullmatch(header.strip())
+    if match is None:
+        raise Invalid.field("Idempotency-Key", "must be 1 to 255 printable ASCII characters")
+    return (match["quoted"] or match["bare"]).decode()
+
+
+def fingerprint(method: str, path: str, body: Any) -> bytes:
+    """What makes two requests the same: method, path and the body's meaning."""
+    canonical = _canonical.encode([method, path, body])
+    return hashlib.sha256(canonical).digest()
+
+
+async def replay(db: Db, once: Once, now: datetime) -> bytes | None:
+    """The kept answer of an earlier request; None when this one is the first."""
+    try:
+        is_first = await store.claim_key(
+            db, once.book_id, once.surface, once.key, once.fingerprint, now
+        )
+    except LockNotAvailableError:
+        raise InProgress from None
+    if is_first:
+        return None
+    row = await store.find_answer(db, once.book_id, once.surface, once.key)
+    if row is None or row["answer"] is None:
+        # Swept between the two statements: as good as never used, so let the caller repeat.
+        raise InProgress
+    if row["fingerprint"] != once.fingerprint:
+        raise KeyReused
+    return row["answer"]
+
+
+async def keep(db: Db, once: Once, answer: bytes) -> None:
+    """Keep the first answer beside its effect."""
+    await store.keep_answer(db, once.book_id, once.surface, once.key, answer)
+
+
+async def sweep(pool: Pool, now: datetime) -> int:
+    """Forget what is older than the promise, a bounded number of rows at a time."""
+    swept = 0
+    while True:
+        async with pool.transaction() as db:
+            count = await store.delete_old_keys(db, now - KEPT_FOR, _SWEEP_ROWS)
+        swept += count
+        if count < _SWEEP_ROWS:
+            return swept
+        await asyncio.sleep(0)

@@ -1,0 +1,70 @@
+"""The only place with the status numbers of refusals."""
+
+from collections.abc import Sequence
+
+from tillhouse.kit.json import encode
+from tillhouse.kit.errors import Limited, Problem, Unavailable, WrongMethod
+
+STATUS = {
+    "refused": 400,
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "missing": 404,
+    "wrong_method": 405,
+    "conflict": 409,
+    "too_large": 413,
+    "wrong_media_type": 415,
+    "invalid": 422,
+    "limited": 429,
+    "unavailable": 503,
+}
+
+Headers = list[tuple[bytes, bytes]]
+
+
+def status_of(problem: Problem) -> int:
+    """The HTTP status of a refusal."""
+    return STATUS[problem.kind]
+
+
+def headers_of(problem: Problem) -> Headers:
+    """The headers that go with a refusal."""
+    if isinstance(problem, Limited | Unavailable):
+        return [(b"retry-after", b"%d" % max(1, -int(-problem.retry_after_s // 1)))]
+    if isinstance(problem, WrongMethod):
+        return [(b"allow", ", ".join(problem.allowed).encode())]
+    if problem.kind == "unauthenticated":
+        return [(b"www-authenticate", b'Bearer realm="tillhouse"')]
+    return []
+
+
+def envelope(problem: Problem, request_id: str) -> bytes:
+    """The error body: {error, message, details?, requestId}."""
+    body: dict[str, object] = {"error": problem.code, "message": problem.message}
+    if problem.details:
+        body["details"] = [{"field": d.field, "message": d.message} for d in problem.details]
+    body["requestId"] = request_id
+    return encode(body)
+
+
+def internal_error(request_id: str) -> bytes:
+    """What the caller of a defect sees: nothing but the id under which the log tells more."""
+    return encode(
+        {
+            "error": "internal_error",
+            "message": "Something failed on our side; nothing was changed. "
+            "Try again, and name the requestId if it happens again.",
+            "requestId": request_id,
+        }
+    )
+
+
+def known_codes() -> Sequence[tuple[int, str]]:
+    """Every (status, code) that a refusal can have: for the documentation."""
+    found: set[tuple[int, str]] = {(500, "internal_error")}
+    pending = list(Problem.__subclasses__())
+    while pending:
+        cls = pending.pop()
+        pending.extend(cls.__subclasses__())
+        found.add((STATUS[cls.kind], cls.code))
+    return sorted(found)

@@ -1,0 +1,64 @@
+"""From a query string to its struct; unknown and repeated parameters are refused by name."""
+
+from typing import Any, get_origin
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from tillhouse.http.fields import choices, inner_type, sentence, unknown
+from tillhouse.http.wire import convert
+from tillhouse.kit.errors import FieldError, Invalid
+from tillhouse.kit.text import forbidden_character
+
+PARAMETERS_MAX = 100
+
+
+def parse_query(raw: bytes, type_: Any) -> Any:
+    """The parameters as `type_`, or `Invalid` with every wrong one."""
+    pairs, errors = _pairs(raw)
+    fields = {field.encode_name: field for field in msgspec.structs.fields(type_)}
+    values: dict[str, object] = {}
+    for name, text in pairs:
+        if name not in fields:
+            errors.append(FieldError(name[:100], unknown(name, list(fields), "parameter")))
+        elif name in values:
+            errors.append(FieldError(name, "is given twice; split several values by commas"))
+        else:
+            values[name], wrong = _value(text, fields[name].type)
+            errors += [FieldError(name, wrong)] if wrong else []
+    for name, field in fields.items():
+        if field.required and name not in values:
+            errors.append(FieldError(name, "is required"))
+    if errors:
+        raise Invalid(errors)
+    return type_(**{fields[name].name: value for name, value in values.items()})
+
+
+def _pairs(raw: bytes) -> tuple[list[tuple[str, str]], list[FieldError]]:
+    try:
+        pairs = parse_qsl(
+            raw.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=PARAMETERS_MAX,
+        )
+    except ValueError:
+        return [], [FieldError("query", "must be URL-encoded UTF-8 with at most 100 parameters")]
+    bad = [FieldError(n[:100], "holds a control character") for n, v in pairs if _unfit(n + v)]
+    return ([] if bad else pairs), bad
+
+
+def _unfit(text: str) -> bool:
+    return forbidden_character(text) is not None
+
+
+def _value(text: str, type_: Any) -> tuple[object, str | None]:
+    raw: object = text
+    if get_origin(inner_type(type_)) in (list, tuple):
+        raw = [part.strip() for part in text.split(",")]
+    elif inner_type(type_) is bool:
+        raw = {"true": True, "false": False}.get(text, text)
+    try:
+        return convert(raw, type_, strict=isinstance(raw, bool)), None
+    except msgspec.ValidationError as error:
+        return None, choices(type_) or sentence(error)

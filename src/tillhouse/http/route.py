@@ -1,0 +1,71 @@
+"""Rows of the route table: method, path, handler, and who may call it.
+
+Routing, authorisation, OpenAPI and the generated tests all read this one table.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from tillhouse.kit.page import Meta
+
+T = TypeVar("T")
+
+Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+
+
+class Open(msgspec.Struct, frozen=True, tag=True):
+    """Anybody may call."""
+
+
+class Session(msgspec.Struct, frozen=True, tag=True):
+    """Anybody who is logged in may call."""
+
+
+class Portal(msgspec.Struct, frozen=True, tag=True):
+    """A developer of a business with API access may call, perhaps after a step-up."""
+
+    step_up: bool = False
+
+
+class Scope(msgspec.Struct, frozen=True, tag=True):
+    """An API key with this scope may call, or a person whose role includes it."""
+
+    name: str
+    # Such a route answers about the key itself, so a person can't call it.
+    keys_only: bool = False
+
+
+Guard = Open | Session | Portal | Scope
+
+
+class Reply(msgspec.Struct, Generic[T]):
+    """What a handler answers: a message, data, and what belongs beside them."""
+
+    message: str
+    data: T
+    meta: Meta | None = None
+    # What an idempotency key keeps and replays instead, when the data holds a secret.
+    stored: Any = None
+    # Further members of the envelope, as the contract names them.
+    extra: dict[str, Any] | None = None
+
+
+class Route(msgspec.Struct, frozen=True):
+    """One operation of the API."""
+
+    method: Method
+    path: str
+    handler: Callable[..., Awaitable[Reply[Any]]]
+    guard: Guard
+    status: int = 200
+    # Whether an Idempotency-Key makes a repetition replay the first answer.
+    once: bool = False
+    # The status of a replay, where it differs from the first answer's.
+    replay_status: int | None = None
+
+    @property
+    def summary(self) -> str:
+        """What the operation does: the first line of the handler's docstring."""
+        return (self.handler.__doc__ or "").strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,66 @@
+"""From a path to its endpoint: a walk down a tree of segments, as long as the path is deep."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.route import Route
+from tillhouse.kit.errors import Missing, WrongMethod
+
+_LEAF = "/"
+
+
+class Router:
+    """The route table as a tree; a fixed segment wins over a parameter."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.endpoints = [Endpoint(route) for route in routes]
+        self._root: dict[str, Any] = {}
+        for endpoint in self.endpoints:
+            self._add(endpoint)
+
+    def _add(self, endpoint: Endpoint) -> None:
+        node = self._root
+        names: list[str] = []
+        for segment in endpoint.route.path.strip("/").split("/"):
+            if segment.startswith("{"):
+                names.append(segment[1:-1])
+                segment = "{}"
+            node = node.setdefault(segment, {})
+        methods = node.setdefault(_LEAF, {})
+        if endpoint.route.method in methods:
+            raise ValueError(f"{endpoint.route.method} {endpoint.route.path} is in the table twice")
+        methods[endpoint.route.method] = (endpoint, names)
+
+    def find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
+        """The endpoint and its path parameters, or `Missing`, or `WrongMethod`."""
+        methods, values = self._leaf(path)
+        if method not in methods:
+            raise WrongMethod(sorted(methods))
+        endpoint, names = methods[method]
+        return endpoint, dict(zip(names, values, strict=True))
+
+    def methods(self, path: str) -> list[str]:
+        """The methods that a path has."""
+        return sorted(self._leaf(path)[0])
+
+    def _leaf(self, path: str) -> tuple[dict[str, tuple[Endpoint, list[str]]], list[str]]:
+        found = _walk(self._root, path[1:].split("/"), 0, [])
+        if found is None:
+            raise Missing("There is nothing at this path; the API is described at /docs.")
+        return found
+
+
+def _walk(
+    node: dict[str, Any], segments: list[str], place: int, values: list[str]
+) -> tuple[dict[str, tuple[Endpoint, list[str]]], list[str]] | None:
+    if place == len(segments):
+        return (node[_LEAF], values) if _LEAF in node else None
+    segment = segments[place]
+    if segment in node and segment != "{}":
+        found = _walk(node[segment], segments, place + 1, values)
+        if found is not None:
+            return found
+    if "{}" in node and segment:
+        return _walk(node["{}"], segments, place + 1, [*values, segment])
+    return None

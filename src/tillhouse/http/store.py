@@ -1,0 +1,69 @@
+"""Statements on idempotency keys."""
+
+from datetime import datetime
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+
+
+async def claim_key(
+    db: Db, book_id: UUID, surface: str, key: str, fingerprint: bytes, now: datetime
+) -> bool:
+    """Take the key for this transaction; waits while another one holds it. False: it is used."""
+    return bool(
+        await db.fetchval(
+            """
+            INSERT INTO idempotency_keys (book_id, surface, key, fingerprint, created_at)
+            VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING true
+            """,
+            book_id,
+            surface,
+            key,
+            fingerprint,
+            now,
+        )
+    )
+
+
+async def find_answer(db: Db, book_id: UUID, surface: str, key: str) -> Record | None:
+    """What the key was first used for, and the answer."""
+    return await db.fetchrow(
+        """
+        SELECT fingerprint, answer FROM idempotency_keys
+        WHERE book_id = $1 AND surface = $2 AND key = $3
+        """,
+        book_id,
+        surface,
+        key,
+    )
+
+
+async def keep_answer(db: Db, book_id: UUID, surface: str, key: str, answer: bytes) -> None:
+    """Keep the answer with the effect, in one transaction."""
+    await db.execute(
+        """
+        UPDATE idempotency_keys SET answer = $4
+        WHERE book_id = $1 AND surface = $2 AND key = $3
+        """,
+        book_id,
+        surface,
+        key,
+        answer,
+    )
+
+
+async def delete_old_keys(db: Db, before: datetime, limit: int) -> int:
+    """Forget some keys older than the promise; how many."""
+    done = await db.execute(
+        """
+        DELETE FROM idempotency_keys
+        WHERE (book_id, surface, key) IN (
+            SELECT book_id, surface, key FROM idempotency_keys
+            WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        """,
+        before,
+        limit,
+    )
+    return int(done.rpartition(" ")[2])

@@ -1,0 +1,103 @@
+"""JSON bodies: strictly decoded, then made typed values."""
+
+import json
+from decimal import Decimal
+from typing import Any, NoReturn
+
+import msgspec
+
+from tillhouse.kit.errors import Invalid, Malformed
+from tillhouse.kit.text import forbidden_character
+
+# Deeper bodies than this are nobody's order; the decoder's own limit is the C stack.
+DEPTH_MAX = 32
+
+
+
+def convert(value: object, type_: Any, *, strict: bool = True) -> Any:
+    """A decoded value as its type; raises msgspec.ValidationError naming one place."""
+    return msgspec.convert(value, type_, strict=strict, dec_hook=_custom)
+
+
+def _custom(type_: type, value: object) -> object:
+    """Types that msgspec doesn't know say themselves what they take."""
+    from_wire = getattr(type_, "from_wire", None)
+    if from_wire is None:
+        raise NotImplementedError(f"{type_} has no from_wire")
+    return from_wire(value)
+
+
+def decode(body: bytes) -> Any:
+    """A JSON body as plain values: exact numbers, no duplicate keys, no unstorable text."""
+    try:
+        value = _decoder.decode(body.decode("utf-8"))
+    except RecursionError:
+        raise Malformed(f"The body nests deeper than {DEPTH_MAX} levels.") from None
+    except (ValueError, ArithmeticError) as error:
+        raise Malformed(_why(error)) from None
+    if body.count(b"[") + body.count(b"{") > DEPTH_MAX:
+        _check_depth(value)
+    if b"\\u" in body or b"\x7f" in body:
+        _check_texts(value, "")
+    return value
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, _Duplicate):
+        return f"The body names the field {str(error)[:100]!r} twice in one object."
+    if isinstance(error, json.JSONDecodeError):
+        place = f"line {error.lineno}, column {error.colno}"
+        return f"The body is no valid JSON: {error.msg.lower()} at {place}."
+    if isinstance(error, UnicodeDecodeError):
+        return "The body is no valid UTF-8."
+    return "The body is no valid JSON: a number in it is out of all bounds."
+
+
+class _Duplicate(ValueError):
+    """A key that stands twice in one object: which of them was meant?"""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Duplicate(next(name for name in names if names.count(name) > 1))
+    return fields
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{name} is no JSON number", "", 0)
+
+
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=Decimal, parse_constant=_no_constant
+)
+
+
+def _check_depth(value: object) -> None:
+    level = [value]
+    for _ in range(DEPTH_MAX + 1):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+        level = [item for item in below if isinstance(item, dict | list)]
+        if not level:
+            return
+    raise Malformed(f"The body nests deeper than {DEPTH_MAX} levels.")
+
+
+def _check_texts(value: object, path: str) -> None:
+    """PostgreSQL stores no NUL, and a lone surrogate is no character."""
+    if isinstance(value, str):
+        if forbidden_character(value):
+            raise Invalid.field(path or "body", "holds a control character or half a surrogate")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_texts(key, path)
+            _check_texts(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _check_texts(item, f"{path}[{place}]")

@@ -1,0 +1,75 @@
+"""Names for things: ordered ids for rows, random references and short codes for people."""
+
+import math
+import secrets
+import string
+import threading
+import time
+from uuid import UUID
+
+BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+
+CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Digits and capitals without look-alikes: no 0 and O, no 1, I and L, no U beside V."""
+
+_COUNTER_BITS = 12
+_COUNTER_MAX = 2**_COUNTER_BITS - 1
+_RANDOM_BITS = 62
+
+
+class Sequence:
+    """The time and the counter of one process's ids (RFC 9562, section 6.2, method 1)."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._millisecond = 0
+        self._counter = 0
+
+    def next(self, millisecond: int) -> tuple[int, int]:
+        """Return a millisecond, this one if it may be, and a counter: more than the last pair."""
+        with self._lock:
+            if millisecond > self._millisecond:
+                self._millisecond = millisecond
+                # The upper bit stays free: at least 2048 ids fit before the millisecond is full.
+                self._counter = secrets.randbits(_COUNTER_BITS - 1)
+            elif self._counter < _COUNTER_MAX:
+                self._counter += 1
+            else:
+                # Full, or the clock went back: run ahead rather than out of order.
+                self._millisecond += 1
+                self._counter = secrets.randbits(_COUNTER_BITS - 1)
+            return self._millisecond, self._counter
+
+
+_SEQUENCE = Sequence()
+
+
+def new_id() -> UUID:
+    """Make a UUIDv7 that is greater than every earlier one of this process."""
+    millisecond, counter = _SEQUENCE.next(time.time_ns() // 1_000_000)
+    value = (millisecond & 0xFFFF_FFFF_FFFF) << 80
+    value |= 7 << 76
+    value |= counter << 64
+    value |= 0b10 << 62
+    value |= secrets.randbits(_RANDOM_BITS)
+    return UUID(int=value)
+
+
+def random_base62(bits: int) -> str:
+    """Draw as many base62 characters as hold this many random bits."""
+    return random_text(BASE62, math.ceil(bits / math.log2(len(BASE62))))
+
+
+def public_reference(prefix: str, bits: int = 130) -> str:
+    """Make a reference that nobody can guess: the prefix as given, then base62."""
+    return prefix + random_base62(bits)
+
+
+def short_code(length: int = 8) -> str:
+    """Make a code that a person can read out and type."""
+    return random_text(CODE_ALPHABET, length)
+
+
+def random_text(alphabet: str, length: int) -> str:
+    """Draw this many characters from an alphabet."""
+    return "".join(secrets.choice(alphabet) for _ in range(length))

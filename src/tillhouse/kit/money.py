@@ -1,0 +1,142 @@
+"""Exact money: what may come in, how many decimals a currency has, how to round and to share."""
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, InvalidOperation
+from typing import Any, ClassVar
+
+AMOUNT_LIMIT = 10**15
+"""Every amount is smaller than this, so that no sum of a book overflows its column."""
+
+WIRE_DECIMALS_MAX = 6
+
+_WIRE_UNIT = Decimal(1).scaleb(-WIRE_DECIMALS_MAX)
+
+# 15 digits before the point and 6 after: what needs more isn't an amount.
+_WIRE_CONTEXT = Context(prec=15 + WIRE_DECIMALS_MAX, traps=[Inexact, InvalidOperation])
+
+# Wide enough for a product of two amounts; the default of 28 digits would round on the way.
+_ROUND_CONTEXT = Context(prec=80, rounding=ROUND_HALF_UP, traps=[InvalidOperation])
+
+_TWO_DECIMALS = """
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD
+    CAD CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP
+    GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK
+    LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO
+    NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS
+    SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST
+    XCD XCG YER ZAR ZMW ZWG
+"""
+
+_OTHER_DECIMALS = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    3: "BHD IQD JOD KWD LYD OMR TND",
+    4: "CLF UYW",
+}
+
+EXPONENTS: dict[str, int] = {
+    code: decimals
+    for decimals, codes in {2: _TWO_DECIMALS, **_OTHER_DECIMALS}.items()
+    for code in codes.split()
+}
+"""How many decimals each active ISO 4217 currency has."""
+
+
+class Amount(Decimal):
+    """An exact number from the wire: finite, bounded, with at most six decimals."""
+
+    __slots__ = ()
+    SCHEMA: ClassVar[dict[str, Any]] = {"type": "number", "examples": [1500.5]}
+
+    @classmethod
+    def from_wire(cls, value: object) -> "Amount":
+        """Take a decoded JSON number, or raise ValueError."""
+        return amount_from_wire(value)
+
+
+def amount_from_wire(value: object) -> Amount:
+    """Check a decoded JSON number and return it without trailing zeros, or raise ValueError."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) >= AMOUNT_LIMIT:
+            raise ValueError("must be smaller than 10^15")
+        return Amount(value)
+    if not isinstance(value, Decimal):
+        raise ValueError("must be a number")  # noqa: TRY004  (one error for every wrong value)
+    if not value.is_finite():
+        raise ValueError("must be a finite number")
+    if not value:
+        return Amount(0)
+    # The exponent alone tells the size: 1e999999999 is never written out.
+    if value.adjusted() >= _WIRE_CONTEXT.prec - WIRE_DECIMALS_MAX:
+        raise ValueError("must be smaller than 10^15")
+    try:
+        exact = value.quantize(_WIRE_UNIT, context=_WIRE_CONTEXT)
+    except (Inexact, InvalidOperation):
+        raise ValueError(f"must have at most {WIRE_DECIMALS_MAX} decimals") from None
+    return Amount(f"{exact:f}".rstrip("0").rstrip("."))
+
+
+def is_currency(code: str) -> bool:
+    """Tell whether this is the upper-case code of an active ISO 4217 currency."""
+    return code in EXPONENTS
+
+
+def check_scale(amount: Decimal, currency: str) -> str | None:
+    """Say what is wrong when an amount is finer than its currency's smallest unit."""
+    decimals = EXPONENTS[currency]
+    # Comparing is exact, whatever the precision; trailing zeros don't count.
+    if round_money(amount, currency) == amount:
+        return None
+    if decimals == 0:
+        return f"must be a whole number: {currency} has no decimals"
+    return f"must have at most {decimals} decimals, the smallest unit of {currency}"
+
+
+def round_money(value: Decimal, currency: str) -> Decimal:
+    """Round half-up (half away from zero) to the smallest unit of the currency."""
+    unit = Decimal(1).scaleb(-EXPONENTS[currency])
+    rounded = value.quantize(unit, context=_ROUND_CONTEXT)
+    # No minus before a zero.
+    return rounded or rounded.copy_abs()
+
+
+def largest_remainder(
+    total: Decimal, weights: Sequence[Decimal | int], currency: str
+) -> list[Decimal]:
+    """Share a total by weights in whole units, so that the shares sum to exactly the total.
+
+    Leftover units go to the largest remainders, the earlier first. No share exceeds its weight
+    as long as the total doesn't exceed their sum and all are whole units: a discount spread over
+    lines makes none of them negative. When every weight is zero, the shares are equal.
+    """
+    if any(weight < 0 for weight in weights):
+        raise ValueError("weights can't be negative")
+    if not weights:
+        if total:
+            raise ValueError("there is nothing to share the total between")
+        return []
+    # A total that is finer than the currency is shared in its own unit, never cut.
+    decimals = max(EXPONENTS[currency], _decimals(total))
+    units = _whole(total, decimals)
+    fine = max(_decimals(weight) for weight in weights)
+    parts = [_whole(weight, fine) for weight in weights]
+    if not any(parts):
+        parts = [1] * len(parts)
+    whole = sum(parts)
+    divided = [divmod(abs(units) * part, whole) for part in parts]
+    shares = [share for share, _ in divided]
+    order = sorted(range(len(parts)), key=lambda index: -divided[index][1])
+    for index in order[: abs(units) - sum(shares)]:
+        shares[index] += 1
+    sign = -1 if units < 0 else 1
+    return [Decimal(sign * share).scaleb(-decimals, context=_ROUND_CONTEXT) for share in shares]
+
+
+def _whole(value: Decimal | int, decimals: int) -> int:
+    return int(Decimal(value).scaleb(decimals, context=_ROUND_CONTEXT))
+
+
+def _decimals(value: Decimal | int) -> int:
+    exponent = Decimal(value).as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise ValueError("only finite amounts can be shared")  # noqa: TRY004  (the type is right)
+    return max(0, -exponent)

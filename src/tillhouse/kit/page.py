@@ -1,0 +1,41 @@
+"""Pages of a list: which one is asked for, and what is told about the whole."""
+
+import msgspec
+
+PER_PAGE_MAX = 100
+PAGE_MAX = 1_000_000
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One page of a list, counted from 1."""
+
+    page: int = 1
+    per_page: int = 50
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no query may reach; the edge names the field before that."""
+        if not 1 <= self.page <= PAGE_MAX:
+            raise ValueError(f"page must be from 1 to {PAGE_MAX}")
+        if not 1 <= self.per_page <= PER_PAGE_MAX:
+            raise ValueError(f"per_page must be from 1 to {PER_PAGE_MAX}")
+
+    @property
+    def offset(self) -> int:
+        """Count the rows before this page."""
+        return (self.page - 1) * self.per_page
+
+
+class Meta(msgspec.Struct, frozen=True, rename="camel"):
+    """What a list tells about itself beside its rows."""
+
+    total: int
+    page: int
+    per_page: int
+    total_pages: int
+    has_more: bool
+
+
+def meta(page: Page, total: int) -> Meta:
+    """Describe a page of a list that has this many rows in all."""
+    total_pages = -(-total // page.per_page)
+    return Meta(total, page.page, page.per_page, total_pages, page.page < total_pages)

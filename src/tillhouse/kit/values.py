@@ -1,0 +1,183 @@
+"""Texts that are right by construction: a request's field of such a type has passed its rule.
+
+Each class says with `from_wire` what it accepts and with `SCHEMA` what the documentation tells.
+A ValueError's text completes the sentence "<field> …".
+"""
+
+import re
+from datetime import datetime
+from typing import Any, ClassVar, Self
+
+from tillhouse.kit import clock, money, network, text
+
+NAME_LENGTH_MIN = 2
+NAME_LENGTH_MAX = 120
+PASSWORD_LENGTH_MIN = 8
+PASSWORD_LENGTH_MAX = 256
+
+# The passwords that every guesser tries first; length does the rest.
+_GUESSED_FIRST = frozenset(
+    """12345678 123456789 1234567890 11111111 00000000 87654321 password password1 password123
+    passw0rd p@ssw0rd p@ssword qwertyui qwerty123 qwertyuiop 1q2w3e4r 1qaz2wsx abcd1234 abc12345
+    iloveyou sunshine princess football baseball superman trustno1 letmein1 welcome1 whatever
+    changeme changeit computer internet administrator tillhouse""".split()
+)
+
+
+class Value(str):
+    """A text of one kind, checked when it came in."""
+
+    __slots__ = ()
+    SCHEMA: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def from_wire(cls, value: object) -> Self:
+        """Take a decoded JSON value, or raise ValueError."""
+        if not isinstance(value, str):
+            raise ValueError("must be a string")
+        return cls(cls.check(value))
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Return the text as it is to be kept, or raise ValueError."""
+        raise NotImplementedError
+
+
+class Name(Value):
+    """A name that people read: 2 to 120 characters on one line."""
+
+    SCHEMA = {"minLength": 2, "maxLength": 120, "examples": ["Main shop"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Trim, and count what is left."""
+        cleaned = text.clean(value)
+        if not NAME_LENGTH_MIN <= len(cleaned) <= NAME_LENGTH_MAX:
+            raise ValueError(f"must have {NAME_LENGTH_MIN} to {NAME_LENGTH_MAX} characters")
+        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
+            raise ValueError("must be on one line")
+        return cleaned
+
+
+class Email(Value):
+    """An e-mail address in lower case."""
+
+    SCHEMA = {"format": "email", "maxLength": 254, "examples": ["ada@example.com"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Normalise."""
+        return text.email_address(value)
+
+
+class NewPassword(Value):
+    """A password good enough to be set."""
+
+    SCHEMA = {"minLength": 8, "maxLength": 256, "examples": ["a long phrase is best"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Long enough, not absurdly long, not the first guess."""
+        if len(value) < PASSWORD_LENGTH_MIN:
+            raise ValueError(f"must have at least {PASSWORD_LENGTH_MIN} characters")
+        if len(value) > PASSWORD_LENGTH_MAX:
+            raise ValueError(f"must have at most {PASSWORD_LENGTH_MAX} characters")
+        if value.lower() in _GUESSED_FIRST or len(set(value)) == 1:
+            raise ValueError("is among the first that anybody guesses; choose another")
+        return value
+
+
+class GivenPassword(Value):
+    """A password to be compared: of any form, but bounded."""
+
+    SCHEMA = {"minLength": 1, "maxLength": 256, "examples": ["a long phrase is best"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Bound the work of hashing."""
+        if not 1 <= len(value) <= PASSWORD_LENGTH_MAX:
+            raise ValueError(f"must have 1 to {PASSWORD_LENGTH_MAX} characters")
+        return value
+
+
+class CurrencyCode(Value):
+    """An ISO 4217 code."""
+
+    SCHEMA = {"pattern": "^[A-Z]{3}$", "examples": ["NGN"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Known, in capitals."""
+        if not money.is_currency(value):
+            raise ValueError("must be an ISO 4217 code in capitals, such as NGN")
+        return value
+
+
+class CountryCode(Value):
+    """An ISO 3166 alpha-2 code."""
+
+    SCHEMA = {"pattern": "^[A-Z]{2}$", "examples": ["NG"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Of the right form; the list of states changes faster than releases."""
+        if not re.fullmatch("[A-Z]{2}", value):
+            raise ValueError("must be an ISO 3166 code in capitals, such as NG")
+        return value
+
+
+class ZoneName(Value):
+    """An IANA time zone."""
+
+    SCHEMA = {"examples": ["Africa/Lagos"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Known to this system."""
+        if not clock.is_zone(value):
+            raise ValueError("must be an IANA time zone, such as Africa/Lagos")
+        return value
+
+
+class CidrRange(Value):
+    """A network, or one address."""
+
+    SCHEMA = {"maxLength": 49, "examples": ["203.0.113.0/24"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """In its canonical form."""
+        return str(network.parse_networks([value])[0])
+
+
+class OriginHost(Value):
+    """A host from which browsers may call."""
+
+    SCHEMA = {"maxLength": 300, "examples": ["shop.example.com"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """In its canonical form."""
+        return network.clean_origin(value)
+
+
+class DateOrTimestamp(Value):
+    """An ISO date or timestamp, kept as text until its time zone is known."""
+
+    SCHEMA = {"examples": ["2027-01-31"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Readable as one or the other."""
+        clock.parse_date_or_timestamp(value)
+        return value
+
+    def ends_at(self, zone: str) -> datetime:
+        """The instant that it stands for; a date means the end of that day in its zone."""
+        moment = clock.parse_date_or_timestamp(self)
+        return moment if isinstance(moment, datetime) else clock.end_of_day(moment, zone)
+
+    def starts_at(self, zone: str) -> datetime:
+        """The instant that it stands for; a date means the start of that day in its zone."""
+        moment = clock.parse_date_or_timestamp(self)
+        return moment if isinstance(moment, datetime) else clock.start_of_day(moment, zone)

@@ -1,0 +1,188 @@
+"""Settings: one frozen struct, read from the environment once and passed down.
+
+Each setting says here what it means; `tillhouse doctor` and the documentation print this table.
+A wrong value stops the start with a sentence that names the variable and the mend.
+"""
+
+import os
+from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+
+import msgspec
+
+from tillhouse.kit.network import parse_networks
+
+PREFIX = "TILLHOUSE_"
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
+
+class SettingError(Exception):
+    """A setting that can't be used: the sentence says which and how to mend it."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that may differ between two installations."""
+
+    database_url: str | None = None
+    data: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public_url: str
+    master_key: str | None = None
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    rate_limit: int = 100
+    rate_burst: int = 200
+    log_level: str = "info"
+    pool_size: int = 16
+
+
+# name → what it means; the order is the order of `doctor` and of docs/operating.md.
+MEANINGS: dict[str, str] = {
+    "DATABASE_URL": "PostgreSQL 15 or newer; without it an embedded server runs in DATA",
+    "DATA": "folder of the embedded database and its master key",
+    "HOST": "address to listen on (127.0.0.1)",
+    "PORT": "port to listen on (8000)",
+    "PUBLIC_URL": "address that users see, for links (http://HOST:PORT)",
+    "MASTER_KEY": "seals every secret; `N:<base64 of 32 bytes>`, several split by commas; "
+    "made and kept in DATA when the database is embedded",
+    "TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For counts, split by commas",
+    "RATE_LIMIT": "requests per second and API key (100), 0 = off",
+    "RATE_BURST": "requests that may come at once (twice RATE_LIMIT)",
+    "LOG_LEVEL": "debug, info, warning or error (info)",
+    "POOL_SIZE": "database connections per process (16)",
+}
+
+
+def from_env(environ: Mapping[str, str], **given: object) -> Settings:
+    """Read the settings; `given` (command-line flags) win over the environment."""
+    values = _Values(environ, {k: v for k, v in given.items() if v is not None})
+    values.refuse_unknown()
+    host = values.text("HOST", "127.0.0.1")
+    port = values.number("PORT", 8000, 0, 65535)
+    rate = values.number("RATE_LIMIT", 100, 0, 1_000_000)
+    return Settings(
+        database_url=values.database_url(),
+        data=values.data(),
+        host=host,
+        port=port,
+        public_url=values.url("PUBLIC_URL", f"http://{_in_url(host)}:{port}"),
+        master_key=values.optional("MASTER_KEY"),
+        trusted_proxies=values.networks("TRUSTED_PROXIES"),
+        rate_limit=rate,
+        rate_burst=values.number("RATE_BURST", max(1, 2 * rate), 1, 2_000_000),
+        log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
+        pool_size=values.number("POOL_SIZE", 16, 2, 500),
+    )
+
+
+def default_data_folder(environ: Mapping[str, str]) -> Path:
+    """The user's data folder, as the XDG rules name it; root keeps its data in /var/lib."""
+    if os.geteuid() == 0 and not environ.get("XDG_DATA_HOME"):
+        return Path("/var/lib/tillhouse")
+    home = environ.get("XDG_DATA_HOME") or str(Path(environ.get("HOME", "~")) / ".local/share")
+    return Path(home).expanduser() / "tillhouse"
+
+
+def _in_url(host: str) -> str:
+    """How a listening address is reached: a wildcard by loopback, an IPv6 one in brackets."""
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+class _Values:
+    """Reads one value after another, each failure naming its variable."""
+
+    def __init__(self, environ: Mapping[str, str], given: Mapping[str, object]) -> None:
+        self._environ = environ
+        self._given = given
+
+    def refuse_unknown(self) -> None:
+        """A typo in a variable's name must not pass in silence."""
+        known = {PREFIX + name for name in MEANINGS} | {PREFIX + n + "_FILE" for n in MEANINGS}
+        for name in sorted(self._environ):
+            if name.startswith(PREFIX) and name not in known and not name.startswith(
+                PREFIX + "TEST_"
+            ):
+                raise SettingError(
+                    f"{name} is no setting of Tillhouse: correct its name or unset it "
+                    f"(`tillhouse doctor` lists the settings)."
+                )
+
+    def optional(self, name: str) -> str | None:
+        """The value from a flag, the environment or the file that NAME_FILE names."""
+        if (flag := self._given.get(name.lower())) is not None:
+            return str(flag)
+        direct = self._environ.get(PREFIX + name)
+        path = self._environ.get(PREFIX + name + "_FILE")
+        if direct and path:
+            raise SettingError(f"Set {PREFIX}{name} or {PREFIX}{name}_FILE, not both.")
+        if not path:
+            return direct or None
+        try:
+            return Path(path).read_text(encoding="utf-8").strip() or None
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(
+                f"{PREFIX}{name}_FILE names {path}, which can't be read ({error}): "
+                "correct the path or its permissions."
+            ) from error
+
+    def text(self, name: str, default: str) -> str:
+        """A text, never empty."""
+        return self.optional(name) or default
+
+    def number(self, name: str, default: int, least: int, most: int) -> int:
+        """A whole number within bounds."""
+        text = self.optional(name)
+        if text is None:
+            return default
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise SettingError(
+                f"{PREFIX}{name} is {text!r}: set it to a whole number from {least} to {most}."
+            )
+        return value
+
+    def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
+        """One of a few words."""
+        value = self.text(name, default).lower()
+        if value not in allowed:
+            raise SettingError(f"{PREFIX}{name} is {value!r}: set it to {', '.join(allowed)}.")
+        return value
+
+    def url(self, name: str, default: str) -> str:
+        """An http(s) address without a trailing slash."""
+        value = self.text(name, default).rstrip("/")
+        if not value.startswith(("http://", "https://")) or " " in value:
+            raise SettingError(
+                f"{PREFIX}{name} is {value!r}: set it to an address such as https://till.example.com."
+            )
+        return value
+
+    def networks(self, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+        """Addresses or networks, split by commas."""
+        text = self.optional(name) or ""
+        try:
+            return parse_networks([part.strip() for part in text.split(",") if part.strip()])
+        except ValueError as error:
+            raise SettingError(f"{PREFIX}{name}: {error}") from error
+
+    def database_url(self) -> str | None:
+        """The address of a PostgreSQL server of one's own."""
+        value = self.optional("DATABASE_URL")
+        if value and not value.startswith(("postgresql://", "postgres://")):
+            raise SettingError(
+                f"{PREFIX}DATABASE_URL must begin with postgresql:// "
+                "(for example postgresql://user:password@host:5432/tillhouse)."
+            )
+        return value
+
+    def data(self) -> Path:
+        """The data folder, absolute."""
+        value = self.optional("DATA")
+        folder = Path(value).expanduser() if value else default_data_folder(self._environ)
+        return folder.absolute()

@@ -1,0 +1,1 @@
+"""Voice calls by AI agents."""

@@ -1,0 +1,77 @@
+"""One migrated database per worker, one application on it; every test brings its own business."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+
+from tests.make import Business, Make
+from tillhouse.access.house import House
+from tillhouse.access.vault import new_master_key
+from tillhouse.app import App
+from tillhouse.db.embedded import Embedded
+from tillhouse.db.migrate import migrate
+from tillhouse.settings import from_env
+
+# A server of one's own to test against instead of the embedded one.
+SERVER = "TILLHOUSE_TEST_DATABASE_URL"
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """The address of a PostgreSQL server on which databases may be made."""
+    if given := os.environ.get(SERVER):
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="tillhouse-tests-") as folder:
+        server = Embedded.start(Path(folder))
+        yield server.url
+        server.release()
+
+
+@pytest.fixture(scope="session")
+async def database_url(server_url: str) -> AsyncIterator[str]:
+    """A database of this run, migrated."""
+    name = f"tillhouse_test_{os.getpid()}"
+    admin = await asyncpg.connect(server_url)
+    await admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
+    url = urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
+    connection = await asyncpg.connect(url)
+    await migrate(connection)
+    await connection.close()
+    yield url
+    await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await admin.close()
+
+
+@pytest.fixture(scope="session")
+async def app(database_url: str) -> AsyncIterator[App]:
+    """The application, without a rate limit: tests that want one start their own."""
+    settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    app = App(settings, database_url, new_master_key())
+    await app.start()
+    yield app
+    await asyncio.wait_for(app.stop(), timeout=10)
+
+
+@pytest.fixture
+def house(app: App) -> House:
+    """The tools of the application."""
+    return app.house
+
+
+@pytest.fixture
+def make(app: App, house: House) -> Make:
+    """Makes businesses."""
+    return Make(app, house)
+
+
+@pytest.fixture
+async def business(make: Make) -> Business:
+    """A business of this test's own."""
+    return await make.business()

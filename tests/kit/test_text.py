@@ -1,0 +1,110 @@
+"""Text: uniform, printable, and an address that is one person's only."""
+
+import contextlib
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tillhouse.kit.text import clean, email_address, forbidden_character, slug
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=60)
+
+
+@given(ANY_TEXT)
+def test_clean_text_stays_as_it_is(text: str) -> None:
+    """Cleaning twice changes nothing more."""
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned == cleaned.strip()
+    assert unicodedata.is_normalized("NFC", cleaned)
+
+
+def test_equal_looking_text_becomes_equal() -> None:
+    """One é, however it was typed."""
+    assert clean(" Cafe\u0301\n") == clean("Caf\u00e9") == "Caf\u00e9"
+
+
+@given(ANY_TEXT)
+def test_a_forbidden_character_is_found_by_its_category(text: str) -> None:
+    """Unicode's own classes are the measure."""
+    bad = [c for c in text if unicodedata.category(c) in ("Cc", "Cs") and c not in "\t\n\r"]
+    assert forbidden_character(text) == (f"U+{ord(bad[0]):04X}" if bad else None)
+
+
+def test_forbidden_characters_are_named() -> None:
+    """So that the caller can find them."""
+    assert forbidden_character("a\0b") == "U+0000"
+    assert forbidden_character("\ud800") == "U+D800"
+    assert forbidden_character("line\r\n\ttab \u200f \U0001f35a") is None
+
+
+@given(ANY_TEXT, st.integers(1, 80))
+def test_a_slug_needs_no_escaping_beyond_its_script(text: str, length: int) -> None:
+    """Letters, marks, digits and single hyphens between them."""
+    made = slug(text, length)
+    assert len(made) <= length
+    assert (
+        all(
+            part and all(unicodedata.category(c)[0] in "LMN" for c in part)
+            for part in made.split("-")
+        )
+        or made == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("  Crème Brûlée (large)! ", "creme-brulee-large"),
+        ("VIP / Table 7", "vip-table-7"),
+        ("हिन्दी", "हिन्दी"),
+        ("!!!", ""),
+    ],
+)
+def test_slugs_are_readable(text: str, made: str) -> None:
+    """Every script keeps its words."""
+    assert slug(text) == made
+
+
+@given(st.emails())
+def test_an_address_is_normalised_once_or_refused(text: str) -> None:
+    """What was accepted is accepted unchanged again."""
+    with contextlib.suppress(ValueError):
+        address = email_address(text)
+        assert email_address(f" {address.upper()}\n") == address == address.lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ada",
+        "ada@",
+        "@example.com",
+        "ada@localhost",
+        "ada@@example.com",
+        "ada@example..com",
+        "ada@-example.com",
+        "ada@example.1",
+        ".ada@example.com",
+        "a..da@example.com",
+        "ada lovelace@example.com",
+        "ada@example.com\nbcc: x@example.com",
+        "ada@example.com,x@example.com",
+        "ada\u212a@example.com",
+        "a" * 65 + "@example.com",
+        "a@" + "b." * 130 + "com",
+        "a" * 1_000_000,
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    """Two addresses, a second line, a sign that turns into another letter."""
+    with pytest.raises(ValueError, match="must be an email address"):
+        email_address(text)
+
+
+def test_an_ordinary_address_passes() -> None:
+    """Case is folded, tags stay."""
+    assert email_address(" Ada.Love+till@Mail.Example.COM ") == "ada.love+till@mail.example.com"
+    assert email_address("o'neil@xn--bcher-kva.example") == "o'neil@xn--bcher-kva.example"
