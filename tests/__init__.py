@@ -1,0 +1,1 @@
+"""The tests: mostly through the API, on a real PostgreSQL."""

@@ -53,7 +53,7 @@ class Api:
         """The same client with a credential."""
         return Api(self.app, {"authorization": f"Bearer {token}", **headers}, self.peer)
 
-    async def request(  # noqa: PLR0913 - the parts of a request
+    async def request(
         self,
         method: str,
         path: str,

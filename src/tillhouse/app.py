@@ -81,8 +81,8 @@ class App:
             if message["type"] == "lifespan.startup":
                 try:
                     await self.start()
-                except Exception as error:
-                    log.error("start_failed", error=str(error))
+                except Exception as error:  # noqa: BLE001 - the server must be told, whatever it was
+                    log.warning("start_failed", error=str(error))
                     await send({"type": "lifespan.startup.failed", "message": str(error)})
                     return
                 await send({"type": "lifespan.startup.complete"})
@@ -102,5 +102,3 @@ async def _do_chores(house: House) -> None:
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Unavailable) as error:
             log.warning("chores_failed", error=str(error))
         await asyncio.sleep(_CHORES_EVERY_S)
-
-

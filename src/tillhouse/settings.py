@@ -102,8 +102,10 @@ class _Values:
         """A typo in a variable's name must not pass in silence."""
         known = {PREFIX + name for name in MEANINGS} | {PREFIX + n + "_FILE" for n in MEANINGS}
         for name in sorted(self._environ):
-            if name.startswith(PREFIX) and name not in known and not name.startswith(
-                PREFIX + "TEST_"
+            if (
+                name.startswith(PREFIX)
+                and name not in known
+                and not name.startswith(PREFIX + "TEST_")
             ):
                 raise SettingError(
                     f"{name} is no setting of Tillhouse: correct its name or unset it "

@@ -7,13 +7,14 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.network import Network
+from tillhouse.kit.secrets import Environment
 
 
 class Book(msgspec.Struct, frozen=True):
     """One environment of a business: the isolation key."""
 
     id: UUID
-    environment: str
+    environment: Environment
 
 
 class Books(msgspec.Struct, frozen=True):
@@ -22,7 +23,7 @@ class Books(msgspec.Struct, frozen=True):
     test: UUID
     live: UUID
 
-    def of(self, environment: str) -> UUID:
+    def of(self, environment: Environment) -> UUID:
         """The book of an environment."""
         return self.live if environment == "live" else self.test
 

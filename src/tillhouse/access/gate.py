@@ -74,7 +74,7 @@ class Gate:
             await db.release()
             refusal = Unavailable(retry_after_s=1)
             refusal.__cause__ = error
-            for future in _undone(sum(batch.values(), [])):
+            for future in _undone([f for futures in batch.values() for f in futures]):
                 future.set_exception(refusal)
             return
         found = {row["secret_digest"]: row for row in rows}

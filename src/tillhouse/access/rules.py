@@ -2,8 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from tillhouse.access.callers import KeyCaller, UserCaller
-from tillhouse.access.callers import Allowance
+from tillhouse.access.callers import Allowance, KeyCaller, UserCaller
 from tillhouse.kit.errors import (
     Forbidden,
     Limited,

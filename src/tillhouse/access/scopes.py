@@ -62,9 +62,7 @@ CATALOGUE: tuple[Scope, ...] = (
     *_pair("hotel", "rooms, guests and reservations", "Hotel", "medium"),
     Scope("wallet:read", "Read the wallet", "Payouts", "medium"),
     Scope("payouts:read", "Read payout accounts", "Payouts", "medium"),
-    Scope(
-        "payouts:write", "Change payout accounts", "Payouts", "critical", is_finance_write=True
-    ),
+    Scope("payouts:write", "Change payout accounts", "Payouts", "critical", is_finance_write=True),
     Scope(
         "wallet:withdrawals:create",
         "Withdraw money from the wallet",

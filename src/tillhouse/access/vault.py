@@ -93,7 +93,7 @@ def parse_master_key(text: str) -> dict[int, bytes]:
             version = int(number or "1")
         except (binascii.Error, ValueError):
             key, version = b"", 0
-        if len(key) != 32 or version < 1 or version in keys:  # noqa: PLR2004 - AES-256
+        if len(key) != 32 or version < 1 or version in keys:
             raise SettingError(
                 "TILLHOUSE_MASTER_KEY must be base64 of 32 bytes, or `1:<base64>,2:<base64>` "
                 "for several versions (make one with `openssl rand -base64 32`)."

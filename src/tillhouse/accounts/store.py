@@ -11,7 +11,7 @@ from tillhouse.accounts.types import Membership
 from tillhouse.db.pool import Db
 
 
-async def insert_user(  # noqa: PLR0913 - the columns of one row
+async def insert_user(
     db: Db, user_id: UUID, email: str, name: str, password_hash: str, now: datetime
 ) -> None:
     """A person who can log in."""
@@ -142,9 +142,7 @@ async def list_members(db: Db, business_id: UUID) -> Sequence[Record]:
     )
 
 
-async def upsert_member(
-    db: Db, business_id: UUID, user_id: UUID, role: str, now: datetime
-) -> None:
+async def upsert_member(db: Db, business_id: UUID, user_id: UUID, role: str, now: datetime) -> None:
     """Give a person a role in a business."""
     await db.execute(
         """

@@ -65,7 +65,7 @@ class Tokens(msgspec.Struct, frozen=True, rename="camel"):
     expires_in: int
     business_id: UUID
     user_id: UUID
-    token_type: Literal["Bearer"] = "Bearer"
+    token_type: Literal["Bearer"] = "Bearer"  # noqa: S105 - the word of RFC 6750
 
 
 class AccessToken(msgspec.Struct, frozen=True, rename="camel"):
@@ -74,7 +74,7 @@ class AccessToken(msgspec.Struct, frozen=True, rename="camel"):
     access_token: str
     expires_in: int
     business_id: UUID
-    token_type: Literal["Bearer"] = "Bearer"
+    token_type: Literal["Bearer"] = "Bearer"  # noqa: S105 - the word of RFC 6750
 
 
 class Verified(msgspec.Struct, frozen=True, rename="camel"):

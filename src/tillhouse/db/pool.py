@@ -22,7 +22,7 @@ SESSION_SETTINGS = {
     "idle_in_transaction_session_timeout": "30s",
 }
 ACQUIRE_TIMEOUT_S = 5.0
-CONNECT_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 5
 
 
 class _Connection(asyncpg.Connection):

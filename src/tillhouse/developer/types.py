@@ -1,7 +1,7 @@
 """What the portal's routes take and answer."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
 import msgspec
@@ -10,7 +10,15 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.access.scopes import BY_NAME, Risk
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount
-from tillhouse.kit.values import CidrRange, CurrencyCode, DateOrTimestamp, Name, OriginHost, Value
+from tillhouse.kit.values import (
+    CidrRange,
+    CurrencyCode,
+    DateOrTimestamp,
+    Name,
+    OriginHost,
+    Schema,
+    Value,
+)
 
 Environment = Literal["test", "live"]
 
@@ -21,7 +29,7 @@ LIST_MAX = 100
 class ScopeName(Value):
     """A scope of the catalogue."""
 
-    SCHEMA = {"enum": sorted(BY_NAME), "examples": ["voice:read"]}
+    SCHEMA: ClassVar[Schema] = {"enum": sorted(BY_NAME), "examples": ["voice:read"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -95,8 +103,8 @@ class KeyPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     scopes: ScopeNames | UnsetType = UNSET
     allowed_origins: Origins | UnsetType = UNSET
     allowed_ip_ranges: Ranges | UnsetType = UNSET
-    expires_at: DateOrTimestamp | None | UnsetType = UNSET
-    withdrawal_policy: NewWithdrawalPolicy | None | UnsetType = UNSET
+    expires_at: DateOrTimestamp | UnsetType | None = UNSET
+    withdrawal_policy: NewWithdrawalPolicy | UnsetType | None = UNSET
 
 
 class Key(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

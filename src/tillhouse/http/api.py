@@ -63,9 +63,7 @@ class Api:
         finally:
             self._note(exchange, status)
 
-    async def _respond(
-        self, exchange: Exchange, receive: Receive
-    ) -> tuple[int, bytes, Headers]:
+    async def _respond(self, exchange: Exchange, receive: Receive) -> tuple[int, bytes, Headers]:
         try:
             return await self._dispatch(exchange, receive)
         except Problem as problem:
@@ -74,14 +72,10 @@ class Api:
         except Gone:
             raise
         except Exception:
-            log.exception(
-                "internal_error", request_id=exchange.request_id, route=exchange.template
-            )
+            log.exception("internal_error", request_id=exchange.request_id, route=exchange.template)
             return 500, problems.internal_error(exchange.request_id), []
 
-    async def _dispatch(
-        self, exchange: Exchange, receive: Receive
-    ) -> tuple[int, bytes, Headers]:
+    async def _dispatch(self, exchange: Exchange, receive: Receive) -> tuple[int, bytes, Headers]:
         if exchange.path in self._pages and exchange.method in ("GET", "HEAD"):
             exchange.template = exchange.path
             status, headers, body = await self._pages[exchange.path](self._house, exchange)

@@ -18,7 +18,7 @@ async def read_body(exchange: Exchange, receive: Receive) -> bytes:
     declared = exchange.headers.get(b"content-length", b"0")
     if not declared.isdigit():
         raise Malformed("The Content-Length header must be a number.")
-    if len(declared) > 12 or int(declared) > BODY_BYTES_MAX:  # noqa: PLR2004 - digits
+    if len(declared) > 12 or int(declared) > BODY_BYTES_MAX:
         raise _too_large()
     try:
         async with asyncio.timeout(RECEIVE_WITHIN_S):

@@ -26,8 +26,8 @@ from tillhouse.http.once import Once
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route
 from tillhouse.http.wire import decode
-from tillhouse.kit.json import encode
 from tillhouse.kit.errors import Invalid, Missing, Unavailable
+from tillhouse.kit.json import encode
 
 log = structlog.get_logger()
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.access.callers import KeyCaller, UserCaller
-from tillhouse.access.callers import Allowance
+from tillhouse.access.callers import Allowance, KeyCaller, UserCaller
 from tillhouse.http.problems import Headers
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id

@@ -25,11 +25,12 @@ def parse(value: object, type_: Any) -> Any:
 
 
 def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
     fields = {field.encode_name: field for field in msgspec.structs.fields(type_)}
-    for name in value:
-        if name not in fields:
-            errors.append(FieldError(path + str(name)[:100], unknown(str(name), list(fields))))
+    errors = [
+        FieldError(path + name[:100], unknown(name, list(fields)))
+        for name in value
+        if name not in fields
+    ]
     for name, field in fields.items():
         if name in value:
             errors += _errors(value[name], field.type, path + name)
@@ -86,7 +87,8 @@ def choices(type_: Any) -> str | None:
 
 
 _WORDS = {
-    "`str`": "a string", "`int`": "a whole number", "`float`": "a number", "`bool`": "true or false",
+    "`str`": "a string", "`int`": "a whole number", "`float`": "a number",
+    "`bool`": "true or false",
     "`array`": "a list", "`object`": "an object", "`null`": "null", "`uuid`": "a uuid",
     "`decimal`": "a number with a fraction", "`date`": "a date", "`datetime`": "a timestamp",
 }  # fmt: skip

@@ -33,7 +33,7 @@ def set_up(level: str) -> None:
     )
 
 
-def _time(_logger: object, _name: str, event: dict[str, Any]) -> dict[str, Any]:
+def _time(_logger: object, _name: str, event: structlog.typing.EventDict) -> dict[str, Any]:
     return {"time": iso(now()), **event}
 
 

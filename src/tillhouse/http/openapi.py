@@ -272,7 +272,7 @@ def _error_responses(components: dict[str, Any]) -> dict[str, Any]:
     for status, description in _ERRORS.items():
         example = example_of({"$ref": _REF.format(name="Error")}, components)
         example |= {"error": codes.get(status, "internal_error"), "message": description}
-        if status != 422:  # noqa: PLR2004 - the one with details
+        if status != 422:
             example.pop("details", None)
         content = {
             "application/json": {

@@ -69,5 +69,3 @@ def _static(body: bytes, media_type: bytes, *, cached: bool) -> Page:
         return 200, headers, body
 
     return page
-
-

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tillhouse.kit.json import encode
 from tillhouse.kit.errors import Limited, Problem, Unavailable, WrongMethod
+from tillhouse.kit.json import encode
 
 STATUS = {
     "refused": 400,

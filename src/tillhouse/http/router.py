@@ -23,10 +23,10 @@ class Router:
         node = self._root
         names: list[str] = []
         for segment in endpoint.route.path.strip("/").split("/"):
-            if segment.startswith("{"):
+            is_parameter = segment.startswith("{")
+            if is_parameter:
                 names.append(segment[1:-1])
-                segment = "{}"
-            node = node.setdefault(segment, {})
+            node = node.setdefault("{}" if is_parameter else segment, {})
         methods = node.setdefault(_LEAF, {})
         if endpoint.route.method in methods:
             raise ValueError(f"{endpoint.route.method} {endpoint.route.path} is in the table twice")

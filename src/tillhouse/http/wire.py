@@ -13,7 +13,6 @@ from tillhouse.kit.text import forbidden_character
 DEPTH_MAX = 32
 
 
-
 def convert(value: object, type_: Any, *, strict: bool = True) -> Any:
     """A decoded value as its type; raises msgspec.ValidationError naming one place."""
     return msgspec.convert(value, type_, strict=strict, dec_hook=_custom)

@@ -38,7 +38,7 @@ class FieldError(msgspec.Struct, frozen=True):
     message: str
 
 
-class Problem(Exception):  # noqa: N818  (members are named for what is the case)
+class Problem(Exception):
     """A refusal that the caller is told about: a kind, a code, a message and perhaps fields."""
 
     kind: ClassVar[str] = "refused"

@@ -46,7 +46,7 @@ class ParsedKey(NamedTuple):
     public: str
 
 
-class SealBroken(Exception):  # noqa: N818  (named for what is the case)
+class SealBroken(Exception):
     """Sealed bytes were changed, or the key or the associated data is another."""
 
 

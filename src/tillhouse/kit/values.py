@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Self
 
 from tillhouse.kit import clock, money, network, text
 
+Schema = dict[str, Any]
+
 NAME_LENGTH_MIN = 2
 NAME_LENGTH_MAX = 120
 PASSWORD_LENGTH_MIN = 8
@@ -17,10 +19,43 @@ PASSWORD_LENGTH_MAX = 256
 
 # The passwords that every guesser tries first; length does the rest.
 _GUESSED_FIRST = frozenset(
-    """12345678 123456789 1234567890 11111111 00000000 87654321 password password1 password123
-    passw0rd p@ssw0rd p@ssword qwertyui qwerty123 qwertyuiop 1q2w3e4r 1qaz2wsx abcd1234 abc12345
-    iloveyou sunshine princess football baseball superman trustno1 letmein1 welcome1 whatever
-    changeme changeit computer internet administrator tillhouse""".split()
+    [
+        "12345678",
+        "123456789",
+        "1234567890",
+        "11111111",
+        "00000000",
+        "87654321",
+        "password",
+        "password1",
+        "password123",
+        "passw0rd",
+        "p@ssw0rd",
+        "p@ssword",
+        "qwertyui",
+        "qwerty123",
+        "qwertyuiop",
+        "1q2w3e4r",
+        "1qaz2wsx",
+        "abcd1234",
+        "abc12345",
+        "iloveyou",
+        "sunshine",
+        "princess",
+        "football",
+        "baseball",
+        "superman",
+        "trustno1",
+        "letmein1",
+        "welcome1",
+        "whatever",
+        "changeme",
+        "changeit",
+        "computer",
+        "internet",
+        "administrator",
+        "tillhouse",
+    ]
 )
 
 
@@ -28,13 +63,13 @@ class Value(str):
     """A text of one kind, checked when it came in."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[dict[str, Any]] = {}
+    SCHEMA: ClassVar[Schema] = {}
 
     @classmethod
     def from_wire(cls, value: object) -> Self:
         """Take a decoded JSON value, or raise ValueError."""
         if not isinstance(value, str):
-            raise ValueError("must be a string")
+            raise ValueError("must be a string")  # noqa: TRY004 - one error for all
         return cls(cls.check(value))
 
     @classmethod
@@ -46,7 +81,7 @@ class Value(str):
 class Name(Value):
     """A name that people read: 2 to 120 characters on one line."""
 
-    SCHEMA = {"minLength": 2, "maxLength": 120, "examples": ["Main shop"]}
+    SCHEMA: ClassVar[Schema] = {"minLength": 2, "maxLength": 120, "examples": ["Main shop"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -62,7 +97,11 @@ class Name(Value):
 class Email(Value):
     """An e-mail address in lower case."""
 
-    SCHEMA = {"format": "email", "maxLength": 254, "examples": ["ada@example.com"]}
+    SCHEMA: ClassVar[Schema] = {
+        "format": "email",
+        "maxLength": 254,
+        "examples": ["ada@example.com"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -73,7 +112,11 @@ class Email(Value):
 class NewPassword(Value):
     """A password good enough to be set."""
 
-    SCHEMA = {"minLength": 8, "maxLength": 256, "examples": ["a long phrase is best"]}
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 8,
+        "maxLength": 256,
+        "examples": ["a long phrase is best"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -90,7 +133,11 @@ class NewPassword(Value):
 class GivenPassword(Value):
     """A password to be compared: of any form, but bounded."""
 
-    SCHEMA = {"minLength": 1, "maxLength": 256, "examples": ["a long phrase is best"]}
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": 256,
+        "examples": ["a long phrase is best"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -103,7 +150,7 @@ class GivenPassword(Value):
 class CurrencyCode(Value):
     """An ISO 4217 code."""
 
-    SCHEMA = {"pattern": "^[A-Z]{3}$", "examples": ["NGN"]}
+    SCHEMA: ClassVar[Schema] = {"pattern": "^[A-Z]{3}$", "examples": ["NGN"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -116,7 +163,7 @@ class CurrencyCode(Value):
 class CountryCode(Value):
     """An ISO 3166 alpha-2 code."""
 
-    SCHEMA = {"pattern": "^[A-Z]{2}$", "examples": ["NG"]}
+    SCHEMA: ClassVar[Schema] = {"pattern": "^[A-Z]{2}$", "examples": ["NG"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -129,7 +176,7 @@ class CountryCode(Value):
 class ZoneName(Value):
     """An IANA time zone."""
 
-    SCHEMA = {"examples": ["Africa/Lagos"]}
+    SCHEMA: ClassVar[Schema] = {"examples": ["Africa/Lagos"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -142,7 +189,7 @@ class ZoneName(Value):
 class CidrRange(Value):
     """A network, or one address."""
 
-    SCHEMA = {"maxLength": 49, "examples": ["203.0.113.0/24"]}
+    SCHEMA: ClassVar[Schema] = {"maxLength": 49, "examples": ["203.0.113.0/24"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -153,7 +200,7 @@ class CidrRange(Value):
 class OriginHost(Value):
     """A host from which browsers may call."""
 
-    SCHEMA = {"maxLength": 300, "examples": ["shop.example.com"]}
+    SCHEMA: ClassVar[Schema] = {"maxLength": 300, "examples": ["shop.example.com"]}
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -164,7 +211,7 @@ class OriginHost(Value):
 class DateOrTimestamp(Value):
     """An ISO date or timestamp, kept as text until its time zone is known."""
 
-    SCHEMA = {"examples": ["2027-01-31"]}
+    SCHEMA: ClassVar[Schema] = {"examples": ["2027-01-31"]}
 
     @classmethod
     def check(cls, value: str) -> str:

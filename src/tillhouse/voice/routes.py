@@ -23,6 +23,4 @@ async def health(call: Call) -> Reply[Health]:
     return Reply("API key is valid", Health(key.business_id, call.book.environment, key.key_id))
 
 
-ROUTES = (
-    Route("GET", "/v1/voice/health", health, Scope("voice:read", keys_only=True)),
-)
+ROUTES = (Route("GET", "/v1/voice/health", health, Scope("voice:read", keys_only=True)),)

@@ -128,9 +128,7 @@ async def end_other_sessions(db: Db, user_id: UUID, kept: UUID | None, now: date
 
 async def update_password_verified(db: Db, session_id: UUID, now: datetime) -> None:
     """Note that the password was given in this session."""
-    await db.execute(
-        "UPDATE sessions SET password_verified_at = $2 WHERE id = $1", session_id, now
-    )
+    await db.execute("UPDATE sessions SET password_verified_at = $2 WHERE id = $1", session_id, now)
 
 
 async def update_session_business(db: Db, session_id: UUID, business_id: UUID) -> None:

@@ -71,9 +71,7 @@ async def count_events(db: Db, business_id: UUID, query: EventQuery) -> int:
     )
 
 
-async def list_events(
-    db: Db, business_id: UUID, query: EventQuery, page: Page
-) -> list[AuditEvent]:
+async def list_events(db: Db, business_id: UUID, query: EventQuery, page: Page) -> list[AuditEvent]:
     """One page of the events that fit, the newest first."""
     where = _where(business_id, query)
     rows = await db.fetch(

@@ -50,9 +50,10 @@ class KeyRow(msgspec.Struct, kw_only=True):
 
 
 def _shown(row: Record) -> Key:
-    policy = row["withdrawal_policy"]
-    shown = WithdrawalPolicy(**decode(policy.encode())) if policy else None
-    return Key(**{**row, "withdrawal_policy": shown})
+    fields: dict[str, Any] = dict(row)
+    if policy := fields["withdrawal_policy"]:
+        fields["withdrawal_policy"] = WithdrawalPolicy(**decode(policy.encode()))
+    return Key(**fields)
 
 
 def _json(policy: dict[str, Any] | None) -> str | None:
@@ -74,9 +75,7 @@ async def insert_key(db: Db, row: KeyRow) -> None:
     )
 
 
-async def list_keys(
-    db: Db, books: list[UUID], app_id: UUID | None, now: datetime
-) -> list[Key]:
+async def list_keys(db: Db, books: list[UUID], app_id: UUID | None, now: datetime) -> list[Key]:
     """The keys of a business, the newest first."""
     where = Where(books, now).and_("k.developer_app_id = $", app_id)
     rows = await db.fetch(
@@ -183,8 +182,6 @@ async def delete_key(db: Db, place: tuple[UUID, UUID]) -> None:
 
 async def find_business(db: Db, business_id: UUID) -> Record:
     """What the rules of keys need to know of the business."""
-    row = await db.fetchrow(
-        "SELECT currency, time_zone FROM businesses WHERE id = $1", business_id
-    )
+    row = await db.fetchrow("SELECT currency, time_zone FROM businesses WHERE id = $1", business_id)
     assert row is not None, "a caller has a business"  # noqa: S101
     return row
