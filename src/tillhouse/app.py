@@ -32,7 +32,14 @@ _CHORES_EVERY_S = 3600.0
 class App:
     """The ASGI application of one process: opens the house, answers, closes it."""
 
-    def __init__(self, settings: Settings, database_url: str, master_key: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database_url: str,
+        master_key: str,
+        routes: Sequence[Route] = ROUTES,
+    ) -> None:
+        self._routes = routes
         self._settings = settings
         self._database_url = database_url
         self._master_key = master_key
@@ -53,8 +60,8 @@ class App:
         house = await open_house(self._settings, self._database_url, self._master_key)
         self._house = house
         house.usage.start()
-        document = describe(ROUTES, __version__, self._settings.public_url)
-        self._api = Api(house, ROUTES, pages.build(document))
+        document = describe(self._routes, __version__, self._settings.public_url)
+        self._api = Api(house, self._routes, pages.build(document))
         self._api.add_metrics_page()
         self._chores = asyncio.create_task(_do_chores(house))
         return house

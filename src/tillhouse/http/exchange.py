@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -30,6 +31,8 @@ class Exchange(msgspec.Struct, kw_only=True):
     headers: dict[bytes, bytes]
     request_id: str
     address: Address | None
+    # The same as text, for logs and records.
+    ip: str
     started: float
     now: datetime
     template: str = ""
@@ -37,11 +40,6 @@ class Exchange(msgspec.Struct, kw_only=True):
     allowance: Allowance | None = None
     # What the answer carries besides its own headers: CORS, replay marks.
     extra_headers: Headers = []
-
-    @property
-    def ip(self) -> str:
-        """The caller's address as text, for logs and records."""
-        return str(self.address) if self.address is not None else "unknown"
 
     def header(self, name: bytes) -> str | None:
         """A request header as text."""
@@ -59,13 +57,20 @@ def begin(scope: Scope, trusted: tuple[Network, ...]) -> Exchange:
         headers[name] = value
     sent_id = headers.get(b"x-request-id", b"")
     peer = scope.get("client")
+    address = client_address(peer[0] if peer else "127.0.0.1", forwarded, trusted)
     return Exchange(
         method=scope["method"],
         path=scope["path"],
         query=scope["query_string"],
         headers=headers,
         request_id=sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else str(new_id()),
-        address=client_address(peer[0] if peer else "127.0.0.1", forwarded, trusted),
+        address=address,
+        ip=_written(address),
         started=time.perf_counter(),
         now=now(),
     )
+
+
+@lru_cache(maxsize=4096)
+def _written(address: Address | None) -> str:
+    return "unknown" if address is None else str(address)

@@ -1,7 +1,10 @@
 """From a decoded body to its struct; on failure every wrong field is named, not the first."""
 
 import types
+from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
@@ -12,6 +15,9 @@ from tillhouse.kit.errors import FieldError, Invalid
 # A body with thousands of mistakes gets the first of them.
 ERRORS_MAX = 100
 
+# What msgspec puts between a sentence and the place inside the value that it is about.
+_INSIDE = " - at "
+
 
 def parse(value: object, type_: Any) -> Any:
     """The value as `type_`, or `Invalid` with every wrong field."""
@@ -20,48 +26,64 @@ def parse(value: object, type_: Any) -> Any:
     except msgspec.ValidationError as error:
         if not isinstance(value, dict):
             raise Invalid.field("body", "must be a JSON object") from None
-        errors = _struct_errors(value, type_, "")
-        raise Invalid(errors[:ERRORS_MAX] or [FieldError("body", sentence(error))]) from None
+        errors = list(islice(_struct_errors(value, type_, ""), ERRORS_MAX))
+        raise Invalid(errors or [FieldError("body", sentence(error))]) from None
 
 
-def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> list[FieldError]:
-    fields = {field.encode_name: field for field in msgspec.structs.fields(type_)}
-    errors = [
-        FieldError(path + name[:100], unknown(name, list(fields)))
-        for name in value
-        if name not in fields
-    ]
+def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> Iterator[FieldError]:
+    fields = fields_of(type_)
+    is_right = True
+    for name in value:
+        if name not in fields:
+            is_right = False
+            yield FieldError(path + name[:100], unknown(name[:100], list(fields)))
     for name, field in fields.items():
         if name in value:
-            errors += _errors(value[name], field.type, path + name)
+            for error in _errors(value[name], field.type, path + name):
+                is_right = False
+                yield error
         elif field.required:
-            errors.append(FieldError(path + name, "is required"))
-    if not errors:
+            is_right = False
+            yield FieldError(path + name, "is required")
+    if is_right:
         # Every field is right by itself: what is left is a rule across fields.
-        errors = _leaf(value, type_, path.rstrip(".") or "body")
-    return errors
+        yield from _leaf(value, type_, path.rstrip(".") or "body")
 
 
-def _errors(value: object, type_: Any, path: str) -> list[FieldError]:
+def _errors(value: object, type_: Any, path: str) -> Iterator[FieldError]:
     inner = inner_type(type_)
     if isinstance(value, dict) and _is_struct(inner):
-        return _struct_errors(value, inner, path + ".")
-    if isinstance(value, list) and get_origin(inner) in (list, tuple):
-        errors = _leaf(value, type_, path)
-        if not errors:
-            return []
-        item_type = get_args(inner)[0]
-        inside = [e for i, v in enumerate(value) for e in _errors(v, item_type, f"{path}[{i}]")]
-        return inside or errors
-    return _leaf(value, type_, path)
+        yield from _struct_errors(value, inner, path + ".")
+    elif isinstance(value, list) and get_origin(inner) in (list, tuple):
+        yield from _list_errors(value, type_, path)
+    else:
+        yield from _leaf(value, type_, path)
 
 
-def _leaf(value: object, type_: Any, path: str) -> list[FieldError]:
+def _list_errors(value: list[Any], type_: Any, path: str) -> Iterator[FieldError]:
     try:
         convert(value, type_)
     except msgspec.ValidationError as error:
-        return [FieldError(path, choices(type_) or sentence(error))]
-    return []
+        if _INSIDE not in str(error):
+            # The list itself is wrong, too long perhaps: its items don't matter.
+            yield FieldError(path, sentence(error))
+            return
+        item_type = get_args(inner_type(type_))[0]
+        for place, item in enumerate(value):
+            yield from _errors(item, item_type, f"{path}[{place}]")
+
+
+def _leaf(value: object, type_: Any, path: str) -> Iterator[FieldError]:
+    try:
+        convert(value, type_)
+    except msgspec.ValidationError as error:
+        yield FieldError(path, choices(type_) or sentence(error))
+
+
+@cache
+def fields_of(type_: Any) -> dict[str, msgspec.structs.FieldInfo]:
+    """The fields of a struct by their names on the wire; looked up once per type."""
+    return {field.encode_name: field for field in msgspec.structs.fields(type_)}
 
 
 def inner_type(type_: Any) -> Any:
@@ -96,7 +118,7 @@ _WORDS = {
 
 def sentence(error: msgspec.ValidationError) -> str:
     """msgspec's message in the words of somebody who sends JSON, without its path."""
-    text = str(error).partition(" - at ")[0]
+    text = str(error).partition(_INSIDE)[0]
     for name, words in _WORDS.items():
         text = text.replace(name, words)
     text = text.replace(" | ", " or ").replace("Expected ", "must be ").replace(", got ", ", not ")

@@ -1,22 +1,24 @@
 """From a query string to its struct; unknown and repeated parameters are refused by name."""
 
-from typing import Any, get_origin
+import re
+from typing import Any, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 
-from tillhouse.http.fields import choices, inner_type, sentence, unknown
+from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
 from tillhouse.http.wire import convert
 from tillhouse.kit.errors import FieldError, Invalid
 from tillhouse.kit.text import forbidden_character
 
 PARAMETERS_MAX = 100
+_WHOLE = re.compile("-?[0-9]{1,15}")
 
 
 def parse_query(raw: bytes, type_: Any) -> Any:
     """The parameters as `type_`, or `Invalid` with every wrong one."""
-    pairs, errors = _pairs(raw)
-    fields = {field.encode_name: field for field in msgspec.structs.fields(type_)}
+    pairs, errors = _pairs(raw) if raw else ([], [])
+    fields = fields_of(type_)
     values: dict[str, object] = {}
     for name, text in pairs:
         if name not in fields:
@@ -52,13 +54,21 @@ def _unfit(text: str) -> bool:
     return forbidden_character(text) is not None
 
 
+def _plain(text: str, type_: Any) -> object:
+    """Numbers and booleans in their one spelling; msgspec's lax mode takes `null` and `1e1`."""
+    if type_ is bool:
+        return {"true": True, "false": False}.get(text, text)
+    return int(text) if type_ is int and _WHOLE.fullmatch(text) else text
+
+
 def _value(text: str, type_: Any) -> tuple[object, str | None]:
-    raw: object = text
-    if get_origin(inner_type(type_)) in (list, tuple):
-        raw = [part.strip() for part in text.split(",")]
-    elif inner_type(type_) is bool:
-        raw = {"true": True, "false": False}.get(text, text)
+    inner = inner_type(type_)
+    if get_origin(inner) in (list, tuple):
+        item = inner_type(get_args(inner)[0])
+        raw: object = [_plain(part.strip(), item) for part in text.split(",")]
+    else:
+        raw = _plain(text, inner)
     try:
-        return convert(raw, type_, strict=isinstance(raw, bool)), None
+        return convert(raw, type_), None
     except msgspec.ValidationError as error:
         return None, choices(type_) or sentence(error)

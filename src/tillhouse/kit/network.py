@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -36,6 +37,7 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(_parse_network(text.strip()) for text in texts)
 
 
+@lru_cache(maxsize=4096)
 def parse_address(text: str) -> Address:
     """Read an address, an IPv4 one inside IPv6 as IPv4, or raise ValueError."""
     if "%" in text:

@@ -1,0 +1,1 @@
+"""Speed, always as a ratio against something simpler in the same run: `make bench`."""

@@ -1,0 +1,100 @@
+"""A load generator on raw sockets: so many connections, each sending as soon as it is answered."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import uvloop
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What one run measured."""
+
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    failures: int
+
+
+class _Connection(asyncio.Protocol):
+    """Sends one request after another, and notes how long each answer took."""
+
+    def __init__(self, request: bytes, wanted: bytes, until: float) -> None:
+        self._request = request
+        self._wanted = wanted
+        self._until = until
+        self._buffer = b""
+        self._sent_at = 0.0
+        self.times: list[float] = []
+        self.failures = 0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._send()
+
+    def _send(self) -> None:
+        self._sent_at = time.perf_counter()
+        self._transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, mark, body = self._buffer.partition(b"\r\n\r\n")
+        if not mark:
+            return
+        length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+        if len(body) < int(length or b"0"):
+            return
+        self._buffer = b""
+        now = time.perf_counter()
+        self.times.append(now - self._sent_at)
+        self.failures += not head.startswith(self._wanted)
+        if now < self._until:
+            self._send()
+        else:
+            self._transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.failures += exc is not None
+        if not self.done.done():
+            self.done.set_result(None)
+
+
+async def _load(port: int, request: bytes, wanted: bytes, clients: int, seconds: float) -> Result:
+    loop = asyncio.get_running_loop()
+    began = time.perf_counter()
+    until = began + seconds
+    connections = [
+        (
+            await loop.create_connection(
+                lambda: _Connection(request, wanted, until), "127.0.0.1", port
+            )
+        )[1]
+        for _ in range(clients)
+    ]
+    async with asyncio.timeout(seconds + 30):
+        await asyncio.gather(*(connection.done for connection in connections))
+    took = time.perf_counter() - began
+    times = sorted(t for connection in connections for t in connection.times)
+    return Result(
+        len(times) / took,
+        statistics.median(times) * 1000,
+        times[int(len(times) * 0.99)] * 1000,
+        sum(connection.failures for connection in connections),
+    )
+
+
+def run(
+    port: int, request: bytes, *, clients: int, seconds: float, wanted: bytes = b"HTTP/1.1 200"
+) -> Result:
+    """Load a server for some seconds."""
+    return uvloop.run(_load(port, request, wanted, clients, seconds))
+
+
+def get(path: str, headers: Sequence[str] = ()) -> bytes:
+    """The bytes of a GET."""
+    lines = [f"GET {path} HTTP/1.1", "host: 127.0.0.1", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n"

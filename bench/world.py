@@ -1,0 +1,90 @@
+"""What a run needs: a throwaway database, server processes, a business with a key."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import msgspec
+
+from tillhouse.access.vault import new_master_key
+from tillhouse.db.embedded import Embedded
+from tillhouse.db.migrate import migrate
+
+PASSWORD = "correct horse battery"  # noqa: S105 - of a business that lives for a minute
+
+
+@contextlib.contextmanager
+def database() -> Iterator[str]:
+    """A migrated PostgreSQL of this run's own."""
+    with tempfile.TemporaryDirectory(prefix="tillhouse-bench-") as folder:
+        server = Embedded.start(Path(folder))
+        try:
+            asyncio.run(_migrate(server.url))
+            yield server.url
+        finally:
+            server.release()
+
+
+async def _migrate(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    await migrate(connection)
+    await connection.close()
+
+
+@contextlib.contextmanager
+def server(name: str, database_url: str | None = None, **settings: str) -> Iterator[int]:
+    """One of `bench.servers` in a process of its own; its port."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    environment = {**os.environ, **{f"TILLHOUSE_{k.upper()}": v for k, v in settings.items()}}
+    if database_url:
+        environment |= {
+            "TILLHOUSE_DATABASE_URL": database_url,
+            "TILLHOUSE_MASTER_KEY": _MASTER_KEY,
+        }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.servers", name, str(listener.fileno())],
+        pass_fds=[listener.fileno()],
+        env=environment,
+        stderr=subprocess.DEVNULL,
+    )
+    port = listener.getsockname()[1]
+    listener.close()
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+_MASTER_KEY = new_master_key()
+
+
+def call(port: int, method: str, path: str, body: object = None, token: str = "") -> Any:
+    """One request on the way to the world of the run."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}",
+        method=method,
+        data=None if body is None else msgspec.json.encode(body),
+        headers={"content-type": "application/json", "authorization": f"Bearer {token}"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
+        return msgspec.json.decode(answer.read())["data"]
+
+
+def api_key(port: int) -> str:
+    """The secret of a key with voice:read, made through the API."""
+    email = f"{os.urandom(8).hex()}@example.com"
+    new = {"name": "Ada Bench", "email": email, "password": PASSWORD, "business_name": "Bench"}
+    token = call(port, "POST", "/api/auth/register", new)["accessToken"]
+    call(port, "POST", "/api/auth/verify-password", {"password": PASSWORD}, token)
+    key = {"name": "bench", "environment": "test", "scopes": ["voice:read"]}
+    return call(port, "POST", "/api/developer/api-keys", key, token)["secret"]
