@@ -15,9 +15,14 @@ from typing import Any
 import asyncpg
 import msgspec
 
+from tillhouse.access.house import House
 from tillhouse.access.vault import new_master_key
+from tillhouse.accounts.actions import open_business
+from tillhouse.accounts.types import NewAccount
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
+from tillhouse.kit.clock import now
+from tillhouse.kit.values import Email, Name, NewPassword
 
 PASSWORD = "correct horse battery"  # noqa: S105 - of a business that lives for a minute
 
@@ -40,20 +45,22 @@ async def _migrate(url: str) -> None:
     await connection.close()
 
 
+def environment(database_url: str | None, **settings: str) -> dict[str, str]:
+    """The environment of a child process with these settings."""
+    found = {**os.environ, **{f"TILLHOUSE_{k.upper()}": v for k, v in settings.items()}}
+    if database_url:
+        found |= {"TILLHOUSE_DATABASE_URL": database_url, "TILLHOUSE_MASTER_KEY": _MASTER_KEY}
+    return found
+
+
 @contextlib.contextmanager
 def server(name: str, database_url: str | None = None, **settings: str) -> Iterator[int]:
     """One of `bench.servers` in a process of its own; its port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    environment = {**os.environ, **{f"TILLHOUSE_{k.upper()}": v for k, v in settings.items()}}
-    if database_url:
-        environment |= {
-            "TILLHOUSE_DATABASE_URL": database_url,
-            "TILLHOUSE_MASTER_KEY": _MASTER_KEY,
-        }
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.servers", name, str(listener.fileno())],
         pass_fds=[listener.fileno()],
-        env=environment,
+        env=environment(database_url, **settings),
         stderr=subprocess.DEVNULL,
     )
     port = listener.getsockname()[1]
@@ -88,3 +95,16 @@ def api_key(port: int) -> str:
     call(port, "POST", "/api/auth/verify-password", {"password": PASSWORD}, token)
     key = {"name": "bench", "environment": "test", "scopes": ["voice:read"]}
     return call(port, "POST", "/api/developer/api-keys", key, token)["secret"]
+
+
+async def business(house: House) -> dict[str, Any]:
+    """A business in the database: its id and its test book."""
+    new = NewAccount(
+        name=Name("Ada Bench"),
+        email=Email(f"{os.urandom(8).hex()}@example.com"),
+        password=NewPassword(PASSWORD),
+        business_name=Name("Bench"),
+    )
+    async with house.pool.transaction() as db:
+        opened = await open_business(house, db, new, now())
+    return {"id": opened.business_id, "test": opened.test_book_id}

@@ -4,6 +4,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -34,10 +35,9 @@ def server_url() -> Iterator[str]:
         server.release()
 
 
-@pytest.fixture(scope="session")
-async def database_url(server_url: str) -> AsyncIterator[str]:
-    """A database of this run, migrated."""
-    name = f"tillhouse_test_{os.getpid()}"
+@asynccontextmanager
+async def fresh_database(server_url: str, name: str) -> AsyncIterator[str]:
+    """A migrated database of this name, as long as the block lasts."""
     admin = await asyncpg.connect(server_url)
     await admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
     url = urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
@@ -50,10 +50,38 @@ async def database_url(server_url: str) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="session")
-async def app(database_url: str) -> AsyncIterator[App]:
+async def database_url(server_url: str) -> AsyncIterator[str]:
+    """A database of this run, migrated."""
+    async with fresh_database(server_url, f"tillhouse_test_{os.getpid()}") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+async def fresh_database_url(server_url: str) -> AsyncIterator[str]:
+    """A second one, for what must not see the others' work."""
+    async with fresh_database(server_url, f"tillhouse_fresh_{os.getpid()}") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+async def sql(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection of the database's owner, for what no route does: ageing a row, tampering."""
+    connection = await asyncpg.connect(database_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture(scope="session")
+def master_key() -> str:
+    """The key of this run's installation, for every application on its database."""
+    return new_master_key()
+
+
+@pytest.fixture(scope="session")
+async def app(database_url: str, master_key: str) -> AsyncIterator[App]:
     """The application, without a rate limit: tests that want one start their own."""
     settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    app = App(settings, database_url, new_master_key())
+    app = App(settings, database_url, master_key)
     await app.start()
     yield app
     await asyncio.wait_for(app.stop(), timeout=10)

@@ -20,16 +20,19 @@ class Business:
         self.tokens = tokens
         self.anybody = api
         self.owner = api.as_bearer(tokens["accessToken"])
+        self._is_stepped_up = False
 
     async def step_up(self) -> "Business":
         """Verify the password in the owner's session."""
         path = "/api/auth/verify-password"
         await self.owner.post(path, {"password": PASSWORD}, status=200)
+        self._is_stepped_up = True
         return self
 
     async def key(self, *scopes: str, environment: str = "test", **fields: Any) -> dict[str, Any]:
         """An API key record with its secret."""
-        await self.step_up()
+        if not self._is_stepped_up:
+            await self.step_up()
         body = {
             "name": "test key",
             "environment": environment,
@@ -37,6 +40,18 @@ class Business:
             **fields,
         }
         return (await self.owner.post("/api/developer/api-keys", body, status=201)).data
+
+    async def endpoint(self, environment: str = "test", **fields: Any) -> dict[str, Any]:
+        """A webhook endpoint record; nothing is sent unless an application works."""
+        body = {
+            "name": "Shop hook",
+            "url": "https://shop.example.com/hook",
+            "environment": environment,
+            "events": ["order.created"],
+            **fields,
+        }
+        path = "/api/developer/webhook-endpoints"
+        return (await self.owner.post(path, body, status=201)).data
 
     async def client(self, *scopes: str, environment: str = "test", **fields: Any) -> Api:
         """A client with a new API key."""

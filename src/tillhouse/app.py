@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-import asyncpg
+import msgspec
 import structlog
 
 from tillhouse import __version__
 from tillhouse.access.house import House, close_house, open_house
 from tillhouse.accounts.routes import ROUTES as ACCOUNTS
+from tillhouse.db.pool import FAILURES
 from tillhouse.developer.routes import ROUTES as DEVELOPER
 from tillhouse.http import log as logs
 from tillhouse.http import once, pages
@@ -21,12 +22,18 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 from tillhouse.settings import Settings
 from tillhouse.voice.routes import ROUTES as VOICE
+from tillhouse.webhooks.actions.secrets import open_missing_secrets
+from tillhouse.webhooks.routes import ROUTES as WEBHOOKS
+from tillhouse.webhooks.sender.worker import Sender
+from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.queue import PLANNER
 
 log = structlog.get_logger()
 
-ROUTES: Sequence[Route] = (*ACCOUNTS, *DEVELOPER, *VOICE)
+ROUTES: Sequence[Route] = (*ACCOUNTS, *DEVELOPER, *WEBHOOKS, *VOICE)
 
 _CHORES_EVERY_S = 3600.0
+SENDER_CONNECTIONS = 4
 
 
 class App:
@@ -38,7 +45,11 @@ class App:
         database_url: str,
         master_key: str,
         routes: Sequence[Route] = ROUTES,
+        *,
+        works: bool = False,
     ) -> None:
+        # Whether this process also sends webhooks, not only answers.
+        self._works = works
         self._routes = routes
         self._settings = settings
         self._database_url = database_url
@@ -46,6 +57,7 @@ class App:
         self._house: House | None = None
         self._api: Api | None = None
         self._chores: asyncio.Task[None] | None = None
+        self._sender: Sender | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop with the server."""
@@ -60,6 +72,12 @@ class App:
         house = await open_house(self._settings, self._database_url, self._master_key)
         self._house = house
         house.usage.start()
+        house.pool.bell.start(house.pool.dedicated, house.pool.notify, listens=self._works)
+        await open_missing_secrets(house, now())
+        if self._works:
+            pool = await house.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
+            self._sender = Sender(msgspec.structs.replace(house, pool=pool))
+            self._sender.start()
         document = describe(self._routes, __version__, self._settings.public_url)
         self._api = Api(house, self._routes, pages.build(document))
         self._api.add_metrics_page()
@@ -68,11 +86,15 @@ class App:
 
     async def stop(self) -> None:
         """End the chores and close the house."""
+        if self._sender is not None:
+            await self._sender.stop()
+            await self._sender.house.pool.close()
         if self._chores is not None:
             self._chores.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._chores
         if self._house is not None:
+            await self._house.pool.bell.stop()
             await close_house(self._house)
 
     @property
@@ -103,9 +125,11 @@ async def _do_chores(house: House) -> None:
     """What has to be tidied now and then; any process may do it, several do no harm."""
     while True:
         try:
+            async with house.pool.transaction() as db:
+                await turn_partitions(db, now(), house.settings.webhook_retention_days)
             swept = await once.sweep(house.pool, now())
             if swept:
                 log.info("idempotency_keys_swept", count=swept)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Unavailable) as error:
+        except (*FAILURES, Unavailable) as error:
             log.warning("chores_failed", error=str(error))
         await asyncio.sleep(_CHORES_EVERY_S)

@@ -4,6 +4,7 @@ Each setting says here what it means; `tillhouse doctor` and the documentation p
 A wrong value stops the start with a sentence that names the variable and the mend.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network
@@ -34,6 +35,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: int = 100
     rate_burst: int = 200
     log_level: str = "info"
+    webhook_retry_base_s: float = 5.0
+    webhook_retry_factor: float = 5.0
+    webhook_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
+    webhook_ca_file: Path | None = None
+    webhook_retention_days: int = 90
     pool_size: int = 16
 
 
@@ -49,6 +55,12 @@ MEANINGS: dict[str, str] = {
     "TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For counts, split by commas",
     "RATE_LIMIT": "requests per second and API key (100), 0 = off",
     "RATE_BURST": "requests that may come at once (twice RATE_LIMIT)",
+    "WEBHOOK_RETRY_BASE_S": "seconds to the first retry of a webhook (5)",
+    "WEBHOOK_RETRY_FACTOR": "how many times longer each next retry waits (5)",
+    "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
+    "for development and tests",
+    "WEBHOOK_CA_FILE": "certificates (PEM) that receivers may have besides the public ones",
+    "WEBHOOK_RETENTION_DAYS": "how long events and deliveries are kept (90)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -71,6 +83,11 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         trusted_proxies=values.networks("TRUSTED_PROXIES"),
         rate_limit=rate,
         rate_burst=values.number("RATE_BURST", max(1, 2 * rate), 1, 2_000_000),
+        webhook_retry_base_s=values.decimal("WEBHOOK_RETRY_BASE_S", 5.0, 0.01, 3600.0),
+        webhook_retry_factor=values.decimal("WEBHOOK_RETRY_FACTOR", 5.0, 1.0, 100.0),
+        webhook_allow_targets=values.networks("WEBHOOK_ALLOW_TARGETS"),
+        webhook_ca_file=values.file("WEBHOOK_CA_FILE"),
+        webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )
@@ -149,6 +166,31 @@ class _Values:
             )
         return value
 
+    def decimal(self, name: str, default: float, least: float, most: float) -> float:
+        """A number within bounds."""
+        text = self.optional(name)
+        if text is None:
+            return default
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise SettingError(
+                f"{PREFIX}{name} is {text!r}: set it to a number from {least:g} to {most:g}."
+            )
+        return value
+
+    def file(self, name: str) -> Path | None:
+        """A file that can be read."""
+        text = self.optional(name)
+        if text is None:
+            return None
+        path = Path(text).expanduser()
+        if not path.is_file():
+            raise SettingError(f"{PREFIX}{name} names {text}, which is no file: correct the path.")
+        return path
+
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         """One of a few words."""
         value = self.text(name, default).lower()
@@ -161,7 +203,8 @@ class _Values:
         value = self.text(name, default).rstrip("/")
         if not value.startswith(("http://", "https://")) or " " in value:
             raise SettingError(
-                f"{PREFIX}{name} is {value!r}: set it to an address such as https://till.example.com."
+                f"{PREFIX}{name} is {value!r}: "
+                "set it to an address such as https://till.example.com."
             )
         return value
 

@@ -9,12 +9,12 @@ import asyncio
 from typing import Any
 
 import msgspec
-from asyncpg import InterfaceError, PostgresError, Record
+from asyncpg import Record
 
 from tillhouse.access.callers import Allowance, Book, KeyCaller
 from tillhouse.access.scopes import granted
 from tillhouse.access.store import keys as store
-from tillhouse.db.pool import Pool
+from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.network import parse_networks
 
@@ -54,7 +54,11 @@ class Gate:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, {}
-                await self._answer(db, batch)
+                try:
+                    await self._answer(db, batch)
+                finally:
+                    # Whatever became of the statement: nobody may wait for ever.
+                    _refuse(batch)
         finally:
             self._draining = None
             await db.release()
@@ -70,12 +74,9 @@ class Gate:
                 self._rate,
                 self._burst,
             )
-        except (PostgresError, InterfaceError, OSError, Unavailable) as error:
+        except (*FAILURES, Unavailable) as error:
+            _refuse(batch, error)
             await db.release()
-            refusal = Unavailable(retry_after_s=1)
-            refusal.__cause__ = error
-            for future in _undone([f for futures in batch.values() for f in futures]):
-                future.set_exception(refusal)
             return
         found = {row["secret_digest"]: row for row in rows}
         for digest, futures in batch.items():
@@ -122,6 +123,17 @@ class Gate:
             self._parsed.clear()
         self._parsed[row["id"]] = (row["version"], caller)
         return caller
+
+
+def _refuse(
+    batch: dict[bytes, list[asyncio.Future[Passage]]], error: BaseException | None = None
+) -> None:
+    """Tell those who still wait that there is no answer."""
+    for futures in batch.values():
+        for future in _undone(futures):
+            refusal = Unavailable(retry_after_s=1)
+            refusal.__cause__ = error
+            future.set_exception(refusal)
 
 
 def _undone(futures: list[asyncio.Future[Passage]]) -> list[asyncio.Future[Passage]]:

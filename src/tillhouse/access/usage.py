@@ -7,11 +7,10 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from asyncpg import InterfaceError, PostgresError
 
 from tillhouse.access.callers import KeyCaller
 from tillhouse.access.store import usage as store
-from tillhouse.db.pool import Pool
+from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.errors import Unavailable
 
 FLUSH_EVERY_S = 2.0
@@ -92,7 +91,7 @@ class Usage:
     async def _try_flush(self) -> None:
         try:
             await self.flush()
-        except (PostgresError, InterfaceError, OSError, Unavailable) as error:
+        except (*FAILURES, Unavailable) as error:
             log.warning("usage_not_written", error=str(error))
 
     def _put_back(

@@ -8,6 +8,7 @@ so that a sealed secret moved to another row does not open.
 import base64
 import binascii
 import os
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from tillhouse.access.store import vault as store
@@ -41,8 +42,11 @@ class Vault:
         """A wrapped data key for a new business."""
         return seal(self._masters[self.master_version], os.urandom(32), business_id.bytes)
 
-    async def rewrap(self, pool: Pool) -> int:
-        """Wrap the root and every data key under the newest master key; how many there were."""
+    async def rewrap(self, pool: Pool, note: Callable[[Db, UUID], Awaitable[None]]) -> int:
+        """Wrap the root and every data key under the newest master key; how many there were.
+
+        `note` tells of each business in the transaction that changes it.
+        """
         newest = self.master_version
         count = 0
         async with pool.transaction() as db:
@@ -55,6 +59,7 @@ class Vault:
                     key = self._unwrap(row["master_version"], row["wrapped_data_key"], bound)
                     box = seal(self._masters[newest], key, bound)
                     await store.update_data_key(db, row["id"], newest, box)
+                    await note(db, row["id"])
             count += len(rows)
             if len(rows) < _REWRAP_BATCH:
                 return count

@@ -90,7 +90,8 @@ async def open_business(house: House, db: Db, new: NewAccount, now: datetime) ->
         ),
     )
     await audit_store.open_chain(db, opened.business_id)
-    await open_default_apps(db, [opened.test_book_id, opened.live_book_id], now)
+    books = [opened.test_book_id, opened.live_book_id]
+    await open_default_apps(house, db, opened.business_id, books, now)
     return opened
 
 

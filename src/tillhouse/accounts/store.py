@@ -154,3 +154,46 @@ async def upsert_member(db: Db, business_id: UUID, user_id: UUID, role: str, now
         role,
         now,
     )
+
+
+async def lock_email(db: Db, email: str) -> None:
+    """Put those in line who look for a user and make it when there is none."""
+    await db.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"user {email}")
+
+
+async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
+    """Both books of a business; none when there is no such business."""
+    return await db.fetch(
+        "SELECT id, environment FROM books WHERE business_id = $1 ORDER BY environment",
+        business_id,
+    )
+
+
+async def lock_member(db: Db, business_id: UUID, email: str) -> Record | None:
+    """A person of a business, with the business's number of owners."""
+    return await db.fetchrow(
+        """
+        SELECT u.id, u.name, m.role, (
+            SELECT count(*) FROM members o WHERE o.business_id = $1 AND o.role = 'owner'
+        ) AS owners
+        FROM members m JOIN users u ON u.id = m.user_id
+        WHERE m.business_id = $1 AND u.email = $2
+        FOR NO KEY UPDATE OF m
+        """,
+        business_id,
+        email,
+    )
+
+
+async def lock_business(db: Db, business_id: UUID) -> bool:
+    """Put those in line who change what a business is; whether there is one."""
+    return bool(
+        await db.fetchval(
+            "SELECT true FROM businesses WHERE id = $1 FOR NO KEY UPDATE", business_id
+        )
+    )
+
+
+async def find_user_id(db: Db, email: str) -> UUID | None:
+    """Who has this address."""
+    return await db.fetchval("SELECT id FROM users WHERE email = $1", email)

@@ -5,12 +5,13 @@ needs none (a bad body, a health check) costs none.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self
 
 import asyncpg
 
+from tillhouse.db.bell import CHANNEL, Bell
 from tillhouse.kit.errors import Unavailable
 
 # Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
@@ -21,6 +22,14 @@ SESSION_SETTINGS = {
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "30s",
 }
+# What a statement may raise when the server is away, leaving or coming back. With the internal
+# error asyncpg refuses a connection on which the server has said farewell between two statements.
+FAILURES = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 
@@ -35,7 +44,7 @@ class _Connection(asyncpg.Connection):
 class Db:
     """Statements on one connection: autocommitted, or in one transaction when `write`."""
 
-    __slots__ = ("_connection", "_pool", "write")
+    __slots__ = ("_connection", "_pool", "rings", "write")
 
     _connection: Any
 
@@ -43,6 +52,8 @@ class Db:
         self._pool = pool
         self._connection = None
         self.write = write
+        # Set by what queues work: the commit then wakes the workers.
+        self.rings = False
 
     async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
         """All rows."""
@@ -79,6 +90,8 @@ class Db:
         """Make what was written lasting and give the connection back."""
         if self._connection is not None and self.write:
             await self._connection.execute("COMMIT")
+            if self.rings:
+                self._pool.bell.ring()
         await self.release()
 
     async def rollback(self) -> None:
@@ -87,7 +100,7 @@ class Db:
         if connection is not None and self.write and not connection.is_closed():
             try:
                 await connection.execute("ROLLBACK")
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            except FAILURES:
                 connection.terminate()
         await self.release()
 
@@ -106,20 +119,29 @@ class Pool:
         self._url = url
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
+        self.bell = Bell()
 
     @classmethod
-    async def open(cls, url: str, *, size: int = 16) -> Self:
-        """Connect; at least one connection must answer."""
+    async def open(
+        cls, url: str, *, size: int = 16, planner: Mapping[str, str] | None = None
+    ) -> Self:
+        """Connect; at least one connection must answer. `planner` adds settings of the planner."""
         inner = await asyncpg.create_pool(
             url,
             min_size=1,
             max_size=size,
             connection_class=_Connection,
-            server_settings=SESSION_SETTINGS,
+            server_settings={**SESSION_SETTINGS, **(planner or {})},
             timeout=CONNECT_TIMEOUT_S,
             max_inactive_connection_lifetime=300,
         )
         return cls(inner, url)
+
+    async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
+        """A second pool on the same database, for a worker; the same bell wakes both."""
+        pool = await Pool.open(self._url, size=size, planner=planner)
+        pool.bell = self.bell
+        return pool
 
     async def acquire(self) -> Any:
         """One connection, soon or not at all."""
@@ -137,6 +159,14 @@ class Pool:
         return await asyncpg.connect(
             self._url, server_settings=SESSION_SETTINGS, timeout=CONNECT_TIMEOUT_S
         )
+
+    async def notify(self) -> None:
+        """Wake the workers of other processes."""
+        connection = await self.acquire()
+        try:
+            await connection.execute(f"NOTIFY {CHANNEL}")
+        finally:
+            await self.release(connection)
 
     def reader(self) -> Db:
         """A handle for reads, each statement on its own."""

@@ -34,11 +34,13 @@ class KeyFacts(msgspec.Struct, frozen=True, kw_only=True):
     withdrawal_policy: dict[str, Any] | None
 
 
-def new_key(new: NewKey, business: Business, now: datetime) -> KeyFacts:
+def new_key(new: NewKey, business: Business, now: datetime, *, has_app: bool) -> KeyFacts:
     """A key as asked for, or every reason against it."""
     expires_at = new.expires_at.ends_at(business.time_zone) if new.expires_at else None
     errors = _expiry_errors(expires_at, now)
     errors += _policy_errors(new.withdrawal_policy, business)
+    if not has_app:
+        errors.append(FieldError("developer_app_id", "is no app of this business and environment"))
     facts = KeyFacts(
         name=new.name,
         environment=new.environment,

@@ -5,6 +5,7 @@ from tillhouse.http.exchange import Exchange, Send
 from tillhouse.http.problems import Headers
 
 JSON = b"application/json"
+NO_CONTENT = 204
 
 # An API answers data to programs: nothing of it may be framed, sniffed, run or cached.
 SAFE_HEADERS: Headers = [
@@ -33,10 +34,10 @@ def rate_headers(allowance: Allowance | None) -> Headers:
 async def send_answer(
     send: Send, exchange: Exchange, status: int, body: bytes, own: Headers
 ) -> None:
-    """Send a JSON answer."""
+    """Send a JSON answer; one without content has no length and no type (RFC 9110, 8.6)."""
+    content: Headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
     headers = [
-        (b"content-type", JSON),
-        (b"content-length", b"%d" % len(body)),
+        *(content if status != NO_CONTENT else ()),
         (b"x-request-id", exchange.request_id.encode()),
         *API_HEADERS,
         *own,

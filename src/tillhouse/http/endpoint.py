@@ -43,6 +43,7 @@ _TRY_AGAIN = (
 _DATABASE_AWAY = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
     asyncpg.LockNotAvailableError,
@@ -90,7 +91,10 @@ class Endpoint:
         self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> Answer:
         """Answer one request, or raise the problem that it has."""
-        book = await admit(house, self.route.guard, exchange)
+        try:
+            book = await admit(house, self.route.guard, exchange)
+        except _DATABASE_AWAY as error:
+            raise _away(error, exchange) from error
         args = {name: _path_value(text, self._path_types[name]) for name, text in path.items()}
         query = parse_query(exchange.query, self.query_type)
         if self._has_query:

@@ -22,7 +22,9 @@ KEPT_FOR = timedelta(days=8)
 _SWEEP_ROWS = 1000
 
 _canonical = msgspec.json.Encoder(order="deterministic", decimal_format="number")
-_KEY = re.compile(rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"|(?P<bare>[\x21-\x7e]{1,255})')
+_KEY = re.compile(
+    rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"|(?P<bare>[\x21\x23-\x7e][\x21-\x7e]{0,254})'
+)
 
 
 class Once(msgspec.Struct, frozen=True):

@@ -2,38 +2,21 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from tillhouse.http.endpoint import Endpoint, NoBody, NoQuery
-from tillhouse.http.examples import example_of
-from tillhouse.http.problems import STATUS
+from tillhouse.http.examples import example_id, example_of
+from tillhouse.http.problems import known_codes
+from tillhouse.http.reference import ERRORS, INTRODUCTION, PARAMETERS, group_of
 from tillhouse.http.route import Open, Portal, Route, Scope, Session
 from tillhouse.kit.page import Meta
 
 _REF = "#/components/schemas/{name}"
-
-_TAGS = {
-    "/v1/voice": "Voice",
-    "/api/auth": "Account",
-    "/api/developer": "Developer portal",
-}
-
-_ERRORS = {
-    400: "A rule of the business refuses it, or the body is no JSON",
-    401: "The credential is missing, unknown, revoked or expired",
-    403: "The credential may not do this",
-    404: "There is no such thing in this business and environment",
-    409: "It collides with what is there: a limit, or a request that still runs",
-    413: "The body is too large",
-    415: "The body is of another type than application/json",
-    422: "Fields are wrong; details names every one of them",
-    429: "Too many requests; Retry-After tells when to go on",
-    500: "A defect on our side; nothing was changed",
-    503: "The database does not answer; try again shortly",
-}
+_DEFS = "#/$defs/{name}"
 
 
 class ErrorDetail(msgspec.Struct):
@@ -61,24 +44,27 @@ def describe(routes: Sequence[Route], version: str, url: str) -> bytes:
         route = endpoint.route
         operation = _operation(endpoint, schemas, components)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
+    groups = dict(group_of(route.path) for route in routes)
     document = {
         "openapi": "3.1.0",
         "info": {
             "title": "Tillhouse",
             "version": version,
             "summary": "The business platform that a business hosts itself",
+            "description": INTRODUCTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": url}],
-        "tags": [{"name": name} for name in _TAGS.values()],
+        "tags": [{"name": name, "description": about} for name, about in groups.items()],
         "paths": paths,
         "components": {
             "schemas": components,
             "responses": _error_responses(components),
+            "headers": _HEADERS,
             "securitySchemes": _SECURITY,
         },
     }
-    return json.dumps(document, indent=1).encode()
+    return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
 _SECURITY = {
@@ -101,11 +87,14 @@ def _schemas(endpoints: list[Endpoint]) -> tuple[dict[Any, Any], dict[str, Any]]
     for endpoint in endpoints:
         types += [endpoint.data_type, endpoint.body_type, endpoint.query_type]
     unique = list({repr(type_): type_ for type_ in types}.values())
-    schemas, components = msgspec.json.schema_components(
+    schemas, structs = msgspec.json.schema_components(
         unique, schema_hook=_custom, ref_template=_REF
     )
-    by_type = dict(zip((repr(type_) for type_ in unique), map(_mend, schemas), strict=True))
-    return by_type, {name: _mend(schema) for name, schema in components.items()}
+    components: dict[str, Any] = {}
+    for name, schema in structs.items():
+        components[name] = _mend(schema, components)
+    by_type = [_mend(schema, components) for schema in schemas]
+    return dict(zip(map(repr, unique), by_type, strict=True)), dict(sorted(components.items()))
 
 
 def _custom(type_: type) -> dict[str, Any]:
@@ -116,22 +105,37 @@ def _custom(type_: type) -> dict[str, Any]:
     return {"type": "string", **schema}
 
 
-def _mend(schema: Any) -> Any:
-    """Decimals leave as JSON numbers, which msgspec's schema doesn't know."""
-    if isinstance(schema, dict):
-        if schema.get("format") == "decimal":
-            return {"type": "number"}
-        return {key: _mend(value) for key, value in schema.items()}
+def _mend(schema: Any, components: dict[str, Any], ref: str = _REF) -> Any:
+    """What msgspec leaves out: decimals are numbers, words are strings, null is no default."""
     if isinstance(schema, list):
-        return [_mend(item) for item in schema]
-    return schema
+        return [_mend(item, components, ref) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("format") == "decimal":
+        return {"type": "number"}
+    mended = {key: _mend(value, components, ref) for key, value in schema.items()}
+    if "default" in mended and mended["default"] is None:
+        del mended["default"]
+    values = mended.get("enum")
+    if isinstance(values, list) and all(isinstance(value, str) for value in values):
+        mended = {"type": "string", **mended}
+        if "title" in mended:
+            # A list with a name, such as the currencies, is told once.
+            components[mended["title"]] = mended
+            return {"$ref": ref.format(name=mended["title"])}
+    return mended
+
+
+def _content(schema: dict[str, Any], example: Any) -> dict[str, Any]:
+    """JSON of this schema. The viewer reads `examples`; a single `example` it would overlook."""
+    return {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
 
 
 def _operation(
     endpoint: Endpoint, schemas: dict[Any, Any], components: dict[str, Any]
 ) -> dict[str, Any]:
     route = endpoint.route
-    tag = next(tag for prefix, tag in _TAGS.items() if route.path.startswith(prefix))
+    tag = group_of(route.path)[0]
     operation: dict[str, Any] = {
         "operationId": f"{tag.split()[0].lower()}_{route.handler.__name__}",
         "tags": [tag],
@@ -143,9 +147,10 @@ def _operation(
     }
     if endpoint.body_type is not NoBody:
         schema = schemas[repr(endpoint.body_type)]
-        example = example_of(schema, components)
-        content = {"application/json": {"schema": schema, "example": example}}
-        operation["requestBody"] = {"required": True, "content": content}
+        content = _content(schema, example_of(schema, components))
+        fields = msgspec.structs.fields(endpoint.body_type)
+        is_required = any(field.required for field in fields)
+        operation["requestBody"] = {"required": is_required, "content": content}
     return operation
 
 
@@ -187,8 +192,14 @@ def _parameters(
     found: list[dict[str, Any]] = []
     for name in re.findall(r"\{(\w+)\}", endpoint.route.path):
         values = get_args(hints[name])
-        schema = {"enum": list(values)} if values else {"type": "string", "format": "uuid"}
-        found.append({"name": name, "in": "path", "required": True, "schema": schema})
+        schema: dict[str, Any] = {
+            "type": "string",
+            "format": "uuid",
+            "examples": [example_id(name)],
+        }
+        if values:
+            schema = {"type": "string", "enum": list(values)}
+        found.append(_parameter(name, "path", schema, required=True))
     if endpoint.query_type is not NoQuery:
         found += _query_parameters(schemas[repr(endpoint.query_type)], components)
     if endpoint.route.once:
@@ -198,17 +209,20 @@ def _parameters(
     return found
 
 
+def _parameter(name: str, place: str, schema: dict[str, Any], *, required: bool) -> dict[str, Any]:
+    about = PARAMETERS.get(name, name.replace("_", " ").capitalize())
+    return {"name": name, "in": place, "required": required, "description": about, "schema": schema}
+
+
 def _query_parameters(schema: dict[str, Any], components: dict[str, Any]) -> list[dict[str, Any]]:
     struct = components[schema["$ref"].rpartition("/")[2]]
     found: list[dict[str, Any]] = []
     for name, inner in struct["properties"].items():
+        # A parameter is absent or has a value: there is no way to send null.
         kinds = [kind for kind in inner.get("anyOf", [inner]) if kind.get("type") != "null"]
-        parameter: dict[str, Any] = {
-            "name": name,
-            "in": "query",
-            "required": name in struct.get("required", ()),
-            "schema": kinds[0] if len(kinds) == 1 else {"anyOf": kinds},
-        }
+        plain = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        required = name in struct.get("required", ())
+        parameter = _parameter(name, "query", plain, required=required)
         if kinds[0].get("type") == "array":
             parameter |= {"style": "form", "explode": False}
         found.append(parameter)
@@ -220,14 +234,20 @@ _IDEMPOTENCY_KEY = {
     "in": "header",
     "required": False,
     "description": "A unique key (a UUID is good): a repetition replays the first answer",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 257,
+        "pattern": '^(?:[!#-~][!-~]{0,254}|"[ !#-~]{1,255}")$',
+        "examples": [example_id("idempotency_key")],
+    },
 }
 _ENVIRONMENT = {
     "name": "Service-Environment",
     "in": "header",
     "required": False,
     "description": "The book to act in, for a login; an API key brings its own",
-    "schema": {"enum": ["test", "live"], "default": "live"},
+    "schema": {"type": "string", "enum": ["test", "live"], "default": "live"},
 }
 
 
@@ -242,15 +262,41 @@ def _responses(
         "properties": {"message": {"type": "string"}, "data": data},
     }
     example: dict[str, Any] = {"message": route.summary, "data": example_of(data, components)}
-    if route.method == "GET" and data.get("type") == "array":
+    if "page" in getattr(endpoint.query_type, "__struct_fields__", ()):
         schema["properties"]["meta"] = schemas[repr(Meta)]
-    content = {"application/json": {"schema": schema, "example": example}}
+        schema["required"].append("meta")
+        example["meta"] = example_of(schemas[repr(Meta)], components)
+    content = _content(schema, example)
+    names = ["X-Request-Id", *(["Idempotent-Replayed"] if route.once else [])]
+    headers = {name: _header(name) for name in names}
     found: dict[str, Any] = {}
     for status in {route.status, route.replay_status or route.status}:
-        found[str(status)] = {"description": route.summary, "content": content}
+        found[str(status)] = {"description": route.summary, "headers": headers, "content": content}
     for status in _possible_errors(route):
         found[str(status)] = {"$ref": f"#/components/responses/{status}"}
     return dict(sorted(found.items()))
+
+
+def _header(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+_HEADERS: dict[str, Any] = {
+    "X-Request-Id": {
+        "description": "Names this request in the logs; one that you send is kept",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+    "Idempotent-Replayed": {
+        "description": "Present when the answer is a kept one",
+        "schema": {"type": "string", "enum": ["true"]},
+    },
+    "Retry-After": {
+        "description": "Seconds to wait before the next attempt",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
 
 
 def _possible_errors(route: Route) -> list[int]:
@@ -267,18 +313,34 @@ def _possible_errors(route: Route) -> list[int]:
 
 
 def _error_responses(components: dict[str, Any]) -> dict[str, Any]:
-    codes = {status: kind for kind, status in STATUS.items()}
     found: dict[str, Any] = {}
-    for status, description in _ERRORS.items():
-        example = example_of({"$ref": _REF.format(name="Error")}, components)
-        example |= {"error": codes.get(status, "internal_error"), "message": description}
+    codes: defaultdict[int, list[str]] = defaultdict(list)
+    for status, code in known_codes():
+        codes[status].append(code)
+    schema = {"$ref": _REF.format(name="Error")}
+    for status, (code, description) in ERRORS.items():
+        example = example_of(schema, components)
+        example |= {"error": code, "message": f"{description}."}
         if status != 422:
-            example.pop("details", None)
-        content = {
-            "application/json": {
-                "schema": {"$ref": _REF.format(name="Error")},
-                "example": example,
-            }
+            del example["details"]
+        names = ["X-Request-Id", *(["Retry-After"] if status in (429, 503) else [])]
+        found[str(status)] = {
+            "description": f"{description}. Codes: {', '.join(codes[status])}",
+            "headers": {name: _header(name) for name in names},
+            "content": _content(schema, example),
         }
-        found[str(status)] = {"description": description, "content": content}
     return found
+
+
+def schema_of(type_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of one type, with what it refers to, outside of any document."""
+    (schema,), structs = msgspec.json.schema_components(
+        [type_], schema_hook=_custom, ref_template=_DEFS
+    )
+    defs: dict[str, Any] = {}
+    for name, inner in structs.items():
+        defs[name] = _mend(inner, defs, _DEFS)
+    mended = _mend(schema, defs, _DEFS)
+    if "$ref" in mended:
+        mended = defs.pop(mended["$ref"].rpartition("/")[2])
+    return mended, defs

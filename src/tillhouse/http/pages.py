@@ -1,15 +1,17 @@
 """What is no operation of the API: health, metrics, the description and its viewer."""
 
 import asyncio
+import gzip
 import hashlib
+import json
 from importlib.resources import files
 
-import asyncpg
-
 from tillhouse.access.house import House
+from tillhouse.db.pool import FAILURES
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.problems import Headers
+from tillhouse.http.reference import brief
 from tillhouse.kit.errors import Unavailable
 
 READY_WITHIN_S = 3.0
@@ -35,37 +37,59 @@ async def readyz(house: House, _exchange: Exchange) -> tuple[int, Headers, bytes
     try:
         async with asyncio.timeout(READY_WITHIN_S), house.pool.reading() as db:
             await db.fetchval("SELECT 1")
-    except (TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Unavailable):
+    except (*FAILURES, Unavailable):
         return 503, [*_TEXT, (b"retry-after", b"1")], b"the database does not answer\n"
     return 200, _TEXT, b"ready\n"
 
 
 def build(document: bytes) -> dict[str, Page]:
     """The pages by path."""
-    pages: dict[str, Page] = {"/livez": livez, "/readyz": readyz}
+    pages: dict[str, Page] = {"/": _to_the_reference, "/livez": livez, "/readyz": readyz}
     pages["/openapi.json"] = _static(document, b"application/json", cached=False)
+    url = json.loads(document)["servers"][0]["url"]
+    pages["/llms.txt"] = _static(brief(url).encode(), b"text/plain; charset=utf-8", cached=False)
     folder = files("tillhouse.http") / "docs"
     for item in folder.iterdir():
-        suffix = item.name[item.name.rfind(".") :]
+        name, body = item.name, item.read_bytes()
+        if name.endswith(".gz"):
+            name, body = name.removesuffix(".gz"), gzip.decompress(body)
+        suffix = name[name.rfind(".") :]
         if suffix in _TYPES:
-            path = "/docs" if item.name == "index.html" else f"/docs/{item.name}"
-            pages[path] = _static(item.read_bytes(), _TYPES[suffix], cached=path != "/docs")
+            path = "/docs" if name == "index.html" else f"/docs/{name}"
+            pages[path] = _static(body, _TYPES[suffix], cached=path != "/docs")
     return pages
 
 
+async def _to_the_reference(_house: House, _exchange: Exchange) -> tuple[int, Headers, bytes]:
+    """Lead whoever opens the bare address to something readable."""
+    return 307, [*_TEXT, (b"location", b"/docs")], b"The API reference is at /docs.\n"
+
+
 def _static(body: bytes, media_type: bytes, *, cached: bool) -> Page:
-    tag = b'"' + hashlib.sha256(body).hexdigest()[:32].encode() + b'"'
+    # The viewer is large, and text shrinks to a quarter: it is packed once, at the start.
+    packed = gzip.compress(body, 6, mtime=0)
+    digest = hashlib.sha256(body).hexdigest()[:32].encode()
     keep = b"public, max-age=3600" if cached else b"no-cache"
     headers: Headers = [
         (b"content-type", media_type),
-        (b"etag", tag),
         (b"cache-control", keep),
+        (b"vary", b"accept-encoding"),
         (b"content-security-policy", _DOCS_POLICY),
     ]
 
     async def page(_house: House, exchange: Exchange) -> tuple[int, Headers, bytes]:
-        if exchange.headers.get(b"if-none-match") == tag:
-            return 304, headers, b""
-        return 200, headers, body
+        takes_gzip = _takes_gzip(exchange.headers.get(b"accept-encoding", b""))
+        tag = b'"%s%s"' % (digest, b"-gzip" if takes_gzip else b"")
+        found = [*headers, (b"etag", tag)]
+        if tag in exchange.headers.get(b"if-none-match", b""):
+            return 304, found, b""
+        if takes_gzip:
+            return 200, [*found, (b"content-encoding", b"gzip")], packed
+        return 200, found, body
 
     return page
+
+
+def _takes_gzip(accepted: bytes) -> bool:
+    names = {part.strip().lower() for part in accepted.split(b",") if b";q=0" not in part}
+    return any(name.partition(b";")[0] in (b"gzip", b"*") for name in names)

@@ -45,7 +45,12 @@ class Amount(Decimal):
     """An exact number from the wire: finite, bounded, with at most six decimals."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[dict[str, Any]] = {"type": "number", "examples": [1500.5]}
+    SCHEMA: ClassVar[dict[str, Any]] = {
+        "type": "number",
+        "exclusiveMinimum": -AMOUNT_LIMIT,
+        "exclusiveMaximum": AMOUNT_LIMIT,
+        "examples": [1500.5],
+    }
 
     @classmethod
     def from_wire(cls, value: object) -> "Amount":

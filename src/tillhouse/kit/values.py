@@ -58,6 +58,14 @@ _GUESSED_FIRST = frozenset(
     ]
 )
 
+# Parts of patterns that tell in the documentation what the rules in `kit` check.
+_MAILBOX = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
+_PORT = (
+    "(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
+)
+
 
 class Value(str):
     """A text of one kind, checked when it came in."""
@@ -81,7 +89,12 @@ class Value(str):
 class Name(Value):
     """A name that people read: 2 to 120 characters on one line."""
 
-    SCHEMA: ClassVar[Schema] = {"minLength": 2, "maxLength": 120, "examples": ["Main shop"]}
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 2,
+        "maxLength": 120,
+        "pattern": r"^\s*\S[^\t\n\r]*\S\s*$",
+        "examples": ["Main shop"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -100,6 +113,7 @@ class Email(Value):
     SCHEMA: ClassVar[Schema] = {
         "format": "email",
         "maxLength": 254,
+        "pattern": rf"^{_MAILBOX}(?:\.{_MAILBOX})*@(?:{_LABEL}\.)+[A-Za-z]{_LABEL}$",
         "examples": ["ada@example.com"],
     }
 
@@ -150,7 +164,11 @@ class GivenPassword(Value):
 class CurrencyCode(Value):
     """An ISO 4217 code."""
 
-    SCHEMA: ClassVar[Schema] = {"pattern": "^[A-Z]{3}$", "examples": ["NGN"]}
+    SCHEMA: ClassVar[Schema] = {
+        "title": "CurrencyCode",
+        "enum": sorted(money.EXPONENTS),
+        "examples": ["NGN"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -176,7 +194,11 @@ class CountryCode(Value):
 class ZoneName(Value):
     """An IANA time zone."""
 
-    SCHEMA: ClassVar[Schema] = {"examples": ["Africa/Lagos"]}
+    SCHEMA: ClassVar[Schema] = {
+        "pattern": "^[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,2}$",
+        "maxLength": 64,
+        "examples": ["Africa/Lagos"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -189,7 +211,10 @@ class ZoneName(Value):
 class CidrRange(Value):
     """A network, or one address."""
 
-    SCHEMA: ClassVar[Schema] = {"maxLength": 49, "examples": ["203.0.113.0/24"]}
+    SCHEMA: ClassVar[Schema] = {
+        "pattern": "^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$",
+        "examples": ["203.0.113.0/24"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -200,7 +225,11 @@ class CidrRange(Value):
 class OriginHost(Value):
     """A host from which browsers may call."""
 
-    SCHEMA: ClassVar[Schema] = {"maxLength": 300, "examples": ["shop.example.com"]}
+    SCHEMA: ClassVar[Schema] = {
+        "pattern": rf"^(?:https?://)?(?:\*\.{_HOST}\.)?{_HOST}(?:\.{_HOST})*{_PORT}/?$",
+        "maxLength": 300,
+        "examples": ["shop.example.com"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:
@@ -211,7 +240,12 @@ class OriginHost(Value):
 class DateOrTimestamp(Value):
     """An ISO date or timestamp, kept as text until its time zone is known."""
 
-    SCHEMA: ClassVar[Schema] = {"examples": ["2027-01-31"]}
+    SCHEMA: ClassVar[Schema] = {
+        "description": "A date, or an ISO 8601 timestamp with its time zone",
+        "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}"
+        "(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}))?$",
+        "examples": ["2027-01-31"],
+    }
 
     @classmethod
     def check(cls, value: str) -> str:

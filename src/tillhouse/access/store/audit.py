@@ -60,7 +60,7 @@ async def append_event(  # noqa: PLR0913 - the columns of one row
 
 
 async def find_broken_links(db: Db, business_id: UUID, limit: int) -> Sequence[Record]:
-    """Links that do not follow from the one before them, the missing end included."""
+    """Links that do not follow from the one before them, a missing or a prolonged end included."""
     return await db.fetch(
         """
         WITH chain AS (
@@ -74,9 +74,12 @@ async def find_broken_links(db: Db, business_id: UUID, limit: int) -> Sequence[R
             LEFT JOIN audit_events e ON e.business_id = h.business_id
                 AND e.sequence = h.sequence AND e.hash = h.hash
             WHERE h.business_id = $1 AND h.sequence > 0 AND e.sequence IS NULL
+        ), head AS (
+            SELECT coalesce(max(sequence), 0) AS sequence FROM audit_heads WHERE business_id = $1
         )
         SELECT sequence FROM chain WHERE hash <> expected OR sequence <> before + 1
         UNION SELECT sequence FROM ends
+        UNION SELECT chain.sequence FROM chain, head WHERE chain.sequence > head.sequence
         ORDER BY sequence LIMIT $2
         """,
         business_id,

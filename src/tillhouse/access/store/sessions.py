@@ -78,12 +78,15 @@ async def insert_session(
 
 
 async def lock_session_by_refresh(db: Db, digest: bytes) -> Record | None:
-    """The session whose current or previous refresh token this is."""
+    """The session of a member whose current or previous refresh token this is."""
     return await db.fetchrow(
         """
-        SELECT id, user_id, business_id, refresh_digest, refreshed_at, expires_at, ended_at
-        FROM sessions WHERE refresh_digest = $1 OR previous_refresh_digest = $1
-        FOR NO KEY UPDATE
+        SELECT s.id, s.user_id, s.business_id, s.refresh_digest, s.refreshed_at, s.expires_at,
+            s.ended_at
+        FROM sessions s
+        JOIN members m ON m.business_id = s.business_id AND m.user_id = s.user_id
+        WHERE s.refresh_digest = $1 OR s.previous_refresh_digest = $1
+        FOR NO KEY UPDATE OF s
         """,
         digest,
     )

@@ -17,7 +17,8 @@ CREATE TABLE audit_events (
 );
 CREATE INDEX audit_events_by_time ON audit_events (business_id, created_at, id);
 CREATE INDEX audit_events_by_type ON audit_events (business_id, event_type, created_at, id);
-CREATE INDEX audit_events_by_key ON audit_events (business_id, developer_api_key_id, created_at, id);
+CREATE INDEX audit_events_by_key
+    ON audit_events (business_id, developer_api_key_id, created_at, id);
 
 -- The last link of each chain; its row lock puts the writers of one business in line.
 CREATE TABLE audit_heads (

@@ -5,20 +5,26 @@ from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
+from tillhouse.access.house import House
 from tillhouse.db.pool import Db
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store
 from tillhouse.developer.types import App, NewApp
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
+from tillhouse.webhooks.actions.secrets import open_secret
 
 DEFAULT_NAME = "Default app"
 
 
-async def open_default_apps(db: Db, books: list[UUID], now: datetime) -> None:
-    """Give each new book the app that takes what is made without one."""
+async def open_default_apps(
+    house: House, db: Db, business_id: UUID, books: list[UUID], now: datetime
+) -> None:
+    """Give each new book the app that takes what is made without one, and its signing secret."""
     for book_id in books:
-        await store.insert_app(db, book_id, new_id(), DEFAULT_NAME, now, is_default=True)
+        app_id = new_id()
+        await store.insert_app(db, book_id, app_id, DEFAULT_NAME, now, is_default=True)
+        await open_secret(house, db, business_id, (book_id, app_id), now)
 
 
 async def create(call: Call, new: NewApp) -> App:
@@ -28,6 +34,7 @@ async def create(call: Call, new: NewApp) -> App:
     rules.check_app_limit(await store.count_apps(call.db, book_id))
     app_id = new_id()
     await store.insert_app(call.db, book_id, app_id, new.name, call.now, is_default=False)
+    await open_secret(call.house, call.db, call.business_id, (book_id, app_id), call.now)
     what = ("developer_app.created", f"Created the app {new.name}")
     metadata = {"developerAppId": str(app_id), "environment": new.environment}
     await audit.note(call, what, metadata)

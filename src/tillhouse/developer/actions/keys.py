@@ -24,7 +24,7 @@ from tillhouse.developer.types import (
 )
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 
@@ -34,11 +34,12 @@ SEAL_KIND = "api key secret"
 async def create(call: Call, new: NewKey) -> KeyWithSecret:
     """Make a key; its secret is told here and never again unasked."""
     business = rules.Business(**await store.find_business(call.db, call.business_id))
-    facts = rules.new_key(new, business, call.now)
     book_id = call.user.books.of(new.environment)
+    app_id = await _app(call, book_id, new.developer_app_id)
+    facts = rules.new_key(new, business, call.now, has_app=app_id is not None)
+    assert app_id is not None, "the rules refuse a key without an app"  # noqa: S101
     await app_store.lock_book(call.db, book_id)
     rules.check_key_limit(await store.count_active_keys(call.db, book_id, call.now))
-    app_id = await _app(call, book_id, new.developer_app_id)
     key_id, text = new_id(), new_api_key(new.environment)
     await store.insert_key(
         call.db,
@@ -158,12 +159,11 @@ async def _lock_usable(call: Call, key_id: UUID) -> Record:
     return row
 
 
-async def _app(call: Call, book_id: UUID, asked: UUID | None) -> UUID:
+async def _app(call: Call, book_id: UUID, asked: UUID | None) -> UUID | None:
+    """The app that the key is to belong to, None if the book has no such app."""
     if asked is None:
         return await app_store.find_default_app(call.db, book_id)
-    if await app_store.show_app(call.db, book_id, asked) is None:
-        raise Invalid.field("developer_app_id", "is no app of this business and environment")
-    return asked
+    return asked if await app_store.show_app(call.db, book_id, asked) else None
 
 
 async def _seal(call: Call, key_id: UUID, secret: str) -> bytes:

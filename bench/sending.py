@@ -1,0 +1,28 @@
+"""A process that only sends webhooks; tells at its end how many statements that took."""
+
+import asyncio
+import os
+import sys
+
+import uvloop
+
+from tillhouse.app import App
+from tillhouse.settings import from_env
+
+
+async def main() -> None:
+    """Send until standard input ends."""
+    settings = from_env({k: v for k, v in os.environ.items() if k.startswith("TILLHOUSE_")})
+    assert settings.database_url
+    assert settings.master_key
+    app = App(settings, settings.database_url, settings.master_key, works=True)
+    house = await app.start()
+    print("ready", flush=True)
+    loop = asyncio.get_running_loop()
+    while await loop.run_in_executor(None, sys.stdin.readline):
+        print(house.pool.statements, flush=True)
+    await app.stop()
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

@@ -1,0 +1,10 @@
+"""Statements that read what rules need to know of a business."""
+
+from uuid import UUID
+
+from tillhouse.db.pool import Db
+
+
+async def find_time_zone(db: Db, business_id: UUID) -> str:
+    """The zone of a business's day."""
+    return await db.fetchval("SELECT time_zone FROM businesses WHERE id = $1", business_id)

@@ -1,0 +1,126 @@
+"""`tillhouse business`: the businesses of this installation."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import typer
+
+from tillhouse.access import audit
+from tillhouse.access.audit import COMMAND_LINE
+from tillhouse.access.house import House
+from tillhouse.accounts import actions, store
+from tillhouse.accounts.types import BusinessType, NewAccount
+from tillhouse.cli import given
+from tillhouse.cli.output import AsJson, CommandError, Data, table, tell
+from tillhouse.cli.running import run
+from tillhouse.kit.clock import end_of_day, iso, now, parse_date
+from tillhouse.kit.values import CountryCode, CurrencyCode, Email, Name, ZoneName
+
+Status = Literal["trial", "active", "past_due", "cancelled"]
+
+
+def commands() -> typer.Typer:
+    """The group of commands."""
+    group = typer.Typer(no_args_is_help=True, help="The businesses of this installation.")
+    group.command("list")(list_all)
+    group.command()(create)
+    group.command()(subscription)
+    return group
+
+
+def list_all(*, data: Data = None, as_json: AsJson = False) -> None:
+    """List the businesses."""
+
+    async def work(house: House) -> list[dict[str, Any]]:
+        async with house.pool.reading() as db:
+            return [dict(row) for row in await store.list_businesses(db)]
+
+    found = run(work, data)
+    rows = [
+        (b["id"], b["name"], b["type"], b["currency"], b["subscription"], b["created_at"])
+        for b in found
+    ]
+    shown = table(("Id", "Name", "Type", "Currency", "Subscription", "Created"), rows)
+    tell({"businesses": found}, as_json=as_json, shown=shown)
+
+
+def create(  # noqa: PLR0913 - one argument an option
+    *,
+    name: Annotated[str, typer.Option(help="Name of the business.")],
+    owner_name: Annotated[str, typer.Option(help="Name of its owner.")],
+    email: Annotated[str, typer.Option(help="E-mail address that the owner logs in with.")],
+    password_stdin: Annotated[bool, typer.Option("--password-stdin")] = False,
+    kind: Annotated[BusinessType, typer.Option("--type")] = "retail",
+    currency: Annotated[str, typer.Option(help="ISO 4217 code.")] = actions.DEFAULT_CURRENCY,
+    time_zone: Annotated[str, typer.Option(help="IANA name.")] = actions.DEFAULT_TIME_ZONE,
+    country: Annotated[str, typer.Option(help="ISO 3166 code.")] = actions.DEFAULT_COUNTRY,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Open a business with its owner."""
+    new = NewAccount(
+        name=given.value(Name, "The owner's name", owner_name),
+        email=given.value(Email, "The e-mail address", email),
+        password=given.new_password(from_stdin=password_stdin),
+        business_name=given.value(Name, "The name", name),
+        business_type=kind,
+        currency=given.value(CurrencyCode, "The currency", currency),
+        time_zone=given.value(ZoneName, "The time zone", time_zone),
+        country=given.value(CountryCode, "The country", country),
+    )
+
+    async def work(house: House) -> actions.Opened:
+        async with house.pool.transaction() as db:
+            await store.lock_email(db, new.email)
+            if await store.find_user_id(db, new.email) is not None:
+                raise CommandError(f"{new.email} is registered already: choose another address.")
+            opened = await actions.open_business(house, db, new, moment := now())
+            what = ("business.registered", f"Opened {new.business_name}")
+            metadata = {"type": new.business_type, "name": new.business_name}
+            await audit.append(db, opened.business_id, COMMAND_LINE, what, metadata, moment)
+        return opened
+
+    opened = run(work, data)
+    shown = f"Opened {new.business_name}: {opened.business_id}"
+    result = {"businessId": opened.business_id, "userId": opened.user_id}
+    tell(result, as_json=as_json, shown=shown)
+
+
+def subscription(
+    business: Annotated[str, typer.Argument(help="Id of the business.")],
+    *,
+    status: Annotated[Status, typer.Option(help="What it is from now on.")],
+    api_access: Annotated[bool, typer.Option(help="Whether it opens the portal.")] = True,
+    trial_ends: Annotated[str | None, typer.Option(help="Last day of a trial (a date).")] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set a business's subscription."""
+    business_id = given.id_of("BUSINESS", business)
+    ends_at = _last_moment(trial_ends)
+    ends = iso(ends_at) if ends_at else None
+    result = {"status": status, "apiAccess": api_access, "trialEndsAt": ends}
+
+    async def work(house: House) -> None:
+        moment = now()
+        async with house.pool.transaction() as db:
+            if not await store.update_subscription(
+                db, business_id, status, ends_at, moment, api_access=api_access
+            ):
+                raise CommandError(f"There is no business {business_id}: see `business list`.")
+            what = ("business.subscription_changed", f"Set the subscription to {status}")
+            await audit.append(db, business_id, COMMAND_LINE, what, result, moment)
+
+    run(work, data)
+    access = "with" if api_access else "without"
+    shown = f"The subscription is {status}, {access} API access."
+    tell({"businessId": business_id, **result}, as_json=as_json, shown=shown)
+
+
+def _last_moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return end_of_day(parse_date(text), "UTC")
+    except ValueError as error:
+        raise typer.BadParameter(f"--trial-ends {error}") from None

@@ -1,0 +1,212 @@
+"""`tillhouse demo`: a business to try things with, and the keys to it, told again at will."""
+
+import asyncio
+import base64
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access import audit
+from tillhouse.access.audit import COMMAND_LINE
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.house import House
+from tillhouse.access.roles import PERMISSIONS, SCOPES
+from tillhouse.access.scopes import CATALOGUE
+from tillhouse.access.store import sessions
+from tillhouse.accounts import actions, store
+from tillhouse.accounts.types import NewAccount
+from tillhouse.cli import ground as grounds
+from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
+from tillhouse.db.pool import Db
+from tillhouse.developer.actions import keys
+from tillhouse.developer.types import (
+    Environment,
+    Key,
+    NewKey,
+    NewWithdrawalPolicy,
+    ScopeName,
+)
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.money import Amount
+from tillhouse.kit.values import (
+    CidrRange,
+    CountryCode,
+    CurrencyCode,
+    Email,
+    Name,
+    NewPassword,
+    ZoneName,
+)
+
+EMAIL = Email("demo@tillhouse.example")
+KEY_NAME = Name("Demo key")
+_PASSWORD_LENGTH = 20
+# A live key that moves money needs addresses: this machine's and those of private networks.
+_RANGES = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7")
+_MOST_PER_DAY = Amount(1_000_000)
+_MOST_AT_ONCE = Amount(100_000)
+
+
+class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The demo business and what opens it."""
+
+    base_url: str
+    business_id: UUID
+    email: str
+    password: str
+    test_key: str
+    live_key: str
+    is_password_reset: bool = False
+
+
+def demo(*, data: Data = None, as_json: AsJson = False) -> None:
+    """Make the demo business, or find it again, and tell its password and keys."""
+    settings = grounds.settings_with(data=data)
+
+    async def make(ground: grounds.Ground) -> Demo:
+        async with grounds.keeping_house(ground, migrating=lambda _: None) as house:
+            return await ensure(house)
+
+    with people().status("Opening the demo business …"), grounds.standing(settings) as ground:
+        made = asyncio.run(make(ground))
+    tell(made, as_json=as_json, shown=card(made))
+
+
+def card(made: Demo) -> str:
+    """The demo business as people read it, and copy from it: nothing is cut to fit."""
+    again = " (set again)" if made.is_password_reset else ""
+    return (
+        f"Dashboard login: {made.email} with the password {made.password}{again}\n"
+        f"Test key: {made.test_key}\n"
+        f"Live key: {made.live_key}"
+    )
+
+
+async def ensure(house: House) -> Demo:
+    """Find the demo business or make it, in one transaction: two at once make one."""
+    password = base64.b32encode(house.vault.derive("demo password")).decode().lower()
+    password = password[:_PASSWORD_LENGTH]
+    moment = now()
+    async with house.pool.transaction() as db:
+        await store.lock_email(db, EMAIL)
+        user = await sessions.find_user_by_email(db, EMAIL)
+        is_reset = False
+        if user is None:
+            user_id, business_id = await _open(house, db, password, moment)
+        elif user["business_id"] is None:
+            raise CommandError(f"{EMAIL} belongs to no business: add it to one as owner.")
+        else:
+            user_id, business_id = user["id"], user["business_id"]
+            is_reset = not await house.passwords.verify(user["password_hash"], password)
+            if is_reset:
+                await _reset_password(house, db, (user_id, business_id), password, moment)
+        call = await _call(house, db, user_id, business_id, moment)
+        return Demo(
+            base_url=house.settings.public_url,
+            business_id=business_id,
+            email=EMAIL,
+            password=password,
+            test_key=await _secret(call, "test"),
+            live_key=await _secret(call, "live"),
+            is_password_reset=is_reset,
+        )
+
+
+async def _open(house: House, db: Db, password: str, moment: datetime) -> tuple[UUID, UUID]:
+    new = NewAccount(
+        name=Name("Demo Owner"),
+        email=EMAIL,
+        password=NewPassword(password),
+        business_name=Name("Tillhouse Demo"),
+        business_type="restaurant",
+        currency=CurrencyCode("NGN"),
+        time_zone=ZoneName("Africa/Lagos"),
+        country=CountryCode("NG"),
+    )
+    opened = await actions.open_business(house, db, new, moment)
+    # A trial would end; a demo is for as long as the installation is.
+    await store.update_subscription(db, opened.business_id, "active", None, moment, api_access=True)
+    what = ("business.registered", f"Opened {new.business_name}")
+    metadata = {"type": new.business_type, "name": new.business_name}
+    await audit.append(db, opened.business_id, COMMAND_LINE, what, metadata, moment)
+    return opened.user_id, opened.business_id
+
+
+async def _reset_password(
+    house: House, db: Db, whose: tuple[UUID, UUID], password: str, moment: datetime
+) -> None:
+    user_id, business_id = whose
+    hashed = await house.passwords.hash(password)
+    await sessions.update_password(db, user_id, hashed, moment)
+    await sessions.end_other_sessions(db, user_id, None, moment)
+    what = ("user.password_changed", f"Reset the password of {EMAIL}")
+    await audit.append(db, business_id, COMMAND_LINE, what, {"userId": str(user_id)}, moment)
+
+
+async def _call(house: House, db: Db, user_id: UUID, business_id: UUID, moment: datetime) -> Call:
+    """The owner as a caller who has just given the password."""
+    found = await store.list_books(db, business_id)
+    books = Books(**{row["environment"]: row["id"] for row in found})
+    caller = UserCaller(
+        user_id=user_id,
+        session_id=new_id(),
+        business_id=business_id,
+        books=books,
+        name=COMMAND_LINE.name,
+        email=EMAIL,
+        role="owner",
+        permissions=PERMISSIONS["owner"],
+        scopes=SCOPES["owner"],
+        password_verified_at=moment,
+        has_api_access=True,
+    )
+    return Call(
+        db=db,
+        house=house,
+        now=moment,
+        request_id=str(new_id()),
+        ip=COMMAND_LINE.ip,
+        business_id=business_id,
+        book=Book(books.live, "live"),
+        caller=caller,
+    )
+
+
+async def _secret(call: Call, environment: Environment) -> str:
+    """The secret of the environment's demo key; one that was revoked or is poor is replaced."""
+    every = {scope.name for scope in CATALOGUE}
+
+    def fits(key: Key) -> bool:
+        return (key.name, key.environment, key.status) == (
+            KEY_NAME,
+            environment,
+            "active",
+        ) and every <= set(key.scopes)
+
+    key = next(filter(fits, await keys.list_all(call, None)), None)
+    if key is not None:
+        return (await keys.view_secret(call, key.id)).secret
+    business = next(b for b in await store.list_memberships(call.db, call.user.user_id)
+                    if b.id == call.business_id)  # fmt: skip
+    new = NewKey(
+        name=KEY_NAME,
+        environment=environment,
+        scopes=[ScopeName(name) for name in sorted(every)],
+        withdrawal_policy=NewWithdrawalPolicy(
+            max_per_transaction=_MOST_AT_ONCE,
+            max_per_day=_MOST_PER_DAY,
+            currency=CurrencyCode(business.currency),
+        ),
+        **_only_from(environment),
+    )
+    return cast(str, (await keys.create(call, new)).secret)
+
+
+def _only_from(environment: Environment) -> dict[str, Any]:
+    if environment == "test":
+        return {}
+    return {"allowed_ip_ranges": [CidrRange.from_wire(text) for text in _RANGES]}

@@ -1,0 +1,170 @@
+"""`tillhouse doctor`: what is set, what is unsafe, what is broken, and how to mend it."""
+
+import asyncio
+import os
+import stat
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+import typer
+from rich.console import Group
+
+from tillhouse.access.vault import open_vault
+from tillhouse.cli import ground as grounds
+from tillhouse.cli.ground import Ground
+from tillhouse.cli.output import AsJson, CommandError, Data, people, table, tell
+from tillhouse.db.cluster import EmbeddedError
+from tillhouse.db.migrate import MigrationError, plan
+from tillhouse.db.pool import Pool
+from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
+
+State = Literal["fine", "unsafe", "broken"]
+_SECRET = ("MASTER_KEY",)
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+_MARKS: dict[State, str] = {"fine": "ok", "unsafe": "UNSAFE", "broken": "BROKEN"}
+
+
+class SettingShown(msgspec.Struct, frozen=True):
+    """One setting: its value, unless it is secret, and where it comes from."""
+
+    name: str
+    value: str | None
+    source: str
+    meaning: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing looked at."""
+
+    state: State
+    about: str
+    message: str
+
+
+def doctor(*, data: Data = None, as_json: AsJson = False) -> None:
+    """Tell what is set, what is unsafe and what is broken; exit code 1 when something is."""
+    shown: list[SettingShown] = []
+    try:
+        settings = grounds.settings_with(data=data)
+        shown = show_settings(settings, os.environ)
+        findings = [*judge(settings), *_files(settings), *_look_at_database(settings)]
+    except SettingError as error:
+        findings = [Finding("broken", "settings", str(error))]
+    rows = [(s.name, s.value, s.source) for s in shown]
+    parts = Group(
+        table(("Setting", "Value", "From"), rows),
+        "",
+        table(("", "About", ""), [(_MARKS[f.state], f.about, f.message) for f in findings]),
+    )
+    result = {"settings": shown, "findings": findings}
+    tell(result, as_json=as_json, shown=parts)
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+def show_settings(settings: Settings, environ: Mapping[str, str]) -> list[SettingShown]:
+    """Every setting, with the secret ones only as set or not."""
+    shown: list[SettingShown] = []
+    for name, meaning in MEANINGS.items():
+        value = getattr(settings, name.lower())
+        if value is not None and name in _SECRET:
+            text = "set"
+        elif name == "DATABASE_URL" and value is not None:
+            text = grounds.without_password(value)
+        elif isinstance(value, tuple):
+            text = ", ".join(map(str, value)) or None  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            text = None if value is None else str(value)
+        shown.append(SettingShown(PREFIX + name, text, _source(name, environ), meaning))
+    return shown
+
+
+def judge(settings: Settings) -> list[Finding]:
+    """What the settings alone make unsafe."""
+    found: list[Finding] = []
+    is_https = settings.public_url.startswith("https://")
+    if settings.host in _EVERYWHERE and not is_https:
+        found.append(
+            Finding(
+                "unsafe",
+                "HOST",
+                "Everybody on the network can connect, without encryption: put a proxy with "
+                "TLS in front and set TILLHOUSE_PUBLIC_URL to its https address.",
+            )
+        )
+    if is_https and not settings.trusted_proxies:
+        found.append(
+            Finding(
+                "unsafe",
+                "TRUSTED_PROXIES",
+                "Behind a proxy every caller seems to have its address: set "
+                "TILLHOUSE_TRUSTED_PROXIES to the proxy's.",
+            )
+        )
+    if any(network.prefixlen == 0 for network in settings.trusted_proxies):
+        found.append(
+            Finding(
+                "unsafe",
+                "TRUSTED_PROXIES",
+                "Every caller can claim any address: name the proxy's only.",
+            )
+        )
+    if settings.rate_limit == 0:
+        message = "One caller can take everything: set TILLHOUSE_RATE_LIMIT to 100 or so."
+        found.append(Finding("unsafe", "RATE_LIMIT", message))
+    return found
+
+
+def _source(name: str, environ: Mapping[str, str]) -> str:
+    if environ.get(PREFIX + name):
+        return "environment"
+    return "file" if environ.get(f"{PREFIX}{name}_FILE") else "default"
+
+
+def _files(settings: Settings) -> list[Finding]:
+    """Whether only their owner can read the data and the key."""
+    if settings.database_url is not None or not settings.data.exists():
+        return []
+    found: list[Finding] = []
+    for path in (settings.data, settings.data / "master.key"):
+        # Another user's server may have to pass through the folder; to list it is something else.
+        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o066:
+            message = f"Others can read {path}: run `chmod go-rw {path}`."
+            found.append(Finding("unsafe", "DATA", message))
+    return found or [Finding("fine", "DATA", f"{settings.data} is private.")]
+
+
+def _look_at_database(settings: Settings) -> list[Finding]:
+    if settings.database_url is None and not (settings.data / "postgres").exists():
+        return [Finding("fine", "database", "None yet: `tillhouse serve` makes one in DATA.")]
+    try:
+        with people().status("Opening the database …"), grounds.standing(settings) as ground:
+            return asyncio.run(_examine(ground))
+    except (CommandError, EmbeddedError, MigrationError, SettingError) as error:
+        return [Finding("broken", "database", str(error))]
+
+
+async def _examine(ground: Ground) -> list[Finding]:
+    connection = await grounds.connect(ground)
+    try:
+        version = connection.get_server_version()
+        pending = await plan(connection)
+    finally:
+        await connection.close()
+    kind = "embedded" if ground.embedded else "external"
+    text = f"PostgreSQL {version.major}.{version.minor} answers ({kind})."
+    found = [Finding("fine", "database", text)]
+    if pending:
+        names = ", ".join(migration.label for migration in pending)
+        message = f"Missing: {names}. Run `tillhouse migrate` (`tillhouse serve` does so, too)."
+        return [*found, Finding("unsafe", "migrations", message)]
+    found.append(Finding("fine", "migrations", "The schema is up to date."))
+    pool = await Pool.open(ground.database_url, size=1)
+    try:
+        await open_vault(pool, await grounds.master_key(ground))
+    except (CommandError, SettingError) as error:
+        return [*found, Finding("broken", "MASTER_KEY", str(error))]
+    finally:
+        await pool.close()
+    return [*found, Finding("fine", "MASTER_KEY", "It opens this database.")]

@@ -1,0 +1,41 @@
+"""What people give on the command line, checked as a request's fields are."""
+
+import sys
+from typing import TypeVar
+from uuid import UUID
+
+import typer
+
+from tillhouse.cli.output import CommandError, people
+from tillhouse.kit.values import NewPassword, Value
+
+V = TypeVar("V", bound=Value)
+
+
+def value(kind: type[V], name: str, text: str) -> V:
+    """The text as a value of that kind, or a usage error that says what is wrong."""
+    try:
+        return kind.from_wire(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{name} {error}") from None
+
+
+def id_of(name: str, text: str) -> UUID:
+    """An id."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise typer.BadParameter(f"{name} must be an id, such as the lists print them") from None
+
+
+def new_password(*, from_stdin: bool) -> NewPassword:
+    """A password from a pipe, or asked for twice; never from the command line itself."""
+    if from_stdin:
+        return value(NewPassword, "The password", sys.stdin.readline().rstrip("\r\n"))
+    if not sys.stdin.isatty():
+        raise CommandError("There is nobody to ask for the password: pipe it to --password-stdin.")
+    console = people()
+    first = console.input("Password: ", password=True)
+    if console.input("Again: ", password=True) != first:
+        raise CommandError("The two passwords differ: try again.")
+    return value(NewPassword, "The password", first)

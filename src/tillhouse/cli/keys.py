@@ -1,0 +1,99 @@
+"""`tillhouse keys`: API keys, and the master key that wraps what seals them."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from tillhouse.access import audit
+from tillhouse.access.audit import COMMAND_LINE
+from tillhouse.access.house import House
+from tillhouse.accounts.store import list_books
+from tillhouse.cli import given
+from tillhouse.cli.output import AsJson, CommandError, Data, people, table, tell
+from tillhouse.cli.running import run
+from tillhouse.db.pool import Db
+from tillhouse.developer.store import keys as store
+from tillhouse.developer.types import Key
+from tillhouse.kit.clock import now
+
+Business = Annotated[str, typer.Argument(help="Id of the business.")]
+
+
+def commands() -> typer.Typer:
+    """The group of commands."""
+    group = typer.Typer(no_args_is_help=True, help="API keys and the master key.")
+    group.command("list")(list_all)
+    group.command()(revoke)
+    group.command()(rewrap)
+    return group
+
+
+def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) -> None:
+    """List the API keys of a business."""
+    business_id = given.id_of("BUSINESS", business)
+
+    async def work(house: House) -> list[Key]:
+        async with house.pool.reading() as db:
+            return await store.list_keys(db, await _books(db, business_id), None, now())
+
+    found = run(work, data)
+    rows = [(k.id, k.name, k.environment, k.status, k.secret_prefix, k.last_used_at) for k in found]
+    shown = table(("Id", "Name", "Environment", "Status", "Begins with", "Last used"), rows)
+    tell({"keys": found}, as_json=as_json, shown=shown)
+
+
+def revoke(
+    business: Business,
+    key: Annotated[str, typer.Argument(help="Id of the API key.")],
+    *,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Revoke an API key at once."""
+    business_id, key_id = given.id_of("BUSINESS", business), given.id_of("KEY", key)
+
+    async def work(house: House) -> None:
+        async with house.pool.transaction() as db:
+            row = await store.lock_key(db, await _books(db, business_id), key_id)
+            if row is None:
+                raise CommandError(f"The business has no API key {key_id}: see `keys list`.")
+            if row["revoked_at"] is not None:
+                return
+            moment = now()
+            await store.revoke_key(db, (row["book_id"], key_id), moment)
+            what = ("api_key.revoked", f"API key {row['name']}: revoked")
+            metadata = {"environment": row["environment"], "name": row["name"]}
+            await audit.append(
+                db, business_id, COMMAND_LINE, what, metadata, moment, about_key=key_id
+            )
+
+    run(work, data)
+    result = {"businessId": business_id, "keyId": key_id, "status": "revoked"}
+    tell(result, as_json=as_json, shown="The API key is revoked.")
+
+
+def rewrap(*, data: Data = None, as_json: AsJson = False) -> None:
+    """Wrap every data key under the newest master key; older ones are then needed no more."""
+
+    async def work(house: House) -> tuple[int, int]:
+        version = house.vault.master_version
+
+        async def note(db: Db, business_id: UUID) -> None:
+            what = ("business.data_key_rewrapped", f"Data key under master key {version}")
+            metadata = {"masterVersion": version}
+            await audit.append(db, business_id, COMMAND_LINE, what, metadata, now())
+
+        with people().status("Wrapping data keys …"):
+            return version, await house.vault.rewrap(house.pool, note)
+
+    version, count = run(work, data)
+    shown = f"{count} data keys are under master key {version} now; older ones can go."
+    tell({"masterVersion": version, "rewrapped": count}, as_json=as_json, shown=shown)
+
+
+async def _books(db: Db, business_id: UUID) -> list[UUID]:
+    books = [row["id"] for row in await list_books(db, business_id)]
+    if not books:
+        raise CommandError(f"There is no business {business_id}: see `business list`.")
+    return books

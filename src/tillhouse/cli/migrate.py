@@ -1,0 +1,40 @@
+"""`tillhouse migrate`: bring the schema up to date, or tell what that would do."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from tillhouse.cli import ground as grounds
+from tillhouse.cli.output import AsJson, Data, people, tell
+from tillhouse.db import migrate as migrations
+from tillhouse.db.migrate import Migration
+
+
+def migrate(
+    *,
+    plan: Annotated[bool, typer.Option("--plan", help="Only tell what is missing.")] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the database's schema up to date."""
+    settings = grounds.settings_with(data=data)
+    with people().status("Opening the database …") as status, grounds.standing(settings) as ground:
+
+        def report(migration: Migration) -> None:
+            people().print(f"Applied {migration.label}")
+
+        async def work() -> list[Migration]:
+            connection = await grounds.connect(ground)
+            try:
+                status.update("Migrating …")
+                if plan:
+                    return await migrations.plan(connection)
+                return await migrations.migrate(connection, report)
+            finally:
+                await connection.close()
+
+        found = [migration.label for migration in asyncio.run(work())]
+    verb = "Missing" if plan else "Applied"
+    shown = f"{verb}: {', '.join(found)}" if found else "The schema is up to date."
+    tell({"pending" if plan else "applied": found}, as_json=as_json, shown=shown)

@@ -1,0 +1,130 @@
+"""`tillhouse serve`: database, migrations, workers and the API, in one command."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable
+from typing import Annotated
+
+import msgspec
+import typer
+
+from tillhouse.app import App
+from tillhouse.cli import demo as demos
+from tillhouse.cli import ground as grounds
+from tillhouse.cli.ground import Ground
+from tillhouse.cli.output import AsJson, Data, people, tell
+from tillhouse.cli.server import Server
+from tillhouse.cli.server import serve as serve_here
+from tillhouse.cli.sockets import bind, listen
+from tillhouse.cli.watch import Watch
+from tillhouse.cli.welcome import welcome
+from tillhouse.cli.workers import Workers, order_for
+from tillhouse.db.migrate import Migration
+from tillhouse.http import log as logs
+from tillhouse.settings import Settings
+
+_WORKERS_MAX = 64
+
+
+class Serving(msgspec.Struct, frozen=True, kw_only=True):
+    """How to serve: the flags, the settings that they make, and the sockets."""
+
+    given: dict[str, object]
+    settings: Settings
+    sockets: list[socket.socket]
+    workers: int
+    has_demo: bool
+    works: bool
+    as_json: bool
+
+
+class Ready(msgspec.Struct, frozen=True):
+    """What a program that started us wants to know."""
+
+    address: str
+    demo: demos.Demo | None
+
+
+def serve(  # noqa: PLR0913 - one argument an option
+    *,
+    host: Annotated[str | None, typer.Option(help="Address to listen on (127.0.0.1).")] = None,
+    port: Annotated[int | None, typer.Option(help="Port (8000); 0 takes a free one.")] = None,
+    data: Data = None,
+    workers: Annotated[int, typer.Option(min=1, max=_WORKERS_MAX, help="Processes.")] = 1,
+    demo: Annotated[bool, typer.Option(help="Make a demo business and show its keys.")] = False,
+    work: Annotated[
+        bool, typer.Option(help="Send webhooks too; otherwise `tillhouse work` does.")
+    ] = True,
+    log_level: Annotated[
+        str | None, typer.Option(help="debug, info, warning or error (info).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the API; without TILLHOUSE_DATABASE_URL, with a database of its own."""
+    given: dict[str, object] = {"host": host, "port": port, "data": data, "log_level": log_level}
+    settings = grounds.settings_with(**given)
+    logs.set_up(settings.log_level)
+    # From here on a SIGTERM ends us as Ctrl-C does: through every `finally`.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sockets = bind(settings.host, settings.port)
+    given["port"] = sockets[0].getsockname()[1]
+    serving = Serving(
+        given=given,
+        settings=grounds.settings_with(**given),
+        sockets=sockets,
+        workers=workers,
+        has_demo=demo,
+        works=work,
+        as_json=as_json,
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        _serve(serving)
+
+
+def _serve(serving: Serving) -> None:
+    with people().status("Starting the database …") as status, contextlib.ExitStack() as stack:
+        ground = stack.enter_context(grounds.standing(serving.settings))
+
+        def report(migration: Migration) -> None:
+            status.update(f"Migrated {migration.label}")
+
+        master_key, demo = asyncio.run(_prepare(ground, serving, report))
+        status.stop()
+        stack.enter_context(Watch(ground.embedded))
+        listen(serving.sockets, serving.settings.host)
+
+        def on_ready() -> None:
+            address = serving.settings.public_url
+            welcome(people(), address, demo)
+            if serving.as_json:
+                tell(Ready(address, demo), as_json=True, shown="")
+
+        _run(serving, ground.database_url, master_key, on_ready)
+
+
+def _run(
+    serving: Serving, database_url: str, master_key: str, on_ready: Callable[[], None]
+) -> None:
+    if serving.workers == 1:
+        app = App(serving.settings, database_url, master_key, works=serving.works)
+        serve_here(Server(app, on_ready), serving.sockets)
+        return
+
+    async def supervise() -> None:
+        order = order_for(
+            serving.given, database_url, master_key, serving.sockets, works=serving.works
+        )
+        await Workers(order, serving.workers, on_ready).run()
+
+    asyncio.run(supervise())
+
+
+async def _prepare(
+    ground: Ground, serving: Serving, report: Callable[[Migration], None]
+) -> tuple[str, demos.Demo | None]:
+    """Bring the database up to date, check the master key, and make the demo business."""
+    async with grounds.keeping_house(ground, migrating=report) as house:
+        demo = await demos.ensure(house) if serving.has_demo else None
+        return await grounds.master_key(ground), demo

@@ -1,0 +1,169 @@
+"""`tillhouse user`: the people of a business, and their passwords."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from tillhouse.access import audit
+from tillhouse.access.audit import COMMAND_LINE
+from tillhouse.access.house import House
+from tillhouse.access.roles import Role
+from tillhouse.access.store import sessions
+from tillhouse.accounts import store
+from tillhouse.cli import given
+from tillhouse.cli.output import AsJson, CommandError, Data, table, tell
+from tillhouse.cli.running import run
+from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.values import Email, Name, NewPassword
+
+Business = Annotated[str, typer.Argument(help="Id of the business.")]
+Address = Annotated[str, typer.Argument(help="The person's e-mail address.")]
+FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read it from a pipe.")]
+AsRole = Annotated[Role, typer.Option(help="What the person may do.")]
+
+
+def commands() -> typer.Typer:
+    """The group of commands."""
+    group = typer.Typer(no_args_is_help=True, help="The people of a business.")
+    group.command("list")(list_all)
+    group.command()(add)
+    group.command()(role)
+    group.command()(password)
+    return group
+
+
+def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) -> None:
+    """List the people of a business."""
+    business_id = given.id_of("BUSINESS", business)
+
+    async def work(house: House) -> list[dict[str, Any]]:
+        async with house.pool.reading() as db:
+            return [dict(row) for row in await store.list_members(db, business_id)]
+
+    found = run(work, data)
+    if not found:
+        raise _no_business(business_id)
+    rows = [(u["email"], u["name"], u["role"], u["joined_at"]) for u in found]
+    shown = table(("E-mail", "Name", "Role", "Joined"), rows)
+    tell({"users": found}, as_json=as_json, shown=shown)
+
+
+def add(  # noqa: PLR0913 - one argument an option
+    business: Business,
+    email: Address,
+    *,
+    role: AsRole,
+    name: Annotated[str | None, typer.Option(help="Name of a new person.")] = None,
+    password_stdin: FromStdin = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a person to a business; with --name a new one, who gets a password."""
+    business_id = given.id_of("BUSINESS", business)
+    address = given.value(Email, "The e-mail address", email)
+    new_name = given.value(Name, "The name", name) if name is not None else None
+    secret = given.new_password(from_stdin=password_stdin) if new_name is not None else None
+
+    async def work(house: House) -> UUID:
+        async with house.pool.transaction() as db:
+            if not await store.lock_business(db, business_id):
+                raise _no_business(business_id)
+            user_id = await _person(house, db, address, new_name, secret)
+            if await store.is_member(db, business_id, user_id):
+                raise CommandError(f"{address} belongs to the business: use `user role`.")
+            await store.upsert_member(db, business_id, user_id, role, moment := now())
+            metadata = {"userId": str(user_id), "role": role}
+            what = ("member.added", f"Added {address} as {role}")
+            await audit.append(db, business_id, COMMAND_LINE, what, metadata, moment)
+        return user_id
+
+    user_id = run(work, data)
+    result = {"businessId": business_id, "userId": user_id, "role": role}
+    tell(result, as_json=as_json, shown=f"{address} is {role} now.")
+
+
+def role(
+    business: Business,
+    email: Address,
+    role: AsRole,
+    *,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change what a person may do in a business; it holds on the next request."""
+    business_id = given.id_of("BUSINESS", business)
+    address = given.value(Email, "The e-mail address", email)
+
+    async def work(house: House) -> UUID:
+        async with house.pool.transaction() as db:
+            await store.lock_business(db, business_id)
+            member = await store.lock_member(db, business_id, address)
+            if member is None:
+                raise CommandError(f"{address} is not in this business: use `user add`.")
+            if member["role"] == "owner" != role and member["owners"] == 1:
+                raise CommandError("A business needs an owner: make another one first.")
+            await store.upsert_member(db, business_id, member["id"], role, moment := now())
+            metadata = {"userId": str(member["id"]), "role": role, "before": member["role"]}
+            what = ("member.role_changed", f"Made {address} {role}")
+            await audit.append(db, business_id, COMMAND_LINE, what, metadata, moment)
+        return member["id"]
+
+    user_id = run(work, data)
+    result = {"businessId": business_id, "userId": user_id, "role": role}
+    tell(result, as_json=as_json, shown=f"{address} is {role} now.")
+
+
+def password(
+    email: Address,
+    *,
+    password_stdin: FromStdin = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set a person's password and end all of their sessions."""
+    address = given.value(Email, "The e-mail address", email)
+    secret = given.new_password(from_stdin=password_stdin)
+
+    async def work(house: House) -> UUID:
+        hashed = await house.passwords.hash(secret)
+        async with house.pool.transaction() as db:
+            user_id = await store.find_user_id(db, address)
+            if user_id is None:
+                raise CommandError(f"Nobody is registered as {address}: use `user add`.")
+            moment = now()
+            await sessions.update_password(db, user_id, hashed, moment)
+            await sessions.end_other_sessions(db, user_id, None, moment)
+            what = ("user.password_changed", f"Set the password of {address}")
+            for business in await store.list_memberships(db, user_id):
+                metadata = {"userId": str(user_id)}
+                await audit.append(db, business.id, COMMAND_LINE, what, metadata, moment)
+        return user_id
+
+    user_id = run(work, data)
+    shown = f"The password of {address} is set; its sessions have ended."
+    tell({"userId": user_id}, as_json=as_json, shown=shown)
+
+
+async def _person(
+    house: House, db: Db, address: Email, name: Name | None, secret: NewPassword | None
+) -> UUID:
+    """The person with this address, or a new one of this name."""
+    await store.lock_email(db, address)
+    known = await store.find_user_id(db, address)
+    if known is not None and name is not None:
+        raise CommandError(f"{address} is registered already: add them without --name.")
+    if known is not None:
+        return known
+    if name is None or secret is None:
+        raise CommandError(f"Nobody is registered as {address}: give a --name to add them.")
+    user_id = new_id()
+    hashed = await house.passwords.hash(secret)
+    await store.insert_user(db, user_id, address, name, hashed, now())
+    return user_id
+
+
+def _no_business(business_id: UUID) -> CommandError:
+    return CommandError(f"There is no business {business_id}: see `business list`.")

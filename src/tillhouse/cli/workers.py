@@ -1,0 +1,132 @@
+"""Several serving processes on the same sockets: started, replaced when they die, stopped."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
+
+import structlog
+from prometheus_client.multiprocess import mark_process_dead
+
+from tillhouse.cli.output import CommandError
+from tillhouse.cli.worker import READY, Order
+from tillhouse.kit.json import encode
+
+# A worker that died young would die again at once: its successor waits a moment.
+YOUNG_S = 5.0
+PAUSE_S = 1.0
+_RUN = "import sys; from tillhouse.cli.worker import main; sys.exit(main())"
+
+log = structlog.get_logger()
+
+
+class Workers:
+    """Keeps so many workers alive until a signal comes."""
+
+    def __init__(self, order: Order, count: int, on_ready: Callable[[], None]) -> None:
+        self._order = encode(order) + b"\n"
+        self._sockets = order.sockets
+        self._count = count
+        self._on_ready = on_ready
+        self._alive: set[Process] = set()
+        self._ready = 0
+        self._leaving = asyncio.Event()
+        self._has_failed = False
+        self._counts = ""
+
+    async def run(self) -> None:
+        """Serve; the first signal lets requests finish, a second Ctrl-C does not."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._leave, signal.SIGTERM)
+        loop.add_signal_handler(signal.SIGINT, self._leave, signal.SIGINT)
+        # Fresh, because counts of an earlier run would be added to this one's.
+        self._counts = tempfile.mkdtemp(prefix="tillhouse-metrics-")
+        try:
+            await asyncio.gather(*(self._keep() for _ in range(self._count)))
+        finally:
+            shutil.rmtree(self._counts, ignore_errors=True)
+        if self._has_failed:
+            raise CommandError("Tillhouse could not start: the line above says why.")
+
+    def _leave(self, number: signal.Signals) -> None:
+        is_urgent = self._leaving.is_set() and number == signal.SIGINT
+        self._leaving.set()
+        for worker in self._alive:
+            worker.send_signal(signal.SIGINT if is_urgent else signal.SIGTERM)
+
+    async def _keep(self) -> None:
+        """One place among the workers, filled as long as we serve."""
+        while not self._leaving.is_set():
+            began = time.monotonic()
+            worker = await self._start()
+            self._alive.add(worker)
+            was_ready = await self._await_ready(worker)
+            code = await worker.wait()
+            self._alive.discard(worker)
+            mark_process_dead(worker.pid, self._counts)
+            if self._leaving.is_set():
+                return
+            if not was_ready and self._ready < self._count:
+                self._has_failed = True
+                self._leave(signal.SIGTERM)
+                return
+            log.error("worker_died", pid=worker.pid, code=code)
+            if time.monotonic() - began < YOUNG_S:
+                await self._pause()
+
+    async def _start(self) -> Process:
+        worker = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-c",
+            _RUN,
+            stdin=PIPE,
+            stdout=PIPE,
+            pass_fds=self._sockets,
+            env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
+            # The terminal's Ctrl-C is for us; we tell the workers.
+            start_new_session=True,
+        )
+        assert worker.stdin is not None  # noqa: S101 - it is a pipe
+        worker.stdin.write(self._order)
+        return worker
+
+    async def _await_ready(self, worker: Process) -> bool:
+        assert worker.stdout is not None  # noqa: S101 - it is a pipe
+        if await worker.stdout.readline() != READY:
+            return False
+        self._ready += 1
+        if self._ready == self._count:
+            self._on_ready()
+        return True
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(PAUSE_S):
+                await self._leaving.wait()
+        except TimeoutError:
+            pass
+
+
+def order_for(
+    given: dict[str, object],
+    database_url: str,
+    master_key: str,
+    sockets: list[socket.socket],
+    *,
+    works: bool,
+) -> Order:
+    """What every worker is told."""
+    return Order(
+        given={name: str(value) for name, value in given.items() if value is not None},
+        database_url=database_url,
+        master_key=master_key,
+        sockets=[each.fileno() for each in sockets],
+        works=works,
+    )

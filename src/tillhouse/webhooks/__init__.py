@@ -1,0 +1,1 @@
+"""Outbound webhooks: catalogue, emit, endpoints, secrets, deliveries, sender; knows no feature."""

@@ -1,0 +1,1 @@
+"""The verbs of webhooks, a file per resource."""

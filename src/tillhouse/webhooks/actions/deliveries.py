@@ -1,0 +1,87 @@
+"""Deliveries: read the log, send one again, recover a window."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.access.store.businesses import find_time_zone
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.webhooks import rules
+from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
+from tillhouse.webhooks.store import deliveries as store
+from tillhouse.webhooks.types import (
+    Delivery,
+    DeliveryFilter,
+    DeliveryWithAttempts,
+    Recovered,
+    Recovery,
+)
+
+
+async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
+    """The latest deliveries."""
+    return await store.list_deliveries(call.db, call.user.books.all(), wanted)
+
+
+async def show(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
+    """One delivery."""
+    delivery = await store.show_delivery(call.db, call.user.books.all(), delivery_id)
+    if delivery is None:
+        raise Missing
+    return delivery
+
+
+async def resend(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
+    """Queue the same payload and event id again."""
+    row = await store.lock_delivery(call.db, call.user.books.all(), delivery_id)
+    if row is None:
+        raise Missing
+    rules.check_active(row["endpoint_status"] or "deleted")
+    await store.queue_again(call.db, (row["book_id"], delivery_id), call.now)
+    what = ("webhook_delivery.resent", "Webhook delivery queued again")
+    metadata = {
+        "webhookDeliveryId": str(delivery_id),
+        "webhookEndpointId": str(row["webhook_endpoint_id"]),
+        "eventId": str(row["event_id"]),
+    }
+    await audit.note(call, what, metadata)
+    call.db.rings = True
+    return await show(call, delivery_id)
+
+
+async def recover(call: Call, endpoint_id: UUID, wanted: Recovery) -> Recovered:
+    """Queue an endpoint's failed deliveries of a time window again, so many a second."""
+    row = await lock_endpoint(call, endpoint_id)
+    rules.check_active(row["status"])
+    zone = await find_time_zone(call.db, call.business_id)
+    since = wanted.since.starts_at(zone)
+    until = wanted.until.ends_at(zone) if wanted.until else call.now
+    if since >= until:
+        if wanted.until is None:
+            raise Invalid.field("since", "must be in the past")
+        raise Invalid.field("until", "must be after since")
+    place = (row["book_id"], endpoint_id)
+    # Both ends belong to the window.
+    window = (since, until + timedelta(milliseconds=1))
+    if wanted.preview:
+        count = await store.count_recoverable(
+            call.db, place, window, wanted.status, rules.RECOVER_MAX
+        )
+    else:
+        count = await store.queue_window_again(
+            call.db, place, window, wanted.status, rules.RECOVER_MAX, rules.RECOVER_PER_SECOND,
+            call.now,
+        )  # fmt: skip
+        what = ("webhook_endpoint.recovered", f"Webhook endpoint {row['name']}: recovered")
+        metadata = {
+            "webhookEndpointId": str(endpoint_id),
+            "since": iso(since),
+            "until": iso(until),
+            "count": count,
+        }
+        await audit.note(call, what, metadata)
+        call.db.rings = True
+    last = rules.last_due_at(count, call.now)
+    return Recovered(count, wanted.preview, rules.RECOVER_PER_SECOND, iso(last) if last else None)

@@ -1,0 +1,184 @@
+"""Endpoints: make, change, disable, enable, test, delete, recover."""
+
+import asyncio
+import socket
+from typing import Any
+from uuid import UUID
+
+from asyncpg import Record
+from msgspec import UNSET
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Book
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.network import Address, parse_address
+from tillhouse.webhooks import rules
+from tillhouse.webhooks.catalogue import TEST, TestData
+from tillhouse.webhooks.emit import Source, envelope
+from tillhouse.webhooks.store import deliveries as delivery_store
+from tillhouse.webhooks.store import endpoints as store
+from tillhouse.webhooks.store import events as event_store
+from tillhouse.webhooks.store import secrets as secret_store
+from tillhouse.webhooks.types import (
+    Deleted,
+    DeliveryWithAttempts,
+    Endpoint,
+    EndpointPatch,
+    NewEndpoint,
+)
+
+RESOLVE_WITHIN_S = 2.0
+TEST_MESSAGE = "This is a test of your webhook endpoint."
+
+
+async def create(call: Call, new: NewEndpoint) -> Endpoint:
+    """Make an active endpoint."""
+    await check_url(call, new.url)
+    book_id = call.user.books.of(new.environment)
+    secret = await secret_store.lock_secret(call.db, book_id, new.developer_app_id)
+    if secret is None:
+        raise Invalid.field("developer_app_id", "is no app of this business and environment")
+    app_id = secret["developer_app_id"]
+    rules.check_endpoint_limit(await store.count_active_endpoints(call.db, book_id, app_id))
+    endpoint_id = new_id()
+    events = list(dict.fromkeys(str(event) for event in new.events))
+    await store.insert_endpoint(
+        call.db,
+        store.EndpointRow(
+            book_id=book_id,
+            id=endpoint_id,
+            developer_app_id=app_id,
+            name=new.name,
+            url=new.url,
+            events=events,
+            now=call.now,
+        ),
+    )
+    more = {"url": new.url, "events": events, "developerAppId": str(app_id)}
+    await _note(call, "created", endpoint_id, (new.name, new.environment), more)
+    return await show(call, endpoint_id)
+
+
+async def list_all(call: Call, app_id: UUID | None) -> list[Endpoint]:
+    """The endpoints of the business."""
+    return await store.list_endpoints(call.db, call.user.books.all(), app_id)
+
+
+async def show(call: Call, endpoint_id: UUID) -> Endpoint:
+    """One endpoint."""
+    endpoint = await store.show_endpoint(call.db, call.user.books.all(), endpoint_id)
+    if endpoint is None:
+        raise Missing
+    return endpoint
+
+
+async def change(call: Call, endpoint_id: UUID, patch: EndpointPatch) -> Endpoint:
+    """Change name, address or subscriptions; what is queued goes to the new address."""
+    if patch.url is not UNSET:
+        await check_url(call, patch.url)
+    row = await lock(call, endpoint_id)
+    name = row["name"] if patch.name is UNSET else patch.name
+    url = row["url"] if patch.url is UNSET else patch.url
+    events = row["events"]
+    if patch.events is not UNSET:
+        events = list(dict.fromkeys(str(event) for event in patch.events))
+    await store.update_endpoint(
+        call.db, (row["book_id"], endpoint_id), (name, url, events), call.now
+    )
+    more = {"url": url, "events": events}
+    await _note(call, "updated", endpoint_id, (name, row["environment"]), more)
+    return await show(call, endpoint_id)
+
+
+async def disable(call: Call, endpoint_id: UUID) -> Endpoint:
+    """Send nothing there any more; what is queued ends as failed."""
+    row = await lock(call, endpoint_id)
+    if row["status"] == "active":
+        await store.update_disabled(call.db, (row["book_id"], endpoint_id), call.now)
+        await _note(call, "disabled", endpoint_id, (row["name"], row["environment"]), {})
+        # A sender then ends what is queued.
+        call.db.rings = True
+    return await show(call, endpoint_id)
+
+
+async def enable(call: Call, endpoint_id: UUID) -> Endpoint:
+    """Send there again; nothing that failed is sent again by itself."""
+    row = await lock(call, endpoint_id)
+    place = (row["book_id"], endpoint_id)
+    if row["status"] != "active":
+        app_id = row["developer_app_id"]
+        await store.lock_app(call.db, place[0], app_id)
+        rules.check_endpoint_limit(await store.count_active_endpoints(call.db, place[0], app_id))
+        await _note(call, "enabled", endpoint_id, (row["name"], row["environment"]), {})
+    await store.update_enabled(call.db, place, call.now)
+    return await show(call, endpoint_id)
+
+
+async def delete(call: Call, endpoint_id: UUID) -> Deleted:
+    """Remove the endpoint; its deliveries stay in the log."""
+    row = await lock(call, endpoint_id)
+    await store.delete_endpoint(call.db, (row["book_id"], endpoint_id))
+    await _note(call, "deleted", endpoint_id, (row["name"], row["environment"]), {})
+    call.db.rings = True
+    return Deleted(endpoint_id, iso(call.now))
+
+
+async def test(call: Call, endpoint_id: UUID) -> DeliveryWithAttempts:
+    """Queue a webhook.test for this endpoint, whatever it subscribes to."""
+    row = await lock(call, endpoint_id)
+    rules.check_active(row["status"])
+    event_id = new_id()
+    origin = Source(call.business_id, Book(row["book_id"], row["environment"]))
+    data = TestData(endpoint_id=endpoint_id, message=TEST_MESSAGE)
+    payload = envelope(event_id, TEST, origin, data, call.now)
+    place = (row["book_id"], event_id)
+    delivery_id = await event_store.insert_event_for(
+        call.db, place, endpoint_id, TEST, payload, call.now
+    )
+    await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
+    call.db.rings = True
+    books = call.user.books.all()
+    delivery = await delivery_store.show_delivery(call.db, books, delivery_id)
+    if delivery is None:
+        raise Missing
+    return delivery
+
+
+async def lock(call: Call, endpoint_id: UUID) -> Record:
+    """The endpoint as it stands, until this call commits."""
+    row = await store.lock_endpoint(call.db, call.user.books.all(), endpoint_id)
+    if row is None:
+        raise Missing
+    return row
+
+
+async def check_url(call: Call, url: str) -> None:
+    """Refuse an address that leads inwards; asked before the first statement of the call."""
+    host = rules.host_of(url)
+    answers = [] if rules.literal_of(host) is not None else await _resolve(host)
+    wrong = rules.check_target(host, answers, call.house.settings.webhook_allow_targets)
+    if wrong:
+        raise Invalid.field("url", wrong)
+
+
+async def _resolve(host: str) -> list[Address]:
+    """What the name stands for now; nothing when it can't be told: sending checks again."""
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(RESOLVE_WITHIN_S):
+            found = await loop.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
+    except (OSError, TimeoutError, UnicodeError):
+        return []
+    return [parse_address(str(answer[4][0]).partition("%")[0]) for answer in found]
+
+
+async def _note(
+    call: Call, verb: str, endpoint_id: UUID, what: tuple[str, str], more: dict[str, Any]
+) -> None:
+    name, environment = what
+    metadata = {"webhookEndpointId": str(endpoint_id), "environment": environment, **more}
+    title = f"Webhook endpoint {name}: {verb}"
+    await audit.note(call, (f"webhook_endpoint.{verb}", title), metadata)

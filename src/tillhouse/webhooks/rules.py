@@ -1,0 +1,138 @@
+"""What an endpoint's address may be, and when to try again: pure decisions."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from tillhouse.kit.errors import Conflict, LimitReached
+from tillhouse.kit.network import Address, Network, parse_address
+from tillhouse.kit.targets import is_forbidden
+
+ENDPOINTS_MAX = 8
+ATTEMPTS_MAX = 5
+FAILURES_TO_PROBE = 3
+FAILURES_TO_DISABLE = 15
+JITTER = 0.2
+RETRY_AFTER_MAX_S = 3600.0
+RECOVER_PER_SECOND = 20
+RECOVER_MAX = 10_000
+
+URL_LENGTH_MAX = 2048
+ENDPOINT_DISABLED = "endpoint_disabled"
+
+_URL = re.compile(r"[!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]+")
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?")
+_LOCAL_NAMES = (
+    "localhost", "local", "internal", "intranet", "lan", "localdomain", "home.arpa", "svc",
+)  # fmt: skip
+
+
+class NotActive(Conflict, message="The endpoint is disabled: enable it first."):
+    """Nothing is sent to a disabled endpoint."""
+
+
+def clean_url(text: str) -> str:
+    """The address as it is kept, or ValueError: HTTPS, a plain host, no credentials."""
+    if len(text) > URL_LENGTH_MAX:
+        raise ValueError(f"must have at most {URL_LENGTH_MAX} characters")
+    if not _URL.fullmatch(text):
+        raise ValueError("must be an https:// address in ASCII (spaces as %20, hosts in punycode)")
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise ValueError("must be an https:// address with a valid host and port") from None
+    if parts.scheme != "https":
+        raise ValueError("must begin with https://")
+    if "@" in parts.netloc:
+        raise ValueError("must not hold a user name or password")
+    if port == 0:
+        raise ValueError("must have a port from 1 to 65535")
+    _check_host(parts.hostname or "", is_bracketed="[" in parts.netloc)
+    return parts._replace(fragment="").geturl()
+
+
+def host_of(url: str) -> str:
+    """The host of a cleaned address."""
+    return urlsplit(url).hostname or ""
+
+
+def literal_of(host: str) -> Address | None:
+    """The address that a host spells out; None for a name."""
+    try:
+        return parse_address(host)
+    except ValueError:
+        return None
+
+
+def check_target(host: str, answers: Sequence[Address], allowed: Sequence[Network]) -> str | None:
+    """Why no webhook may go to this host; None when it may."""
+    literal = literal_of(host)
+    for address in [literal] if literal is not None else answers:
+        if is_forbidden(address, allowed):
+            return "must not lead to a private, local or reserved address"
+    if literal is None and not answers and _is_local(host.rstrip(".")):
+        return "must not be a local name"
+    return None
+
+
+def check_endpoint_limit(active: int) -> None:
+    """An app has so many active endpoints and no more."""
+    if active >= ENDPOINTS_MAX:
+        raise LimitReached(
+            f"This app has {ENDPOINTS_MAX} active webhook endpoints in this environment, which "
+            "is the limit: disable one that is no longer needed, then try again."
+        )
+
+
+def check_active(status: str) -> None:
+    """Tests and resends need an active endpoint."""
+    if status != "active":
+        raise NotActive
+
+
+def retry_at(
+    attempt: int, now: datetime, base_s: float, factor: float, chance: float, retry_after_s: float
+) -> datetime | None:
+    """When to try again after the attempt of this number failed; None: never.
+
+    The chance (0 to 1) spreads retries out; what the receiver asks for only ever lengthens.
+    """
+    if attempt >= ATTEMPTS_MAX:
+        return None
+    delay_s = base_s * factor ** (attempt - 1) * (1 + JITTER * chance)
+    return now + timedelta(seconds=max(delay_s, min(retry_after_s, RETRY_AFTER_MAX_S)))
+
+
+def _check_host(host: str, *, is_bracketed: bool) -> None:
+    """A name, or an address in canonical spelling: `0x7f.1` and `2130706433` are neither."""
+    if is_bracketed:
+        if literal_of(host) is None:
+            raise ValueError("must have a valid host")
+        return
+    if not _HOST.fullmatch(host) or len(host) > 253:
+        raise ValueError("must have a valid host")
+    last = host.rstrip(".").rpartition(".")[2]
+    if last.isdigit() or re.fullmatch("0x[0-9a-f]*", last):
+        try:
+            ip_address(host)
+        except ValueError:
+            raise ValueError(
+                "must have a valid host: write an IPv4 address as 203.0.113.7"
+            ) from None
+
+
+def _is_local(name: str) -> bool:
+    return "." not in name or any(
+        name == local or name.endswith("." + local) for local in _LOCAL_NAMES
+    )
+
+
+def last_due_at(count: int, now: datetime) -> datetime | None:
+    """When the last of so many recovered deliveries is due; None when there are none."""
+    if not count:
+        return None
+    return now + timedelta(seconds=(count - 1) / RECOVER_PER_SECOND)

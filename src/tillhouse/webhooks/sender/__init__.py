@@ -1,0 +1,1 @@
+"""The worker that sends: claim a batch, attempt, record a batch."""

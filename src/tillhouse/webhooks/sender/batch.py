@@ -1,0 +1,134 @@
+"""From outcomes to rows: what a batch of results means for deliveries and endpoints."""
+
+import random
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.clock import iso
+from tillhouse.kit.json import encode
+from tillhouse.webhooks import rules
+from tillhouse.webhooks.sender.attempt import Outcome
+from tillhouse.webhooks.store.queue import Done, Standing
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A delivery that this worker holds the lease of."""
+
+    book_id: UUID
+    delivery_id: UUID
+    endpoint_id: UUID
+    event_id: UUID
+    business_id: UUID
+    developer_app_id: UUID
+    attempt: int
+    generation: int
+    url: str
+    type: str
+    payload: str
+    secret_sealed: bytes
+    is_probe: bool
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A claim and what came of it."""
+
+    claim: Claim
+    outcome: Outcome
+    began_at: datetime
+    ended_at: datetime
+
+
+class Retries(msgspec.Struct, frozen=True):
+    """The schedule, as set."""
+
+    base_s: float
+    factor: float
+
+
+def done(result: Result, retries: Retries) -> Done:
+    """The delivery's row."""
+    claim, outcome = result.claim, result.outcome
+    retry_at = None
+    if not outcome.is_delivered:
+        retry_at = rules.retry_at(
+            claim.attempt,
+            result.ended_at,
+            retries.base_s,
+            retries.factor,
+            random.random(),  # noqa: S311 - jitter is no secret
+            outcome.retry_after_s,
+        )
+    return Done(
+        book_id=claim.book_id,
+        delivery_id=claim.delivery_id,
+        generation=claim.generation,
+        url=claim.url,
+        is_delivered=outcome.is_delivered,
+        response_status=outcome.response_status,
+        latency_ms=outcome.latency_ms,
+        error=outcome.error,
+        entry=_entry(result),
+        retry_at=retry_at,
+        at=result.ended_at,
+    )
+
+
+def _entry(result: Result) -> str:
+    """What the attempts log tells of one attempt."""
+    outcome = result.outcome
+    return encode(
+        {
+            "attempt": result.claim.attempt,
+            "at": iso(result.began_at),
+            "url": result.claim.url,
+            "address": outcome.address,
+            "responseStatus": outcome.response_status,
+            "latencyMs": outcome.latency_ms,
+            "error": outcome.error,
+            "response": outcome.response,
+        }
+    ).decode()
+
+
+def one_each(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
+    """The first result of each delivery, and the rest: no statement writes a row twice.
+
+    A resend while an attempt is under way brings two results of one delivery close together.
+    """
+    first: dict[tuple[UUID, UUID], Result] = {}
+    rest: list[Result] = []
+    for result in results:
+        place = (result.claim.book_id, result.claim.delivery_id)
+        if first.setdefault(place, result) is not result:
+            rest.append(result)
+    return list(first.values()), rest
+
+
+def standings(results: Sequence[Result]) -> list[Standing]:
+    """What the batch means for each endpoint, in the order in which attempts ended."""
+    by_endpoint: dict[tuple[UUID, UUID], list[Result]] = {}
+    for result in sorted(results, key=lambda r: r.ended_at):
+        place = (result.claim.book_id, result.claim.endpoint_id)
+        by_endpoint.setdefault(place, []).append(result)
+    return [_standing(place, by_endpoint[place]) for place in sorted(by_endpoint)]
+
+
+def _standing(place: tuple[UUID, UUID], results: Sequence[Result]) -> Standing:
+    failures = 0
+    last_delivered_at: datetime | None = None
+    for result in results:
+        failures = 0 if result.outcome.is_delivered else failures + 1
+        if result.outcome.is_delivered:
+            last_delivered_at = result.ended_at
+    return Standing(
+        book_id=place[0],
+        endpoint_id=place[1],
+        had_success=last_delivered_at is not None,
+        had_probe=any(result.claim.is_probe for result in results),
+        failures_after=failures,
+        last_status="delivered" if results[-1].outcome.is_delivered else "failed",
+        last_delivered_at=last_delivered_at,
+    )

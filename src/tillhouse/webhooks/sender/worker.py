@@ -1,0 +1,244 @@
+"""The worker: claims what is due, sends it, records what came of it, again and again.
+
+Any number of workers on any machines share the queue. One that is killed loses nothing: the
+lease of what it held runs out, and another claims it.
+"""
+
+import asyncio
+import contextlib
+import time
+from datetime import timedelta
+
+import aiohttp
+import msgspec
+import structlog
+
+from tillhouse.access import audit
+from tillhouse.access.house import House
+from tillhouse.db.pool import FAILURES, Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.secrets import SealBroken
+from tillhouse.settings import SettingError
+from tillhouse.webhooks import rules, signing
+from tillhouse.webhooks.actions.secrets import SEAL_KIND
+from tillhouse.webhooks.sender.attempt import Outcome, attempt
+from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, one_each, standings
+from tillhouse.webhooks.sender.guard import session
+from tillhouse.webhooks.sender.lanes import WINDOW_FIRST, Lanes
+from tillhouse.webhooks.store import queue as store
+
+LEASE = timedelta(seconds=30)
+PLACES = 1000
+# How many are claimed at once: enough to spare statements, few enough to start soon.
+CLAIM_MAX = 200
+POLL_S = 0.5
+CLAIM_EVERY_S = 0.005
+# Results that come within this time are written together.
+GATHER_S = 0.01
+STRANDED_EVERY_S = 2.0
+STRANDED_ROWS = 1000
+DRAIN_WITHIN_S = 12.0
+
+_AUDIT_ACTOR = audit.Actor(name="webhook sender", ip="local")
+_TROUBLE = (*FAILURES, Unavailable)
+
+log = structlog.get_logger()
+
+
+class Sender:
+    """Sends webhooks in this process until it is stopped."""
+
+    def __init__(self, house: House, *, lease: timedelta = LEASE) -> None:
+        self._house = house
+        # Longer than any attempt: what a killed worker held is claimed anew when it ends.
+        self._lease = lease
+        settings = house.settings
+        self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
+        self._lanes = Lanes()
+        self._free = PLACES
+        self._results: list[Result] = []
+        self._has_results = asyncio.Event()
+        self._attempts: set[asyncio.Task[None]] = set()
+        self._loops: list[asyncio.Task[None]] = []
+        self._session: aiohttp.ClientSession | None = None
+        self._secrets: dict[bytes, str] = {}
+        self._stopping = False
+        self._recording = asyncio.Lock()
+
+    @property
+    def house(self) -> House:
+        """The tools that it works with."""
+        return self._house
+
+    def start(self) -> None:
+        """Begin."""
+        settings = self._house.settings
+        self._session = session(settings.webhook_allow_targets, settings.webhook_ca_file)
+        self._loops = [
+            asyncio.create_task(self._claim_loop()),
+            asyncio.create_task(self._record_loop()),
+            asyncio.create_task(self._stranded_loop()),
+        ]
+
+    async def stop(self) -> None:
+        """Claim no more, let what is under way end, record it, and go."""
+        self._stopping = True
+        self._house.pool.bell.ring_here()
+        claiming, recording, stranded = self._loops
+        await _end(stranded)
+        # A claim under way ends first: what it leased would wait for its lease to run out.
+        await asyncio.wait({claiming}, timeout=DRAIN_WITHIN_S)
+        await _end(claiming)
+        if self._attempts:
+            await asyncio.wait(self._attempts, timeout=DRAIN_WITHIN_S)
+        async with self._recording:
+            await _end(recording)
+        with contextlib.suppress(*_TROUBLE):
+            while self._results:
+                await self._record()
+        if self._session is not None:
+            await self._session.close()
+
+    async def _claim_loop(self) -> None:
+        while not self._stopping:
+            claimed = 0
+            if self._free > 0:
+                try:
+                    claimed = await self._claim()
+                except Exception as error:  # noqa: BLE001 - nobody else would start it again
+                    log.warning("webhooks_not_claimed", error=type(error).__name__)
+                    await asyncio.sleep(POLL_S)
+            if not claimed:
+                await self._house.pool.bell.wait(POLL_S)
+            # Claims so far apart carry more each; nobody notices the wait.
+            await asyncio.sleep(CLAIM_EVERY_S)
+
+    async def _claim(self) -> int:
+        at = now()
+        async with self._house.pool.reading() as db:
+            rows = await store.claim_batch(
+                db, at, at + self._lease, self._lanes.known(time.monotonic()), WINDOW_FIRST,
+                min(self._free, CLAIM_MAX), rules.FAILURES_TO_PROBE,
+            )  # fmt: skip
+            claims = [msgspec.convert(dict(row), Claim, strict=False) for row in rows]
+            ready = [claim for claim in claims if await self._can_sign(db, claim)]
+        for claim in ready:
+            self._free -= 1
+            self._lanes.begin(claim.endpoint_id)
+            task = asyncio.create_task(self._send(claim))
+            self._attempts.add(task)
+            task.add_done_callback(self._attempts.discard)
+        return len(claims)
+
+    async def _can_sign(self, db: Db, claim: Claim) -> bool:
+        """Open the claim's secret; one that does not open holds up its own deliveries alone."""
+        sealed = claim.secret_sealed
+        if sealed not in self._secrets:
+            try:
+                self._secrets[sealed] = await self._house.vault.open(
+                    db, claim.business_id, claim.developer_app_id, SEAL_KIND, sealed
+                )
+            except (SealBroken, SettingError, LookupError) as error:
+                log.error(  # noqa: TRY400 - the secret's name says it all
+                    "webhook_secret_not_opened",
+                    app=str(claim.developer_app_id),
+                    error=type(error).__name__,
+                )
+                return False
+        return True
+
+    async def _send(self, claim: Claim) -> None:
+        """One attempt; its result is recorded with others."""
+        began = now()
+        body = claim.payload.encode()
+        secret = self._secrets[claim.secret_sealed]
+        headers = signing.headers(secret, claim.event_id, claim.type, body, int(time.time()))
+        assert self._session is not None, "the sender was started"  # noqa: S101
+        outcome = await attempt(self._session, claim.url, body, headers)
+        self._note(claim, outcome)
+        self._results.append(Result(claim, outcome, began, now()))
+        self._has_results.set()
+
+    def _note(self, claim: Claim, outcome: Outcome) -> None:
+        self._free += 1
+        self._lanes.end(claim.endpoint_id, time.monotonic(), is_success=outcome.is_delivered)
+        # The lane has room again, and perhaps more to send.
+        self._house.pool.bell.ring_here()
+        if not outcome.is_delivered:
+            log.info(
+                "webhook_attempt_failed",
+                delivery=str(claim.delivery_id),
+                endpoint=str(claim.endpoint_id),
+                attempt=claim.attempt,
+                error=outcome.error,
+            )
+
+    async def _record_loop(self) -> None:
+        while True:
+            await self._has_results.wait()
+            await asyncio.sleep(GATHER_S)
+            try:
+                await self._record()
+            except Exception as error:  # noqa: BLE001 - nobody else would start it again
+                log.warning("webhooks_not_recorded", error=type(error).__name__)
+                await asyncio.sleep(POLL_S)
+                self._has_results.set()
+
+    async def _record(self) -> None:
+        """Write the results so far; on failure they stay, and the leases cover the rest."""
+        async with self._recording:
+            self._has_results.clear()
+            batch, self._results = one_each(self._results)
+            if self._results:
+                self._has_results.set()
+            try:
+                await self._write(batch)
+            except BaseException:
+                self._results = batch + self._results
+                raise
+
+    async def _write(self, batch: list[Result]) -> None:
+        if not batch:
+            return
+        async with self._house.pool.transaction() as db:
+            await store.record_batch(db, [done(result, self._retries) for result in batch])
+            disabled = await store.update_standings(
+                db, standings(batch), now(), rules.FAILURES_TO_DISABLE
+            )
+            for row in disabled:
+                await audit.append(
+                    db,
+                    row["business_id"],
+                    _AUDIT_ACTOR,
+                    ("webhook_endpoint.disabled", "Webhook endpoint disabled by failures"),
+                    {
+                        "webhookEndpointId": str(row["id"]),
+                        "environment": row["environment"],
+                        "consecutiveFailures": row["failures"],
+                    },
+                    now(),
+                )
+        if any(result.claim.is_probe for result in batch):
+            # Its lane may have the next one, or is open again.
+            self._house.pool.bell.ring_here()
+
+    async def _stranded_loop(self) -> None:
+        """End what is queued for endpoints that were disabled or deleted."""
+        while True:
+            ended = 0
+            try:
+                async with self._house.pool.transaction() as db:
+                    ended = await store.end_stranded(
+                        db, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
+                    )
+            except Exception as error:  # noqa: BLE001 - nobody else would start it again
+                log.warning("stranded_not_ended", error=type(error).__name__)
+            if ended < STRANDED_ROWS:
+                await asyncio.sleep(STRANDED_EVERY_S)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,1 @@
+"""The statements of webhooks, a file per subject."""

@@ -1,0 +1,191 @@
+"""Statements on the delivery log, and those that queue a delivery again."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.webhooks.types import (
+    Delivery,
+    DeliveryFilter,
+    DeliveryWithAttempts,
+    Preview,
+)
+
+LISTED = 100
+PREVIEW_LENGTH = 500
+
+_COLUMNS = """
+    SELECT d.id, b.business_id, d.developer_app_id, d.webhook_endpoint_id, b.environment,
+        d.event_id, d.event_type, d.status, d.url, d.attempts, d.response_status, d.latency_ms,
+        d.error_message, left(v.payload, 500) AS payload_preview,
+        iso(d.next_attempt_at) AS next_attempt_at, iso(d.delivered_at) AS delivered_at,
+        iso(made_at(d.id)) AS created_at, iso(d.updated_at) AS updated_at
+"""
+
+
+def _fields(row: Record) -> dict[str, Any]:
+    fields: dict[str, Any] = dict(row)
+    fields["payload_preview"] = Preview(fields["payload_preview"] or "")
+    return fields
+
+
+async def list_deliveries(db: Db, books: list[UUID], wanted: DeliveryFilter) -> list[Delivery]:
+    """The latest deliveries, the newest first: each book's latest, then the latest of those."""
+    where = (
+        Where(books, LISTED)
+        .and_("l.developer_app_id = $", wanted.developer_app_id)
+        .and_("l.webhook_endpoint_id = $", wanted.endpoint_id)
+        .and_("l.status = $", wanted.status)
+        .and_("l.event_type = $", wanted.event_type)
+        .and_("l.event_id = $", wanted.event_id)
+    )
+    rows = await db.fetch(
+        _COLUMNS
+        + """
+        FROM unnest($1::uuid[]) AS chosen (book_id)
+        JOIN books b ON b.id = chosen.book_id
+        CROSS JOIN LATERAL (
+            SELECT * FROM webhook_deliveries l WHERE l.book_id = chosen.book_id
+        """
+        + where.sql()
+        + """
+            ORDER BY l.id DESC LIMIT $2
+        ) d
+        LEFT JOIN webhook_events v ON v.book_id = d.book_id AND v.id = d.event_id
+        ORDER BY d.id DESC LIMIT $2
+        """,
+        *where.args,
+    )
+    return [Delivery(**_fields(row)) for row in rows]
+
+
+async def show_delivery(
+    db: Db, books: list[UUID], delivery_id: UUID
+) -> DeliveryWithAttempts | None:
+    """One delivery with its attempts."""
+    row = await db.fetchrow(
+        _COLUMNS
+        + """
+            , d.attempts_log
+        FROM webhook_deliveries d
+        JOIN books b ON b.id = d.book_id
+        LEFT JOIN webhook_events v ON v.book_id = d.book_id AND v.id = d.event_id
+        WHERE d.book_id = ANY($1) AND d.id = $2
+        """,
+        books,
+        delivery_id,
+    )
+    if row is None:
+        return None
+    fields = _fields(row)
+    fields["attempts_log"] = msgspec.json.decode(fields["attempts_log"])
+    return DeliveryWithAttempts(**fields)
+
+
+async def lock_delivery(db: Db, books: list[UUID], delivery_id: UUID) -> Record | None:
+    """A delivery and its endpoint's status, locked until the change commits."""
+    return await db.fetchrow(
+        """
+        SELECT d.book_id, d.id, d.event_id, d.webhook_endpoint_id, e.status AS endpoint_status
+        FROM webhook_deliveries d
+        LEFT JOIN webhook_endpoints e ON e.book_id = d.book_id AND e.id = d.webhook_endpoint_id
+        WHERE d.book_id = ANY($1) AND d.id = $2
+        FOR NO KEY UPDATE OF d
+        """,
+        books,
+        delivery_id,
+    )
+
+
+async def queue_again(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
+    """Reset a delivery and queue it anew; an attempt under way becomes an older generation."""
+    await db.execute(
+        """
+        WITH reset AS (
+            UPDATE webhook_deliveries d SET status = 'pending', attempts = 0,
+                response_status = NULL, latency_ms = NULL, error_message = NULL,
+                delivered_at = NULL, next_attempt_at = $3, updated_at = $3,
+                url = coalesce(e.url, d.url)
+            FROM webhook_endpoints e
+            WHERE d.book_id = $1 AND d.id = $2 AND e.book_id = d.book_id
+                AND e.id = d.webhook_endpoint_id
+            RETURNING d.book_id, d.id, d.webhook_endpoint_id, d.event_id
+        )
+        INSERT INTO webhook_queue AS q (book_id, delivery_id, endpoint_id, event_id, due_at)
+        SELECT book_id, id, webhook_endpoint_id, event_id, $3 FROM reset
+        ON CONFLICT (book_id, delivery_id) DO UPDATE SET due_at = excluded.due_at, attempt = 1,
+            is_claimed = false, generation = q.generation + 1
+        """,
+        *place,
+        now,
+    )
+
+
+async def count_recoverable(
+    db: Db, place: tuple[UUID, UUID], window: tuple[datetime, datetime], status: str, limit: int
+) -> int:
+    """How many of an endpoint's deliveries of a time window have this status."""
+    return await db.fetchval(
+        """
+        SELECT count(*) FROM (
+            SELECT FROM webhook_deliveries d
+            WHERE d.book_id = $1 AND d.webhook_endpoint_id = $2
+                AND d.id >= least_id($3) AND d.id < least_id($4)
+                AND d.status = $5 AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
+            LIMIT $6
+        ) found
+        """,
+        *place,
+        *window,
+        status,
+        limit,
+    )
+
+
+async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
+    db: Db,
+    place: tuple[UUID, UUID],
+    window: tuple[datetime, datetime],
+    status: str,
+    limit: int,
+    per_second: int,
+    now: datetime,
+) -> int:
+    """Queue those deliveries again, the oldest first, so many in each second; how many."""
+    return await db.fetchval(
+        """
+        WITH chosen AS (
+            SELECT d.book_id, d.id, $8::timestamptz
+                + (row_number() OVER (ORDER BY d.id) - 1) * interval '1 second' / $7::int AS due_at
+            FROM webhook_deliveries d
+            WHERE d.book_id = $1 AND d.webhook_endpoint_id = $2
+                AND d.id >= least_id($3) AND d.id < least_id($4)
+                AND d.status = $5 AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
+            ORDER BY d.id LIMIT $6
+        ), reset AS (
+            UPDATE webhook_deliveries d SET status = 'pending', attempts = 0,
+                response_status = NULL, latency_ms = NULL, error_message = NULL,
+                delivered_at = NULL, next_attempt_at = c.due_at, updated_at = $8
+            FROM chosen c WHERE d.book_id = c.book_id AND d.id = c.id
+            RETURNING d.book_id, d.id, d.webhook_endpoint_id, d.event_id, c.due_at
+        ), queued AS (
+            INSERT INTO webhook_queue AS q (book_id, delivery_id, endpoint_id, event_id, due_at)
+            SELECT book_id, id, webhook_endpoint_id, event_id, due_at FROM reset
+            ON CONFLICT (book_id, delivery_id) DO UPDATE SET due_at = excluded.due_at,
+                attempt = 1, is_claimed = false, generation = q.generation + 1
+            RETURNING 1
+        )
+        SELECT count(*) FROM queued
+        """,
+        *place,
+        *window,
+        status,
+        limit,
+        per_second,
+        now,
+    )

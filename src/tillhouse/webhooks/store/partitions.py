@@ -1,0 +1,10 @@
+"""The statement that keeps the webhook log in weeks."""
+
+from datetime import datetime
+
+from tillhouse.db.pool import Db
+
+
+async def turn_partitions(db: Db, now: datetime, keep_days: int) -> int:
+    """Make the coming weeks' partitions and drop those too old to keep; how many were dropped."""
+    return await db.fetchval("SELECT turn_webhook_partitions($1, $2)", now, keep_days)

@@ -1,0 +1,196 @@
+"""What the webhook routes take and answer."""
+
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.secrets import Environment
+from tillhouse.kit.values import DateOrTimestamp, Name, Schema, Value
+from tillhouse.webhooks.catalogue import BY_NAME
+from tillhouse.webhooks.rules import URL_LENGTH_MAX, clean_url
+
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+
+
+class EventName(Value):
+    """An event of the catalogue."""
+
+    SCHEMA: ClassVar[Schema] = {"enum": list(BY_NAME), "examples": ["order.created"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Known."""
+        if value not in BY_NAME:
+            raise ValueError("is no event; GET /api/developer/webhook-events lists them")
+        return value
+
+
+class EndpointUrl(Value):
+    """Where to send: HTTPS, without credentials; the fragment falls away."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "format": "uri",
+        "pattern": "^[Hh][Tt][Tt][Pp][Ss]://",
+        "maxLength": URL_LENGTH_MAX,
+        "examples": ["https://shop.example.com/hooks/tillhouse"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Of the right form; where it leads is judged with the settings at hand."""
+        return clean_url(value)
+
+
+EventNames = Annotated[list[EventName], Meta(min_length=1, max_length=100)]
+
+
+class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """An endpoint to be made."""
+
+    name: Name
+    url: EndpointUrl
+    environment: Environment
+    events: EventNames
+    developer_app_id: UUID | None = None
+
+
+class EndpointPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of an endpoint; what is absent stays."""
+
+    name: Name | UnsetType = UNSET
+    url: EndpointUrl | UnsetType = UNSET
+    events: EventNames | UnsetType = UNSET
+
+
+class Endpoint(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A webhook endpoint."""
+
+    id: UUID
+    business_id: UUID
+    developer_app_id: UUID
+    name: str
+    url: str
+    environment: Environment
+    events: list[str]
+    status: Literal["active", "disabled"]
+    last_delivery_status: str | None
+    failure_count: int
+    last_delivered_at: Timestamp | None
+    disabled_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Deleted(msgspec.Struct, frozen=True, rename="camel"):
+    """An endpoint that is gone."""
+
+    id: UUID
+    deleted_at: Timestamp
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """The start of a payload."""
+
+    preview: str
+
+
+class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What became of one event at one endpoint."""
+
+    id: UUID
+    business_id: UUID
+    developer_app_id: UUID
+    webhook_endpoint_id: UUID
+    environment: Environment
+    event_id: UUID
+    event_type: str
+    status: DeliveryStatus
+    url: str
+    attempts: int
+    response_status: int | None
+    latency_ms: int | None
+    error_message: str | None
+    payload_preview: Preview
+    next_attempt_at: Timestamp | None
+    delivered_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class DeliveryWithAttempts(Delivery, frozen=True, rename="camel", kw_only=True):
+    """A delivery with every attempt that was made."""
+
+    attempts_log: list[dict[str, Any]]
+
+
+class Settings(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """How the deliveries of one app are signed."""
+
+    developer_app_id: UUID
+    environment: Environment
+    secret_prefix: str
+    rotated_at: Timestamp | None
+    rotation_status: Literal["never_rotated", "rotated"]
+    created_at: Timestamp
+
+
+class SigningSecret(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A signing secret, told; a replay tells none."""
+
+    developer_app_id: UUID
+    environment: Environment
+    secret: str | None
+    rotated_at: Timestamp | None
+
+
+class AppChoice(msgspec.Struct, forbid_unknown_fields=True):
+    """The app whose secret is meant; without one, the default app."""
+
+    developer_app_id: UUID | None = None
+
+
+class AppFilter(msgspec.Struct):
+    """Of one app, or of all."""
+
+    developer_app_id: UUID | None = None
+
+
+class DeliveryFilter(msgspec.Struct):
+    """Which of the latest deliveries."""
+
+    developer_app_id: UUID | None = None
+    endpoint_id: UUID | None = None
+    status: DeliveryStatus | None = None
+    event_type: Annotated[str, Meta(max_length=100)] | None = None
+    event_id: UUID | None = None
+
+
+class Recovery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Which deliveries to queue again; `preview` only counts them."""
+
+    since: DateOrTimestamp
+    until: DateOrTimestamp | None = None
+    status: Literal["failed", "pending"] = "failed"
+    preview: bool = False
+
+
+class Recovered(msgspec.Struct, frozen=True, rename="camel"):
+    """How many deliveries are or would be queued again, and until when they are sent."""
+
+    count: int
+    is_preview: bool
+    per_second: int
+    last_due_at: Timestamp | None
+
+
+class EventShown(msgspec.Struct, frozen=True):
+    """An event of the catalogue with the shape of its data."""
+
+    type: str
+    label: str
+    group: str
+    schema: dict[str, Any]
+    sample: dict[str, Any]

@@ -1,0 +1,87 @@
+"""Logging in: who gets in, and what the others learn (nothing)."""
+
+import secrets
+import statistics
+import time
+
+import asyncpg
+
+from tests.api import Api
+from tests.make import PASSWORD, Business, Make
+from tillhouse.access.house import House
+from tillhouse.accounts.store import upsert_member
+from tillhouse.kit.clock import now
+
+LOGIN = "/api/auth/login"
+
+
+async def test_the_right_password_opens_a_session_of_its_own(business: Business) -> None:
+    """Its token works, and ending it leaves the first one alone."""
+    body = {"email": business.email, "password": PASSWORD}
+    tokens = (await business.anybody.post(LOGIN, body, status=200)).data
+    second = business.anybody.as_bearer(tokens["accessToken"])
+    await second.get("/api/auth/me", status=200)
+    await second.post("/api/auth/logout", status=200)
+    await business.owner.get("/api/auth/me", status=200)
+
+
+async def test_the_address_is_read_in_any_case(business: Business) -> None:
+    """People write it as they like."""
+    body = {"email": f" {business.email.upper()}", "password": PASSWORD}
+    await business.anybody.post(LOGIN, body, status=200)
+
+
+async def test_unknown_address_and_wrong_password_read_alike(business: Business) -> None:
+    """The same status, the same words."""
+    wrong = await business.anybody.post(
+        LOGIN, {"email": business.email, "password": "wrong password"}, status=401
+    )
+    unknown = await business.anybody.post(
+        LOGIN, {"email": "nobody@example.com", "password": "wrong password"}, status=401
+    )
+    assert wrong.error == unknown.error == "unauthorized"
+    assert wrong.json["message"] == unknown.json["message"]
+    assert wrong.headers.keys() == unknown.headers.keys()
+
+
+async def _median_s(api: Api, emails: list[str]) -> float:
+    took: list[float] = []
+    for email in emails:
+        started = time.perf_counter()
+        await api.post(LOGIN, {"email": email, "password": "wrong password"}, status=401)
+        took.append(time.perf_counter() - started)
+    return statistics.median(took)
+
+
+async def test_unknown_address_and_wrong_password_take_alike(make: Make) -> None:
+    """Both hash once; the bound is generous, because machines are shared."""
+    known = [(await make.business()).email for _ in range(7)]
+    unknown = [f"{secrets.token_hex(8)}@example.com" for _ in known]
+    ratio = await _median_s(make.anybody, unknown) / await _median_s(make.anybody, known)
+    assert 0.4 < ratio < 2.5
+
+
+async def test_a_password_may_have_any_form_but_not_any_length(business: Business) -> None:
+    """The rules for new passwords don't bind those who log in; the work stays bounded."""
+    for password, status in (("x", 401), ("x" * 256, 401), ("", 422), ("x" * 257, 422)):
+        body = {"email": business.email, "password": password}
+        await business.anybody.post(LOGIN, body, status=status)
+
+
+async def test_who_belongs_to_no_business_is_told(
+    business: Business, sql: asyncpg.Connection
+) -> None:
+    """The right password of somebody who was removed: 403, and why."""
+    await sql.execute("DELETE FROM members WHERE user_id = $1::text::uuid", business.user_id)
+    body = {"email": business.email, "password": PASSWORD}
+    answer = await business.anybody.post(LOGIN, body, status=403)
+    assert "owner" in answer.json["message"]
+
+
+async def test_login_opens_the_business_joined_first(make: Make, house: House) -> None:
+    """With several, the others are a switch away."""
+    business, other = await make.business(), await make.business()
+    async with house.pool.transaction() as db:
+        await upsert_member(db, other.id, business.user_id, "cashier", now())
+    body = {"email": business.email, "password": PASSWORD}
+    assert (await make.anybody.post(LOGIN, body, status=200)).data["businessId"] == business.id

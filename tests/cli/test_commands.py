@@ -1,0 +1,146 @@
+"""Every command, once, as a process."""
+
+import json
+import stat
+from uuid import uuid4
+
+import asyncpg
+
+import tillhouse
+from tests.cli.command import Command
+from tillhouse.db.embedded import Embedded
+
+PASSWORD = "another horse battery"
+
+
+async def fetch(embedded: Embedded, sql: str, *args: object) -> list[asyncpg.Record]:
+    """Rows of the session's database."""
+    connection = await asyncpg.connect(embedded.url)
+    try:
+        return await connection.fetch(sql, *args)
+    finally:
+        await connection.close()
+
+
+def test_version_and_help(command: Command) -> None:
+    """The version is told; without a command there is help, and a wrong one is a usage error."""
+    assert command.run("--version").stdout == f"tillhouse {tillhouse.__version__}\n"
+    told = command.run("--help").stdout
+    assert "serve" in told
+    assert "docs" not in told
+    assert "No such command" in command.refusal("sell", code=2)
+
+
+def test_migrate(command: Command) -> None:
+    """A database up to date needs nothing."""
+    assert command.json("migrate", "--plan") == {"pending": []}
+    assert command.run("migrate").stdout == "The schema is up to date.\n"
+
+
+def test_master_key_is_private(command: Command, business: str) -> None:
+    """The master key is its owner's alone."""
+    assert business
+    mode = (command.data / "master.key").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+def test_businesses(command: Command, business: str) -> None:
+    """A business made is listed, once."""
+    found = [b for b in command.json("business", "list")["businesses"] if b["id"] == business]
+    assert [(b["name"], b["type"], b["currency"]) for b in found] == [("Ada's", "hotel", "NGN")]
+    again = ["business", "create", "--name", "Bo's", "--owner-name", "Bo", "--password-stdin"]
+    said = command.refusal(*again, "--email", "ada@example.com", pipe=f"{PASSWORD}\n")
+    assert "registered already" in said
+    short = command.refusal(*again, "--email", "bo@example.com", pipe="short\n", code=2)
+    assert "at least 8 characters" in short
+
+
+async def test_subscription(command: Command, business: str, embedded: Embedded) -> None:
+    """A subscription is set, and the audit log tells of it."""
+    args = ["business", "subscription", business, "--status", "trial", "--trial-ends", "2031-02-03"]
+    made = command.json(*args, "--no-api-access")
+    assert made["trialEndsAt"] == "2031-02-03T23:59:59.999Z"
+    assert made["apiAccess"] is False
+    query = "SELECT metadata FROM audit_events WHERE event_type = $1 AND business_id = $2"
+    events = await fetch(embedded, query, "business.subscription_changed", business)
+    assert json.loads(events[-1]["metadata"])["status"] == "trial"
+    nobody = command.refusal("business", "subscription", str(uuid4()), "--status", "active")
+    assert "There is no business" in nobody
+
+
+async def test_users(command: Command, business: str, embedded: Embedded) -> None:
+    """A person is added, gets another role and another password; a business keeps an owner."""
+    bea = "bea@example.com"
+    new = ["user", "add", business, bea, "--role", "cashier", "--name", "Bea", "--password-stdin"]
+    made = command.json(*new, pipe=f"{PASSWORD}\n")
+    assert made["role"] == "cashier"
+    assert "registered already" in command.refusal(*new, pipe=f"{PASSWORD}\n")
+    assert command.json("user", "role", business, bea, "--role", "manager")["role"] == "manager"
+    roles = {u["email"]: u["role"] for u in command.json("user", "list", business)["users"]}
+    assert roles == {"ada@example.com": "owner", bea: "manager"}
+    owner = command.refusal("user", "role", business, "ada@example.com", "--role", "cashier")
+    assert "needs an owner" in owner
+    command.run("user", "password", bea, "--password-stdin", pipe=f"{PASSWORD}!\n")
+    query = "SELECT event_type, actor_name FROM audit_events WHERE business_id = $1"
+    events = {tuple(row) for row in await fetch(embedded, query, business)}
+    told = {"member.added", "member.role_changed", "user.password_changed", "business.registered"}
+    assert {(event, "command line") for event in told} <= events
+
+
+def test_keys(command: Command) -> None:
+    """A key is listed without its secret, and revoked once and for all."""
+    made = command.json("demo")
+    keys = command.json("keys", "list", made["businessId"])["keys"]
+    assert {key["environment"] for key in keys} == {"test", "live"}
+    assert made["testKey"] not in json.dumps(keys)
+    old = next(key for key in keys if key["environment"] == "test" and key["status"] == "active")
+    gone = command.json("keys", "revoke", made["businessId"], old["id"])
+    assert gone["status"] == "revoked"
+    assert "has no API key" in command.refusal("keys", "revoke", made["businessId"], str(uuid4()))
+    again = command.json("demo")
+    assert again["testKey"] != made["testKey"]
+    assert again["liveKey"] == made["liveKey"]
+
+
+def test_rewrap(command: Command, business: str) -> None:
+    """Under a second master key, the first is needed no more."""
+    first = (command.data / "master.key").read_text().strip()
+    second = "2:" + first.partition(":")[2][::-1].lstrip("=") + "="
+    both = Command(command.data, MASTER_KEY=f"{first},{second}")
+    done = both.json("keys", "rewrap")
+    assert done["masterVersion"] == 2
+    assert done["rewrapped"] >= 1
+    assert "lacks version 2" in command.refusal("business", "list")
+    alone = Command(command.data, MASTER_KEY=second)
+    assert business in alone.run("business", "list").stdout
+    (command.data / "master.key").write_text(second)
+
+
+async def test_verify(command: Command, business: str, embedded: Embedded) -> None:
+    """Whole chains are told; a changed entry is found."""
+    assert "are whole" in command.run("verify").stdout
+    forge = "UPDATE audit_events SET title = $2 WHERE business_id = $1 AND sequence = 1"
+    trigger = "ALTER TABLE audit_events {} TRIGGER audit_events_append_only"
+    await fetch(embedded, trigger.format("DISABLE"))
+    [title] = await fetch(
+        embedded, "SELECT title FROM audit_events WHERE business_id = $1 LIMIT 1", business
+    )
+    await fetch(embedded, forge, business, "forged")
+    broken = command.json("verify", code=1)["broken"]
+    await fetch(embedded, forge, business, title["title"])
+    await fetch(embedded, trigger.format("ENABLE"))
+    assert broken == [{"businessId": business, "auditSequences": [1]}]
+
+
+def test_the_master_key_of_a_used_database_is_never_made_anew(
+    command: Command, business: str
+) -> None:
+    """Without its key a database stays closed, and the sentence says which file to put back."""
+    assert business
+    path = command.data / "master.key"
+    kept = path.rename(path.with_name("kept"))
+    try:
+        assert f"{path} is gone" in command.refusal("business", "list")
+        assert not path.exists()
+    finally:
+        kept.rename(path)

@@ -1,0 +1,53 @@
+"""`tillhouse doctor` says what is set, what is unsafe and what is broken."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.cli.command import Command
+
+
+def about(report: dict[str, Any], state: str) -> set[str]:
+    """What a report finds in this state."""
+    return {finding["about"] for finding in report["findings"] if finding["state"] == state}
+
+
+def test_sound(command: Command) -> None:
+    """A sound installation: nothing broken, nothing unsafe, no secret told."""
+    command.run("demo")
+    report = command.json("doctor")
+    assert about(report, "fine") >= {"database", "migrations", "MASTER_KEY", "DATA"}
+    assert about(report, "broken") | about(report, "unsafe") == set()
+    key = (command.data / "master.key").read_text().strip()
+    given = Command(command.data, MASTER_KEY=key).json("doctor")
+    assert key not in str(given)
+    shown = {setting["name"]: setting for setting in given["settings"]}
+    assert shown["TILLHOUSE_MASTER_KEY"]["value"] == "set"
+    assert shown["TILLHOUSE_MASTER_KEY"]["source"] == "environment"
+
+
+def test_unsafe(command: Command) -> None:
+    """What lets others in, or one caller take everything, is named with its mend."""
+    open_ = Command(command.data, HOST="::", RATE_LIMIT="0", TRUSTED_PROXIES="0.0.0.0/0")
+    assert about(open_.json("doctor"), "unsafe") == {"HOST", "RATE_LIMIT", "TRUSTED_PROXIES"}
+    proxied = Command(command.data, PUBLIC_URL="https://till.example.com")
+    assert about(proxied.json("doctor"), "unsafe") == {"TRUSTED_PROXIES"}
+
+
+def test_broken(command: Command, tmp_path: Path) -> None:
+    """What can't work is told with exit code 1, passwords left out."""
+    url = "postgresql://till:hushhush@127.0.0.1:1/till"
+    away = Command(tmp_path, DATABASE_URL=url, MASTER_KEY="1:" + "A" * 43 + "=")
+    done = away.run("doctor", code=1)
+    assert "can't be reached" in done.stdout
+    assert "hushhush" not in done.stdout + done.stderr
+    wrong = Command(command.data, MASTER_KEY="1:" + "A" * 43 + "=")
+    assert "MASTER_KEY" in about(wrong.json("doctor", code=1), "broken")
+    setting = Command(tmp_path, PORT="many").json("doctor", code=1)
+    assert about(setting, "broken") == {"settings"}
+
+
+def test_nothing_is_made(tmp_path: Path) -> None:
+    """On an empty machine it only looks."""
+    report = Command(tmp_path / "data").json("doctor")
+    assert about(report, "broken") == set()
+    assert not (tmp_path / "data").exists()

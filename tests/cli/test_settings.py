@@ -1,0 +1,53 @@
+"""A wrong setting stops every command with a sentence, before anything is started."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Command
+from tillhouse.settings import SettingError, from_env
+
+URL = "postgresql://till@127.0.0.1:1/till"
+WRONG = [
+    ({"PORT": "many"}, "TILLHOUSE_PORT is 'many': set it to a whole number from 0 to 65535."),
+    ({"PORT": "70000"}, "TILLHOUSE_PORT is '70000'"),
+    ({"RATE_LIMIT": "-1"}, "TILLHOUSE_RATE_LIMIT is '-1'"),
+    ({"RATE_BURST": "0"}, "TILLHOUSE_RATE_BURST is '0'"),
+    ({"POOL_SIZE": "1"}, "TILLHOUSE_POOL_SIZE is '1'"),
+    ({"LOG_LEVEL": "loud"}, "TILLHOUSE_LOG_LEVEL is 'loud': set it to debug, info"),
+    ({"PUBLIC_URL": "till.example.com"}, "TILLHOUSE_PUBLIC_URL is 'till.example.com'"),
+    ({"TRUSTED_PROXIES": "10.0.0.1/8"}, "TILLHOUSE_TRUSTED_PROXIES: 10.0.0.1/8 has bits beyond"),
+    ({"DATABASE_URL": "mysql://x"}, "TILLHOUSE_DATABASE_URL must begin with postgresql://"),
+    ({"COLOUR": "red"}, "TILLHOUSE_COLOUR is no setting of Tillhouse"),
+    ({"PORT": "1", "PORT_FILE": "/dev/null"}, "Set TILLHOUSE_PORT or TILLHOUSE_PORT_FILE, not"),
+    ({"PORT_FILE": "/nonexistent"}, "TILLHOUSE_PORT_FILE names /nonexistent, which can't be read"),
+]
+# These are judged by the command line, which knows how the database is run.
+WRONG_TOGETHER = [
+    ({"DATABASE_URL": URL}, "TILLHOUSE_DATABASE_URL needs TILLHOUSE_MASTER_KEY"),
+    ({"MASTER_KEY": "1:short"}, "TILLHOUSE_MASTER_KEY must be base64 of 32 bytes"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), WRONG)
+def test_sentence(given: dict[str, str], sentence: str) -> None:
+    """Each names its variable."""
+    with pytest.raises(SettingError) as caught:
+        from_env({f"TILLHOUSE_{name}": value for name, value in given.items()})
+    assert str(caught.value).startswith(sentence)
+
+
+def test_serve_refuses(tmp_path: Path) -> None:
+    """`serve` prints the sentence alone, ends with 1 and has made nothing."""
+    chosen = [WRONG[0], *WRONG_TOGETHER]
+
+    def refused(wrong: tuple[dict[str, str], str]) -> None:
+        given, sentence = wrong
+        said = Command(tmp_path / "data", **given).refusal("serve")
+        assert said.startswith(sentence)
+        assert said.count("\n") == 1
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(refused, chosen))
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,116 @@
+"""The application on a real socket, in a thread with a loop of its own.
+
+Schemathesis calls and waits: on the tests' own loop nobody would answer meanwhile.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+import uvicorn
+
+from tests.make import Make
+from tillhouse.app import App
+from tillhouse.kit.clock import iso, now
+from tillhouse.settings import from_env
+
+T = TypeVar("T")
+
+
+class World(msgspec.Struct):
+    """A business to call as: its credentials, and by field what it has or would accept."""
+
+    token: str
+    key: str
+    values: dict[str, Any]
+
+
+class Running:
+    """The application as its clients meet it."""
+
+    def __init__(self, database_url: str, master_key: str) -> None:
+        quiet = {"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"}
+        self._app = App(from_env(quiet), database_url, master_key)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="contract server")
+        self._thread.start()
+        self.url = self.run(self._start())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something where the application lives, and wait for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+
+    def stop(self) -> None:
+        """End the server and everything that it used."""
+        self.run(self._end())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def world(self) -> World:
+        """A business whose owner has just verified the password, with an API key."""
+        business = await Make(self._app, self._app.house).business()
+        key = await business.key("voice:read")
+        endpoint = await business.endpoint()
+        delivery = await business.owner.post(
+            f"/api/developer/webhook-endpoints/{endpoint['id']}/test", status=202
+        )
+        return World(
+            token=business.tokens["accessToken"],
+            key=key["secret"],
+            values={
+                "key_id": key["id"],
+                "endpoint_id": endpoint["id"],
+                "delivery_id": delivery.data["id"],
+                "since": "2026-01-31",
+                "until": iso(now()),
+                "url": "https://shop.example.com/hooks/tillhouse",
+                "business_id": business.id,
+                "developer_app_id": key["developerAppId"],
+                "refresh_token": business.tokens["refreshToken"],
+                "time_zone": "Africa/Lagos",
+                "allowed_ip_ranges": ["203.0.113.0/24", "2001:db8::/32"],
+                "expires_at": iso(now() + timedelta(days=30)),
+                "start_date": "2026-01-31",
+                "end_date": iso(now()),
+                "withdrawal_policy": {
+                    "max_per_transaction": 50,
+                    "max_per_day": 1000.25,
+                    "currency": "USD",
+                },
+            },
+        )
+
+    async def _start(self) -> str:
+        await self._app.start()
+        self._server = uvicorn.Server(
+            uvicorn.Config(self._app, port=0, lifespan="off", log_config=None)
+        )
+        self._serving = asyncio.create_task(self._server.serve())
+        while not self._server.started:
+            await asyncio.wait([self._serving], timeout=0.01)
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        return f"http://127.0.0.1:{port}"
+
+    async def _end(self) -> None:
+        self._server.should_exit = True
+        await self._serving
+        await self._app.stop()
+
+
+@pytest.fixture(scope="session")
+def running(database_url: str, master_key: str) -> Iterator[Running]:
+    """One server for all operations."""
+    running = Running(database_url, master_key)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def world(running: Running) -> World:
+    """A business for each operation, so that none logs out or deletes under another."""
+    return running.run(running.world())

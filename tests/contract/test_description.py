@@ -1,0 +1,106 @@
+"""Every operation keeps to its description, whatever fits it or doesn't fit it is sent.
+
+TILLHOUSE_TEST_FUZZ=500 sends that many requests to each operation instead of a few.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from tests.contract.conftest import Running, World
+from tillhouse import __version__
+from tillhouse.app import ROUTES
+from tillhouse.http.openapi import describe
+
+REQUESTS = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "8"))
+
+# What a schema can't say: rules about time, about other fields, about what the business has.
+BEYOND_THE_SCHEMA = [
+    r"email: is already registered",
+    r"\w*password: is among the first that anybody guesses",
+    r".*: holds a control character",
+    r"allowed_ip_ranges: is required for a live key",
+    r"developer_app_id: is no app of this business and environment",
+    r"withdrawal_policy: is required with",
+    r"This Idempotency-Key was used for another request",
+    r"This API key is revoked",
+    r"until: must be after since",
+    r"The endpoint is disabled",
+    r"url: must ",
+]
+
+document = json.loads(describe(ROUTES, __version__, "http://x"))
+schema = schemathesis.openapi.from_dict(document)
+# Every request here has a credential; whether it is needed is the check `ignored_auth`.
+schema.config.generation.with_security_parameters = False
+
+
+def keeps_to_its_description(case: schemathesis.Case, running: Running, world: World) -> None:
+    """No 5xx, no undeclared answer, no ignored credential; what fits is taken, the rest is not."""
+    aim(case, world)
+    case.call_and_validate(
+        base_url=running.url,
+        headers={"Authorization": f"Bearer {credential(case, world)}"},
+        excluded_checks=[positive_data_acceptance],
+        additional_checks=[what_fits_is_taken],
+    )
+
+
+def made_test(operation_id: str) -> Callable[..., None]:
+    """The test of one operation."""
+
+    @settings(
+        max_examples=REQUESTS,
+        deadline=None,
+        derandomize=True,
+        # A world serves all requests to one operation; how long one takes is the machine's affair.
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+    def test(case: schemathesis.Case, running: Running, world: World) -> None:
+        keeps_to_its_description(case, running, world)
+
+    return schema.include(operation_id=operation_id).parametrize()(test)
+
+
+# A name for each: as parameters of one test all would have the same, and xdist would run one.
+OPERATIONS = [o["operationId"] for methods in document["paths"].values() for o in methods.values()]
+for name in OPERATIONS:
+    globals()[f"test_{name}_keeps_to_its_description"] = made_test(name)
+
+
+def test_every_operation_has_its_test() -> None:
+    """None is left out, and none stands for another."""
+    assert len(OPERATIONS) == len(set(OPERATIONS)) == len(ROUTES)
+
+
+def aim(case: schemathesis.Case, world: World) -> None:
+    """Name things that exist: random ids and zones would only ever find nothing."""
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    for place in (case.path_parameters, case.query, case.body):
+        if isinstance(place, dict):
+            for name in place.keys() & world.values.keys():
+                if place[name] is not None:
+                    place[name] = world.values[name]
+
+
+def credential(case: schemathesis.Case, world: World) -> str:
+    """An API key for the API, a login for the portal."""
+    return world.key if case.path.startswith("/v1/") else world.token
+
+
+def what_fits_is_taken(ctx: Any, response: Any, case: schemathesis.Case) -> bool | None:
+    """Valid data is accepted, unless a rule refuses it that no schema can express."""
+    if response.status_code in (400, 422):
+        body = response.json()
+        told = [f"{d['field']}: {d['message']}" for d in body.get("details", [])]
+        told = told or [body["message"]]
+        if all(any(re.match(rule, text) for rule in BEYOND_THE_SCHEMA) for text in told):
+            return None
+    return positive_data_acceptance(ctx, response, case)

@@ -1,0 +1,111 @@
+"""The router: from a path to its endpoint."""
+
+from uuid import UUID
+
+import pytest
+
+from tillhouse.access.call import Call
+from tillhouse.http.route import Method, Open, Reply, Route
+from tillhouse.http.router import Router
+from tillhouse.kit.errors import Missing, WrongMethod
+
+
+async def plain(call: Call) -> Reply[None]:
+    """Take nothing."""
+    return Reply("", None)
+
+
+async def one(call: Call, thing_id: UUID) -> Reply[None]:
+    """Take an id."""
+    return Reply(str(thing_id), None)
+
+
+async def two(call: Call, thing_id: UUID, part_id: UUID) -> Reply[None]:
+    """Take two ids."""
+    return Reply(f"{thing_id} {part_id}", None)
+
+
+def router() -> Router:
+    """Things with parts, one fixed name among the ids, and a dead end."""
+    return Router(
+        [
+            Route("GET", "/things", plain, Open()),
+            Route("POST", "/things", plain, Open()),
+            Route("GET", "/things/{thing_id}", one, Open()),
+            Route("DELETE", "/things/{thing_id}", one, Open()),
+            Route("GET", "/things/summary", plain, Open()),
+            Route("POST", "/things/{thing_id}/parts/{part_id}", two, Open()),
+            Route("GET", "/things/summary/parts/totals", plain, Open()),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "template", "values"),
+    [
+        ("GET", "/things", "/things", {}),
+        ("POST", "/things", "/things", {}),
+        ("GET", "/things/5", "/things/{thing_id}", {"thing_id": "5"}),
+        ("GET", "/things/{}", "/things/{thing_id}", {"thing_id": "{}"}),
+        ("GET", "/things/summary", "/things/summary", {}),
+        (
+            "POST",
+            "/things/5/parts/6",
+            "/things/{thing_id}/parts/{part_id}",
+            {"thing_id": "5", "part_id": "6"},
+        ),
+        (
+            "POST",
+            "/things/summary/parts/6",
+            "/things/{thing_id}/parts/{part_id}",
+            {"thing_id": "summary", "part_id": "6"},
+        ),
+    ],
+)
+def test_a_path_finds_its_endpoint(
+    method: str, path: str, template: str, values: dict[str, str]
+) -> None:
+    """A fixed name wins over a parameter, and a dead end is walked back."""
+    endpoint, found = router().find(method, path)
+    assert (endpoint.route.path, found) == (template, values)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/", "//", "/thing", "/things/", "/things//", "/things/5/", "/things/5/parts", "things",
+     "/things/5/parts/", "//things", "/THINGS", "/{}", "/things/5/parts/6/7", "/things/summary/x"],
+)  # fmt: skip
+def test_other_paths_are_missing(path: str) -> None:
+    """No slash is added or taken away, no case is guessed."""
+    with pytest.raises(Missing):
+        router().find("GET", path)
+
+
+@pytest.mark.parametrize("method", ["PUT", "HEAD", "get", "", "DELETE"])
+def test_a_wrong_method_names_the_right_ones(method: str) -> None:
+    """For the header Allow."""
+    with pytest.raises(WrongMethod) as caught:
+        router().find(method, "/things")
+    assert caught.value.allowed == ("GET", "POST")
+
+
+def test_deep_paths_cost_no_more_than_their_length() -> None:
+    """Ten thousand segments are walked off the tree at the first."""
+    with pytest.raises(Missing):
+        router().find("GET", "/things" * 10_000)
+
+
+def test_a_route_stands_in_the_table_once() -> None:
+    """Two handlers for one operation are a mistake of ours."""
+    with pytest.raises(ValueError, match="twice"):
+        Router([Route("GET", "/things", plain, Open())] * 2)
+    with pytest.raises(ValueError, match="twice"):
+        Router([Route("GET", f"/things/{{{n}_id}}", one, Open()) for n in ("thing",)] * 2)
+
+
+@pytest.mark.parametrize("path", ["/things", "/things/{other_id}", "/things/{thing_id}/{x}"])
+def test_a_handler_takes_what_its_path_names(path: str) -> None:
+    """Found out at the start, not at the first request."""
+    method: Method = "GET"
+    with pytest.raises(TypeError, match="handler takes"):
+        Router([Route(method, path, one, Open())])

@@ -1,0 +1,140 @@
+"""What every answer has: its schema, its headers, its price. Generated from the route table."""
+
+from typing import Any, get_origin
+
+import pytest
+
+from tests.make import Business, Make
+from tests.routes.table import (
+    BEHIND_A_CREDENTIAL,
+    DOCUMENT,
+    every,
+    examples,
+    misfits,
+    name_of,
+    operation,
+    random_path,
+    ready,
+)
+from tillhouse.access.house import House
+from tillhouse.app import ROUTES
+from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.openapi import describe
+from tillhouse.http.route import Open, Route
+
+SAFE = {
+    "content-type": "application/json",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+}
+ERROR = {"$ref": "#/components/schemas/Error"}
+
+GET_ONE, GET_LIST, WRITE = 1, 2, 7
+# Statements of routes that need more, besides BEGIN, COMMIT and the check of the credential.
+BUDGETS: dict[str, int] = {
+    # Owner, business with both books, chain, two apps with their signing secrets and the data
+    # key that seals these, first audit event, session.
+    "POST /api/auth/register": 10,
+    # The business's data key is read once per process, and the limit counts under a lock.
+    "POST /api/developer/api-keys": 8,
+}
+
+
+def budget(route: Route) -> int:
+    """How many statements the route may send."""
+    if name_of(route) in BUDGETS:
+        return BUDGETS[name_of(route)]
+    if route.method != "GET":
+        return WRITE
+    return GET_LIST if get_origin(Endpoint(route).data_type) is list else GET_ONE
+
+
+@every(ROUTES)
+async def test_a_route_keeps_its_statement_budget(
+    route: Route, business: Business, house: House
+) -> None:
+    """One statement for one thing, two for a list, seven for a write."""
+    good = await ready(route, business)
+    await house.usage.flush()
+    before = house.pool.statements
+    await good.send(route, status=route.status)
+    spent = house.pool.statements - before - (not isinstance(route.guard, Open))
+    assert spent <= budget(route), spent
+
+
+@every(ROUTES)
+async def test_an_answer_fits_its_schema(route: Route, business: Business) -> None:
+    """What the document promises is what comes."""
+    good = await ready(route, business)
+    answer = await good.send(route, status=route.status)
+    described = operation(route)["responses"][str(route.status)]
+    assert misfits(described["content"]["application/json"]["schema"], answer.json) == []
+
+
+@every(BEHIND_A_CREDENTIAL)
+async def test_a_refusal_fits_its_schema(route: Route, make: Make) -> None:
+    """Refusals are documented as well, by status and body."""
+    answer = await make.anybody.request(route.method, random_path(route), {}, status=401)
+    assert "401" in operation(route)["responses"]
+    assert misfits(ERROR, answer.json) == []
+    assert answer.json["requestId"] == answer.headers["x-request-id"]
+
+
+@every(ROUTES)
+async def test_an_answer_has_safe_headers_and_its_request_id(
+    route: Route, business: Business
+) -> None:
+    """Success and refusal alike; a good id that was sent comes back, a bad one doesn't."""
+    good = await ready(route, business)
+    answer = await good.send(route, headers={"x-request-id": "my-id:1"}, status=route.status)
+    assert SAFE.items() <= answer.headers.items()
+    assert answer.headers["x-request-id"] == "my-id:1"
+    for bad in ("", "x" * 129, "two words", 'quo"te', "\xe9"):
+        refusal = await business.anybody.request(
+            route.method, "/v1/nowhere", headers={"x-request-id": bad}, status=404
+        )
+        assert SAFE.items() <= refusal.headers.items()
+        assert len(refusal.headers["x-request-id"]) == 36
+
+
+def _contents(route: Route) -> dict[str, Any]:
+    described = operation(route)
+    places = {"request": described.get("requestBody", {})}
+    places |= described["responses"]
+    return {n: p["content"]["application/json"] for n, p in places.items() if "content" in p}
+
+
+@every(ROUTES)
+def test_every_example_of_a_route_fits_its_schema(route: Route) -> None:
+    """An example that is refused teaches nothing."""
+    for name, content in _contents(route).items():
+        for example in examples(content):
+            assert misfits(content["schema"], example) == [], name
+
+
+@pytest.mark.parametrize("status", sorted(DOCUMENT["components"]["responses"]))
+def test_every_example_of_a_refusal_fits_its_schema(status: str) -> None:
+    """The shared refusals have examples too."""
+    content = DOCUMENT["components"]["responses"][status]["content"]["application/json"]
+    for example in examples(content):
+        assert misfits(content["schema"], example) == []
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
+def test_every_example_of_a_field_fits_its_schema(name: str) -> None:
+    """Also those that stand beside a single field."""
+    fields = DOCUMENT["components"]["schemas"][name].get("properties", {})
+    for field, schema in fields.items():
+        for example in schema.get("examples", []):
+            assert misfits(schema, example) == [], field
+
+
+def test_operation_ids_are_unique_and_every_reference_leads_somewhere() -> None:
+    """Clients are generated from these."""
+    ids = [operation(route)["operationId"] for route in ROUTES]
+    assert len(set(ids)) == len(ids)
+    assert describe(ROUTES, "1", "http://x") == describe(ROUTES, "1", "http://x")

@@ -1,0 +1,152 @@
+"""Every route refuses whoever may not call it. Generated from the route table."""
+
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from tests.api import Api
+from tests.make import Business, Make
+from tests.routes.conftest import Visitor
+from tests.routes.table import (
+    BEHIND_A_CREDENTIAL,
+    OF_KEYS,
+    OF_PEOPLE,
+    OF_THE_PORTAL,
+    body_for,
+    every,
+    name_of,
+    random_path,
+    ready,
+)
+from tillhouse.access.house import House
+from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS
+from tillhouse.accounts.store import update_subscription
+from tillhouse.http.route import Portal, Route
+from tillhouse.kit.clock import now
+from tillhouse.kit.secrets import new_api_key
+
+GARBAGE = [
+    "",
+    "Bearer",
+    "Bearer ",
+    "Bearer null",
+    "Bearer x.y.z",
+    "Basic YWRhOmFkYQ==",
+    "Token abc",
+    f"Bearer {new_api_key('live').secret}",
+    f"Bearer {new_api_key('test').secret[:-1]}!",
+    "Bearer \xff\xfe",
+]
+
+
+async def refuses(route: Route, api: Api) -> None:
+    """Check that the route doesn't know this caller."""
+    answer = await api.request(route.method, random_path(route), {}, status=401)
+    assert answer.error == "unauthorized"
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+@every(BEHIND_A_CREDENTIAL)
+async def test_a_route_needs_a_credential(route: Route, make: Make) -> None:
+    """Without the Authorization header, or with rubbish in it, there is 401."""
+    await refuses(route, make.anybody)
+    for value in GARBAGE:
+        await refuses(route, Api(make.app, {"authorization": value}))
+
+
+@every(BEHIND_A_CREDENTIAL)
+async def test_a_route_refuses_a_revoked_key_and_an_ended_session(
+    route: Route, business: Business
+) -> None:
+    """What was good a moment ago is 401 once it is over."""
+    scope = getattr(route.guard, "name", "voice:read")
+    key = await business.key(scope)
+    await business.owner.post(f"/api/developer/api-keys/{key['id']}/revoke", status=200)
+    await refuses(route, business.anybody.as_bearer(key["secret"]))
+    await business.owner.post("/api/auth/logout", status=200)
+    await refuses(route, business.owner)
+
+
+@every(OF_PEOPLE)
+async def test_a_route_of_people_refuses_an_api_key(route: Route, visitor: Visitor) -> None:
+    """A key with every scope there is, is no login."""
+    await refuses(route, visitor.client)
+
+
+@every(OF_KEYS)
+async def test_a_route_of_keys_needs_its_scope(route: Route, business: Business) -> None:
+    """A key with another scope is known and may not: 403."""
+    other = "stores:read" if route.guard.name != "stores:read" else "voice:read"
+    client = await business.client(other)
+    answer = await client.request(route.method, random_path(route), {}, status=403)
+    assert answer.error == "forbidden"
+    assert route.guard.name in answer.json["message"]
+
+
+@every(OF_THE_PORTAL)
+async def test_the_portal_is_for_roles_that_manage_keys(
+    route: Route, business: Business, sql: asyncpg.Connection
+) -> None:
+    """Each role without MANAGE_DEVELOPER_KEYS gets 403, each with it gets further."""
+    await business.step_up()
+    for role, permissions in PERMISSIONS.items():
+        await sql.execute(
+            "UPDATE members SET role = $2 WHERE business_id = $1::text::uuid", business.id, role
+        )
+        answer = await business.owner.request(route.method, random_path(route), {"zz": 1})
+        assert (answer.status == 403) == (MANAGE_DEVELOPER_KEYS not in permissions), role
+        assert answer.status != 403 or answer.error == "forbidden"
+
+
+@every(OF_THE_PORTAL)
+async def test_the_portal_needs_a_subscription(
+    route: Route, business: Business, house: House
+) -> None:
+    """Trial over, past due, cancelled, active without API access: 403 subscription_required."""
+    await business.step_up()
+    past, later = now() - timedelta(seconds=1), now() + timedelta(days=1)
+    states = [
+        ("trial", past, True),
+        ("past_due", later, True),
+        ("cancelled", later, True),
+        ("active", later, False),
+    ]
+    for status, trial_ends_at, api_access in states:
+        async with house.pool.transaction() as db:
+            await update_subscription(
+                db, business.id, status, trial_ends_at, now(), api_access=api_access
+            )
+        answer = await business.owner.request(route.method, random_path(route), {}, status=403)
+        assert answer.error == "subscription_required", status
+    async with house.pool.transaction() as db:
+        await update_subscription(db, business.id, "active", past, now(), api_access=True)
+    answer = await business.owner.request(route.method, random_path(route), {"zz": 1})
+    assert answer.status != 403
+
+
+@every([r for r in OF_THE_PORTAL if isinstance(r.guard, Portal) and r.guard.step_up])
+async def test_a_route_with_step_up_needs_the_password_again(
+    route: Route, business: Business
+) -> None:
+    """A login alone does not open it; the verified password does."""
+    body = body_for(route, business)
+    path = random_path(route)
+    answer = await business.owner.request(route.method, path, body, status=403)
+    assert answer.error == "password_verification_required"
+    good = await ready(route, business)
+    await good.send(route, status=route.status)
+
+
+STEP_UP = {
+    "POST /api/developer/api-keys",
+    "POST /api/developer/api-keys/{key_id}/rotate",
+    "POST /api/developer/api-keys/{key_id}/view-secret",
+}
+
+
+@pytest.mark.parametrize("name", sorted(STEP_UP))
+def test_what_makes_or_shows_a_secret_needs_step_up(name: str) -> None:
+    """The contract names these routes, so the table must mark them."""
+    marked = {name_of(r) for r in OF_THE_PORTAL if isinstance(r.guard, Portal) and r.guard.step_up}
+    assert name in marked

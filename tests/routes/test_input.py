@@ -1,0 +1,97 @@
+"""What a route does with requests that it can't read. Generated from the route table."""
+
+import pytest
+
+from tests.make import Make
+from tests.routes.conftest import Visitor
+from tests.routes.table import (
+    WITH_A_QUERY,
+    WRITES,
+    body_for,
+    every,
+    random_path,
+)
+from tillhouse.app import ROUTES
+from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.route import Method, Route
+
+PATHS = {route.path: route for route in ROUTES}
+OTHER_TYPES = (
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=utf-16",
+    "application/jsonp",
+    "",
+)
+METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE")
+
+
+@every(WRITES)
+async def test_an_unknown_body_field_is_named(route: Route, visitor: Visitor) -> None:
+    """A typo must not pass in silence, also where no body is wanted."""
+    api = visitor.api(route)
+    body = {**body_for(route, visitor.business), "surprise": 1}
+    answer = await api.request(route.method, random_path(route), body, status=422)
+    assert answer.error == "validation_error"
+    assert answer.wrong_fields == {"surprise"}
+
+
+@every(ROUTES)
+async def test_an_unknown_query_parameter_is_named(route: Route, visitor: Visitor) -> None:
+    """The query is as strict as the body."""
+    api = visitor.api(route)
+    path = random_path(route) + "?surprise=1"
+    answer = await api.request(route.method, path, body_for(route, visitor.business), status=422)
+    assert answer.wrong_fields == {"surprise"}
+
+
+@every(WITH_A_QUERY)
+async def test_a_repeated_query_parameter_is_named(route: Route, visitor: Visitor) -> None:
+    """Which of two values was meant, nobody can know."""
+    api = visitor.api(route)
+    for name in Endpoint(route).query_type.__struct_fields__:
+        path = f"{random_path(route)}?{name}=1&{name}=1"
+        answer = await api.request(route.method, path, status=422)
+        assert answer.wrong_fields == {name}
+
+
+@every(WRITES)
+async def test_a_body_that_is_no_json_is_refused(route: Route, visitor: Visitor) -> None:
+    """Broken JSON is 400 with a place to look at."""
+    api = visitor.api(route)
+    for raw in (b'{"name": ', b"{'name': 1}", b"\xff", b"{} {}"):
+        answer = await api.request(route.method, random_path(route), raw=raw, status=400)
+        assert answer.error == "request_failed"
+
+
+@every(WRITES)
+async def test_a_body_of_another_type_is_refused(route: Route, visitor: Visitor) -> None:
+    """Only application/json in UTF-8 is read."""
+    api, body = visitor.api(route), body_for(route, visitor.business)
+    for declared in OTHER_TYPES:
+        answer = await api.request(
+            route.method, random_path(route), body, headers={"content-type": declared}, status=415
+        )
+        assert answer.error == "unsupported_media_type"
+
+
+@pytest.mark.parametrize("path", sorted(PATHS))
+async def test_a_wrong_method_is_told_the_right_ones(path: str, make: Make) -> None:
+    """405 with Allow, before anybody asks for a credential."""
+    known: set[Method] = {route.method for route in ROUTES if route.path == path}
+    for method in (*METHODS, "HEAD", "OPTIONS"):
+        if method not in known:
+            answer = await make.anybody.request(method, random_path(PATHS[path]), status=405)
+            assert answer.error == "method_not_allowed"
+            assert answer.headers["allow"] == ", ".join(sorted(known))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1", "/v2/voice/health", "/v1/voice/health/", "//v1/voice/health", "/api/developer", "/x"],
+)
+async def test_an_unknown_path_is_not_found(path: str, make: Make) -> None:
+    """404 in the same envelope as everywhere."""
+    answer = await make.anybody.get(path, status=404)
+    assert answer.error == "not_found"

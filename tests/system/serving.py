@@ -1,0 +1,124 @@
+"""Starts `tillhouse serve` as a real process and knows how to end it."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from tests.cli.command import COMMAND, environment
+
+READY_WITHIN_S = 30.0
+STOPPED_WITHIN_S = 20.0
+
+
+async def until(is_so: Callable[[], bool], what: str, within_s: float = 20.0) -> None:
+    """Wait for a condition; fail when it does not come true in time."""
+    deadline = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+        await asyncio.sleep(0.01)
+
+
+def report(figure: str) -> None:
+    """Print a figure that was measured; `pytest -s` shows it."""
+    sys.stdout.write(f"\n    {figure}\n")
+
+
+class Serving:
+    """One running `tillhouse serve`; its log goes to a file, since a full pipe would stop it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], began: float) -> None:
+        self.process = process
+        self.pid = process.pid
+        self._log = log
+        self._began = began
+        self.ready: dict[str, Any] = {}
+        self.ready_after_s = 0.0
+        self.idle_bytes = 0
+
+    @classmethod
+    def start(cls, *args: str, **settings: str) -> "Serving":
+        """Start it; `wait` tells when it is ready."""
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        process = subprocess.Popen(
+            [*COMMAND, "serve", "--json", *args],
+            env=environment(**({"PORT": "0", "RATE_LIMIT": "0"} | settings)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+        )
+        return cls(process, log, time.monotonic())
+
+    @classmethod
+    async def up(cls, *args: str, **settings: str) -> "Serving":
+        """Start it and wait until it answers."""
+        return await cls.start(*args, **settings).wait()
+
+    async def wait(self) -> "Serving":
+        """Wait until it is ready."""
+        assert self.process.stdout is not None
+        try:
+            async with asyncio.timeout(READY_WITHIN_S):
+                line = await asyncio.to_thread(self.process.stdout.readline)
+        except TimeoutError:
+            self.kill()
+            raise
+        assert line, self.log
+        self.ready_after_s = time.monotonic() - self._began
+        self.ready = json.loads(line)
+        self.idle_bytes = resident_bytes(self.pid)
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where the API is."""
+        return self.ready["address"]
+
+    @property
+    def port(self) -> int:
+        """The port that was taken."""
+        return int(self.address.rpartition(":")[2])
+
+    @property
+    def log(self) -> str:
+        """What it has said on standard error."""
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), size, 0).decode("utf-8", "replace")
+
+    def signal(self, number: int) -> None:
+        """Send a signal."""
+        self.process.send_signal(number)
+
+    async def ended(self) -> int:
+        """Wait for its end; the exit code."""
+        code = await asyncio.to_thread(self.process.wait, STOPPED_WITHIN_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+    async def stop(self) -> int:
+        """End it as an operator does; the exit code."""
+        self.signal(signal.SIGTERM)
+        return await self.ended()
+
+    def kill(self) -> None:
+        """End it at once, if it still runs."""
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self._log.close()
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory that a process holds."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+    return int(line.split()[1]) * 1024

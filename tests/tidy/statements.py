@@ -1,0 +1,156 @@
+"""Every SQL statement of the stores, with what is sent along, found by running each function once.
+
+The functions get a notebook in place of the database: it writes down what they would have asked.
+So a statement is seen exactly as PostgreSQL would see it, whichever way its text came together.
+"""
+
+import ast
+import contextlib
+import inspect
+import sys
+from collections.abc import Coroutine, Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from tests.tidy.samples import Given, hints_of, module_of, sample
+from tests.tidy.test_imports import is_store
+from tests.tidy.tree import Function, Source, functions, python
+from tillhouse.db.pool import Db
+
+_ASKS = ("fetch", "fetchrow", "fetchval", "execute")
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A statement as sent: where it stands, its text, its arguments."""
+
+    path: str
+    function: str
+    line: int
+    sql: str
+    args: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        """What lists of exceptions call it: `accounts.store.list_businesses`."""
+        module = self.path.removeprefix("src/tillhouse/").removesuffix(".py").replace("/", ".")
+        return f"{module}.{self.function}"
+
+    @property
+    def place(self) -> str:
+        """Where it is, as editors open it."""
+        return f"{self.path}:{self.line} {self.function}"
+
+
+class Notebook:
+    """Writes down what it is asked, and answers that there is nothing."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, str, tuple[Any, ...]]] = []
+
+    async def fetch(self, sql: str, *args: Any) -> list[Any]:
+        """No rows."""
+        self._note(sql, args)
+        return []
+
+    async def fetchrow(self, sql: str, *args: Any) -> None:
+        """No row."""
+        self._note(sql, args)
+
+    async def fetchval(self, sql: str, *args: Any) -> None:
+        """No value."""
+        self._note(sql, args)
+
+    async def execute(self, sql: str, *args: Any) -> str:
+        """Nothing done."""
+        self._note(sql, args)
+        return "SELECT 0"
+
+    def _note(self, sql: str, args: tuple[Any, ...]) -> None:
+        # Two frames up is the function that asks.
+        self.asked.append((sys._getframe(2).f_lineno, sql, args))
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """A function of a store that asks the database."""
+
+    source: Source
+    function: Function
+    # The calls, by the lines that they span.
+    calls: tuple[tuple[int, int], ...]
+
+    @property
+    def place(self) -> str:
+        """Where it is, as editors open it."""
+        return f"{self.source.at(self.function)} {self.function.name}"
+
+
+def asking() -> Iterator[Asking]:
+    """Every function of a store that asks the database."""
+    for source in python("src/tillhouse"):
+        if is_store(source):
+            for function in functions(source.tree):
+                calls = tuple(_calls(function))
+                if calls:
+                    yield Asking(source, function, calls)
+
+
+def _calls(function: Function) -> Iterator[tuple[int, int]]:
+    first = function.args.args[0].arg if function.args.args else ""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
+                if name == first and attr in _ASKS:
+                    yield node.lineno, node.end_lineno or node.lineno
+
+
+@lru_cache(maxsize=1)
+def statements() -> tuple[list[Statement], list[str]]:
+    """Every statement, and what could not be run."""
+    found: list[Statement] = []
+    problems: list[str] = []
+    for place in asking():
+        ran: list[Statement] = []
+        for everything in (True, False):
+            try:
+                ran += _run(place, Given(everything))
+            except TypeError as error:
+                problems.append(f"{place.place}: {error}")
+        for first, last in place.calls:
+            if not any(first <= statement.line <= last for statement in ran):
+                problems.append(f"{place.source.path}:{first} {place.function.name}: never asked")
+        found += [one for number, one in enumerate(ran) if one.sql not in _texts(ran[:number])]
+    return found, problems
+
+
+def _texts(ran: list[Statement]) -> set[str]:
+    return {statement.sql for statement in ran}
+
+
+def _run(place: Asking, given: Given) -> list[Statement]:
+    function = getattr(module_of(place.source), place.function.name)
+    hints = hints_of(place.source, function)
+    notebook = Notebook()
+    args: list[Any] = []
+    named: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        value = notebook if hints[name] is Db else sample(hints[name], given)
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            named[name] = value
+        else:
+            args.append(value)
+    try:
+        _finish(function(*args, **named))
+    except Exception:
+        # What it does with an answer that there never is, is no matter here.
+        if not notebook.asked:
+            raise
+    path, called = place.source.path, place.function.name
+    return [Statement(path, called, line, sql, sent) for line, sql, sent in notebook.asked]
+
+
+def _finish(answer: Coroutine[Any, Any, Any]) -> None:
+    """Run it without a loop: the notebook answers at once, so there is nothing to wait for."""
+    with contextlib.suppress(StopIteration):
+        answer.send(None)

@@ -1,0 +1,107 @@
+"""Imports and places: each thing is done in the one room that it belongs to."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+
+from tests.tidy.tree import Source, python, texts, tidy
+
+_SQL = re.compile(
+    r"\bSELECT\b.+\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b"
+    r"|\b(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|DATABASE)\b",
+    re.DOTALL,
+)
+_TRANSACTION = re.compile(r"\s*(?:BEGIN|COMMIT|START TRANSACTION)\b")
+
+
+def is_store(source: Source) -> bool:
+    """Whether a file is a store: `store.py`, or one in a folder `store`."""
+    return source.name == "store" or "/store/" in source.path
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    """Modules can be read one after another, each knowing only those before it."""
+    modules = {source.module for source in python("src/tillhouse")}
+    graph = {source.module: _imports(source, modules) for source in python("src/tillhouse")}
+    count = sum(map(len, graph.values()))
+    sys.stdout.write(f"\n    {len(graph)} modules, {count} imports between them\n")
+    tidy(
+        "No import cycle: move what both need into a module of its own, further down.",
+        (" → ".join(cycle) for cycle in _cycles(graph)),
+    )
+
+
+def _imports(source: Source, modules: set[str]) -> set[str]:
+    found: set[str] = set()
+    for node in _executed(source.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in modules else node.module)
+    return found & modules
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes, without what only the type checker sees."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _executed(child)
+
+
+def _cycles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
+    done: set[str] = set()
+
+    def walk(name: str, trail: list[str]) -> Iterator[list[str]]:
+        if name in trail:
+            yield [*trail[trail.index(name) :], name]
+        elif name not in done:
+            for target in sorted(graph[name] - {name}):
+                yield from walk(target, [*trail, name])
+            done.add(name)
+
+    for name in sorted(graph):
+        yield from walk(name, [])
+
+
+def test_sql_stands_in_stores_only() -> None:
+    """A statement is written once, in a named function of a store."""
+    tidy(
+        "SQL stands in store.py, a folder store/ or db/: give the statement a function there.",
+        (
+            f"{source.at(text)} {' '.join(str(text.value).split())[:60]}"
+            for source in python("src/tillhouse")
+            if not is_store(source) and not source.path.startswith("src/tillhouse/db/")
+            for text in texts(source.tree)
+            if _SQL.search(str(text.value))
+        ),
+    )
+
+
+def test_commits_happen_at_the_edge_only() -> None:
+    """One request, one transaction: whoever could commit in the middle would break that."""
+    allowed = ("src/tillhouse/db/", "src/tillhouse/http/endpoint.py")
+    tidy(
+        "Only db/ and http/endpoint.py commit: a worker or command uses `pool.transaction()`.",
+        (
+            f"{source.at(node)} {ast.unparse(node)[:60]}"
+            for source in python("src/tillhouse")
+            if not source.path.startswith(allowed)
+            for node in ast.walk(source.tree)
+            if _commits(node)
+        ),
+    )
+
+
+def _commits(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="commit")):
+            return True
+        case ast.Call(args=[ast.Constant(value=str(text)), *_]):
+            return bool(_TRANSACTION.match(text))
+        case _:
+            return False

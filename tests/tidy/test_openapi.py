@@ -1,0 +1,189 @@
+"""The API's description: current, complete, and with examples that are true."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+
+from tests.tidy.tree import ROOT, tidy
+from tillhouse import __version__
+from tillhouse.app import ROUTES
+from tillhouse.http.openapi import describe
+
+URL = "http://127.0.0.1:8000"
+DOCUMENT: dict[str, Any] = json.loads(describe(ROUTES, __version__, URL))
+SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
+
+_DOCUMENT_KEYS = {"openapi", "info", "servers", "tags", "paths", "components"}
+_OPERATION_KEYS = {"operationId", "tags", "summary", "description", "parameters", "requestBody",
+                   "responses", "security"}  # fmt: skip
+_PLACES = {"path", "query", "header"}
+
+
+def operations() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every operation, with what it is called in a failure."""
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def contents() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every body that is sent or answered, refusals included."""
+    for name, operation in operations():
+        if "requestBody" in operation:
+            yield f"{name} body", operation["requestBody"]["content"]["application/json"]
+        for status, response in operation["responses"].items():
+            if "$ref" not in response:
+                yield f"{name} {status}", response["content"]["application/json"]
+    for status, response in DOCUMENT["components"]["responses"].items():
+        yield f"refusal {status}", response["content"]["application/json"]
+
+
+def nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object in the document."""
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            yield from nodes(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from nodes(inner)
+
+
+def test_the_kept_description_is_current() -> None:
+    """docs/openapi.json is what the routes say."""
+    kept = ROOT / "docs/openapi.json"
+    assert kept.exists(), "Run `make docs`: it writes docs/openapi.json."
+    is_current = json.loads(kept.read_text("utf-8")) == DOCUMENT
+    assert is_current, "Run `make docs`: docs/openapi.json is out of date."
+
+
+def test_the_document_has_the_form_of_openapi() -> None:
+    """The members that OpenAPI 3.1 knows, where it knows them."""
+    assert DOCUMENT["openapi"] == "3.1.0"
+    assert DOCUMENT.keys() == _DOCUMENT_KEYS
+    assert {"title", "version", "license", "description"} <= DOCUMENT["info"].keys()
+    tags = [tag["name"] for tag in DOCUMENT["tags"]]
+    assert len(tags) == len(set(tags))
+    found = [
+        f"{name}: {sorted(operation.keys() - _OPERATION_KEYS)}"
+        for name, operation in operations()
+        if not operation.keys() <= _OPERATION_KEYS
+    ]
+    found += [
+        f"{name}: parameter {parameter.get('name')}"
+        for name, operation in operations()
+        for parameter in operation["parameters"]
+        if parameter["in"] not in _PLACES
+        or not parameter["description"]
+        or (parameter["in"] == "path") != (f"{{{parameter['name']}}}" in name)
+    ]
+    tidy("The description has the form of OpenAPI 3.1.", found)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    """No `$ref` points to nothing, and no `$defs` is left from making the schemas."""
+    found: list[str] = []
+    for node in nodes(DOCUMENT):
+        if "$defs" in node:
+            found.append("$defs is left")
+        if "$ref" in node:
+            place: Any = DOCUMENT
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                place = place.get(part) if isinstance(place, dict) else None
+            found += [node["$ref"]] if place is None else []
+    tidy("Each $ref leads to a component of the document.", found)
+
+
+def test_every_schema_is_json_schema() -> None:
+    """Each schema is valid, patterns included, by the rules of its own language."""
+    found: list[str] = []
+    for name, schema in SCHEMAS.items():
+        try:
+            jsonschema_rs.meta.validate(schema)
+            jsonschema_rs.Draft202012Validator(_whole(schema))
+        except (jsonschema_rs.ValidationError, ValueError) as error:
+            found.append(f"{name}: {error}")
+    tidy("A schema is valid JSON Schema 2020-12.", found)
+
+
+def test_every_operation_tells_what_a_caller_needs() -> None:
+    """A unique id, a group, a summary, a description, a success, and every refusal."""
+    found: list[str] = []
+    ids = [operation["operationId"] for _, operation in operations()]
+    found += [f"{id_}: twice" for id_ in ids if ids.count(id_) > 1]
+    groups = {tag["name"] for tag in DOCUMENT["tags"]}
+    for name, operation in operations():
+        if not re.fullmatch(r"[a-z_]+", operation["operationId"]):
+            found.append(f"{name}: the id {operation['operationId']}")
+        if len(operation["tags"]) != 1 or not set(operation["tags"]) <= groups:
+            found.append(f"{name}: in no group")
+        if len(operation["summary"]) > 80 or not operation["summary"][:1].isupper():
+            found.append(f"{name}: summary {operation['summary']!r}")
+        if not operation["description"].endswith("."):
+            found.append(f"{name}: description {operation['description']!r}")
+        statuses = operation["responses"].keys()
+        if not {"422", "500", "503"} <= statuses or not any(s[0] == "2" for s in statuses):
+            found.append(f"{name}: only answers {sorted(statuses)}")
+        if operation["security"] and not {"401", "403"} <= statuses:
+            found.append(f"{name}: needs a credential and refuses none")
+    tidy("Each operation tells what a caller needs to know: the handler's docstring is it.", found)
+
+
+def test_every_body_has_an_example_that_is_true() -> None:
+    """What an example shows would be accepted, or could be answered."""
+    found: list[str] = []
+    for name, content in contents():
+        values = [example["value"] for example in content.get("examples", {}).values()]
+        validator = jsonschema_rs.Draft202012Validator(
+            _whole(content["schema"]), validate_formats=True
+        )
+        found += [f"{name}: no example"] if not values else []
+        found += [
+            f"{name}: {'/'.join(map(str, error.instance_path))} {error.message}"
+            for value in values
+            for error in validator.iter_errors(value)
+        ]
+    tidy(
+        "Each body has an example that fits its schema: name the field in http/examples.py.",
+        found,
+    )
+
+
+def test_examples_read_like_real_data() -> None:
+    """No example is merely the name of its own field."""
+    tidy(
+        "An example reads like real data: give the field one in http/examples.py.",
+        (
+            f"{name}: {key}"
+            for name, content in contents()
+            for example in content["examples"].values()
+            for node in nodes(example["value"])
+            for key, value in node.items()
+            if isinstance(value, str)
+            and value == re.sub("[A-Z]", lambda m: f"_{m[0].lower()}", key)
+        ),
+    )
+
+
+def test_what_may_be_left_out_says_so() -> None:
+    """A struct of a request refuses unknown fields; a PATCH requires none."""
+    found: list[str] = []
+    for name, operation in operations():
+        if "requestBody" in operation:
+            schema = operation["requestBody"]["content"]["application/json"]["schema"]
+            struct = SCHEMAS[schema["$ref"].rpartition("/")[2]]
+            if struct.get("additionalProperties") is not False:
+                found.append(f"{name}: takes unknown fields, so a typo passes")
+            if name.startswith("PATCH") and struct.get("required"):
+                found.append(f"{name}: requires {struct['required']}")
+    tidy("A body names its fields: forbid_unknown_fields=True, and UNSET in a patch.", found)
+
+
+def _whole(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema with all components that it may refer to."""
+    text = json.dumps(schema).replace("#/components/schemas/", "#/$defs/")
+    defs = json.dumps(SCHEMAS).replace("#/components/schemas/", "#/$defs/")
+    return {**json.loads(text), "$defs": json.loads(defs)}

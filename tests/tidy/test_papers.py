@@ -1,0 +1,135 @@
+"""Papers: what is written about the product is what the product does."""
+
+import ast
+import hashlib
+import importlib
+import re
+from collections.abc import Iterator
+
+from tests.tidy.tree import PACKAGE, ROOT, python, tidy
+from tillhouse.http.problems import STATUS, known_codes
+from tillhouse.kit.errors import Problem
+from tillhouse.settings import MEANINGS, PREFIX
+
+# Status → the codes that the contract knows with it.
+CODES = {
+    400: {"request_failed", "order_not_recorded"},
+    401: {"unauthorized"},
+    403: {"forbidden", "subscription_required", "password_verification_required"},
+    404: {"not_found"},
+    405: {"method_not_allowed"},
+    409: {"request_failed", "order_not_deletable", "limit_reached", "idempotency_in_progress"},
+    413: {"payload_too_large"},
+    415: {"unsupported_media_type"},
+    422: {"validation_error", "idempotency_key_reused"},
+    429: {"rate_limit_exceeded"},
+    503: {"unavailable"},
+}
+
+_KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+_RELEASE = re.compile(r"## \[(?:Unreleased|\d+\.\d+\.\d+)\](?: - \d{4}-\d{2}-\d{2})?")
+
+
+def test_every_refusal_has_a_code_that_clients_know() -> None:
+    """No feature invents an error code, or uses one with another status."""
+    for source in python("src/tillhouse"):
+        if not source.path.endswith("__main__.py"):
+            importlib.import_module(source.module)
+    tidy(
+        "A refusal has one of the contract's codes for its status: see CODES, and docs/errors.md.",
+        (
+            f"{cls.__module__}.{cls.__qualname__}: {STATUS[cls.kind]} {cls.code}"
+            for cls in _problems(Problem)
+            if cls.code not in CODES[STATUS[cls.kind]]
+        ),
+    )
+
+
+def _problems(cls: type[Problem]) -> Iterator[type[Problem]]:
+    for inner in cls.__subclasses__():
+        # Tests may define refusals of their own.
+        if inner.__module__.startswith("tillhouse."):
+            yield inner
+        yield from _problems(inner)
+
+
+def test_every_code_that_is_raised_is_one_of_them() -> None:
+    """A code given where a refusal is raised is of the same list."""
+    known = set().union(*CODES.values(), {"internal_error"})
+    tidy(
+        "An error code is one of the contract's: see CODES.",
+        (
+            f"{source.at(node)} {keyword.value.value}"
+            for source in python("src/tillhouse")
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+            for keyword in node.exc.keywords
+            if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
+            if keyword.value.value not in known
+        ),
+    )
+
+
+def test_every_code_is_documented() -> None:
+    """docs/errors.md tells each code."""
+    text = (ROOT / "docs/errors.md").read_text("utf-8")
+    codes = {code for _, code in known_codes()}
+    tidy(
+        "Each error code stands in docs/errors.md, with what to do about it.",
+        (code for code in codes if f"`{code}`" not in text),
+    )
+
+
+def test_every_setting_is_documented() -> None:
+    """docs/operating.md tells each setting."""
+    text = (ROOT / "docs/operating.md").read_text("utf-8")
+    tidy(
+        "Each setting stands in docs/operating.md, as `tillhouse doctor` lists it.",
+        (PREFIX + name for name in MEANINGS if f"`{PREFIX}{name}`" not in text),
+    )
+
+
+def test_no_setting_is_documented_that_is_none() -> None:
+    """A setting that a paper names can be set."""
+    named = re.compile(rf"`{PREFIX}([A-Z][A-Z_]*[A-Z])")
+    known = {*MEANINGS, *(f"{name}_FILE" for name in MEANINGS)}
+    papers = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    tidy(
+        "A paper names only settings that exist.",
+        (
+            f"{path.relative_to(ROOT)}: {PREFIX}{name}"
+            for path in papers
+            for name in named.findall(path.read_text("utf-8"))
+            if name not in known and not name.startswith("TEST_")
+        ),
+    )
+
+
+def test_the_changelog_keeps_its_form() -> None:
+    """Keep a Changelog: releases, newest first, each with kinds of changes."""
+    lines = (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    assert lines[0] == "# Changelog"
+    assert "## [Unreleased]" in lines, "CHANGELOG.md begins with what is not released yet."
+    found = [f"{line}: no release" for line in lines if line.startswith("## ") and not _ok(line)]
+    found += [
+        f"{line}: none of {', '.join(sorted(_KINDS))}"
+        for line in lines
+        if line.startswith("### ") and line.removeprefix("### ") not in _KINDS
+    ]
+    tidy("CHANGELOG.md has the form of Keep a Changelog 1.1: ## [1.2.3] - 2026-01-31.", found)
+
+
+def _ok(line: str) -> bool:
+    is_dated = line == "## [Unreleased]" or " - " in line
+    return bool(_RELEASE.fullmatch(line)) and is_dated
+
+
+def test_the_vendored_viewer_is_the_one_that_was_looked_at() -> None:
+    """The file at /docs is what its README says, byte by byte."""
+    folder = ROOT / PACKAGE / "http/docs"
+    digest = hashlib.sha256((folder / "rapidoc-min.js.gz").read_bytes()).hexdigest()
+    assert f"`{digest}`" in (folder / "README.md").read_text("utf-8"), (
+        "Write version and sha256 of the vendored viewer into http/docs/README.md: "
+        f"this file is {digest}."
+    )
+    assert (folder / "rapidoc-min.js.LICENSE.txt").exists()

@@ -1,0 +1,210 @@
+"""Every SQL statement: it prepares, fits its struct, stays in its book, and finds by index."""
+
+import ast
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+from asyncpg.prepared_stmt import PreparedStatement
+
+from tests.tidy.samples import module_of
+from tests.tidy.statements import Statement, asking, statements
+from tests.tidy.tree import Function, Source, functions, tidy
+
+# Statements that need no book, each with its reason.
+BOOKLESS: dict[str, str] = {}
+
+# Statements that may read a whole table or index, each with its reason.
+SCANS = {
+    "access.store.vault.find_root": "the table has one row",
+    "access.store.vault.update_root": "the table has one row",
+    "access.store.vault.lock_old_data_keys": "a change of the master key visits every business",
+    "accounts.store.list_businesses": "a command lists every business",
+    "webhooks.store.secrets.list_apps_without_secret": "a start looks once for what is missing",
+}
+
+# Tables of a handful of rows.
+SMALL = {"installation"}
+
+_INDEX_SCANS = ("Index Scan", "Index Only Scan", "Bitmap Index Scan")
+_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+|LATERAL\s+)?([a-z_]+)\b(?!\s*\()")
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection to the migrated schema; nothing that is done on it stays."""
+    connection = await asyncpg.connect(database_url)
+    transaction = connection.transaction()
+    await transaction.start()
+    yield connection
+    await transaction.rollback()
+    await connection.close()
+
+
+async def _prepared(
+    database: asyncpg.Connection, statement: Statement
+) -> PreparedStatement | asyncpg.PostgresError:
+    try:
+        async with database.transaction():
+            return await database.prepare(statement.sql)
+    except asyncpg.PostgresError as error:
+        return error
+
+
+def test_every_statement_of_a_store_is_seen() -> None:
+    """The tests below look at all of them, so each must be reachable with any arguments."""
+    tidy(
+        "Each function of a store asks the database the same, whatever its arguments are worth: "
+        "one statement per function, and nothing raised before it.",
+        statements()[1],
+    )
+
+
+async def test_every_statement_prepares(database: asyncpg.Connection) -> None:
+    """Names and types are right on the migrated schema, and every placeholder has its value."""
+    found: list[str] = []
+    for statement in statements()[0]:
+        prepared = await _prepared(database, statement)
+        if isinstance(prepared, asyncpg.PostgresError):
+            found.append(f"{statement.place}: {prepared}")
+        elif (wanted := len(prepared.get_parameters())) != len(statement.args):
+            values = len(statement.args)
+            found.append(f"{statement.place}: {wanted} placeholders, {values} values")
+    tidy("A statement must prepare on the migrated schema, with a value per placeholder.", found)
+
+
+async def test_rows_fit_the_structs_that_are_made_of_them(database: asyncpg.Connection) -> None:
+    """Where a row becomes a struct, its columns are the struct's fields."""
+    found: list[str] = []
+    compared = 0
+    for place in asking():
+        for struct, extra in _structs(place.source, place.function):
+            for statement in _of(place.source, place.function):
+                prepared = await _prepared(database, statement)
+                if isinstance(prepared, PreparedStatement):
+                    compared += 1
+                    columns = {attribute.name for attribute in prepared.get_attributes()}
+                    found += _unlike(statement, struct, columns | extra)
+    assert compared
+    tidy("The columns of a row are the fields of the struct that is made of it.", found)
+
+
+def _unlike(statement: Statement, struct: Any, columns: set[str]) -> Iterator[str]:
+    fields = msgspec.structs.fields(struct)
+    if missing := {field.name for field in fields if field.required} - columns:
+        yield f"{statement.place}: {struct.__name__} lacks {sorted(missing)}"
+    if surplus := columns - {field.name for field in fields}:
+        yield f"{statement.place}: {struct.__name__} has no {sorted(surplus)}"
+
+
+def _of(source: Source, function: Function) -> list[Statement]:
+    place = (source.path, function.name)
+    return [one for one in statements()[0] if (one.path, one.function) == place]
+
+
+def _structs(source: Source, function: Function) -> Iterator[tuple[Any, set[str]]]:
+    """Structs made of a row here, or in a private function that is called here."""
+    module = module_of(source)
+    called = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    near = [one for one in functions(source.tree) if one.name in called and one.name[0] == "_"]
+    for place in (function, *near):
+        for node in ast.walk(place):
+            match node:
+                case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
+                    extra = _made_of_row(keywords)
+                    if extra is not None:
+                        yield getattr(module, name), extra
+
+
+def _made_of_row(keywords: list[ast.keyword]) -> set[str] | None:
+    """The fields that are given beside a row's, or None when no row is unpacked."""
+    extra = {keyword.arg for keyword in keywords if keyword.arg}
+    for keyword in keywords:
+        match keyword:
+            case ast.keyword(arg=None, value=ast.Name(id="row")):
+                return extra
+            case ast.keyword(arg=None, value=ast.Dict(keys=[None, *keys])):
+                return extra | {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+    return None
+
+
+async def test_every_statement_stays_in_its_book(database: asyncpg.Connection) -> None:
+    """A statement on a table that has books names the book that it means."""
+    rows = await database.fetch(
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'book_id'"
+    )
+    tables = {row["table_name"] for row in rows}
+    used = {statement.name for statement in statements()[0]}
+    assert BOOKLESS.keys() <= used, "BOOKLESS names a statement that is gone"
+    tidy(
+        "A statement on a table with book_id names book_id; one for all books is listed in "
+        "BOOKLESS with the reason.",
+        (
+            f"{statement.place}: {', '.join(sorted(touched))}"
+            for statement in statements()[0]
+            if (touched := set(_TABLE.findall(statement.sql)) & tables)
+            and "book_id" not in statement.sql
+            and statement.name not in BOOKLESS
+        ),
+    )
+
+
+async def test_every_statement_finds_its_rows_by_index(database: asyncpg.Connection) -> None:
+    """No statement reads a whole table, or a whole index, however large it has become."""
+    await database.execute("SET LOCAL enable_seqscan = off")
+    await database.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    found: list[str] = []
+    used = {statement.name for statement in statements()[0]}
+    assert SCANS.keys() <= used, "SCANS names a statement that is gone"
+    for statement in statements()[0]:
+        prepares = isinstance(await _prepared(database, statement), PreparedStatement)
+        if prepares and statement.name not in SCANS:
+            plan = await _plan(database, statement)
+            found += [f"{statement.place}: {scan}" for scan in _scans(plan)]
+    tidy(
+        "A statement finds its rows by an index condition: add an index, or list it in SCANS with "
+        "the reason.",
+        found,
+    )
+
+
+async def _plan(database: asyncpg.Connection, statement: Statement) -> dict[str, Any]:
+    values = ", ".join("NULL" for _ in statement.args)
+    execute = f"EXECUTE tidy ({values})" if values else "EXECUTE tidy"
+    await database.execute(f"PREPARE tidy AS {statement.sql}")
+    try:
+        return json.loads(await database.fetchval(f"EXPLAIN (FORMAT JSON) {execute}"))[0]["Plan"]
+    finally:
+        await database.execute("DEALLOCATE tidy")
+
+
+def _scans(node: dict[str, Any], parent: str = "") -> Iterator[str]:
+    kind, table = node["Node Type"], node.get("Relation Name", "")
+    if kind == "Seq Scan" and table not in SMALL:
+        yield f"reads the whole table {table}"
+    # The first entries of an index, in its order, are found without a condition.
+    begins = parent == "Limit" and "Filter" not in node
+    if kind in _INDEX_SCANS and "Index Cond" not in node and not begins:
+        yield f"reads the whole index {node['Index Name']}"
+    for child in node.get("Plans", ()):
+        yield from _scans(child, kind)
+
+
+def test_no_statement_is_built_from_values() -> None:
+    """Only `Where` joins SQL with what is not written beside it."""
+    tidy(
+        "SQL in a store is literal text: no f-string, no format, no % around it.",
+        (
+            f"{place.source.at(node)} {ast.unparse(part)[:60]}"
+            for place in asking()
+            for node in ast.walk(place.function)
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("db.")
+            for part in ast.walk(node.args[0])
+            if isinstance(part, ast.JoinedStr | ast.Mod)
+            or (isinstance(part, ast.Attribute) and part.attr == "format")
+        ),
+    )

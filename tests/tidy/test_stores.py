@@ -1,0 +1,119 @@
+"""Stores: each table has one writer, each function a name that says what it costs and locks."""
+
+import re
+
+from tests.tidy.statements import Statement, asking, statements
+from tests.tidy.tree import tidy
+
+# Table → the package that writes it. Anybody may read any table by join.
+OWNERS = {
+    "api_key_uses": "access",
+    "api_keys": "developer",
+    "audit_events": "access",
+    "audit_heads": "access",
+    "books": "accounts",
+    "businesses": "accounts",
+    "developer_apps": "developer",
+    "idempotency_keys": "http",
+    "installation": "access",
+    "login_failures": "access",
+    "members": "accounts",
+    "rate_cells": "access",
+    "sessions": "access",
+    "subscriptions": "accounts",
+    "usage_records": "access",
+    "users": "accounts",
+    "webhook_deliveries": "webhooks",
+    "webhook_endpoints": "webhooks",
+    "webhook_events": "webhooks",
+    "webhook_queue": "webhooks",
+    "webhook_secrets": "webhooks",
+}
+
+# What else is written by another than the owner, each with its reason.
+GUESTS = {
+    "access.store.vault.update_data_key businesses": "the columns of the wrapped key are access's",
+    "access.store.sessions.update_password users": "the column of the password is access's",
+    "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",
+}
+
+_WRITE = re.compile(
+    r"\bINSERT\s+INTO\s+([a-z_]+)|\bDELETE\s+FROM\s+([a-z_]+)"
+    r"|(?<!DO )(?<!FOR )(?<!KEY )\bUPDATE\s+(?!SET\b|OF\b|SKIP\b|NOWAIT\b)([a-z_]+)"
+)
+_LOCK = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+)?(?:UPDATE|SHARE)\b|\bpg_advisory")
+
+# First word of a function's name → what its statement must do (True), mustn't (False).
+READS = {"writes": False, "locks": False}
+WRITES = {"writes": True}
+VERBS: dict[str, dict[str, bool]] = {
+    "show": READS,
+    "find": READS,
+    "list": READS,
+    "count": READS,
+    "is": READS,
+    "has": READS,
+    "lock": {"writes": False, "locks": True},
+    "insert": WRITES,
+    "update": WRITES,
+    "delete": WRITES,
+    "upsert": WRITES,
+    "claim": WRITES,
+    "append": WRITES,
+    "add": WRITES,
+    "check": WRITES,
+    "end": WRITES,
+    "forget": WRITES,
+    "keep": WRITES,
+    "open": WRITES,
+    "queue": WRITES,
+    "record": WRITES,
+    "revoke": WRITES,
+    "take": WRITES,
+    "touch": WRITES,
+    "turn": {},
+}
+
+
+def _written(statement: Statement) -> set[str]:
+    return {"".join(names) for names in _WRITE.findall(statement.sql)}
+
+
+def test_every_table_has_one_writer() -> None:
+    """Who changes a table is found in one package, so its invariants are too."""
+    found: list[str] = []
+    guests: set[str] = set()
+    for statement in statements()[0]:
+        package = statement.name.split(".")[0]
+        for table in _written(statement):
+            if f"{statement.name} {table}" in GUESTS:
+                guests.add(f"{statement.name} {table}")
+            elif OWNERS.get(table) != package:
+                found.append(f"{statement.place}: {table} is {OWNERS.get(table, 'in no list')}")
+    assert guests == GUESTS.keys(), "GUESTS names a statement that is gone"
+    tidy(
+        "A table is written by its owner only: call the owner, or write a new table and its owner "
+        "into OWNERS.",
+        found,
+    )
+
+
+def test_store_functions_say_what_they_do() -> None:
+    """The first word of a name tells whether the function reads, locks or writes."""
+    found: list[str] = []
+    for statement in statements()[0]:
+        verb = statement.function.split("_")[0]
+        does = {"writes": bool(_written(statement)), "locks": bool(_LOCK.search(statement.sql))}
+        for what, wanted in VERBS.get(verb, {}).items():
+            if does[what] != wanted:
+                found.append(f"{statement.place}: {what} {'nothing' if wanted else 'something'}")
+    found += [
+        f"{place.place}: {place.function.name.split('_')[0]} is no verb of VERBS"
+        for place in asking()
+        if place.function.name.split("_")[0] not in VERBS
+    ]
+    tidy(
+        "A store's function begins with a word that says what it costs and locks: "
+        f"{', '.join(VERBS)}.",
+        found,
+    )

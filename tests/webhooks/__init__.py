@@ -1,0 +1,1 @@
+"""Outbound webhooks: endpoints, deliveries, the sender, and receivers that mean harm."""

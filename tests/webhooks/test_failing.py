@@ -1,0 +1,139 @@
+"""An endpoint that fails: probed one at a time, disabled after fifteen, started afresh."""
+
+from tests.webhooks.holding import Holding
+from tests.webhooks.receiver import Receiver
+from tests.webhooks.shop import Json, Shop, until
+from tests.webhooks.tls import Authority
+
+
+async def _disabled(shop: Shop, endpoint_id: str) -> Json:
+    async def look() -> Json | None:
+        endpoint = await shop.read(endpoint_id)
+        return endpoint if endpoint["status"] == "disabled" else None
+
+    return await until(look)
+
+
+async def _all_over(shop: Shop, endpoint_id: str) -> list[Json]:
+    async def look() -> list[Json] | None:
+        found = await shop.deliveries(f"endpoint_id={endpoint_id}")
+        is_over = all(d["status"] != "pending" and d["nextAttemptAt"] is None for d in found)
+        return found if is_over else None
+
+    return await until(look)
+
+
+async def test_after_three_failures_one_probe_at_a_time(
+    sender: Shop, receiver: Receiver, authority: Authority
+) -> None:
+    """However much is due; another endpoint is not held up by it."""
+    healthy = await Receiver().start(authority.server())
+    await sender.endpoint(healthy.url, events=["order.updated"])
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    held = Holding(receiver)
+    await sender.emit()
+    for failures in range(3):
+        await held.until(failures + 1)
+        held.answer(failures, 500)
+
+    async def has_failed() -> bool:
+        return (await sender.read(endpoint_id))["failureCount"] == 3
+
+    await until(has_failed)
+    book = await sender.book()
+    async with sender.house.pool.transaction() as db:
+        for _ in range(20):
+            await sender.emit_in(db, book)
+    for probe in range(3, 8):
+        await held.until(probe + 1)
+        # Claims go on meanwhile, and none is for the endpoint that is being probed.
+        for _ in range(2):
+            await sender.settled(await sender.emit("order.updated"))
+        assert receiver.under_way == 1
+        held.answer(probe, 500)
+    assert receiver.most_under_way == 1
+    await held.until(9)
+    # One success opens the lane again.
+    held.answer(8, 200)
+    await held.until(11)
+    assert receiver.most_under_way > 1
+    held.answer_rest(200)
+    assert all(each["status"] != "pending" for each in await _all_over(sender, endpoint_id))
+    await healthy.stop()
+
+
+async def test_fifteen_failures_in_a_row_disable_the_endpoint(
+    sender: Shop, receiver: Receiver
+) -> None:
+    """What is queued ends as endpoint_disabled, the audit log says why, and no more is sent."""
+    receiver.status = 500
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    book = await sender.book()
+    async with sender.house.pool.transaction() as db:
+        for _ in range(20):
+            await sender.emit_in(db, book)
+    endpoint = await _disabled(sender, endpoint_id)
+    assert endpoint["failureCount"] == 15
+    assert endpoint["disabledAt"] is not None
+    assert len(receiver.received) == 15
+    over = await _all_over(sender, endpoint_id)
+    assert len(over) == 20
+    assert {each["errorMessage"] for each in over} <= {"endpoint_disabled", "http_500"}
+    assert [each["errorMessage"] for each in over].count("endpoint_disabled") >= 17
+    [noted] = await sender.audit("webhook_endpoint.disabled")
+    assert noted["metadata"]["webhookEndpointId"] == endpoint_id
+    assert noted["metadata"]["consecutiveFailures"] == 15
+    assert (noted["actorName"], noted["actorUserId"]) == ("webhook sender", None)
+    assert await sender.emit() not in {each["eventId"] for each in await sender.deliveries()}
+    await _starts_afresh(sender, receiver, endpoint_id, over[0])
+
+
+async def _starts_afresh(shop: Shop, receiver: Receiver, endpoint_id: str, failed: Json) -> None:
+    """Enabled, it has a clean record, and nothing is sent again but what is resent."""
+    receiver.status = 200
+    receiver.received.clear()
+    enabled = await shop.act(endpoint_id, "enable")
+    assert (enabled["status"], enabled["failureCount"]) == ("active", 0)
+    await shop.settled(await shop.emit())
+    assert len(receiver.received) == 1
+    assert (await shop.resend(failed["id"]))["status"] == "pending"
+    again = await shop.settled(failed["eventId"])
+    assert (again["status"], again["attempts"]) == ("delivered", 1)
+    assert receiver.received[1].event_id == failed["eventId"]
+    assert len(receiver.received) == 2
+
+
+async def test_disabling_during_an_attempt(sender: Shop, receiver: Receiver) -> None:
+    """What is under way may still arrive; what is queued, and what fails now, ends."""
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    held = Holding(receiver)
+    first = await sender.emit()
+    await held.until(1)
+    second = await sender.emit()
+    await held.until(2)
+    queued = [await sender.emit() for _ in range(3)]
+    await sender.act(endpoint_id, "disable")
+    for event_id in queued:
+        over = await sender.settled(event_id)
+        assert (over["status"], over["errorMessage"]) == ("failed", "endpoint_disabled")
+        assert over["attempts"] == 0
+    assert (await sender.delivery_of(first))["status"] == "pending"
+    held.answer(0, 200)
+    held.answer(1, 500)
+    assert (await sender.settled(first))["status"] == "delivered"
+    over = await sender.settled(second)
+    assert (over["status"], over["errorMessage"]) == ("failed", "endpoint_disabled")
+    assert (over["attempts"], len(over["attemptsLog"])) == (1, 1)
+    assert len(receiver.received) == 2
+
+
+async def test_deleting_ends_what_is_queued(sender: Shop, receiver: Receiver) -> None:
+    """The log keeps what became of it."""
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    held = Holding(receiver)
+    first = await sender.emit()
+    await held.until(1)
+    await sender.owner.delete(f"/api/developer/webhook-endpoints/{endpoint_id}", status=200)
+    held.answer(0, 500)
+    over = await sender.settled(first)
+    assert (over["status"], over["errorMessage"]) == ("failed", "endpoint_disabled")

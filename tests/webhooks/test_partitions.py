@@ -1,0 +1,47 @@
+"""The log in weeks."""
+
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+
+from tillhouse.app import App
+from tillhouse.db.pool import Db
+from tillhouse.webhooks.store.partitions import turn_partitions
+
+WEEKS = """
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'webhook_deliveries'::regclass ORDER BY 1
+"""
+
+
+async def _weeks(db: Db) -> list[str]:
+    return [row["relname"] for row in await db.fetch(WEEKS)]
+
+
+async def test_weeks_come_and_go(sending_app: App) -> None:
+    """Coming weeks are made ahead; a week is dropped when all of it is older than is kept."""
+    house = sending_app.house
+    future = datetime(2031, 1, 8, tzinfo=UTC)
+    async with house.pool.transaction() as db:
+        assert await turn_partitions(db, future, 36500) == 0
+        assert {"webhook_deliveries_20310106", "webhook_deliveries_20310120"} <= set(
+            await _weeks(db)
+        )
+        later = future + timedelta(days=110)
+        assert await turn_partitions(db, later, 100) > 0
+        assert "webhook_deliveries_20310106" not in await _weeks(db)
+        assert "webhook_deliveries_20310120" in await _weeks(db)
+        # In this transaction only: other tests still need the present weeks.
+        await db.rollback()
+
+
+async def test_everything_lands_in_a_week(sending_app: App) -> None:
+    """An id of now belongs to a week's partition, never to the rest."""
+    house = sending_app.house
+    async with house.pool.reading() as db:
+        row = await db.fetchrow(
+            "SELECT (SELECT count(*) FROM webhook_events_rest) AS events, "
+            "(SELECT count(*) FROM webhook_deliveries_rest) AS deliveries"
+        )
+    assert isinstance(row, asyncpg.Record)
+    assert tuple(row) == (0, 0)
