@@ -141,14 +141,6 @@ async def test_all_broken_rules_are_named_at_once(business: Business) -> None:
     }  # fmt: skip
 
 
-async def test_wrong_fields_and_broken_rules_are_named_together(business: Business) -> None:
-    """A name that is too short doesn't hide an expiry that is past."""
-    await business.step_up()
-    body = {**GOOD, "name": "A", "expires_at": "2020-01-01"}
-    answer = await business.owner.post(KEYS, body, status=422)
-    assert answer.wrong_fields == {"name", "expires_at"}
-
-
 async def test_a_key_is_made_in_an_app_of_its_own_environment(
     business: Business, make: Make
 ) -> None:

@@ -10,15 +10,8 @@ import pytest
 from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.serving import Serving
-from tillhouse.access.vault import new_master_key
 
 Start = Callable[..., Awaitable[Serving]]
-
-
-@pytest.fixture(scope="session")
-def master_key() -> str:
-    """The master key of the session's database."""
-    return new_master_key()
 
 
 @pytest.fixture
@@ -40,7 +33,10 @@ async def start() -> AsyncIterator[Start]:
 async def pair(database_url: str, master_key: str) -> AsyncIterator[tuple[Serving, Serving]]:
     """Two processes on one database, without a rate limit."""
     settings = {"DATABASE_URL": database_url, "MASTER_KEY": master_key, "LOG_LEVEL": "warning"}
-    a, b = await asyncio.gather(Serving.up(**settings), Serving.up(**settings))
+    # Other tests of this database want to see their deliveries unsent.
+    a, b = await asyncio.gather(
+        Serving.up("--no-work", **settings), Serving.up("--no-work", **settings)
+    )
     yield a, b
     codes = await asyncio.gather(a.stop(), b.stop())
     logs = a.log + b.log

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from datetime import date, datetime
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -10,6 +10,7 @@ import structlog
 
 from tillhouse.access.callers import KeyCaller
 from tillhouse.access.store import usage as store
+from tillhouse.access.store.usage import CounterKey, Tally
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.errors import Unavailable
 
@@ -17,17 +18,6 @@ FLUSH_EVERY_S = 2.0
 _ERRORS_FROM = 400
 
 log = structlog.get_logger()
-
-# book, day, app, method, route template, class of status
-CounterKey = tuple[UUID, date, UUID, str, str, str]
-
-
-class Tally(msgspec.Struct):
-    """What one counter holds between two flushes."""
-
-    requests: int = 0
-    errors: int = 0
-    latency_us: int = 0
 
 
 class Usage:

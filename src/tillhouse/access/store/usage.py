@@ -1,17 +1,26 @@
 """Statements that add up usage."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import date, datetime
 from uuid import UUID
+
+import msgspec
 
 from tillhouse.db.pool import Db
 
-if TYPE_CHECKING:
-    from tillhouse.access.usage import CounterKey, Tally
+# book, day, app, method, route template, class of status
+CounterKey = tuple[UUID, date, UUID, str, str, str]
 
 
-async def add_usage(db: Db, tallies: "Sequence[tuple[CounterKey, Tally]]") -> None:
+class Tally(msgspec.Struct):
+    """What one counter holds between two flushes."""
+
+    requests: int = 0
+    errors: int = 0
+    latency_us: int = 0
+
+
+async def add_usage(db: Db, tallies: Sequence[tuple[CounterKey, Tally]]) -> None:
     """Add tallies to their records; they come sorted, so two processes can't deadlock."""
     columns = list(zip(*(key for key, _ in tallies), strict=True))
     await db.execute(
