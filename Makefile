@@ -42,7 +42,7 @@ fmt: $(DEV) ## Format, and mend what can be mended
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(DEV) ## Measure (ARGS="...")
+bench: $(DEV) ## Measure (ARGS="webhooks --backlog 100000")
 	@$(BIN)/python -m bench $(ARGS)
 
 docs: $(DEV) ## Write docs/openapi.json and src/tillhouse/db/schema.sql anew

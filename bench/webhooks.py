@@ -1,4 +1,4 @@
-"""Webhook speed: from a commit to its receipt, and how many in a second. `make bench-webhooks`."""
+"""Webhook speed: from a commit to its receipt, and how many in a second. ."""
 
 import argparse
 import asyncio
@@ -269,15 +269,7 @@ async def _report(scene: Scene, options: argparse.Namespace) -> None:
     console.print(table)
 
 
-def main() -> None:
+def measure(options: argparse.Namespace) -> None:
     """Measure, and print a table."""
-    parser = argparse.ArgumentParser(prog="make bench-webhooks")
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--backlog", type=int, default=20_000)
-    options = parser.parse_args()
     with world.database() as url, _certificates() as folder:
         uvloop.run(_measure(url, folder, options))
-
-
-if __name__ == "__main__":
-    main()
