@@ -1,4 +1,4 @@
-"""Webhook speed: from a commit to its receipt, and how many in a second. ."""
+"""Webhook speed: from a commit to its receipt, and how many in a second."""
 
 import argparse
 import asyncio
@@ -59,7 +59,7 @@ class Process:
         """Let it end by itself."""
         assert self._child.stdin
         self._child.stdin.close()
-        self._child.wait(30)
+        self._child.wait(60)
 
     def _read(self) -> str:
         assert self._child.stdout

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from datetime import timedelta
 
 import msgspec
 import structlog
@@ -76,7 +77,10 @@ class App:
         await open_missing_secrets(house, now())
         if self._works:
             pool = await house.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
-            self._sender = Sender(msgspec.structs.replace(house, pool=pool))
+            self._sender = Sender(
+                msgspec.structs.replace(house, pool=pool),
+                lease=timedelta(seconds=self._settings.webhook_lease_s),
+            )
             self._sender.start()
         document = describe(self._routes, __version__, self._settings.public_url)
         self._api = Api(house, self._routes, pages.build(document))

@@ -39,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_retry_factor: float = 5.0
     webhook_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
     webhook_ca_file: Path | None = None
+    webhook_lease_s: float = 30.0
     webhook_retention_days: int = 90
     pool_size: int = 16
 
@@ -60,6 +61,8 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
     "for development and tests",
     "WEBHOOK_CA_FILE": "certificates (PEM) that receivers may have besides the public ones",
+    "WEBHOOK_LEASE_S": "how long a sender may hold a delivery before another takes it (30); "
+    "longer than the 10 seconds of an attempt, or some are sent twice",
     "WEBHOOK_RETENTION_DAYS": "how long events and deliveries are kept (90)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
@@ -87,6 +90,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         webhook_retry_factor=values.decimal("WEBHOOK_RETRY_FACTOR", 5.0, 1.0, 100.0),
         webhook_allow_targets=values.networks("WEBHOOK_ALLOW_TARGETS"),
         webhook_ca_file=values.file("WEBHOOK_CA_FILE"),
+        webhook_lease_s=values.decimal("WEBHOOK_LEASE_S", 30.0, 0.5, 600.0),
         webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),

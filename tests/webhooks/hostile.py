@@ -1,14 +1,24 @@
-"""Receivers that mean harm: each takes a connection and does what no honest server would."""
+"""Receivers that mean harm: each takes a connection and does what no honest server would.
+
+`python -m tests.webhooks.hostile SERVER.PEM` starts them all and writes a line of JSON, name →
+address; they end with their standard input.
+"""
 
 import asyncio
 import contextlib
+import json
 import socket
 import ssl
 import struct
+import sys
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
-Reader, Writer = asyncio.StreamReader, asyncio.StreamWriter
+from tests.webhooks.tls import server_context
+
+Reader = asyncio.StreamReader
+Writer = asyncio.StreamWriter
 Trick = Callable[[Reader, Writer], Awaitable[None]]
 
 _OK = b"HTTP/1.1 200 OK\r\n"
@@ -54,13 +64,15 @@ async def _drip(writer: Writer, part: bytes) -> None:
     while not writer.is_closing():
         writer.write(part)
         await writer.drain()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.1)
 
 
 async def _pour(writer: Writer, part: bytes) -> None:
     while not writer.is_closing():
         writer.write(part)
         await writer.drain()
+        # Draining alone never lets the loop notice that the other side is gone.
+        await asyncio.sleep(0)
 
 
 async def _say(reader: Reader, writer: Writer, answer: bytes) -> None:
@@ -185,9 +197,7 @@ async def cut_body(reader: Reader, writer: Writer) -> None:
 async def broken_chunks(reader: Reader, writer: Writer) -> None:
     """A 200 whose body is no body."""
     await _request(reader)
-    writer.write(_OK + b"Transfer-Encoding: chunked\r\n\r\n")
-    await writer.drain()
-    writer.write(b"nothing of the sort\r\n")
+    writer.write(_OK + b"Transfer-Encoding: chunked\r\n\r\nnothing of the sort\r\n")
     await writer.drain()
 
 
@@ -219,3 +229,28 @@ async def speak_plainly(reader: Reader, writer: Writer) -> None:
     await reader.read(100)
     writer.write(_OK + b"Content-Length: 0\r\n\r\n")
     await writer.drain()
+
+
+TRICKS: tuple[Trick, ...] = (
+    silence, drip_head, drip_body, drip_error, endless_body, endless_chunk_size,
+    endless_trailers, large_body, gzip_bomb, large_header, many_headers, long_status_line,
+    early_hints, redirect, switch, cut_body, broken_chunks, nonsense, hang_up,
+)  # fmt: skip
+PLAIN_TRICKS: tuple[Trick, ...] = (mute, reset, half_close, speak_plainly)
+
+
+async def main(pem: Path) -> None:
+    """Play every trick until standard input ends."""
+    context = server_context(pem)
+    async with contextlib.AsyncExitStack() as stack:
+        urls: dict[str, str] = {}
+        for trick in (*TRICKS, *PLAIN_TRICKS):
+            tls = context if trick in TRICKS else None
+            urls[trick.__name__] = await stack.enter_async_context(serving(trick, tls))
+        sys.stdout.write(json.dumps(urls) + "\n")
+        sys.stdout.flush()
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

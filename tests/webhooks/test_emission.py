@@ -87,7 +87,7 @@ async def test_the_envelope_is_that_of_the_contract(quiet: Shop, sql: asyncpg.Co
     data = quiet.change()
     event_id = await quiet.emit(environment="live", data=data)
     payload = await sql.fetchval("SELECT payload FROM webhook_events WHERE id = $1", UUID(event_id))
-    envelope = json.loads(payload)
+    envelope = json.loads(payload or "")
     created = envelope.pop("created")
     assert envelope == {
         "id": event_id, "type": "order.created", "apiVersion": "v1",
@@ -110,7 +110,7 @@ async def test_an_event_carries_the_data_of_its_kind(quiet: Shop) -> None:
         delivery_status="read",
         meta_message_id=None,
     )
-    with pytest.raises(TypeError, match="order.created carries ChangeData"):
+    with pytest.raises(TypeError, match=r"order\.created carries ChangeData"):
         await quiet.emit(data=wrong)
     with pytest.raises(KeyError):
         await quiet.emit("order.refunded")

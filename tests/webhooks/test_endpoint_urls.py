@@ -11,16 +11,19 @@ MALFORMED = [
     "https://@198.41.0.4/", "https://user:p%40ss@198.41.0.4/", "https://198.41.0.4@127.0.0.1/",
     "https://198.41.0.4:0/", "https://198.41.0.4:65536/", "https://198.41.0.4:http/",
     "https://198.41.0.4:-1/", "https://198.41.0.4:4 43/", "https://198.41.0.4/a b",
-    " https://198.41.0.4/", "https://198.41.0.4/ ", "https://198.41.0.4/\t", "https://198.41.0.4/\n",
+    " https://198.41.0.4/", "https://198.41.0.4/ ", "https://198.41.0.4/\t",
+    "https://198.41.0.4/\n",
     "https://198.41.0.4/\r\nHost: a", "https://198.41.0.4/\\..", "https:\\\\198.41.0.4\\hook",
     "https://198.41.0.4\\@127.0.0.1/", "https://bücher.example/", "https://198.41.0.4/é",
-    "https://１９８.41.0.4/", "https://198。41。0。4/", "https://198.41.0.4/\u202e", "https://a_b..c/",
+    "https://\uff11\uff19\uff18.41.0.4/", "https://198\u300241\u30020\u30024/",
+    "https://198.41.0.4/\u202e", "https://a_b..c/",
     "https://.example.com/", "https://-a.example.com/", "https://a-.example.com/",
     "https://exa$mple.com/", "https://exam%70le.com/", "https://" + "a" * 64 + ".example.com/",
     "https://" + ".".join(["a" * 50] * 6) + "/", "https://[198.41.0.4]/", "https://[::1/",
     "https://::1/", "https://[]/", "https://[v1.fe80]/", "https://a[::1]/", "https://[::1]a/",
     "https://198.41.0.4/" + "a" * 2030, 'https://198.41.0.4/"', "https://198.41.0.4/<a>",
-    "https://198.41.0.4/{id}", "https://198.41.0.4/a|b", "https://198.41.0.4/`", "https://1.1.1.1^/",
+    "https://198.41.0.4/{id}", "https://198.41.0.4/a|b", "https://198.41.0.4/`",
+    "https://1.1.1.1^/",
 ]  # fmt: skip
 
 KEPT = {

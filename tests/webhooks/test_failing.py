@@ -62,6 +62,38 @@ async def test_after_three_failures_one_probe_at_a_time(
     await healthy.stop()
 
 
+async def test_the_first_probe_waits_for_what_is_under_way(
+    sender: Shop, receiver: Receiver, authority: Authority
+) -> None:
+    """Of a burst whose first three fail, the rest is part of what is known before a probe."""
+    healthy = await Receiver().start(authority.server())
+    await sender.endpoint(healthy.url, events=["order.updated"])
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    for _ in range(4):
+        await sender.settled(await sender.emit())
+    held = Holding(receiver)
+    for _ in range(4):
+        await sender.emit()
+    await held.until(4)
+    for number in range(3):
+        held.answer(number, 500)
+
+    async def has_failed() -> bool:
+        return (await sender.read(endpoint_id))["failureCount"] == 3
+
+    await until(has_failed)
+    await sender.emit()
+    for _ in range(3):
+        await sender.settled(await sender.emit("order.updated"))
+    assert receiver.under_way == 1
+    held.answer(3, 500)
+    await held.until(5)
+    assert receiver.under_way == 1
+    held.answer_rest(200)
+    assert all(each["status"] == "delivered" for each in await _all_over(sender, endpoint_id))
+    await healthy.stop()
+
+
 async def test_fifteen_failures_in_a_row_disable_the_endpoint(
     sender: Shop, receiver: Receiver
 ) -> None:

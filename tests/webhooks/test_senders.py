@@ -15,12 +15,10 @@ import pytest
 from tests.conftest import fresh_database
 from tests.webhooks.holding import Holding
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.shop import Json, Shop, routes, until
-from tests.webhooks.tls import Authority
+from tests.webhooks.shop import Shop, routes, until
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.settings import Settings
-from tillhouse.webhooks.sender.worker import Sender
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +73,17 @@ async def test_a_commit_wakes_the_senders_of_other_processes(
 
 
 async def test_two_senders_send_each_of_a_thousand_deliveries_once(
-    sender: Shop, receiver: Receiver
+    sender: Shop,
+    receiver: Receiver,
+    fresh_database_url: str,
+    sending_settings: Settings,
+    master_key: str,
 ) -> None:
     """To four endpoints, while both claim from the same lanes."""
     for number in range(4):
         await sender.endpoint(f"{receiver.url}/{number}")
-    other = Sender(sender.house)
-    other.start()
+    other = App(sending_settings, fresh_database_url, master_key, routes(), works=True)
+    await other.start()
     book = await sender.book()
     event_ids: list[str] = []
     for _ in range(10):
@@ -148,7 +150,7 @@ async def test_a_sender_that_stops_records_what_was_under_way(
     await stopping
     after = App(sending_settings, lone_url, master_key, routes())
     await after.start()
-    found: dict[str, Json] = {}
+    found: dict[str, tuple[str, int]] = {}
     async with after.house.pool.reading() as db:
         for row in await db.fetch("SELECT event_id, status, attempts FROM webhook_deliveries"):
             found[str(row["event_id"])] = (row["status"], row["attempts"])

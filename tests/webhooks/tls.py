@@ -34,6 +34,16 @@ class Authority:
         is_self_signed: bool = False,
     ) -> ssl.SSLContext:
         """A server's context with a certificate for these names."""
+        return server_context(self.pem(names, lasts=lasts, is_self_signed=is_self_signed))
+
+    def pem(
+        self,
+        names: Sequence[str] = ("127.0.0.1", "localhost"),
+        *,
+        lasts: datetime.timedelta = _DAY,
+        is_self_signed: bool = False,
+    ) -> Path:
+        """A file with a key and a certificate for these names."""
         key = ec.generate_private_key(ec.SECP256R1())
         signer = (None, None) if is_self_signed else (self._certificate, self._key)
         certificate = _issue(names[0], key, *signer, names, lasts)
@@ -47,9 +57,14 @@ class Authority:
             )
             + certificate.public_bytes(serialization.Encoding.PEM)
         )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(pem)
-        return context
+        return pem
+
+
+def server_context(pem: Path) -> ssl.SSLContext:
+    """A server's context with the key and certificate of a file."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    return context
 
 
 def _issue(

@@ -59,6 +59,7 @@ CATALOGUE: tuple[Scope, ...] = (
     *_pair("stores", "stores and staff", "Business", "medium"),
     *_pair("tables", "tables and table sessions", "Business", "low"),
     *_pair("messaging", "conversations and messages", "Messaging", "high"),
+    Scope("events:read", "Read and follow every event of the book", "Webhooks", "high"),
     *_pair("hotel", "rooms, guests and reservations", "Hotel", "medium"),
     Scope("wallet:read", "Read the wallet", "Payouts", "medium"),
     Scope("payouts:read", "Read payout accounts", "Payouts", "medium"),

@@ -7,7 +7,20 @@ import asyncpg
 import typer
 
 from tillhouse import __version__
-from tillhouse.cli import business, demo, docs, doctor, keys, migrate, serve, user, verify, work
+from tillhouse.cli import (
+    business,
+    demo,
+    docs,
+    doctor,
+    keys,
+    listen,
+    migrate,
+    serve,
+    trigger,
+    user,
+    verify,
+    work,
+)
 from tillhouse.cli.output import CommandError
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError
@@ -41,6 +54,8 @@ def _commands() -> typer.Typer:
     app.command()(serve.serve)
     app.command()(work.work)
     app.command()(demo.demo)
+    app.command()(listen.listen)
+    app.command()(trigger.trigger)
     app.command()(migrate.migrate)
     app.command()(doctor.doctor)
     app.command()(verify.verify)

@@ -1,10 +1,19 @@
 """The bytes of an answer: headers that every one carries, and its own."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import structlog
+
 from tillhouse.access.callers import Allowance
-from tillhouse.http.exchange import Exchange, Send
+from tillhouse.http.exchange import Exchange, Receive, Send
 from tillhouse.http.problems import Headers
 
+log = structlog.get_logger()
+
 JSON = b"application/json"
+EVENTS = b"text/event-stream"
 NO_CONTENT = 204
 
 # An API answers data to programs: nothing of it may be framed, sniffed, run or cached.
@@ -20,6 +29,8 @@ API_HEADERS: Headers = [
     (b"cache-control", b"no-store"),
 ]
 HSTS = (b"strict-transport-security", b"max-age=31536000")
+# A caller who takes nothing for so long is not listening.
+_TAKEN_WITHIN_S = 30.0
 
 
 def rate_headers(allowance: Allowance | None) -> Headers:
@@ -36,13 +47,47 @@ async def send_answer(
 ) -> None:
     """Send a JSON answer; one without content has no length and no type (RFC 9110, 8.6)."""
     content: Headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
-    headers = [
-        *(content if status != NO_CONTENT else ()),
+    headers = [*(content if status != NO_CONTENT else ()), *_common(exchange, own)]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_stream(
+    send: Send, receive: Receive, exchange: Exchange, pieces: AsyncGenerator[bytes], own: Headers
+) -> None:
+    """Send pieces as they come, without a length, until they end or the caller is gone."""
+    # Proxies that gather an answer before they pass it on are asked not to.
+    unbuffered: Headers = [(b"content-type", EVENTS), (b"x-accel-buffering", b"no")]
+    headers = [*unbuffered, *_common(exchange, own)]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    leaving = asyncio.create_task(_gone(receive))
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if leaving.done():
+                    return
+                if piece:
+                    async with asyncio.timeout(_TAKEN_WITHIN_S):
+                        more = {"type": "http.response.body", "body": piece, "more_body": True}
+                        await send(more)
+    except asyncio.CancelledError:
+        # The server stops. The caller gets a proper end, and comes again when it is back.
+        log.info("stream_cut", request_id=exchange.request_id)
+    finally:
+        leaving.cancel()
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _common(exchange: Exchange, own: Headers) -> Headers:
+    return [
         (b"x-request-id", exchange.request_id.encode()),
         *API_HEADERS,
         *own,
         *exchange.extra_headers,
         *rate_headers(exchange.allowance),
     ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -1,7 +1,7 @@
 """The ASGI application: finds the endpoint, turns refusals into answers, counts and logs."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 
 import structlog
 
@@ -9,7 +9,7 @@ from tillhouse.access.callers import KeyCaller
 from tillhouse.access.house import House
 from tillhouse.access.usage import Seen
 from tillhouse.http import cors, problems
-from tillhouse.http.answer import API_HEADERS, HSTS, send_answer
+from tillhouse.http.answer import API_HEADERS, HSTS, send_answer, send_stream
 from tillhouse.http.body import Gone
 from tillhouse.http.exchange import Exchange, Receive, Scope, Send, begin
 from tillhouse.http.log import AccessLog
@@ -17,12 +17,14 @@ from tillhouse.http.metrics import CONTENT_TYPE, Metrics
 from tillhouse.http.problems import Headers
 from tillhouse.http.route import Route
 from tillhouse.http.router import Router
-from tillhouse.kit.errors import Missing, Problem
+from tillhouse.kit.errors import Missing, Problem, Unavailable
 
 log = structlog.get_logger()
 
 Page = Callable[[House, Exchange], Awaitable[tuple[int, Headers, bytes]]]
+Responded = tuple[int, bytes | AsyncGenerator[bytes], Headers]
 _UNKNOWN = "(unknown)"
+STREAMS_MAX = 100
 
 
 class Api:
@@ -34,6 +36,7 @@ class Api:
         self._pages = dict(pages)
         self._metrics = Metrics(house.pool)
         self._access_log = AccessLog(house.settings.log_level)
+        self._streams = 0
         self._https: Headers = [HSTS] if house.settings.public_url.startswith("https") else []
 
     def add_metrics_page(self) -> None:
@@ -50,20 +53,40 @@ class Api:
             return
         exchange = begin(scope, self._house.settings.trusted_proxies)
         exchange.extra_headers = list(self._https)
-        status = 499
+        status, body, headers = 499, b"", []
         try:
             status, body, headers = await self._respond(exchange, receive)
-            if exchange.path in self._pages:
-                await _send_page(send, exchange, status, headers, body)
-            else:
+            if exchange.path not in self._pages:
                 headers = [*headers, *cors.answer_headers(exchange)]
+            if isinstance(body, bytes) and exchange.path in self._pages:
+                await _send_page(send, exchange, status, headers, body)
+            elif isinstance(body, bytes):
                 await send_answer(send, exchange, status, body, headers)
         except Gone:
             pass
         finally:
+            # A stream is noted when it begins: how long it lasts is up to its caller.
             self._note(exchange, status)
+        if not isinstance(body, bytes):
+            await self._stream(send, receive, exchange, body, headers)
 
-    async def _respond(self, exchange: Exchange, receive: Receive) -> tuple[int, bytes, Headers]:
+    async def _stream(
+        self,
+        send: Send,
+        receive: Receive,
+        exchange: Exchange,
+        pieces: AsyncGenerator[bytes],
+        headers: Headers,
+    ) -> None:
+        self._streams += 1
+        try:
+            await send_stream(send, receive, exchange, pieces, headers)
+        except TimeoutError:
+            log.info("stream_not_taken", request_id=exchange.request_id)
+        finally:
+            self._streams -= 1
+
+    async def _respond(self, exchange: Exchange, receive: Receive) -> Responded:
         try:
             return await self._dispatch(exchange, receive)
         except Problem as problem:
@@ -75,7 +98,7 @@ class Api:
             log.exception("internal_error", request_id=exchange.request_id, route=exchange.template)
             return 500, problems.internal_error(exchange.request_id), []
 
-    async def _dispatch(self, exchange: Exchange, receive: Receive) -> tuple[int, bytes, Headers]:
+    async def _dispatch(self, exchange: Exchange, receive: Receive) -> Responded:
         if exchange.path in self._pages and exchange.method in ("GET", "HEAD"):
             exchange.template = exchange.path
             status, headers, body = await self._pages[exchange.path](self._house, exchange)
@@ -89,6 +112,8 @@ class Api:
         endpoint, path = self._router.find(exchange.method, exchange.path)
         exchange.template = endpoint.route.path
         answer = await endpoint.answer(self._house, exchange, path, receive)
+        if not isinstance(answer.body, bytes) and self._streams >= STREAMS_MAX:
+            raise Unavailable(f"{STREAMS_MAX} streams are open: try again later.", retry_after_s=5)
         headers: Headers = [(b"idempotent-replayed", b"true")] if answer.is_replay else []
         return answer.status, answer.body, headers
 

@@ -5,6 +5,9 @@ admit → read the body → parse → one transaction (replay or handler) → co
 
 import inspect
 import re
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 from uuid import UUID
 
@@ -18,21 +21,25 @@ from tillhouse.access.house import House
 from tillhouse.db.constraints import refusal
 from tillhouse.db.pool import Db
 from tillhouse.http import once as idempotency
+from tillhouse.http.answer import EVENTS
 from tillhouse.http.body import read_body
 from tillhouse.http.caller import admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import parse
 from tillhouse.http.once import Once
 from tillhouse.http.query import parse_query
-from tillhouse.http.route import Open, Portal, Reply, Route
+from tillhouse.http.route import Open, Portal, Reply, Route, Stream
 from tillhouse.http.wire import decode
-from tillhouse.kit.errors import Invalid, Missing, Unavailable
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Invalid, Limited, Missing, Problem, Unavailable
 from tillhouse.kit.json import encode
 
 log = structlog.get_logger()
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _READS = ("GET",)
+# A comment, which clients of server-sent events pass over.
+_HEARTBEAT = b":\n\n"
 # A deadlock's victim has done nothing wrong and nothing at all: it runs again.
 _TRIES = 3
 _TRY_AGAIN = (
@@ -63,7 +70,7 @@ class Answer(msgspec.Struct, frozen=True):
     """A successful answer."""
 
     status: int
-    body: bytes
+    body: bytes | AsyncGenerator[bytes]
     is_replay: bool = False
 
 
@@ -100,6 +107,8 @@ class Endpoint:
         if self._has_query:
             args["query"] = query
         if self._is_read:
+            if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
+                return await self._listen(house, exchange, book, args)
             return await self._read(house, exchange, book, args)
         raw = await read_body(exchange, receive)
         decoded = decode(raw) if raw else {}
@@ -129,6 +138,46 @@ class Endpoint:
             raise _away(error, exchange) from error
         finally:
             await db.release()
+
+    async def _listen(
+        self, house: House, exchange: Exchange, book: Book | None, args: dict[str, Any]
+    ) -> Answer:
+        assert self.route.stream is not None, "asked before"  # noqa: S101
+        db = house.pool.reader()
+        try:
+            stream = await self.route.stream(self._visit(house, exchange, book, db), **args)
+            return Answer(self.route.status, self._watched(house, exchange, stream))
+        except _DATABASE_AWAY as error:
+            raise _away(error, exchange) from error
+        finally:
+            await db.release()
+
+    async def _watched(
+        self, house: House, exchange: Exchange, stream: Stream
+    ) -> AsyncGenerator[bytes]:
+        """The pieces with signs of life between them; they end when the caller may no longer."""
+        due = time.monotonic() + stream.heartbeat_s
+        # The first lets the caller know at once that it is heard.
+        yield _HEARTBEAT
+        async with aclosing(stream.pieces):
+            async for piece in stream.pieces:
+                if time.monotonic() >= due:
+                    if not await self._still_may(house, exchange):
+                        return
+                    due = time.monotonic() + stream.heartbeat_s
+                    yield _HEARTBEAT
+                yield piece
+
+    async def _still_may(self, house: House, exchange: Exchange) -> bool:
+        again = msgspec.structs.replace(exchange, now=now())
+        try:
+            await admit(house, self.route.guard, again)
+        except (Limited, Unavailable, *_DATABASE_AWAY):
+            # Neither a busy key nor a database that is away says that it may not.
+            return True
+        except Problem:
+            return False
+        return True
 
     async def _write(
         self,

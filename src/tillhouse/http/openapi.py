@@ -210,7 +210,8 @@ def _parameters(
 
 
 def _parameter(name: str, place: str, schema: dict[str, Any], *, required: bool) -> dict[str, Any]:
-    about = PARAMETERS.get(name, name.replace("_", " ").capitalize())
+    about = PARAMETERS.get(name) or schema.get("description")
+    about = about or name.replace("_", " ").capitalize()
     return {"name": name, "in": place, "required": required, "description": about, "schema": schema}
 
 
@@ -267,6 +268,9 @@ def _responses(
         schema["required"].append("meta")
         example["meta"] = example_of(schemas[repr(Meta)], components)
     content = _content(schema, example)
+    if route.stream is not None:
+        about = {"type": "string", "description": (route.stream.__doc__ or "").partition("\n")[0]}
+        content["text/event-stream"] = {"schema": about}
     names = ["X-Request-Id", *(["Idempotent-Replayed"] if route.once else [])]
     headers = {name: _header(name) for name in names}
     found: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 Routing, authorisation, OpenAPI and the generated tests all read this one table.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -52,6 +52,18 @@ class Reply(msgspec.Struct, Generic[T]):
     extra: dict[str, Any] | None = None
 
 
+class Stream(msgspec.Struct, frozen=True):
+    """Server-sent events as they come, until the caller leaves or may no longer listen.
+
+    The pieces hold no connection while they wait. When there is nothing to tell they give an
+    empty one, every second at the latest: only between two pieces is an end noticed.
+    """
+
+    pieces: AsyncGenerator[bytes]
+    # How often there is a sign of life, and a look at whether the caller still may listen.
+    heartbeat_s: float = 15.0
+
+
 class Route(msgspec.Struct, frozen=True):
     """One operation of the API."""
 
@@ -64,6 +76,8 @@ class Route(msgspec.Struct, frozen=True):
     once: bool = False
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
+    # What answers in the handler's place, with its arguments, who accepts text/event-stream.
+    stream: Callable[..., Awaitable[Stream]] | None = None
 
     @property
     def summary(self) -> str:

@@ -8,9 +8,11 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.http.examples import example_of
 from tillhouse.http.openapi import schema_of
-from tillhouse.http.route import Portal, Reply, Route
+from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
+from tillhouse.webhooks import stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
 from tillhouse.webhooks.catalogue import CATALOGUE
+from tillhouse.webhooks.stream import SentEvent, StreamFilter
 from tillhouse.webhooks.types import (
     AppChoice,
     AppFilter,
@@ -131,6 +133,16 @@ async def resend_delivery(call: Call, delivery_id: UUID) -> Reply[DeliveryWithAt
     return Reply("Delivery queued again", await deliveries.resend(call, delivery_id))
 
 
+async def list_latest_events(call: Call, query: StreamFilter) -> Reply[list[SentEvent]]:
+    """Follow the events of the book, or list the latest 100, the newest first."""
+    return Reply("Events", await stream.list_latest(call, query))
+
+
+async def follow_events(call: Call, query: StreamFilter) -> Stream:
+    """Server-sent events as they come: `id`, `event` (the type) and `data` (the payload)."""
+    return Stream(stream.follow(call, query))
+
+
 _ENDPOINTS = "/api/developer/webhook-endpoints"
 _ONE = _ENDPOINTS + "/{endpoint_id}"
 _SETTINGS = "/api/developer/webhook-settings"
@@ -161,5 +173,12 @@ ROUTES = (
         _PORTAL,
         status=202,
         once=True,
+    ),
+    Route(
+        "GET",
+        "/v1/events/stream",
+        list_latest_events,
+        Scope("events:read"),
+        stream=follow_events,
     ),
 )

@@ -115,8 +115,8 @@ def _check_host(host: str, *, is_bracketed: bool) -> None:
         return
     if not _HOST.fullmatch(host) or len(host) > 253:
         raise ValueError("must have a valid host")
-    last = host.rstrip(".").rpartition(".")[2]
-    if last.isdigit() or re.fullmatch("0x[0-9a-f]*", last):
+    # No top-level domain begins with a digit, so this is meant as an address.
+    if host.rstrip(".").rpartition(".")[2][0].isdigit():
         try:
             ip_address(host)
         except ValueError:

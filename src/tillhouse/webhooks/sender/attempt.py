@@ -11,6 +11,7 @@ import structlog
 from yarl import URL
 
 from tillhouse.webhooks.sender.guard import ForbiddenTarget, Response
+from tillhouse.webhooks.sender.phases import Phases
 
 TIMEOUT_S = 10.0
 RESPONSE_BYTES_MAX = 16 * 1024
@@ -18,6 +19,7 @@ SHOWN_BYTES = 500
 _SUCCESS = range(200, 300)
 _MAY_SAY_LATER = (429, 503)
 _SECONDS_MAX = 10
+_HUNG_UP = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 log = structlog.get_logger()
 
@@ -32,6 +34,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     address: str | None = None
     response: str | None = None
     retry_after_s: float = 0.0
+    phases: dict[str, int] = {}
 
 
 async def attempt(
@@ -39,14 +42,20 @@ async def attempt(
 ) -> Outcome:
     """Send once. Whatever the receiver does, this ends in time and raises nothing."""
     began = time.perf_counter()
-    answer = _Answer()
+    answer = _Answer(Phases(began=began))
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            await _send(session, url, body, headers, answer)
+            while not await _is_sent(session, url, body, headers, answer):
+                answer.phases = Phases(began=time.perf_counter())
     except Exception as error:  # noqa: BLE001 - a receiver's tricks must not end the worker
         # The status decides, once it is here: whatever is wrong with the body is ignored.
         if answer.status is None:
-            return Outcome(is_delivered=False, latency_ms=_since(began), error=reason(error))
+            return Outcome(
+                is_delivered=False,
+                latency_ms=_since(began),
+                error=reason(error),
+                phases=answer.phases.in_ms(),
+            )
     is_delivered = answer.status in _SUCCESS
     return Outcome(
         is_delivered=is_delivered,
@@ -56,16 +65,35 @@ async def attempt(
         address=answer.peer,
         response=answer.start[:SHOWN_BYTES].decode("utf-8", "replace").replace("\0", "�"),
         retry_after_s=answer.retry_after_s,
+        phases=answer.phases.in_ms(),
     )
 
 
 class _Answer(msgspec.Struct):
     """What has come in so far."""
 
+    phases: Phases
     status: int | None = None
     peer: str | None = None
     retry_after_s: float = 0.0
     start: bytes = b""
+
+
+async def _is_sent(
+    session: aiohttp.ClientSession,
+    url: str,
+    body: bytes,
+    headers: dict[str, str],
+    answer: _Answer,
+) -> bool:
+    """Send; False when a kept connection was closed from the other side, which is no failure."""
+    try:
+        await _send(session, url, body, headers, answer)
+    except _HUNG_UP:
+        if answer.status is not None or not answer.phases.is_kept:
+            raise
+        return False
+    return True
 
 
 async def _send(
@@ -76,8 +104,10 @@ async def _send(
     answer: _Answer,
 ) -> None:
     async with session.post(
-        URL(url, encoded=True), data=body, headers=headers, allow_redirects=False
-    ) as response:
+        URL(url, encoded=True), data=body, headers=headers, allow_redirects=False,
+        trace_request_ctx=answer.phases,
+    ) as response:  # fmt: skip
+        answer.phases.answered = time.perf_counter()
         answer.peer = response.peer if isinstance(response, Response) else None
         if response.status in _MAY_SAY_LATER:
             answer.retry_after_s = _retry_after(response)

@@ -87,6 +87,7 @@ def _entry(result: Result) -> str:
             "address": outcome.address,
             "responseStatus": outcome.response_status,
             "latencyMs": outcome.latency_ms,
+            "phasesMs": outcome.phases,
             "error": outcome.error,
             "response": outcome.response,
         }

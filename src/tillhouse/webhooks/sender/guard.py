@@ -19,6 +19,7 @@ from aiohttp.connector import Connection
 
 from tillhouse.kit.network import Network, parse_address
 from tillhouse.kit.targets import is_forbidden
+from tillhouse.webhooks.sender.phases import tracing
 
 _RESOLVERS = 32
 _HEAD_BYTES_MAX = 16 * 1024
@@ -59,6 +60,7 @@ def session(
     return aiohttp.ClientSession(
         connector=connector,
         response_class=Response,
+        trace_configs=[tracing()],
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,

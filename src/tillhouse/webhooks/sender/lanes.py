@@ -34,14 +34,12 @@ class Lanes:
         lane.window = min(WINDOW_MAX, lane.window + 1) if is_success else max(1, lane.window // 2)
         lane.ended_s = now_s
 
-    def known(self, now_s: float) -> tuple[list[UUID], list[int], list[int]]:
-        """(endpoint, under way, window) of every lane that was busy a moment ago."""
+    def known(self, now_s: float) -> dict[UUID, tuple[int, int]]:
+        """(under way, window) of every lane that was busy a moment ago."""
         self._forget(now_s)
-        return (
-            list(self._lanes),
-            [lane.under_way for lane in self._lanes.values()],
-            [lane.window for lane in self._lanes.values()],
-        )
+        return {
+            endpoint_id: (lane.under_way, lane.window) for endpoint_id, lane in self._lanes.items()
+        }
 
     def _forget(self, now_s: float) -> None:
         """A lane at rest starts afresh: what it could bear a while ago says little."""

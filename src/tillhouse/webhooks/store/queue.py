@@ -1,6 +1,6 @@
 """Statements of the sender: claim a batch, record a batch, end what has nowhere to go."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.json import encode
 
 LANES_MAX = 5000
 
@@ -39,29 +40,32 @@ _LANES = """
 _CLAIM = (
     _LANES
     + """
-    , known AS (
-        SELECT * FROM unnest($3::uuid[], $4::int[], $5::int[])
-            AS k (endpoint_id, under_way, size)
-    ), due AS (
-        SELECT l.book_id, l.endpoint_id, e.failure_count >= $8 AS is_failing,
-            coalesce(k.under_way, 0) AS under_way, coalesce(k.size, $6) AS size
-        FROM (SELECT * FROM lanes LIMIT $9) l
-        JOIN webhook_endpoints e ON e.book_id = l.book_id AND e.id = l.endpoint_id
-        LEFT JOIN known k ON k.endpoint_id = l.endpoint_id
-        WHERE e.status = 'active' AND EXISTS (
+    , due AS (
+        SELECT l.book_id, l.endpoint_id, e.is_failing, k.under_way, k.size
+        FROM (SELECT * FROM lanes LIMIT $7) l
+        CROSS JOIN LATERAL (
+            SELECT e.failure_count >= $6 AS is_failing FROM webhook_endpoints e
+            WHERE e.book_id = l.book_id AND e.id = l.endpoint_id AND e.status = 'active'
+                AND (e.failure_count < $6 OR e.probe_until IS NULL OR e.probe_until <= $1)
+            OFFSET 0
+        ) e
+        CROSS JOIN LATERAL (
+            SELECT coalesce(($3::jsonb -> l.endpoint_id::text ->> 0)::int, 0) AS under_way,
+                coalesce(($3::jsonb -> l.endpoint_id::text ->> 1)::int, $4) AS size
+        ) k
+        WHERE (e.is_failing OR k.size > k.under_way) AND EXISTS (
             SELECT FROM webhook_queue q WHERE q.book_id = l.book_id
                 AND q.endpoint_id = l.endpoint_id AND q.due_at <= $1)
-            AND (e.failure_count < $8 OR e.probe_until IS NULL OR e.probe_until <= $1)
     ), probing AS (
         UPDATE webhook_endpoints e SET probe_until = $2
         FROM (SELECT * FROM due WHERE is_failing AND under_way = 0
-            LIMIT greatest(1, $7::int / 2)) d
+            LIMIT greatest(1, $5::int / 2)) d
         WHERE e.book_id = d.book_id AND e.id = d.endpoint_id
             AND (e.probe_until IS NULL OR e.probe_until <= $1)
         RETURNING e.book_id, e.id
     ), room AS (
         SELECT book_id, endpoint_id, under_way, size - under_way AS places, 1 AS turn
-        FROM due WHERE NOT is_failing AND size > under_way
+        FROM due WHERE NOT is_failing
         UNION ALL
         SELECT book_id, id, 0, 1, 0 FROM probing
     ), chosen AS (
@@ -72,7 +76,7 @@ _CLAIM = (
             FOR UPDATE SKIP LOCKED) c
         ORDER BY r.turn, r.under_way
             + row_number() OVER (PARTITION BY r.endpoint_id ORDER BY c.due_at), c.due_at
-        LIMIT $7
+        LIMIT $5
     ), claimed AS (
         UPDATE webhook_queue q SET is_claimed = true, due_at = $2,
             generation = q.generation + 1
@@ -155,14 +159,14 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     db: Db,
     now: datetime,
     lease_ends_at: datetime,
-    busy: tuple[list[UUID], list[int], list[int]],
+    busy: Mapping[UUID, tuple[int, int]],
     window: int,
     free: int,
     failures_to_probe: int,
 ) -> Sequence[Record]:
     """Lease due deliveries, lane by lane: a lane is the queue of one endpoint.
 
-    `busy` tells (endpoint, under way, window) of the lanes that this worker knows; others have
+    `busy` tells (under way, window) of the endpoints that this worker knows; others have
     `window`. Where lanes compete for `free` places, those with the least under way come first,
     so that no lane waits for another. A lane that fails gets one probe at a time, everywhere:
     the UPDATE of `probe_until` lets one worker through. Every probe that it lets through is
@@ -172,7 +176,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
         _CLAIM,
         now,
         lease_ends_at,
-        *busy,
+        encode(busy).decode(),
         window,
         free,
         failures_to_probe,

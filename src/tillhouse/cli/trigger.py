@@ -1,0 +1,133 @@
+"""`tillhouse trigger`: let an event happen, to see what a receiver makes of it."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from tillhouse.access.audit import COMMAND_LINE
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Book, Books, UserCaller
+from tillhouse.access.house import House
+from tillhouse.access.roles import PERMISSIONS, SCOPES
+from tillhouse.access.store import sessions
+from tillhouse.accounts import store
+from tillhouse.cli import demo, given
+from tillhouse.cli.output import AsJson, CommandError, Data, table, tell
+from tillhouse.cli.running import run
+from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.secrets import Environment
+from tillhouse.webhooks.actions import endpoints
+from tillhouse.webhooks.catalogue import BY_NAME, TEST
+from tillhouse.webhooks.types import DeliveryWithAttempts
+
+
+def trigger(
+    event: Annotated[str, typer.Argument(help="The event's type: webhook.test.")],
+    *,
+    endpoint: Annotated[
+        str | None, typer.Option(help="Id of one endpoint; all active ones when left out.")
+    ] = None,
+    environment: Annotated[Environment, typer.Option(help="Whose endpoints.")] = "test",
+    business: Annotated[
+        str | None, typer.Option(help="Id of the business; the demo when left out.")
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Queue a test event to the webhook endpoints of a business; a running server sends it."""
+    _check_event(event)
+    endpoint_id = given.id_of("--endpoint", endpoint) if endpoint is not None else None
+    business_id = given.id_of("--business", business) if business is not None else None
+
+    async def work(house: House) -> list[DeliveryWithAttempts]:
+        async with house.pool.transaction() as db:
+            call = await _call(house, db, business_id, now())
+            chosen = await _choose(call, endpoint_id, environment)
+            queued = [await endpoints.test(call, one) for one in chosen]
+        # The senders are other processes: a command has no worker that hears its bell.
+        await house.pool.notify()
+        return queued
+
+    queued = run(work, data)
+    rows = [(one.id, one.event_id, one.webhook_endpoint_id, one.url) for one in queued]
+    shown = table(("Delivery", "Event", "Endpoint", "To"), rows)
+    result = {"environment": environment, "deliveries": queued}
+    tell(result, as_json=as_json, shown=shown)
+
+
+def _check_event(event: str) -> None:
+    if event in BY_NAME:
+        raise CommandError(
+            f"{event} comes with its feature, by doing what it tells of; until then only {TEST} "
+            "can be triggered."
+        )
+    if event != TEST:
+        raise typer.BadParameter(f"there is no event {event}; {TEST} can be triggered")
+
+
+async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment) -> list[UUID]:
+    """The endpoint that was named, or every active one of the environment."""
+    found = {one.id: one for one in await endpoints.list_all(call, None)}
+    if endpoint_id is None:
+        active = [
+            one.id
+            for one in found.values()
+            if one.environment == environment and one.status == "active"
+        ]
+        if not active:
+            raise CommandError(
+                f"The business has no active webhook endpoint in {environment}: make one with "
+                "POST /api/developer/webhook-endpoints, or use `tillhouse listen`."
+            )
+        return active
+    if endpoint_id not in found:
+        raise CommandError(f"The business has no webhook endpoint {endpoint_id}.")
+    if (other := found[endpoint_id].environment) != environment:
+        raise CommandError(f"That endpoint is of {other}: add --environment {other}.")
+    return [endpoint_id]
+
+
+async def _call(house: House, db: Db, business_id: UUID | None, moment: datetime) -> Call:
+    """An owner of the business as a caller, by the command line."""
+    if business_id is None:
+        business_id = await _demo(db)
+    found = {row["environment"]: row["id"] for row in await store.list_books(db, business_id)}
+    if not found:
+        raise CommandError(f"There is no business {business_id}: see `business list`.")
+    members = await store.list_members(db, business_id)
+    owner = next(member for member in members if member["role"] == "owner")
+    books = Books(**found)
+    caller = UserCaller(
+        user_id=owner["id"],
+        session_id=new_id(),
+        business_id=business_id,
+        books=books,
+        name=COMMAND_LINE.name,
+        email=owner["email"],
+        role="owner",
+        permissions=PERMISSIONS["owner"],
+        scopes=SCOPES["owner"],
+        password_verified_at=None,
+        has_api_access=True,
+    )
+    return Call(
+        db=db,
+        house=house,
+        now=moment,
+        request_id=str(new_id()),
+        ip=COMMAND_LINE.ip,
+        business_id=business_id,
+        book=Book(books.live, "live"),
+        caller=caller,
+    )
+
+
+async def _demo(db: Db) -> UUID:
+    user = await sessions.find_user_by_email(db, demo.EMAIL)
+    if user is None or user["business_id"] is None:
+        raise CommandError("There is no demo business: run `tillhouse demo`, or give --business.")
+    return user["business_id"]

@@ -1,0 +1,70 @@
+"""`tillhouse trigger` queues test events, and says which it can't let happen."""
+
+from typing import Any
+from uuid import uuid4
+
+import aiohttp
+
+from tests.cli.command import Command
+from tests.system.client import Client
+from tests.system.serving import Serving
+
+ENDPOINTS = "/api/developer/webhook-endpoints"
+
+
+async def login(session: aiohttp.ClientSession, address: str, demo: dict[str, Any]) -> Client:
+    """The owner of the demo business."""
+    anybody = Client(session, address)
+    body = {"email": demo["email"], "password": demo["password"]}
+    answer = await anybody.post("/api/auth/login", body, status=200)
+    return anybody.as_bearer(answer.data["accessToken"])
+
+
+async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
+    """Every active endpoint of the environment gets its own, or the one that is named."""
+    demo = command.json("demo")
+    serving = await Serving.up("--no-work", DATA=str(command.data), LOG_LEVEL="error")
+    try:
+        async with aiohttp.ClientSession() as session:
+            owner = await login(session, serving.address, demo)
+            made = []
+            for number in range(2):
+                body = {
+                    "name": f"Hook {number}",
+                    "url": f"https://198.41.0.4/{number}",
+                    "environment": "test",
+                    "events": ["order.created"],
+                }
+                made.append((await owner.post(ENDPOINTS, body, status=201)).data["id"])
+            queued = command.json("trigger", "webhook.test")
+            assert queued["environment"] == "test"
+            assert {one["webhookEndpointId"] for one in queued["deliveries"]} == set(made)
+            [one] = command.json("trigger", "webhook.test", "--endpoint", made[0])["deliveries"]
+            path = f"/api/developer/webhook-deliveries/{one['id']}"
+            seen = (await owner.get(path, status=200)).data
+            assert (seen["eventType"], seen["status"]) == ("webhook.test", "pending")
+            other = command.refusal(
+                "trigger", "webhook.test", "--endpoint", made[0], "--environment", "live"
+            )
+            assert "--environment test" in other
+            await owner.post(f"{ENDPOINTS}/{made[0]}/disable", status=200)
+            [left] = command.json("trigger", "webhook.test")["deliveries"]
+            assert left["webhookEndpointId"] == made[1]
+            said = command.refusal("trigger", "webhook.test", "--endpoint", made[0])
+            assert "disabled" in said
+            await owner.delete(f"{ENDPOINTS}/{made[0]}", status=200)
+            await owner.delete(f"{ENDPOINTS}/{made[1]}", status=200)
+    finally:
+        await serving.stop()
+        serving.kill()
+
+
+def test_what_can_not_be_triggered(command: Command, business: str) -> None:
+    """No endpoint, an unknown one, an event without its feature, no such event or business."""
+    own = ["trigger", "webhook.test", "--business", business]
+    assert "no active webhook endpoint in test" in command.refusal(*own)
+    assert "no webhook endpoint" in command.refusal(*own, "--endpoint", str(uuid4()))
+    assert "comes with its feature" in command.refusal("trigger", "order.created")
+    assert "no event" in command.refusal("trigger", "order.made", code=2)
+    nobody = command.refusal("trigger", "webhook.test", "--business", str(uuid4()))
+    assert "There is no business" in nobody

@@ -1,0 +1,240 @@
+"""Answers that go on: events as they come, signs of life between them, and every way to end."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from tests.api import Api
+from tests.make import Business, Make
+from tests.webhooks.shop import ENDPOINTS, Shop
+from tillhouse.access.call import Call
+from tillhouse.app import ROUTES, App
+from tillhouse.http.api import STREAMS_MAX
+from tillhouse.http.route import Reply, Route, Scope, Stream
+from tillhouse.settings import from_env
+
+PATH = "/v1/events/stream"
+TICKS = "/v1/ticks"
+
+
+class Listening:
+    """A request whose answer is read while it still comes."""
+
+    def __init__(self, api: Api, path: str) -> None:
+        self._leave = asyncio.Event()
+        self._came = asyncio.Event()
+        self.messages: list[dict[str, Any]] = []
+        path, _, query = path.partition("?")
+        sent = {"accept": "text/event-stream", **api.headers}
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": query.encode(),
+            "headers": [(k.encode(), v.encode()) for k, v in sent.items()],
+            "client": (api.peer, 1234),
+        }
+        self.task = asyncio.create_task(api.app(scope, self._receive, self._send))
+
+    async def _receive(self) -> dict[str, Any]:
+        await self._leave.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Any) -> None:
+        self.messages.append(message)
+        self._came.set()
+
+    async def status(self) -> int:
+        """What the answer begins with."""
+        await self._until(lambda: bool(self.messages))
+        return self.messages[0]["status"]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Those of the answer."""
+        return {name.decode(): value.decode() for name, value in self.messages[0]["headers"]}
+
+    @property
+    def text(self) -> str:
+        """What has come so far."""
+        return b"".join(m["body"] for m in self.messages[1:]).decode()
+
+    async def events(self, count: int) -> list[dict[str, str]]:
+        """At least so many events, each as its fields."""
+        await self._until(lambda: self.text.count("data: ") >= count)
+        parts = [part for part in self.text.split("\n\n") if part and not part.startswith(":")]
+        return [dict(line.split(": ", 1) for line in part.splitlines()) for part in parts]
+
+    async def heartbeats(self, count: int) -> None:
+        """Wait for so many signs of life."""
+        await self._until(lambda: self.text.count(":\n\n") >= count)
+
+    async def leave(self) -> None:
+        """Go, and see that the server notices."""
+        self._leave.set()
+        await asyncio.wait_for(self.task, timeout=5)
+
+    async def _until(self, is_so: Any) -> None:
+        async with asyncio.timeout(10):
+            while not is_so():
+                self._came.clear()
+                await self._came.wait()
+
+
+@asynccontextmanager
+async def listening(api: Api, path: str = PATH) -> AsyncIterator[Listening]:
+    """A stream that is open inside the block."""
+    opened = Listening(api, path)
+    try:
+        assert await opened.status() == 200, opened.messages
+        yield opened
+    finally:
+        await opened.leave()
+
+
+@pytest.fixture
+async def shop(app: App) -> Shop:
+    """A business to which events happen."""
+    return await Shop.open(app)
+
+
+async def test_events_come_once_committed_and_of_this_book_alone(shop: Shop, make: Make) -> None:
+    """Each event has id, type and payload; other books' and uncommitted ones don't come."""
+    other = Shop(make.app, await make.business())
+    client = await shop.business.client("events:read")
+    async with listening(client) as opened:
+        assert opened.headers["content-type"] == "text/event-stream"
+        assert opened.headers["cache-control"] == "no-store"
+        assert "content-length" not in opened.headers
+        await other.emit()
+        await shop.emit(environment="live")
+        with suppress(RuntimeError):
+            async with shop.house.pool.transaction() as db:
+                await shop.emit_in(db, await shop.book())
+                raise RuntimeError("rolled back")
+        ids = [await shop.emit(), await shop.emit("order.updated")]
+        found = await opened.events(2)
+        assert [event["id"] for event in found] == ids
+        assert [event["event"] for event in found] == ["order.created", "order.updated"]
+        assert json.loads(found[0]["data"])["id"] == ids[0]
+
+
+async def test_an_event_that_is_committed_late_still_comes(shop: Shop) -> None:
+    """Its id is the older one, and it comes after the newer one, once."""
+    client = await shop.business.client("events:read")
+    book = await shop.book()
+    async with listening(client) as opened:
+        async with shop.house.pool.transaction() as db:
+            late = await shop.emit_in(db, book)
+            early = await shop.emit()
+            assert [event["id"] for event in await opened.events(1)] == [early]
+        assert [event["id"] for event in await opened.events(2)] == [early, late]
+        last = await shop.emit()
+        assert [event["id"] for event in await opened.events(3)] == [early, late, last]
+
+
+async def test_a_stream_goes_on_after_an_event_and_has_only_the_types_asked_for(
+    shop: Shop,
+) -> None:
+    """`since` brings what was missed, `events` leaves out the rest; a test event can be asked."""
+    client = await shop.business.client("events:read")
+    first = await shop.emit()
+    missed = await shop.emit("order.updated")
+    await shop.emit("order.cancelled")
+    path = f"{PATH}?since={first}&events=order.updated,webhook.test"
+    async with listening(client, path) as opened:
+        assert [event["id"] for event in await opened.events(1)] == [missed]
+        made = await shop.business.endpoint()
+        await shop.owner.post(f"{ENDPOINTS}/{made['id']}/test", status=202)
+        assert (await opened.events(2))[1]["event"] == "webhook.test"
+
+
+async def test_who_accepts_no_stream_gets_a_list(shop: Shop) -> None:
+    """The latest events, the newest first, filtered as the stream is."""
+    client = await shop.business.client("events:read")
+    ids = [await shop.emit(), await shop.emit("order.updated"), await shop.emit()]
+    found = (await client.get(PATH, status=200)).data
+    assert [event["id"] for event in found] == ids[::-1]
+    found = (await client.get(f"{PATH}?since={ids[0]}&events=order.created", status=200)).data
+    assert [event["id"] for event in found] == [ids[2]]
+
+
+async def test_who_may_listen(shop: Shop) -> None:
+    """A key needs events:read, a login a role that has it; filters are checked first."""
+    owner = shop.owner.as_bearer(
+        shop.business.tokens["accessToken"], **{"service-environment": "test"}
+    )
+    async with listening(owner) as opened:
+        event_id = await shop.emit()
+        assert [event["id"] for event in await opened.events(1)] == [event_id]
+    accept = {"accept": "text/event-stream"}
+    poor = await shop.business.client("voice:read", "orders:read")
+    answer = await poor.get(PATH, headers=accept, status=403)
+    assert "events:read" in answer.json["message"]
+    client = await shop.business.client("events:read")
+    wrong = await client.get(f"{PATH}?since=1&events=order.made", headers=accept, status=422)
+    assert wrong.wrong_fields == {"since", "events"}
+
+
+async def test_a_stream_holds_no_connection_and_ends_with_its_caller(
+    shop: Shop,
+) -> None:
+    """Many streams wait on few connections; the 101st is refused, and a place is free again."""
+    client = await shop.business.client("events:read")
+    opened = [Listening(client, PATH) for _ in range(STREAMS_MAX)]
+    assert {await one.status() for one in opened} == {200}
+    answer = await client.get(PATH, headers={"accept": "text/event-stream"}, status=503)
+    assert answer.headers["retry-after"] == "5"
+    event_id = await shop.emit()
+    assert {(await one.events(1))[0]["id"] for one in opened} == {event_id}
+    await asyncio.gather(*(one.leave() for one in opened))
+    async with listening(client) as again:
+        assert await again.status() == 200
+
+
+async def tick(call: Call) -> Reply[int]:
+    """One."""
+    return Reply("Tick", 1)
+
+
+async def ticks(call: Call) -> Stream:
+    """Nothing but signs of life."""
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        while True:
+            yield b""
+            await asyncio.sleep(0.005)
+
+    return Stream(pieces(), heartbeat_s=0.02)
+
+
+@pytest.fixture
+async def ticking(database_url: str, master_key: str) -> AsyncIterator[Business]:
+    """A business at an application whose streams have a quick pulse."""
+    quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    route = Route("GET", TICKS, tick, Scope("events:read"), stream=ticks)
+    app = App(quiet, database_url, master_key, [*ROUTES, route])
+    await app.start()
+    yield await Make(app, app.house).business()
+    await app.stop()
+
+
+async def test_a_stream_ends_when_its_caller_may_no_longer_listen(ticking: Business) -> None:
+    """A revoked key, a scope taken away, a logout: at the next sign of life it is over."""
+    keys = [await ticking.key("events:read") for _ in range(2)]
+    opened = [Listening(ticking.anybody.as_bearer(key["secret"]), TICKS) for key in keys]
+    opened.append(Listening(ticking.owner, TICKS))
+    for one in opened:
+        assert await one.status() == 200
+        await one.heartbeats(3)
+    path = "/api/developer/api-keys"
+    await ticking.owner.post(f"{path}/{keys[0]['id']}/revoke", status=200)
+    await ticking.owner.patch(f"{path}/{keys[1]['id']}", {"scopes": ["voice:read"]}, status=200)
+    await ticking.owner.post("/api/auth/logout", status=200)
+    for one in opened:
+        await asyncio.wait_for(one.task, timeout=5)
+        assert one.messages[-1].get("more_body", False) is False
