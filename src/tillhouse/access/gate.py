@@ -95,7 +95,11 @@ class Gate:
                 is_allowed = place < row["granted"]
                 later = max(0, row["granted"] - place - 1)
                 allowance = Allowance(
-                    self._burst, self._window_s, remaining + later, row["full_in_s"], is_allowed
+                    self._burst,
+                    self._window_s,
+                    remaining + later if is_allowed else 0,
+                    row["full_in_s"],
+                    is_allowed,
                 )
             if not future.done():
                 future.set_result(Passage(caller, allowance))

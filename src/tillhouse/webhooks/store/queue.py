@@ -22,6 +22,8 @@ PLANNER = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "join_collapse_limit": "1",
+    # What even so depends on sizes is planned anew each time: a batch is worth it.
+    "plan_cache_mode": "force_custom_plan",
 }
 
 
