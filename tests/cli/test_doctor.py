@@ -27,8 +27,19 @@ def test_sound(command: Command) -> None:
 
 def test_unsafe(command: Command) -> None:
     """What lets others in, or one caller take everything, is named with its mend."""
-    open_ = Command(command.data, HOST="::", RATE_LIMIT="0", TRUSTED_PROXIES="0.0.0.0/0")
-    assert about(open_.json("doctor"), "unsafe") == {"HOST", "RATE_LIMIT", "TRUSTED_PROXIES"}
+    open_ = Command(
+        command.data,
+        HOST="::",
+        RATE_LIMIT="0",
+        TRUSTED_PROXIES="0.0.0.0/0",
+        WEBHOOK_ALLOW_TARGETS="127.0.0.1",
+    )
+    assert about(open_.json("doctor"), "unsafe") == {
+        "HOST",
+        "RATE_LIMIT",
+        "TRUSTED_PROXIES",
+        "WEBHOOK_ALLOW_TARGETS",
+    }
     proxied = Command(command.data, PUBLIC_URL="https://till.example.com")
     assert about(proxied.json("doctor"), "unsafe") == {"TRUSTED_PROXIES"}
 

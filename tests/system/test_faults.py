@@ -69,7 +69,7 @@ async def test_killed_between_any_two_statements(
     with tempfile.TemporaryDirectory() as folder:
         async with Proxy(Path(folder), database_url) as proxy:
             settings = {"DATABASE_URL": proxy.url, "MASTER_KEY": master_key, "LOG_LEVEL": "warning"}
-            serving = await start("--workers", str(WORKERS), **settings)
+            serving = await start("--no-work", "--workers", str(WORKERS), **settings)
             business = await register(Client(session, serving.address))
             for is_after in (False, True):
                 statements = await kill_at_every_statement(proxy, business, sql, is_after=is_after)

@@ -113,6 +113,12 @@ def judge(settings: Settings) -> list[Finding]:
     if settings.rate_limit == 0:
         message = "One caller can take everything: set TILLHOUSE_RATE_LIMIT to 100 or so."
         found.append(Finding("unsafe", "RATE_LIMIT", message))
+    if settings.webhook_allow_targets:
+        message = (
+            "Webhooks may reach addresses that are not public: "
+            "unset TILLHOUSE_WEBHOOK_ALLOW_TARGETS outside development."
+        )
+        found.append(Finding("unsafe", "WEBHOOK_ALLOW_TARGETS", message))
     return found
 
 

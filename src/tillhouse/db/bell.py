@@ -65,13 +65,17 @@ class Bell:
             await self._tell.wait()
             await asyncio.sleep(GATHER_S)
             self._tell.clear()
-            with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            with contextlib.suppress(
+                asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError
+            ):
                 await notify()
 
     async def _listen(self, connect: Callable[[], Awaitable[asyncpg.Connection]]) -> None:
         """Hold one connection on the channel; polling covers the time without it."""
         while True:
-            with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            with contextlib.suppress(
+                asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError
+            ):
                 connection = await connect()
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda *_, gone=gone: gone.set())

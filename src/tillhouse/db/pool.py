@@ -5,6 +5,7 @@ needs none (a bad body, a health check) costs none.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self
@@ -97,11 +98,13 @@ class Db:
     async def rollback(self) -> None:
         """Undo what was written and give the connection back."""
         connection = self._connection
-        if connection is not None and self.write and not connection.is_closed():
+        if connection is not None and self.write:
+            # A connection that died has left the pool by itself, and refuses every word.
             try:
                 await connection.execute("ROLLBACK")
             except FAILURES:
-                connection.terminate()
+                with contextlib.suppress(*FAILURES):
+                    connection.terminate()
         await self.release()
 
     async def release(self) -> None:
