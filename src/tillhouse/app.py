@@ -108,6 +108,13 @@ class App:
             raise RuntimeError("the application has not been started")
         return self._house
 
+    @property
+    def sender(self) -> Sender:
+        """What sends webhooks here, where this process works."""
+        if self._sender is None:
+            raise RuntimeError("this application does not send")
+        return self._sender
+
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
