@@ -141,6 +141,45 @@ async def test_all_broken_rules_are_named_at_once(business: Business) -> None:
     }  # fmt: skip
 
 
+async def test_wrong_fields_and_broken_rules_are_named_together(business: Business) -> None:
+    """A name that is too short doesn't hide an expiry that is past."""
+    await business.step_up()
+    body = {**GOOD, "name": "A", "expires_at": "2020-01-01"}
+    answer = await business.owner.post(KEYS, body, status=422)
+    assert answer.wrong_fields == {"name", "expires_at"}
+
+
+async def test_rules_are_silent_about_what_they_cannot_know(business: Business) -> None:
+    """A rule that rests on a wrong field says nothing; the others say all."""
+    await business.step_up()
+    policy = {"max_per_transaction": "5", "max_per_day": 0, "currency": "XXX"}
+    body = {
+        "name": "Till",
+        "environment": "staging",
+        "scopes": ["payouts:write", OUT],
+        "developer_app_id": str(uuid4()),
+        "withdrawal_policy": policy,
+        "nmae": "Till",
+    }
+    answer = await business.owner.post(KEYS, body, status=422)
+    wrong = "withdrawal_policy."
+    assert answer.wrong_fields == {
+        "environment", "nmae", wrong + "max_per_transaction", wrong + "max_per_day",
+        wrong + "currency",
+    }  # fmt: skip
+
+
+async def test_a_change_names_all_that_is_wrong_too(business: Business) -> None:
+    """PATCH gathers as POST does; a key that isn't there leaves the form's own errors."""
+    await business.step_up()
+    key = (await business.owner.post(KEYS, GOOD, status=201)).data
+    body = {"name": "A", "expires_at": "2020-01-01", "scopes": [OUT]}
+    answer = await business.owner.patch(f"{KEYS}/{key['id']}", body, status=422)
+    assert answer.wrong_fields == {"name", "expires_at", "withdrawal_policy"}
+    answer = await business.owner.patch(f"{KEYS}/{uuid4()}", body, status=422)
+    assert answer.wrong_fields == {"name"}
+
+
 async def test_a_key_is_made_in_an_app_of_its_own_environment(
     business: Business, make: Make
 ) -> None:

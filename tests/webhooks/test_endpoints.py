@@ -28,6 +28,19 @@ async def test_a_new_endpoint_has_the_whole_record(quiet: Shop) -> None:
     assert await quiet.read(made["id"]) == made
 
 
+async def test_everything_that_is_wrong_is_named_at_once(quiet: Shop) -> None:
+    """The form's errors don't hide those of the address, of the app, of the time window."""
+    inward = {"name": 5, "url": "https://10.0.0.1/hook", "developer_app_id": str(uuid4())}
+    refused = await quiet.owner.post(ENDPOINTS, {**BODY, **inward}, status=422)
+    assert refused.wrong_fields == {"name", "url", "developer_app_id"}
+    path = f"{ENDPOINTS}/{(await quiet.endpoint())['id']}"
+    refused = await quiet.owner.patch(path, {"name": 5, "url": inward["url"]}, status=422)
+    assert refused.wrong_fields == {"name", "url"}
+    window = {"since": "2026-02-01", "until": "2026-01-01", "status": "all"}
+    refused = await quiet.owner.post(f"{path}/recover", window, status=422)
+    assert refused.wrong_fields == {"status", "until"}
+
+
 async def test_an_endpoint_belongs_to_the_app_that_is_named(quiet: Shop) -> None:
     """Of this business and environment; any other app is refused by name."""
     app_id = await quiet.app_of("test")

@@ -24,6 +24,7 @@ from tillhouse.developer.types import (
     UsageRecord,
 )
 from tillhouse.http.route import Portal, Reply, Route
+from tillhouse.kit.errors import FieldError
 
 
 async def list_scopes(call: Call) -> Reply[list[ScopeShown]]:
@@ -54,6 +55,11 @@ async def create_key(call: Call, body: NewKey) -> Reply[KeyWithSecret]:
     return Reply(message, key, stored=keys.without_secret(key))
 
 
+async def new_key_faults(call: Call, body: NewKey) -> list[FieldError]:
+    """What speaks against the key."""
+    return await keys.new_faults(call, body)
+
+
 async def show_key(call: Call, key_id: UUID) -> Reply[Key]:
     """Read one API key."""
     return Reply("API key", await keys.show(call, key_id))
@@ -62,6 +68,11 @@ async def show_key(call: Call, key_id: UUID) -> Reply[Key]:
 async def change_key(call: Call, key_id: UUID, body: KeyPatch) -> Reply[Key]:
     """Update an API key."""
     return Reply("API key updated", await keys.change(call, key_id, body))
+
+
+async def key_faults(call: Call, key_id: UUID, body: KeyPatch) -> list[FieldError]:
+    """What speaks against the change of a key."""
+    return await keys.patch_faults(call, key_id, body)
 
 
 async def delete_key(call: Call, key_id: UUID) -> Reply[Deleted]:
@@ -109,9 +120,9 @@ ROUTES = (
     Route("GET", "/api/developer/apps", list_apps, _PORTAL),
     Route("POST", "/api/developer/apps", create_app, _PORTAL, status=201, once=True),
     Route("GET", _KEYS, list_keys, _PORTAL),
-    Route("POST", _KEYS, create_key, _STEP_UP, status=201, once=True),
+    Route("POST", _KEYS, create_key, _STEP_UP, status=201, once=True, faults=new_key_faults),
     Route("GET", _KEYS + "/{key_id}", show_key, _PORTAL),
-    Route("PATCH", _KEYS + "/{key_id}", change_key, _PORTAL),
+    Route("PATCH", _KEYS + "/{key_id}", change_key, _PORTAL, faults=key_faults),
     Route("DELETE", _KEYS + "/{key_id}", delete_key, _PORTAL),
     Route("POST", _KEYS + "/{key_id}/rotate", rotate_key, _STEP_UP, once=True),
     Route("POST", _KEYS + "/{key_id}/view-secret", view_secret, _STEP_UP),

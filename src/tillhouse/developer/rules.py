@@ -1,15 +1,18 @@
 """What a key may be: pure decisions."""
 
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from tillhouse.access.scopes import WITHDRAWAL, finance_writes
 from tillhouse.developer.types import Environment, KeyPatch, NewKey, NewWithdrawalPolicy
-from tillhouse.kit.errors import FieldError, Invalid, LimitReached, Refused
+from tillhouse.kit.errors import FieldError, LimitReached, Refused
 from tillhouse.kit.money import check_scale
+from tillhouse.kit.partly import faults, made
+from tillhouse.kit.values import DateOrTimestamp
 
 KEYS_MAX = 10
 APPS_MAX = 100
@@ -23,7 +26,7 @@ class Business(msgspec.Struct, frozen=True):
 
 
 class KeyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a key is to be, checked as a whole."""
+    """What a key is to be, as a whole."""
 
     name: str
     environment: Environment
@@ -34,54 +37,56 @@ class KeyFacts(msgspec.Struct, frozen=True, kw_only=True):
     withdrawal_policy: dict[str, Any] | None
 
 
-def new_key(new: NewKey, business: Business, now: datetime, *, has_app: bool) -> KeyFacts:
-    """A key as asked for, or every reason against it."""
-    expires_at = new.expires_at.ends_at(business.time_zone) if new.expires_at else None
-    errors = _expiry_errors(expires_at, now)
-    errors += _policy_errors(new.withdrawal_policy, business)
-    if not has_app:
-        errors.append(FieldError("developer_app_id", "is no app of this business and environment"))
-    facts = KeyFacts(
-        name=new.name,
-        environment=new.environment,
-        scopes=_unique(new.scopes),
-        allowed_origins=_unique(new.allowed_origins or []),
-        allowed_ip_ranges=_unique(new.allowed_ip_ranges or []),
-        expires_at=expires_at,
-        withdrawal_policy=_stored(new.withdrawal_policy),
+def new_key(new: NewKey, business: Business) -> KeyFacts:
+    """A key as asked for; whether it may be is for `key_faults`."""
+    return made(
+        KeyFacts,
+        {
+            "name": lambda: new.name,
+            "environment": lambda: new.environment,
+            "scopes": lambda: _unique(new.scopes),
+            "allowed_origins": lambda: _unique(new.allowed_origins or []),
+            "allowed_ip_ranges": lambda: _unique(new.allowed_ip_ranges or []),
+            "expires_at": lambda: _moment(new.expires_at, business),
+            "withdrawal_policy": lambda: _stored(new.withdrawal_policy),
+        },
     )
-    return _checked(facts, errors)
 
 
-def changed_key(old: KeyFacts, patch: KeyPatch, business: Business, now: datetime) -> KeyFacts:
-    """A key after a change, or every reason against it."""
-    errors: list[FieldError] = []
-    expires_at = old.expires_at
-    if patch.expires_at is not UNSET:
-        expires_at = patch.expires_at.ends_at(business.time_zone) if patch.expires_at else None
-        errors += _expiry_errors(expires_at, now)
-    policy = old.withdrawal_policy
-    if patch.withdrawal_policy is not UNSET:
-        errors += _policy_errors(patch.withdrawal_policy, business)
-        policy = _stored(patch.withdrawal_policy)
-    facts = KeyFacts(
-        name=old.name if patch.name is UNSET else patch.name,
-        environment=old.environment,
-        scopes=old.scopes if patch.scopes is UNSET else _unique(patch.scopes),
-        allowed_origins=(
-            old.allowed_origins
-            if patch.allowed_origins is UNSET
-            else _unique(patch.allowed_origins)
-        ),
-        allowed_ip_ranges=(
-            old.allowed_ip_ranges
-            if patch.allowed_ip_ranges is UNSET
-            else _unique(patch.allowed_ip_ranges)
-        ),
-        expires_at=expires_at,
-        withdrawal_policy=policy,
+def changed_key(old: KeyFacts, patch: KeyPatch, business: Business) -> KeyFacts:
+    """A key as it would be after a change."""
+
+    def after(name: str, meaning: Callable[[Any], Any]) -> Callable[[], Any]:
+        def part() -> Any:
+            asked = getattr(patch, name)
+            return getattr(old, name) if asked is UNSET else meaning(asked)
+
+        return part
+
+    return made(
+        KeyFacts,
+        {
+            "name": after("name", str),
+            "environment": lambda: old.environment,
+            "scopes": after("scopes", _unique),
+            "allowed_origins": after("allowed_origins", _unique),
+            "allowed_ip_ranges": after("allowed_ip_ranges", _unique),
+            "expires_at": after("expires_at", lambda asked: _moment(asked, business)),
+            "withdrawal_policy": after("withdrawal_policy", _stored),
+        },
     )
-    return _checked(facts, errors)
+
+
+def key_faults(
+    asked: NewKey | KeyPatch, facts: KeyFacts, business: Business, now: datetime
+) -> list[FieldError]:
+    """Every reason against the key that would come of it."""
+    return faults(
+        lambda: _expiry_errors(asked, facts, now),
+        lambda: _policy_errors(asked.withdrawal_policy, business),
+        lambda: _address_errors(facts),
+        lambda: _withdrawal_errors(facts),
+    )
 
 
 def check_key_limit(active: int) -> None:
@@ -105,49 +110,66 @@ def check_not_revoked(revoked_at: datetime | None) -> None:
         raise Refused("This API key is revoked: create a new one instead.")
 
 
-def _checked(facts: KeyFacts, errors: list[FieldError]) -> KeyFacts:
-    """The rules that look at several fields at once."""
+def _address_errors(facts: KeyFacts) -> Iterator[FieldError]:
     writes = finance_writes(facts.scopes)
     if facts.environment == "live" and writes and not facts.allowed_ip_ranges:
-        errors.append(
-            FieldError(
-                "allowed_ip_ranges",
-                f"is required for a live key with {', '.join(writes)}: "
-                "name the addresses that it is used from",
-            )
+        yield FieldError(
+            "allowed_ip_ranges",
+            f"is required for a live key with {', '.join(writes)}: "
+            "name the addresses that it is used from",
         )
+
+
+def _withdrawal_errors(facts: KeyFacts) -> Iterator[FieldError]:
     if WITHDRAWAL in facts.scopes and facts.withdrawal_policy is None:
-        errors.append(FieldError("withdrawal_policy", f"is required with {WITHDRAWAL}"))
-    if errors:
-        raise Invalid(errors)
-    return facts
+        yield FieldError("withdrawal_policy", f"is required with {WITHDRAWAL}")
 
 
-def _expiry_errors(expires_at: datetime | None, now: datetime) -> list[FieldError]:
-    if expires_at is not None and expires_at <= now:
-        return [FieldError("expires_at", "must be in the future")]
-    return []
+def _expiry_errors(
+    asked: NewKey | KeyPatch, facts: KeyFacts, now: datetime
+) -> Iterator[FieldError]:
+    is_named = asked.expires_at is not UNSET
+    if is_named and facts.expires_at is not None and facts.expires_at <= now:
+        yield FieldError("expires_at", "must be in the future")
 
 
-def _policy_errors(policy: NewWithdrawalPolicy | None, business: Business) -> list[FieldError]:
-    if policy is None:
+def _moment(asked: DateOrTimestamp | None, business: Business) -> datetime | None:
+    return asked.ends_at(business.time_zone) if asked else None
+
+
+def _policy_errors(
+    policy: NewWithdrawalPolicy | UnsetType | None, business: Business
+) -> list[FieldError]:
+    if not policy:
         return []
-    errors: list[FieldError] = []
+    return faults(
+        lambda: _currency_errors(policy, business),
+        lambda: _amount_errors(policy, "max_per_transaction", business),
+        lambda: _amount_errors(policy, "max_per_day", business),
+        lambda: _order_errors(policy),
+    )
+
+
+def _currency_errors(policy: NewWithdrawalPolicy, business: Business) -> Iterator[FieldError]:
     if policy.currency != business.currency:
-        errors.append(
-            FieldError("withdrawal_policy.currency", f"must be {business.currency}, the business's")
+        yield FieldError(
+            "withdrawal_policy.currency", f"must be {business.currency}, the business's"
         )
-    for name in ("max_per_transaction", "max_per_day"):
-        amount = getattr(policy, name)
-        if amount <= 0:
-            errors.append(FieldError(f"withdrawal_policy.{name}", "must be more than 0"))
-        elif wrong := check_scale(amount, business.currency):
-            errors.append(FieldError(f"withdrawal_policy.{name}", wrong))
-    if not errors and policy.max_per_transaction > policy.max_per_day:
-        errors.append(
-            FieldError("withdrawal_policy.max_per_transaction", "must not exceed max_per_day")
-        )
-    return errors
+
+
+def _amount_errors(
+    policy: NewWithdrawalPolicy, name: str, business: Business
+) -> Iterator[FieldError]:
+    amount = getattr(policy, name)
+    if amount <= 0:
+        yield FieldError(f"withdrawal_policy.{name}", "must be more than 0")
+    elif wrong := check_scale(amount, business.currency):
+        yield FieldError(f"withdrawal_policy.{name}", wrong)
+
+
+def _order_errors(policy: NewWithdrawalPolicy) -> Iterator[FieldError]:
+    if 0 < policy.max_per_day < policy.max_per_transaction:
+        yield FieldError("withdrawal_policy.max_per_transaction", "must not exceed max_per_day")
 
 
 def _stored(policy: NewWithdrawalPolicy | None) -> dict[str, Any] | None:

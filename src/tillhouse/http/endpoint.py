@@ -25,7 +25,7 @@ from tillhouse.http.answer import EVENTS
 from tillhouse.http.body import read_body
 from tillhouse.http.caller import admit
 from tillhouse.http.exchange import Exchange, Receive
-from tillhouse.http.fields import parse
+from tillhouse.http.fields import ERRORS_MAX, parse, right_parts
 from tillhouse.http.once import Once
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream
@@ -112,11 +112,39 @@ class Endpoint:
             return await self._read(house, exchange, book, args)
         raw = await read_body(exchange, receive)
         decoded = decode(raw) if raw else {}
-        body = parse(decoded, self.body_type)
+        try:
+            body = parse(decoded, self.body_type)
+        except Invalid as wrong:
+            raise await self._wholly(house, exchange, book, args, decoded, wrong) from None
         if self._has_body:
             args["body"] = body
         once = self._once(exchange, book, decoded)
         return await self._write(house, exchange, book, args, once)
+
+    async def _wholly(
+        self,
+        house: House,
+        exchange: Exchange,
+        book: Book | None,
+        args: dict[str, Any],
+        decoded: Any,
+        wrong: Invalid,
+    ) -> Invalid:
+        """Everything against a body of a wrong form: a bad name doesn't hide a past date."""
+        if self.route.faults is None or not isinstance(decoded, dict):
+            return wrong
+        db = house.pool.reader()
+        try:
+            args = {**args, "body": right_parts(decoded, self.body_type)}
+            broken = await self.route.faults(self._visit(house, exchange, book, db), **args)
+        except (Problem, *_DATABASE_AWAY):
+            # What the form says is true all the same.
+            return wrong
+        finally:
+            await db.release()
+        named = {error.field for error in wrong.details or ()}
+        more = [error for error in broken if error.field not in named]
+        return Invalid([*(wrong.details or ()), *more][:ERRORS_MAX])
 
     def _once(self, exchange: Exchange, book: Book | None, decoded: Any) -> Once | None:
         if not self.route.once or book is None:

@@ -11,9 +11,12 @@ import msgspec
 
 from tillhouse.http.wire import convert
 from tillhouse.kit.errors import FieldError, Invalid
+from tillhouse.kit.partly import Gap, Partly
 
 # A body with thousands of mistakes gets the first of them.
 ERRORS_MAX = 100
+# Of a longer list the items aren't judged one by one once something in it is wrong.
+ITEMS_MAX = 1_000
 
 # What msgspec puts between a sentence and the place inside the value that it is about.
 _INSIDE = " - at "
@@ -28,6 +31,48 @@ def parse(value: object, type_: Any) -> Any:
             raise Invalid.field("body", "must be a JSON object") from None
         errors = list(islice(_struct_errors(value, type_, ""), ERRORS_MAX))
         raise Invalid(errors or [FieldError("body", sentence(error))]) from None
+
+
+def right_parts(value: object, type_: Any) -> Any:
+    """What can be judged of a value that isn't wholly right: see `kit/partly.py`."""
+    try:
+        return convert(value, type_)
+    except msgspec.ValidationError:
+        inner = inner_type(type_)
+        if isinstance(value, dict) and _is_struct(inner):
+            return _right_fields(value, inner)
+        if isinstance(value, list) and get_origin(inner) is list:
+            return _right_items(value, get_args(inner)[0])
+        raise Gap from None
+
+
+def _right_fields(value: dict[str, Any], type_: Any) -> Partly:
+    right: dict[str, Any] = {}
+    for name, field in fields_of(type_).items():
+        try:
+            if name in value:
+                right[field.name] = right_parts(value[name], field.type)
+            elif not field.required:
+                right[field.name] = _default(field)
+        except Gap:
+            continue
+    return Partly(right)
+
+
+def _right_items(value: list[Any], type_: Any) -> list[Any]:
+    """The items in their places, so that what a rule says of the third names the third."""
+    if not _is_struct(inner_type(type_)):
+        raise Gap
+    # A list too long by far is wrong as such; its items aren't looked at.
+    if len(value) > ITEMS_MAX:
+        raise Gap
+    return [right_parts(item, type_) if isinstance(item, dict) else Partly({}) for item in value]
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return field.default
 
 
 def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> Iterator[FieldError]:

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from tillhouse.kit.errors import FieldError
 from tillhouse.kit.page import Meta
 
 T = TypeVar("T")
@@ -76,6 +77,8 @@ class Route(msgspec.Struct, frozen=True):
     once: bool = False
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
+    # What the rules say of the body, also of one whose form is only partly right; it reads only.
+    faults: Callable[..., Awaitable[list[FieldError]]] | None = None
     # What answers in the handler's place, with its arguments, who accepts text/event-stream.
     stream: Callable[..., Awaitable[Stream]] | None = None
 

@@ -99,6 +99,13 @@ class Invalid(
         return cls([FieldError(name, message)])
 
 
+def check(faults: Iterable[FieldError]) -> None:
+    """Refuse the request for its faults, if it has any."""
+    details = list(faults)
+    if details:
+        raise Invalid(details)
+
+
 class KeyReused(
     Problem,
     kind="invalid",

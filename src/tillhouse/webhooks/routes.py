@@ -9,6 +9,7 @@ from tillhouse.access.call import Call
 from tillhouse.http.examples import example_of
 from tillhouse.http.openapi import schema_of
 from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
+from tillhouse.kit.errors import FieldError
 from tillhouse.webhooks import stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
 from tillhouse.webhooks.catalogue import CATALOGUE
@@ -61,6 +62,11 @@ async def create_endpoint(call: Call, body: NewEndpoint) -> Reply[Endpoint]:
     return Reply("Webhook endpoint created", await endpoints.create(call, body))
 
 
+async def new_endpoint_faults(call: Call, body: NewEndpoint) -> list[FieldError]:
+    """What speaks against the endpoint."""
+    return await endpoints.new_faults(call, body)
+
+
 async def show_endpoint(call: Call, endpoint_id: UUID) -> Reply[Endpoint]:
     """Read one webhook endpoint."""
     return Reply("Webhook endpoint", await endpoints.show(call, endpoint_id))
@@ -69,6 +75,11 @@ async def show_endpoint(call: Call, endpoint_id: UUID) -> Reply[Endpoint]:
 async def change_endpoint(call: Call, endpoint_id: UUID, body: EndpointPatch) -> Reply[Endpoint]:
     """Update name, address or subscriptions of an endpoint."""
     return Reply("Webhook endpoint updated", await endpoints.change(call, endpoint_id, body))
+
+
+async def endpoint_faults(call: Call, endpoint_id: UUID, body: EndpointPatch) -> list[FieldError]:
+    """What speaks against the change of an endpoint."""
+    return await endpoints.url_faults(call, body)
 
 
 async def delete_endpoint(call: Call, endpoint_id: UUID) -> Reply[Deleted]:
@@ -94,6 +105,11 @@ async def test_endpoint(call: Call, endpoint_id: UUID) -> Reply[DeliveryWithAtte
 async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Reply[Recovered]:
     """Queue the failed deliveries of a time window again, at a bounded rate."""
     return Reply("Deliveries queued again", await deliveries.recover(call, endpoint_id, body))
+
+
+async def recover_faults(call: Call, endpoint_id: UUID, body: Recovery) -> list[FieldError]:
+    """What speaks against the time window."""
+    return await deliveries.recover_faults(call, body)
 
 
 async def list_settings(call: Call, query: AppFilter) -> Reply[list[Settings]]:
@@ -153,14 +169,30 @@ _STEP_UP = Portal(step_up=True)
 ROUTES = (
     Route("GET", "/api/developer/webhook-events", list_events, _PORTAL),
     Route("GET", _ENDPOINTS, list_endpoints, _PORTAL),
-    Route("POST", _ENDPOINTS, create_endpoint, _PORTAL, status=201, once=True),
+    Route(
+        "POST",
+        _ENDPOINTS,
+        create_endpoint,
+        _PORTAL,
+        status=201,
+        once=True,
+        faults=new_endpoint_faults,
+    ),
     Route("GET", _ONE, show_endpoint, _PORTAL),
-    Route("PATCH", _ONE, change_endpoint, _PORTAL),
+    Route("PATCH", _ONE, change_endpoint, _PORTAL, faults=endpoint_faults),
     Route("DELETE", _ONE, delete_endpoint, _PORTAL),
     Route("POST", _ONE + "/disable", disable_endpoint, _PORTAL, once=True),
     Route("POST", _ONE + "/enable", enable_endpoint, _PORTAL, once=True),
     Route("POST", _ONE + "/test", test_endpoint, _PORTAL, status=202, once=True),
-    Route("POST", _ONE + "/recover", recover_endpoint, _PORTAL, status=202, once=True),
+    Route(
+        "POST",
+        _ONE + "/recover",
+        recover_endpoint,
+        _PORTAL,
+        status=202,
+        once=True,
+        faults=recover_faults,
+    ),
     Route("GET", _SETTINGS, list_settings, _PORTAL),
     Route("POST", _SETTINGS + "/{environment}/rotate-secret", rotate_secret, _STEP_UP, once=True),
     Route("POST", _SETTINGS + "/{environment}/view-secret", view_secret, _STEP_UP),

@@ -1,14 +1,18 @@
 """What an endpoint's address may be, and when to try again: pure decisions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tillhouse.kit.errors import Conflict, LimitReached
+from tillhouse.kit.errors import Conflict, FieldError, LimitReached
 from tillhouse.kit.network import Address, Network, parse_address
 from tillhouse.kit.targets import is_forbidden
+
+if TYPE_CHECKING:
+    from tillhouse.webhooks.types import Recovery
 
 ENDPOINTS_MAX = 8
 ATTEMPTS_MAX = 5
@@ -136,3 +140,18 @@ def last_due_at(count: int, now: datetime) -> datetime | None:
     if not count:
         return None
     return now + timedelta(seconds=(count - 1) / RECOVER_PER_SECOND)
+
+
+def window(wanted: "Recovery", zone: str, now: datetime) -> tuple[datetime, datetime]:
+    """The time window of a recovery: from the start of its first moment to the end of its last."""
+    return wanted.since.starts_at(zone), wanted.until.ends_at(zone) if wanted.until else now
+
+
+def window_errors(wanted: "Recovery", zone: str, now: datetime) -> Iterator[FieldError]:
+    """Why nothing can lie in the window."""
+    since, until = window(wanted, zone, now)
+    if since >= until:
+        if wanted.until is None:
+            yield FieldError("since", "must be in the past")
+        else:
+            yield FieldError("until", "must be after since")

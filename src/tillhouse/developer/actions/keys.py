@@ -1,5 +1,6 @@
 """API keys: make, show, change, rotate, view, revoke, delete."""
 
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -24,8 +25,9 @@ from tillhouse.developer.types import (
 )
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Missing
+from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
+from tillhouse.kit.partly import Gap
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 
 SEAL_KIND = "api key secret"
@@ -33,10 +35,9 @@ SEAL_KIND = "api key secret"
 
 async def create(call: Call, new: NewKey) -> KeyWithSecret:
     """Make a key; its secret is told here and never again unasked."""
-    business = rules.Business(**await store.find_business(call.db, call.business_id))
+    facts, app_id, faults = await _judged(call, new)
+    check(faults)
     book_id = call.user.books.of(new.environment)
-    app_id = await _app(call, book_id, new.developer_app_id)
-    facts = rules.new_key(new, business, call.now, has_app=app_id is not None)
     assert app_id is not None, "the rules refuse a key without an app"  # noqa: S101
     await app_store.lock_book(call.db, book_id)
     rules.check_key_limit(await store.count_active_keys(call.db, book_id, call.now))
@@ -65,6 +66,11 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
     return _with_secret(await show(call, key_id), text.secret)
 
 
+async def new_faults(call: Call, new: NewKey) -> list[FieldError]:
+    """Everything that speaks against making the key."""
+    return (await _judged(call, new))[2]
+
+
 async def list_all(call: Call, app_id: UUID | None) -> list[Key]:
     """The keys of the business."""
     return await store.list_keys(call.db, call.user.books.all(), app_id, call.now)
@@ -83,9 +89,10 @@ async def change(call: Call, key_id: UUID, patch: KeyPatch) -> Key:
     if patch.withdrawal_policy is not UNSET:
         check_step_up(call.user, call.now)
     row = await _lock_usable(call, key_id)
-    business = rules.Business(**await store.find_business(call.db, call.business_id))
+    business = await _business(call)
     old = _facts(row)
-    facts = rules.changed_key(old, patch, business, call.now)
+    facts = rules.changed_key(old, patch, business)
+    check(rules.key_faults(patch, facts, business, call.now))
     if old.expires_at is not None and old.expires_at <= call.now:
         # An expired key that comes back counts again.
         await app_store.lock_book(call.db, row["book_id"])
@@ -101,6 +108,13 @@ async def change(call: Call, key_id: UUID, patch: KeyPatch) -> Key:
     more = {"changed": changed, "scopes": facts.scopes}
     await _note(call, "updated", key_id, (facts.name, facts.environment), more)
     return await show(call, key_id)
+
+
+async def patch_faults(call: Call, key_id: UUID, patch: KeyPatch) -> list[FieldError]:
+    """Everything that speaks against the change."""
+    business = await _business(call)
+    facts = rules.changed_key(_facts(await _lock(call, key_id)), patch, business)
+    return rules.key_faults(patch, facts, business, call.now)
 
 
 async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
@@ -159,11 +173,31 @@ async def _lock_usable(call: Call, key_id: UUID) -> Record:
     return row
 
 
-async def _app(call: Call, book_id: UUID, asked: UUID | None) -> UUID | None:
+async def _business(call: Call) -> rules.Business:
+    return rules.Business(**await store.find_business(call.db, call.business_id))
+
+
+async def _judged(call: Call, new: NewKey) -> tuple[rules.KeyFacts, UUID | None, list[FieldError]]:
+    """The key as it would be, its app, and what speaks against it."""
+    business = await _business(call)
+    facts = rules.new_key(new, business)
+    found = rules.key_faults(new, facts, business, call.now)
+    app_id = None
+    with suppress(Gap):
+        app_id = await _app(call, new)
+        if app_id is None:
+            wrong = "is no app of this business and environment"
+            found.append(FieldError("developer_app_id", wrong))
+    return facts, app_id, found
+
+
+async def _app(call: Call, new: NewKey) -> UUID | None:
     """The app that the key is to belong to, None if the book has no such app."""
-    if asked is None:
+    book_id = call.user.books.of(new.environment)
+    if new.developer_app_id is None:
         return await app_store.find_default_app(call.db, book_id)
-    return asked if await app_store.show_app(call.db, book_id, asked) else None
+    found = await app_store.show_app(call.db, book_id, new.developer_app_id)
+    return new.developer_app_id if found else None
 
 
 async def _seal(call: Call, key_id: UUID, secret: str) -> bytes:

@@ -7,7 +7,8 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.partly import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
 from tillhouse.webhooks.store import deliveries as store
@@ -51,27 +52,29 @@ async def resend(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
     return await show(call, delivery_id)
 
 
+async def recover_faults(call: Call, wanted: Recovery) -> list[FieldError]:
+    """Everything that speaks against the time window."""
+    zone = await find_time_zone(call.db, call.business_id)
+    return faults(lambda: rules.window_errors(wanted, zone, call.now))
+
+
 async def recover(call: Call, endpoint_id: UUID, wanted: Recovery) -> Recovered:
     """Queue an endpoint's failed deliveries of a time window again, so many a second."""
     row = await lock_endpoint(call, endpoint_id)
     rules.check_active(row["status"])
     zone = await find_time_zone(call.db, call.business_id)
-    since = wanted.since.starts_at(zone)
-    until = wanted.until.ends_at(zone) if wanted.until else call.now
-    if since >= until:
-        if wanted.until is None:
-            raise Invalid.field("since", "must be in the past")
-        raise Invalid.field("until", "must be after since")
+    check(faults(lambda: rules.window_errors(wanted, zone, call.now)))
+    since, until = rules.window(wanted, zone, call.now)
     place = (row["book_id"], endpoint_id)
     # Both ends belong to the window.
-    window = (since, until + timedelta(milliseconds=1))
+    both = (since, until + timedelta(milliseconds=1))
     if wanted.preview:
         count = await store.count_recoverable(
-            call.db, place, window, wanted.status, rules.RECOVER_MAX
+            call.db, place, both, wanted.status, rules.RECOVER_MAX
         )
     else:
         count = await store.queue_window_again(
-            call.db, place, window, wanted.status, rules.RECOVER_MAX, rules.RECOVER_PER_SECOND,
+            call.db, place, both, wanted.status, rules.RECOVER_MAX, rules.RECOVER_PER_SECOND,
             call.now,
         )  # fmt: skip
         what = ("webhook_endpoint.recovered", f"Webhook endpoint {row['name']}: recovered")

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +13,10 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Invalid, Missing
+from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.network import Address, parse_address
+from tillhouse.kit.partly import Gap
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.catalogue import TEST, TestData
 from tillhouse.webhooks.emit import Source, envelope
@@ -36,11 +38,10 @@ TEST_MESSAGE = "This is a test of your webhook endpoint."
 
 async def create(call: Call, new: NewEndpoint) -> Endpoint:
     """Make an active endpoint."""
-    await check_url(call, new.url)
+    check(await new_faults(call, new))
     book_id = call.user.books.of(new.environment)
     secret = await secret_store.lock_secret(call.db, book_id, new.developer_app_id)
-    if secret is None:
-        raise Invalid.field("developer_app_id", "is no app of this business and environment")
+    assert secret is not None, "looked for a moment ago; no app is ever removed"  # noqa: S101
     app_id = secret["developer_app_id"]
     rules.check_endpoint_limit(await store.count_active_endpoints(call.db, book_id, app_id))
     endpoint_id = new_id()
@@ -62,6 +63,17 @@ async def create(call: Call, new: NewEndpoint) -> Endpoint:
     return await show(call, endpoint_id)
 
 
+async def new_faults(call: Call, new: NewEndpoint) -> list[FieldError]:
+    """Everything that speaks against making the endpoint; the address before any statement."""
+    found = await url_faults(call, new)
+    with suppress(Gap):
+        book_id = call.user.books.of(new.environment)
+        if await secret_store.find_app(call.db, book_id, new.developer_app_id) is None:
+            wrong = "is no app of this business and environment"
+            found.append(FieldError("developer_app_id", wrong))
+    return found
+
+
 async def list_all(call: Call, app_id: UUID | None) -> list[Endpoint]:
     """The endpoints of the business."""
     return await store.list_endpoints(call.db, call.user.books.all(), app_id)
@@ -77,8 +89,7 @@ async def show(call: Call, endpoint_id: UUID) -> Endpoint:
 
 async def change(call: Call, endpoint_id: UUID, patch: EndpointPatch) -> Endpoint:
     """Change name, address or subscriptions; what is queued goes to the new address."""
-    if patch.url is not UNSET:
-        await check_url(call, patch.url)
+    check(await url_faults(call, patch))
     row = await lock(call, endpoint_id)
     name = row["name"] if patch.name is UNSET else patch.name
     url = row["url"] if patch.url is UNSET else patch.url
@@ -155,13 +166,18 @@ async def lock(call: Call, endpoint_id: UUID) -> Record:
     return row
 
 
-async def check_url(call: Call, url: str) -> None:
-    """Refuse an address that leads inwards; asked before the first statement of the call."""
+async def url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
+    """What speaks against an address that leads inwards."""
+    try:
+        url = asked.url
+    except Gap:
+        return []
+    if url is UNSET:
+        return []
     host = rules.host_of(url)
     answers = [] if rules.literal_of(host) is not None else await _resolve(host)
     wrong = rules.check_target(host, answers, call.house.settings.webhook_allow_targets)
-    if wrong:
-        raise Invalid.field("url", wrong)
+    return [FieldError("url", wrong)] if wrong else []
 
 
 async def _resolve(host: str) -> list[Address]:

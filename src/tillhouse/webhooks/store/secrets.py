@@ -46,6 +46,18 @@ async def list_settings(db: Db, books: list[UUID], app_id: UUID | None) -> list[
     return [Settings(**row) for row in rows]
 
 
+async def find_app(db: Db, book_id: UUID, app_id: UUID | None) -> UUID | None:
+    """The app of the book, or its default app; None if the book has no such app."""
+    return await db.fetchval(
+        """
+        SELECT id FROM developer_apps
+        WHERE book_id = $1 AND (id = $2 OR ($2::uuid IS NULL AND is_default))
+        """,
+        book_id,
+        app_id,
+    )
+
+
 async def lock_secret(db: Db, book_id: UUID, app_id: UUID | None) -> Record | None:
     """The secret of an app, or of the default app, locked until the change commits."""
     return await db.fetchrow(

@@ -1,0 +1,53 @@
+"""Judging a request of which some fields are wrong: rules look at the rest all the same.
+
+A rule is a function that yields what is wrong. Reading a field whose own value is wrong ends
+the rule without a word: of what can't be known there is nothing to say.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+from tillhouse.kit.errors import FieldError
+
+T = TypeVar("T")
+
+
+class Gap(Exception):
+    """A rule asked for a field whose value is wrong."""
+
+
+class Partly:
+    """What is right of a struct; reading any other of its fields raises `Gap`."""
+
+    def __init__(self, right: dict[str, Any]) -> None:
+        self._right = right
+
+    def __getattr__(self, name: str) -> Any:
+        """Give the field that is right, or raise Gap."""
+        try:
+            return self._right[name]
+        except KeyError:
+            raise Gap from None
+
+
+def faults(*rules: Callable[[], Iterable[FieldError]]) -> list[FieldError]:
+    """Everything that the rules find wrong, each asked by itself."""
+    found: list[FieldError] = []
+    for rule in rules:
+        try:
+            found.extend(rule())
+        except Gap:
+            continue
+    return found
+
+
+def made(type_: type[T], parts: dict[str, Callable[[], Any]]) -> T:
+    """A struct of its parts; of what is right of it, when a part rests on a wrong field."""
+    right: dict[str, Any] = {}
+    for name, part in parts.items():
+        try:
+            right[name] = part()
+        except Gap:
+            continue
+    # A partial struct stands in where only rules will read it.
+    return type_(**right) if len(right) == len(parts) else cast("T", Partly(right))
