@@ -11,6 +11,8 @@ import structlog
 from tillhouse import __version__
 from tillhouse.access.house import House, close_house, open_house
 from tillhouse.accounts.routes import ROUTES as ACCOUNTS
+from tillhouse.catalog.routes import ROUTES as CATALOG
+from tillhouse.customers.routes import ROUTES as CUSTOMERS
 from tillhouse.db.pool import FAILURES
 from tillhouse.developer.routes import ROUTES as DEVELOPER
 from tillhouse.http import log as logs
@@ -21,6 +23,10 @@ from tillhouse.http.openapi import describe
 from tillhouse.http.route import Route
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
+from tillhouse.kitchen.routes import ROUTES as KITCHEN
+from tillhouse.ledger.routes import ROUTES as LEDGER
+from tillhouse.messaging.routes import ROUTES as MESSAGING
+from tillhouse.orders.routes import ROUTES as ORDERS
 from tillhouse.settings import Settings
 from tillhouse.voice.routes import ROUTES as VOICE
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
@@ -31,7 +37,18 @@ from tillhouse.webhooks.store.queue import PLANNER
 
 log = structlog.get_logger()
 
-ROUTES: Sequence[Route] = (*ACCOUNTS, *DEVELOPER, *WEBHOOKS, *VOICE)
+ROUTES: Sequence[Route] = (
+    *ACCOUNTS,
+    *DEVELOPER,
+    *WEBHOOKS,
+    *ORDERS,
+    *KITCHEN,
+    *LEDGER,
+    *MESSAGING,
+    *CUSTOMERS,
+    *CATALOG,
+    *VOICE,
+)
 
 _CHORES_EVERY_S = 3600.0
 SENDER_CONNECTIONS = 4

@@ -11,6 +11,7 @@ import pytest
 
 from tests.api import Api, Response
 from tests.make import PASSWORD, Business
+from tests.routes import catalog, customers, kitchen, ledger, messaging, orders
 from tillhouse.access.scopes import BY_NAME
 from tillhouse.app import ROUTES
 from tillhouse.http.endpoint import Endpoint
@@ -114,13 +115,26 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
 }
 
 
+# Bodies that name something that has to be made first.
+NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
+
+# What each room adds: a file beside this one.
+for _room in (catalog, customers, kitchen, ledger, messaging, orders):
+    MAKERS.update(_room.MAKERS)
+    REMOVERS.update(_room.REMOVERS)
+    BODIES.update(_room.BODIES)
+    NEEDY_BODIES.update(_room.NEEDY_BODIES)
+
+
 def operation(route: Route) -> dict[str, Any]:
     """What the document says of a route."""
     return DOCUMENT["paths"][route.path][route.method.lower()]
 
 
-def body_for(route: Route, business: Business) -> dict[str, Any]:
+async def body_for(route: Route, business: Business) -> dict[str, Any]:
     """A body that the route accepts."""
+    if name_of(route) in NEEDY_BODIES:
+        return await NEEDY_BODIES[name_of(route)](business)
     if name_of(route) in BODIES:
         return BODIES[name_of(route)](business)
     described = operation(route).get("requestBody")
@@ -186,7 +200,7 @@ async def caller_for(route: Route, business: Business) -> Api:
 async def ready(route: Route, business: Business) -> Ready:
     """Everything that a good request needs."""
     path = await path_for(route, business)
-    return Ready(await caller_for(route, business), path, body_for(route, business))
+    return Ready(await caller_for(route, business), path, await body_for(route, business))
 
 
 def misfits(schema: dict[str, Any], value: object) -> list[str]:

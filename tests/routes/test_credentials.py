@@ -130,7 +130,7 @@ async def test_a_route_with_step_up_needs_the_password_again(
     route: Route, business: Business
 ) -> None:
     """A login alone does not open it; the verified password does."""
-    body = body_for(route, business)
+    body = await body_for(route, business)
     path = random_path(route)
     answer = await business.owner.request(route.method, path, body, status=403)
     assert answer.error == "password_verification_required"

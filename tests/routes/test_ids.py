@@ -26,7 +26,7 @@ async def test_foreign_deleted_and_unknown_ids_read_alike(
 ) -> None:
     """Another business's, another environment's, a deleted and a random id: the same 404."""
     stranger = await make.business()
-    api, body = await caller_for(route, business), body_for(route, business)
+    api, body = await caller_for(route, business), await body_for(route, business)
     name = next(s[1:-1] for s in route.path.split("/") if s.endswith("_id}"))
     ids = [str(uuid4()), await MAKERS[name](stranger, "test")]
     if name in REMOVERS:
@@ -46,7 +46,7 @@ async def test_foreign_deleted_and_unknown_ids_read_alike(
 @every(WITH_NAMES)
 async def test_an_id_that_is_no_uuid_is_not_found(route: Route, visitor: Visitor) -> None:
     """It names nothing: 404, the same as for an unknown one."""
-    api, body = visitor.api(route), body_for(route, visitor.business)
+    api, body = visitor.api(route), await body_for(route, visitor.business)
     for text in NO_UUIDS:
         path = fill(route, lambda _, text=text: text)
         answer = await api.request(route.method, path, body, status=404)

@@ -31,7 +31,7 @@ METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE")
 async def test_an_unknown_body_field_is_named(route: Route, visitor: Visitor) -> None:
     """A typo must not pass in silence, also where no body is wanted."""
     api = visitor.api(route)
-    body = {**body_for(route, visitor.business), "surprise": 1}
+    body = {**await body_for(route, visitor.business), "surprise": 1}
     answer = await api.request(route.method, random_path(route), body, status=422)
     assert answer.error == "validation_error"
     assert answer.wrong_fields == {"surprise"}
@@ -42,7 +42,8 @@ async def test_an_unknown_query_parameter_is_named(route: Route, visitor: Visito
     """The query is as strict as the body."""
     api = visitor.api(route)
     path = random_path(route) + "?surprise=1"
-    answer = await api.request(route.method, path, body_for(route, visitor.business), status=422)
+    body = await body_for(route, visitor.business)
+    answer = await api.request(route.method, path, body, status=422)
     assert answer.wrong_fields == {"surprise"}
 
 
@@ -68,7 +69,7 @@ async def test_a_body_that_is_no_json_is_refused(route: Route, visitor: Visitor)
 @every(WRITES)
 async def test_a_body_of_another_type_is_refused(route: Route, visitor: Visitor) -> None:
     """Only application/json in UTF-8 is read."""
-    api, body = visitor.api(route), body_for(route, visitor.business)
+    api, body = visitor.api(route), await body_for(route, visitor.business)
     for declared in OTHER_TYPES:
         answer = await api.request(
             route.method, random_path(route), body, headers={"content-type": declared}, status=415

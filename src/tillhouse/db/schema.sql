@@ -39,6 +39,14 @@ BEGIN
         USING ERRCODE = 'insufficient_privilege';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_ledger_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RAISE EXCEPTION 'the ledger is only added to' USING ERRCODE = 'restrict_violation';
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.turn_webhook_partitions(moment timestamp with time zone, keep_days integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -72,6 +80,21 @@ BEGIN
     END LOOP;
     RETURN dropped;
 END $function$;
+
+CREATE TABLE academic_terms (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    starts_on date,
+    ends_on date,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT academic_terms_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT academic_terms_in_order CHECK (ends_on >= starts_on),
+    CONSTRAINT academic_terms_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE UNIQUE INDEX academic_terms_name_key ON academic_terms USING btree (book_id, lower(name)) WHERE deleted_at IS NULL;
 
 CREATE TABLE api_key_uses (
     book_id uuid NOT NULL,
@@ -157,11 +180,98 @@ CREATE TABLE businesses (
     wrapped_data_key bytea NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    tax_inclusive boolean NOT NULL DEFAULT false,
+    stock_policy text NOT NULL DEFAULT 'deny'::text,
+    restocks_cancelled boolean NOT NULL DEFAULT true,
     CONSTRAINT businesses_pkey PRIMARY KEY (id),
     CONSTRAINT businesses_country_form CHECK (country ~ '^[A-Z]{2}$'::text),
     CONSTRAINT businesses_currency_form CHECK (currency ~ '^[A-Z]{3}$'::text),
+    CONSTRAINT businesses_stock_policy_known CHECK (stock_policy = ANY (ARRAY['deny'::text, 'allow'::text])),
     CONSTRAINT businesses_type_known CHECK (type = ANY (ARRAY['retail'::text, 'restaurant'::text, 'hotel'::text, 'school'::text, 'services'::text]))
 );
+
+CREATE TABLE categories (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    "position" integer NOT NULL DEFAULT 0,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT categories_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT categories_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE UNIQUE INDEX categories_name_key ON categories USING btree (book_id, lower(name)) WHERE deleted_at IS NULL;
+
+CREATE TABLE components (
+    book_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    quantity numeric NOT NULL,
+    CONSTRAINT components_pkey PRIMARY KEY (book_id, product_id, variant_id),
+    CONSTRAINT components_quantity_bounds CHECK (quantity > 0::numeric AND quantity < '1000000000'::numeric),
+    CONSTRAINT components_book_id_product_id_fkey FOREIGN KEY (book_id, product_id) REFERENCES products(book_id, id),
+    CONSTRAINT components_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
+);
+CREATE INDEX components_by_variant ON components USING btree (book_id, variant_id);
+
+CREATE TABLE conversations (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_phone text NOT NULL,
+    customer_id uuid,
+    assignee_id uuid,
+    assigned_at timestamp(3) with time zone,
+    last_message_at timestamp(3) with time zone NOT NULL,
+    last_received_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT conversations_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT conversations_phone_key UNIQUE (book_id, customer_phone),
+    CONSTRAINT conversations_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT conversations_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX conversations_by_time ON conversations USING btree (book_id, last_message_at, id);
+
+CREATE TABLE customers (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    email text,
+    phone_number text,
+    whatsapp_number text,
+    notes text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT customers_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT customers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX customers_by_name ON customers USING btree (book_id, lower(name) text_pattern_ops, id);
+CREATE INDEX customers_by_word ON customers USING gin ((to_tsvector('simple'::regconfig, 'b'::text || replace(book_id::text, '-'::text, ''::text)) || to_tsvector('simple'::regconfig, name)));
+CREATE UNIQUE INDEX customers_email_key ON customers USING btree (book_id, lower(email)) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX customers_phone_key ON customers USING btree (book_id, phone_number) WHERE deleted_at IS NULL;
+
+CREATE TABLE debts (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    status text NOT NULL,
+    balance numeric NOT NULL,
+    currency text NOT NULL,
+    opened_at timestamp(3) with time zone NOT NULL,
+    closed_at timestamp(3) with time zone,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT debts_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT debts_balance_bounds CHECK (balance >= 0::numeric AND (balance > 0::numeric) = (status = 'active'::text)),
+    CONSTRAINT debts_status_known CHECK (status = ANY (ARRAY['active'::text, 'paid'::text, 'voided'::text, 'removed'::text])),
+    CONSTRAINT debts_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id)
+);
+CREATE INDEX debts_by_customer ON debts USING btree (book_id, customer_id, id);
+CREATE INDEX debts_by_order ON debts USING btree (book_id, order_id);
+CREATE INDEX debts_by_time ON debts USING btree (book_id, opened_at, id);
+CREATE UNIQUE INDEX debts_one_active_per_order ON debts USING btree (book_id, order_id) WHERE status = 'active'::text;
 
 CREATE TABLE developer_apps (
     book_id uuid NOT NULL,
@@ -176,6 +286,24 @@ CREATE TABLE developer_apps (
     CONSTRAINT developer_apps_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE UNIQUE INDEX developer_apps_one_default ON developer_apps USING btree (book_id) WHERE is_default;
+
+CREATE TABLE dining_tables (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    store_id uuid,
+    label text NOT NULL,
+    area text,
+    seats integer,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT dining_tables_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT dining_tables_seats_known CHECK (seats >= 1 AND seats <= 1000),
+    CONSTRAINT dining_tables_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT dining_tables_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id)
+);
+CREATE UNIQUE INDEX dining_tables_label_key ON dining_tables USING btree (book_id, store_id, lower(label)) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
 
 CREATE TABLE idempotency_keys (
     book_id uuid NOT NULL,
@@ -199,6 +327,79 @@ CREATE TABLE installation (
     CONSTRAINT installation_is_one_row CHECK (id = 1)
 );
 
+CREATE TABLE kitchen_tickets (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    station text NOT NULL DEFAULT 'kitchen'::text,
+    status text NOT NULL,
+    queued_at timestamp(3) with time zone NOT NULL,
+    preparing_at timestamp(3) with time zone,
+    ready_at timestamp(3) with time zone,
+    served_at timestamp(3) with time zone,
+    closed_at timestamp(3) with time zone,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT kitchen_tickets_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT kitchen_tickets_one_per_station UNIQUE (book_id, order_id, station),
+    CONSTRAINT kitchen_tickets_status_known CHECK (status = ANY (ARRAY['queued'::text, 'preparing'::text, 'ready'::text, 'served'::text])),
+    CONSTRAINT kitchen_tickets_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+) WITH (fillfactor=80);
+CREATE INDEX kitchen_tickets_by_time ON kitchen_tickets USING btree (book_id, queued_at, id);
+CREATE INDEX kitchen_tickets_on_board ON kitchen_tickets USING btree (book_id, queued_at, id) WHERE closed_at IS NULL AND status <> 'served'::text;
+
+CREATE TABLE ledger_accounts (
+    book_id uuid NOT NULL,
+    kind text NOT NULL,
+    owner_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
+    currency text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT ledger_accounts_pkey PRIMARY KEY (book_id, kind, owner_id),
+    CONSTRAINT ledger_accounts_in_currency UNIQUE (book_id, kind, owner_id, currency),
+    CONSTRAINT ledger_accounts_kind_known CHECK (kind = ANY (ARRAY['wallet'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text])),
+    CONSTRAINT ledger_accounts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
+CREATE TABLE ledger_balances (
+    book_id uuid NOT NULL,
+    kind text NOT NULL,
+    owner_id uuid NOT NULL,
+    debits numeric NOT NULL DEFAULT 0,
+    credits numeric NOT NULL DEFAULT 0,
+    CONSTRAINT ledger_balances_pkey PRIMARY KEY (book_id, kind, owner_id),
+    CONSTRAINT ledger_balances_not_below_zero CHECK (credits >= debits AND debits >= 0::numeric),
+    CONSTRAINT ledger_balances_book_id_kind_owner_id_fkey FOREIGN KEY (book_id, kind, owner_id) REFERENCES ledger_accounts(book_id, kind, owner_id)
+) WITH (fillfactor=50);
+
+CREATE TABLE ledger_transfers (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    debit_kind text NOT NULL,
+    debit_owner uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
+    credit_kind text NOT NULL,
+    credit_owner uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
+    amount numeric NOT NULL,
+    currency text NOT NULL,
+    kind text NOT NULL,
+    source_type text NOT NULL,
+    source_id uuid NOT NULL,
+    sequence integer NOT NULL,
+    reverses_id uuid,
+    happened_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT ledger_transfers_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT ledger_transfers_once UNIQUE (book_id, source_id, kind, sequence),
+    CONSTRAINT ledger_transfers_reversed_once UNIQUE (book_id, reverses_id),
+    CONSTRAINT ledger_transfers_amount_bounds CHECK (amount > 0::numeric AND amount < '1000000000000000'::numeric),
+    CONSTRAINT ledger_transfers_between_two CHECK (debit_kind <> credit_kind OR debit_owner <> credit_owner),
+    CONSTRAINT ledger_transfers_book_id_credit_kind_credit_owner_currency_fkey FOREIGN KEY (book_id, credit_kind, credit_owner, currency) REFERENCES ledger_accounts(book_id, kind, owner_id, currency),
+    CONSTRAINT ledger_transfers_book_id_debit_kind_debit_owner_currency_fkey FOREIGN KEY (book_id, debit_kind, debit_owner, currency) REFERENCES ledger_accounts(book_id, kind, owner_id, currency),
+    CONSTRAINT ledger_transfers_book_id_reverses_id_fkey FOREIGN KEY (book_id, reverses_id) REFERENCES ledger_transfers(book_id, id)
+);
+CREATE INDEX ledger_transfers_by_credit ON ledger_transfers USING btree (book_id, credit_kind, credit_owner, id);
+CREATE INDEX ledger_transfers_by_debit ON ledger_transfers USING btree (book_id, debit_kind, debit_owner, id);
+CREATE TRIGGER ledger_transfers_are_kept BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
+CREATE TRIGGER ledger_transfers_stay BEFORE DELETE OR UPDATE ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
+
 CREATE TABLE login_failures (
     account_digest bytea NOT NULL,
     network text NOT NULL,
@@ -220,6 +421,261 @@ CREATE TABLE members (
 );
 CREATE INDEX members_by_user ON members USING btree (user_id);
 
+CREATE TABLE messages (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    direction text NOT NULL,
+    type text NOT NULL,
+    text text NOT NULL,
+    delivery_status text,
+    provider text NOT NULL,
+    provider_message_id text,
+    error text,
+    purpose text,
+    sent_by_id uuid,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT messages_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT messages_provider_key UNIQUE (book_id, provider, provider_message_id),
+    CONSTRAINT messages_purpose_key UNIQUE (book_id, purpose),
+    CONSTRAINT messages_delivery_status_known CHECK (delivery_status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'unknown'::text])),
+    CONSTRAINT messages_direction_known CHECK (direction = ANY (ARRAY['inbound'::text, 'outbound'::text])),
+    CONSTRAINT messages_book_id_conversation_id_fkey FOREIGN KEY (book_id, conversation_id) REFERENCES conversations(book_id, id)
+);
+CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
+
+CREATE TABLE messaging_numbers (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    provider text NOT NULL,
+    phone_number text NOT NULL,
+    provider_number_id text,
+    credentials_sealed bytea,
+    status text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT messaging_numbers_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT messaging_numbers_provider_known CHECK (provider = ANY (ARRAY['sandbox'::text, 'whatsapp'::text])),
+    CONSTRAINT messaging_numbers_status_known CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
+    CONSTRAINT messaging_numbers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE UNIQUE INDEX messaging_numbers_one_active ON messaging_numbers USING btree (book_id) WHERE status = 'active'::text;
+
+CREATE TABLE modifier_groups (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    min_choices integer NOT NULL DEFAULT 0,
+    max_choices integer,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT modifier_groups_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT modifier_groups_choices_known CHECK (min_choices >= 0 AND COALESCE(max_choices, 1000) >= GREATEST(min_choices, 1)),
+    CONSTRAINT modifier_groups_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
+CREATE TABLE modifier_options (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    modifier_group_id uuid NOT NULL,
+    name text NOT NULL,
+    price_delta numeric NOT NULL DEFAULT 0,
+    is_active boolean NOT NULL DEFAULT true,
+    "position" integer NOT NULL DEFAULT 0,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT modifier_options_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT modifier_options_of_group UNIQUE (book_id, modifier_group_id, id),
+    CONSTRAINT modifier_options_delta_bounds CHECK (price_delta > '-1000000000000000'::numeric AND price_delta < '1000000000000000'::numeric),
+    CONSTRAINT modifier_options_book_id_modifier_group_id_fkey FOREIGN KEY (book_id, modifier_group_id) REFERENCES modifier_groups(book_id, id)
+);
+
+CREATE TABLE order_items (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    line_type text NOT NULL,
+    product_id uuid,
+    variant_id uuid,
+    product_name text NOT NULL,
+    variant_name text,
+    quantity numeric NOT NULL,
+    unit_price numeric NOT NULL,
+    original_unit_price numeric NOT NULL,
+    subtotal_amount numeric NOT NULL,
+    discount_amount numeric NOT NULL,
+    tax_amount numeric NOT NULL,
+    total_price numeric NOT NULL,
+    image_url text,
+    modifiers jsonb NOT NULL DEFAULT '[]'::jsonb,
+    components jsonb NOT NULL DEFAULT '[]'::jsonb,
+    CONSTRAINT order_items_pkey PRIMARY KEY (book_id, order_id, "position"),
+    CONSTRAINT order_items_id_key UNIQUE (book_id, id),
+    CONSTRAINT order_items_line_type_known CHECK (line_type = ANY (ARRAY['product'::text, 'fee'::text])),
+    CONSTRAINT order_items_quantity_bounds CHECK (quantity > 0::numeric AND quantity < '1000000000'::numeric),
+    CONSTRAINT order_items_total_bounds CHECK (total_price >= 0::numeric),
+    CONSTRAINT order_items_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
+    CONSTRAINT order_items_book_id_product_id_variant_id_fkey FOREIGN KEY (book_id, product_id, variant_id) REFERENCES variants(book_id, product_id, id)
+);
+
+CREATE TABLE orders (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    short_code text NOT NULL,
+    idempotency_key text,
+    status text NOT NULL,
+    summary text NOT NULL,
+    currency text NOT NULL,
+    subtotal_amount numeric NOT NULL,
+    discount_amount numeric NOT NULL,
+    service_charge_amount numeric NOT NULL,
+    tax_amount numeric NOT NULL,
+    exclusive_tax_amount numeric NOT NULL,
+    adjustment_amount numeric NOT NULL DEFAULT 0,
+    total_amount numeric NOT NULL,
+    amount_paid numeric NOT NULL,
+    payment_status text NOT NULL GENERATED ALWAYS AS (
+CASE
+    WHEN (amount_paid >= total_amount) THEN 'paid'::text
+    WHEN (amount_paid > (0)::numeric) THEN 'partial'::text
+    ELSE 'pending'::text
+END) STORED,
+    remaining_amount numeric NOT NULL GENERATED ALWAYS AS (GREATEST((total_amount - amount_paid), (0)::numeric)) STORED,
+    payment_method text NOT NULL,
+    customer_id uuid,
+    store_id uuid,
+    channel text NOT NULL,
+    channel_fulfilled_at timestamp(3) with time zone,
+    is_automated boolean NOT NULL DEFAULT false,
+    deposit jsonb,
+    scheduled_at timestamp(3) with time zone,
+    scheduled_confirmed_at timestamp(3) with time zone,
+    service_mode text,
+    table_session_id uuid,
+    table_label text,
+    covers integer,
+    hotel_reservation_id uuid,
+    hotel_room_id uuid,
+    academic_term_id uuid,
+    promotion_id uuid,
+    tag_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+    notes text,
+    recorded_by_id uuid NOT NULL,
+    recorded_by_name text NOT NULL,
+    served_by_id uuid,
+    entry_source text NOT NULL,
+    recovery_session_id text,
+    cancellation jsonb,
+    wants_kitchen boolean NOT NULL DEFAULT false,
+    fires_at timestamp(3) with time zone,
+    stock_state text NOT NULL DEFAULT 'none'::text,
+    stock_round integer NOT NULL DEFAULT 0,
+    postings integer NOT NULL DEFAULT 0,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT orders_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
+    CONSTRAINT orders_add_up CHECK (total_amount = (subtotal_amount - discount_amount + service_charge_amount + exclusive_tax_amount + adjustment_amount)),
+    CONSTRAINT orders_amounts_bounds CHECK (subtotal_amount >= 0::numeric AND discount_amount >= 0::numeric AND service_charge_amount >= 0::numeric AND tax_amount >= 0::numeric AND total_amount >= 0::numeric AND total_amount < '1000000000000000'::numeric AND amount_paid >= 0::numeric AND amount_paid < '1000000000000000'::numeric),
+    CONSTRAINT orders_channel_known CHECK (channel = ANY (ARRAY['in_person'::text, 'whatsapp'::text, 'instagram'::text, 'tiktok'::text, 'telegram'::text, 'twitter'::text, 'storefront'::text, 'dashboard'::text, 'checkout'::text, 'voice'::text, 'other'::text])),
+    CONSTRAINT orders_payment_method_known CHECK (payment_method = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'credit'::text, 'other'::text])),
+    CONSTRAINT orders_service_mode_known CHECK (service_mode = ANY (ARRAY['dine_in'::text, 'takeaway'::text, 'room_service'::text])),
+    CONSTRAINT orders_status_known CHECK (status = ANY (ARRAY['scheduled'::text, 'pending'::text, 'completed'::text, 'cancelled'::text, 'refunded'::text])),
+    CONSTRAINT orders_stock_state_known CHECK (stock_state = ANY (ARRAY['none'::text, 'reserved'::text, 'taken'::text])),
+    CONSTRAINT orders_book_id_academic_term_id_fkey FOREIGN KEY (book_id, academic_term_id) REFERENCES academic_terms(book_id, id),
+    CONSTRAINT orders_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT orders_book_id_promotion_id_fkey FOREIGN KEY (book_id, promotion_id) REFERENCES promotions(book_id, id),
+    CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
+    CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
+) WITH (fillfactor=85);
+CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+CREATE TABLE product_modifier_groups (
+    book_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    modifier_group_id uuid NOT NULL,
+    "position" integer NOT NULL DEFAULT 0,
+    CONSTRAINT product_modifier_groups_pkey PRIMARY KEY (book_id, product_id, modifier_group_id),
+    CONSTRAINT product_modifier_groups_book_id_modifier_group_id_fkey FOREIGN KEY (book_id, modifier_group_id) REFERENCES modifier_groups(book_id, id),
+    CONSTRAINT product_modifier_groups_book_id_product_id_fkey FOREIGN KEY (book_id, product_id) REFERENCES products(book_id, id)
+);
+CREATE INDEX product_modifier_groups_by_group ON product_modifier_groups USING btree (book_id, modifier_group_id);
+
+CREATE TABLE products (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    description text,
+    category_id uuid,
+    unit text,
+    sku text,
+    base_price numeric NOT NULL,
+    tax_rate numeric NOT NULL DEFAULT 0,
+    image_url text,
+    is_active boolean NOT NULL DEFAULT true,
+    is_extra_only boolean NOT NULL DEFAULT false,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT products_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT products_price_bounds CHECK (base_price >= 0::numeric AND base_price < '1000000000000000'::numeric),
+    CONSTRAINT products_tax_rate_bounds CHECK (tax_rate >= 0::numeric AND tax_rate <= 100::numeric),
+    CONSTRAINT products_type_known CHECK (type = ANY (ARRAY['simple'::text, 'variable'::text, 'bundle'::text, 'service'::text])),
+    CONSTRAINT products_book_id_category_id_fkey FOREIGN KEY (book_id, category_id) REFERENCES categories(book_id, id),
+    CONSTRAINT products_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX products_by_category ON products USING btree (book_id, category_id, id);
+CREATE INDEX products_by_name ON products USING btree (book_id, lower(name) text_pattern_ops, id);
+CREATE UNIQUE INDEX products_sku_key ON products USING btree (book_id, sku) WHERE deleted_at IS NULL;
+
+CREATE TABLE promotion_customers (
+    book_id uuid NOT NULL,
+    promotion_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    used integer NOT NULL,
+    CONSTRAINT promotion_customers_pkey PRIMARY KEY (book_id, promotion_id, customer_id),
+    CONSTRAINT promotion_customers_used_known CHECK (used >= 0),
+    CONSTRAINT promotion_customers_book_id_promotion_id_fkey FOREIGN KEY (book_id, promotion_id) REFERENCES promotions(book_id, id)
+);
+
+CREATE TABLE promotions (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    scope text NOT NULL,
+    value numeric NOT NULL,
+    product_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+    category_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+    minimum_subtotal numeric,
+    maximum_discount numeric,
+    starts_at timestamp(3) with time zone,
+    ends_at timestamp(3) with time zone,
+    days integer[],
+    from_minute integer,
+    to_minute integer,
+    limit_total integer,
+    limit_per_customer integer,
+    used integer NOT NULL DEFAULT 0,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT promotions_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT promotions_scope_known CHECK (scope = ANY (ARRAY['order'::text, 'products'::text, 'categories'::text])),
+    CONSTRAINT promotions_type_known CHECK (type = ANY (ARRAY['percent'::text, 'fixed'::text, 'free_item'::text])),
+    CONSTRAINT promotions_value_bounds CHECK (value >= 0::numeric AND value < '1000000000000000'::numeric),
+    CONSTRAINT promotions_within_limit CHECK (used >= 0 AND used <= limit_total),
+    CONSTRAINT promotions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX promotions_by_name ON promotions USING btree (book_id, lower(name), id);
+
 CREATE UNLOGGED TABLE rate_cells (
     book_id uuid NOT NULL,
     key_id uuid NOT NULL,
@@ -227,6 +683,18 @@ CREATE UNLOGGED TABLE rate_cells (
     granted integer NOT NULL,
     CONSTRAINT rate_cells_pkey PRIMARY KEY (book_id, key_id)
 ) WITH (fillfactor=20);
+
+CREATE TABLE receipts (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    number integer NOT NULL,
+    content jsonb NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT receipts_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT receipts_number_key UNIQUE (book_id, order_id, number),
+    CONSTRAINT receipts_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+);
 
 CREATE TABLE schema_migrations (
     number integer NOT NULL,
@@ -255,6 +723,74 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_user ON sessions USING btree (user_id);
 
+CREATE TABLE stage_messages (
+    book_id uuid NOT NULL,
+    stage text NOT NULL,
+    is_sent boolean NOT NULL,
+    text text NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT stage_messages_pkey PRIMARY KEY (book_id, stage),
+    CONSTRAINT stage_messages_stage_known CHECK (stage = ANY (ARRAY['queued'::text, 'preparing'::text, 'ready'::text, 'served'::text])),
+    CONSTRAINT stage_messages_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
+CREATE TABLE stock_levels (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    store_id uuid,
+    on_hand numeric NOT NULL,
+    reserved numeric NOT NULL DEFAULT 0,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT stock_levels_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT stock_levels_place_key UNIQUE NULLS NOT DISTINCT (book_id, variant_id, store_id),
+    CONSTRAINT stock_levels_on_hand_bounds CHECK (on_hand > '-1000000000000'::numeric AND on_hand < '1000000000000'::numeric),
+    CONSTRAINT stock_levels_reserved_bounds CHECK (reserved >= 0::numeric AND reserved < '1000000000000'::numeric),
+    CONSTRAINT stock_levels_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
+    CONSTRAINT stock_levels_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
+) WITH (fillfactor=50);
+
+CREATE TABLE stock_moves (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    store_id uuid,
+    kind text NOT NULL,
+    on_hand_change numeric NOT NULL,
+    reserved_change numeric NOT NULL DEFAULT 0,
+    order_id uuid,
+    order_item_id uuid,
+    round integer NOT NULL DEFAULT 0,
+    reason text,
+    actor jsonb,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT stock_moves_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT stock_moves_once_per_line UNIQUE (book_id, order_item_id, variant_id, kind, round),
+    CONSTRAINT stock_moves_kind_known CHECK (kind = ANY (ARRAY['opening'::text, 'adjustment'::text, 'count'::text, 'purchase'::text, 'waste'::text, 'transfer'::text, 'sale'::text, 'reservation'::text, 'release'::text, 'restore'::text])),
+    CONSTRAINT stock_moves_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
+);
+CREATE INDEX stock_moves_by_variant ON stock_moves USING btree (book_id, variant_id, id);
+
+CREATE TABLE stores (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    address text,
+    phone text,
+    time_zone text,
+    day_cutoff_minutes integer NOT NULL DEFAULT 0,
+    preparation_minutes integer NOT NULL DEFAULT 20,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT stores_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT stores_day_cutoff_within_a_day CHECK (day_cutoff_minutes >= 0 AND day_cutoff_minutes <= 1439),
+    CONSTRAINT stores_preparation_known CHECK (preparation_minutes >= 0 AND preparation_minutes <= 1440),
+    CONSTRAINT stores_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE UNIQUE INDEX stores_name_key ON stores USING btree (book_id, lower(name)) WHERE deleted_at IS NULL;
+
 CREATE TABLE subscriptions (
     business_id uuid NOT NULL,
     status text NOT NULL,
@@ -265,6 +801,63 @@ CREATE TABLE subscriptions (
     CONSTRAINT subscriptions_status_known CHECK (status = ANY (ARRAY['trial'::text, 'active'::text, 'past_due'::text, 'cancelled'::text])),
     CONSTRAINT subscriptions_business_id_fkey FOREIGN KEY (business_id) REFERENCES businesses(id)
 );
+
+CREATE TABLE table_sessions (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    table_id uuid NOT NULL,
+    status text NOT NULL,
+    covers integer,
+    opened_at timestamp(3) with time zone NOT NULL,
+    closed_at timestamp(3) with time zone,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT table_sessions_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT table_sessions_covers_known CHECK (covers >= 1 AND covers <= 1000),
+    CONSTRAINT table_sessions_status_known CHECK (status = ANY (ARRAY['open'::text, 'closed'::text])),
+    CONSTRAINT table_sessions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT table_sessions_book_id_table_id_fkey FOREIGN KEY (book_id, table_id) REFERENCES dining_tables(book_id, id)
+);
+CREATE INDEX table_sessions_by_time ON table_sessions USING btree (book_id, opened_at, id);
+CREATE UNIQUE INDEX table_sessions_one_open ON table_sessions USING btree (book_id, table_id) WHERE status = 'open'::text;
+
+CREATE TABLE tags (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    slug text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT tags_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT tags_slug_key UNIQUE (book_id, slug),
+    CONSTRAINT tags_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
+CREATE TABLE transactions (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reference text NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL,
+    method text NOT NULL,
+    amount numeric NOT NULL,
+    currency text NOT NULL,
+    order_id uuid,
+    customer_id uuid,
+    store_id uuid,
+    happened_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT transactions_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT transactions_reference_key UNIQUE (book_id, reference),
+    CONSTRAINT transactions_amount_bounds CHECK (amount <> 0::numeric AND amount > '-1000000000000000'::numeric AND amount < '1000000000000000'::numeric),
+    CONSTRAINT transactions_method_known CHECK (method = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'card'::text, 'credit'::text, 'wallet'::text, 'other'::text])),
+    CONSTRAINT transactions_status_known CHECK (status = ANY (ARRAY['pending'::text, 'processing'::text, 'successful'::text, 'failed'::text, 'reversed'::text])),
+    CONSTRAINT transactions_type_known CHECK (type = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text])),
+    CONSTRAINT transactions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX transactions_by_customer ON transactions USING btree (book_id, customer_id, happened_at) WHERE customer_id IS NOT NULL;
+CREATE INDEX transactions_by_order ON transactions USING btree (book_id, order_id);
+CREATE INDEX transactions_by_time ON transactions USING btree (book_id, happened_at, id);
 
 CREATE TABLE usage_records (
     book_id uuid NOT NULL,
@@ -290,6 +883,44 @@ CREATE TABLE users (
     CONSTRAINT users_pkey PRIMARY KEY (id),
     CONSTRAINT users_email_key UNIQUE (email)
 );
+
+CREATE TABLE variant_prices (
+    book_id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    store_id uuid NOT NULL,
+    price numeric NOT NULL,
+    CONSTRAINT variant_prices_pkey PRIMARY KEY (book_id, variant_id, store_id),
+    CONSTRAINT variant_prices_bounds CHECK (price >= 0::numeric AND price < '1000000000000000'::numeric),
+    CONSTRAINT variant_prices_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
+    CONSTRAINT variant_prices_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
+);
+
+CREATE TABLE variants (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    name text NOT NULL,
+    sku text,
+    price numeric,
+    image_url text,
+    is_implicit boolean NOT NULL DEFAULT false,
+    is_active boolean NOT NULL DEFAULT true,
+    tracks_stock boolean NOT NULL DEFAULT false,
+    stock_policy text,
+    low_stock_threshold numeric,
+    "position" integer NOT NULL DEFAULT 0,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT variants_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT variants_of_product UNIQUE (book_id, product_id, id),
+    CONSTRAINT variants_price_bounds CHECK (price >= 0::numeric AND price < '1000000000000000'::numeric),
+    CONSTRAINT variants_stock_policy_known CHECK (stock_policy = ANY (ARRAY['deny'::text, 'allow'::text])),
+    CONSTRAINT variants_threshold_bounds CHECK (low_stock_threshold >= 0::numeric AND low_stock_threshold < '1000000000'::numeric),
+    CONSTRAINT variants_book_id_product_id_fkey FOREIGN KEY (book_id, product_id) REFERENCES products(book_id, id)
+);
+CREATE UNIQUE INDEX variants_one_implicit ON variants USING btree (book_id, product_id) WHERE is_implicit;
+CREATE UNIQUE INDEX variants_sku_key ON variants USING btree (book_id, sku) WHERE deleted_at IS NULL;
 
 CREATE TABLE webhook_deliveries (
     book_id uuid NOT NULL,

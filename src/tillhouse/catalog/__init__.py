@@ -1,0 +1,1 @@
+"""What is sold and where: products, stock, promotions, places."""

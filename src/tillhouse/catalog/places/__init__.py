@@ -1,0 +1,1 @@
+"""Stores, staff, tables and their sessions, academic terms, tags."""

@@ -1,0 +1,1 @@
+"""Products, variants, modifiers, categories, prices."""

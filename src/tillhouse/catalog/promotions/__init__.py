@@ -1,0 +1,1 @@
+"""Promotions: who gets how much off, and how often."""

@@ -1,0 +1,1 @@
+"""How much there is, per variant and store, and every move of it."""

@@ -1,0 +1,1 @@
+"""People who buy; one phone number, one customer per book."""

@@ -1,0 +1,91 @@
+-- Where business is done: stores, tables and their sessions, academic terms, tags.
+
+CREATE TABLE stores (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    address text,
+    phone text,
+    -- Null: the business's own.
+    time_zone text,
+    -- When a business day ends, in minutes after midnight: a bar's Friday ends on Saturday.
+    day_cutoff_minutes integer NOT NULL DEFAULT 0
+        CONSTRAINT stores_day_cutoff_within_a_day CHECK (day_cutoff_minutes BETWEEN 0 AND 1439),
+    -- How long before its time a scheduled order goes to the kitchen.
+    preparation_minutes integer NOT NULL DEFAULT 20
+        CONSTRAINT stores_preparation_known CHECK (preparation_minutes BETWEEN 0 AND 1440),
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id)
+);
+CREATE UNIQUE INDEX stores_name_key ON stores (book_id, lower(name)) WHERE deleted_at IS NULL;
+
+CREATE TABLE dining_tables (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    store_id uuid,
+    label text NOT NULL,
+    area text,
+    seats integer CONSTRAINT dining_tables_seats_known CHECK (seats BETWEEN 1 AND 1000),
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
+);
+CREATE UNIQUE INDEX dining_tables_label_key
+    ON dining_tables (book_id, store_id, lower(label)) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
+
+CREATE TABLE table_sessions (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    table_id uuid NOT NULL,
+    status text NOT NULL CONSTRAINT table_sessions_status_known
+        CHECK (status IN ('open', 'closed')),
+    covers integer CONSTRAINT table_sessions_covers_known CHECK (covers BETWEEN 1 AND 1000),
+    opened_at timestamptz(3) NOT NULL,
+    closed_at timestamptz(3),
+    updated_at timestamptz(3) NOT NULL,
+    PRIMARY KEY (book_id, id),
+    FOREIGN KEY (book_id, table_id) REFERENCES dining_tables (book_id, id)
+);
+-- A table has one open session: who loses the race hears that it is taken.
+CREATE UNIQUE INDEX table_sessions_one_open
+    ON table_sessions (book_id, table_id) WHERE status = 'open';
+CREATE INDEX table_sessions_by_time ON table_sessions (book_id, opened_at, id);
+
+CREATE TABLE academic_terms (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    starts_on date,
+    ends_on date,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT academic_terms_in_order CHECK (ends_on >= starts_on)
+);
+CREATE UNIQUE INDEX academic_terms_name_key
+    ON academic_terms (book_id, lower(name)) WHERE deleted_at IS NULL;
+
+CREATE TABLE tags (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    slug text NOT NULL,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT tags_slug_key UNIQUE (book_id, slug)
+);
+
+-- How a business trades, where that is not the same for all.
+ALTER TABLE businesses
+    ADD COLUMN tax_inclusive boolean NOT NULL DEFAULT false,
+    ADD COLUMN stock_policy text NOT NULL DEFAULT 'deny'
+        CONSTRAINT businesses_stock_policy_known CHECK (stock_policy IN ('deny', 'allow')),
+    ADD COLUMN restocks_cancelled boolean NOT NULL DEFAULT true;

@@ -1,0 +1,223 @@
+-- What is sold: products, variants, modifiers, prices, stock, promotions.
+
+CREATE TABLE categories (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    position integer NOT NULL DEFAULT 0,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id)
+);
+CREATE UNIQUE INDEX categories_name_key
+    ON categories (book_id, lower(name)) WHERE deleted_at IS NULL;
+
+CREATE TABLE products (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL CONSTRAINT products_type_known
+        CHECK (type IN ('simple', 'variable', 'bundle', 'service')),
+    description text,
+    category_id uuid,
+    unit text,
+    sku text,
+    base_price numeric NOT NULL CONSTRAINT products_price_bounds
+        CHECK (base_price >= 0 AND base_price < 1e15),
+    -- Per cent, 7.5 for instance.
+    tax_rate numeric NOT NULL DEFAULT 0
+        CONSTRAINT products_tax_rate_bounds CHECK (tax_rate BETWEEN 0 AND 100),
+    image_url text,
+    is_active boolean NOT NULL DEFAULT true,
+    -- Sold only as a modifier or a component, never as a line of its own.
+    is_extra_only boolean NOT NULL DEFAULT false,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    FOREIGN KEY (book_id, category_id) REFERENCES categories (book_id, id)
+);
+CREATE INDEX products_by_name ON products (book_id, lower(name) text_pattern_ops, id);
+CREATE INDEX products_by_category ON products (book_id, category_id, id);
+CREATE UNIQUE INDEX products_sku_key ON products (book_id, sku) WHERE deleted_at IS NULL;
+
+-- Every product has at least one: what has no variants of its own has the implicit one.
+CREATE TABLE variants (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    name text NOT NULL,
+    sku text,
+    -- Null: the product's.
+    price numeric CONSTRAINT variants_price_bounds CHECK (price >= 0 AND price < 1e15),
+    image_url text,
+    is_implicit boolean NOT NULL DEFAULT false,
+    is_active boolean NOT NULL DEFAULT true,
+    tracks_stock boolean NOT NULL DEFAULT false,
+    -- Whether more may be sold than there is; null: as the business says.
+    stock_policy text CONSTRAINT variants_stock_policy_known
+        CHECK (stock_policy IN ('deny', 'allow')),
+    low_stock_threshold numeric CONSTRAINT variants_threshold_bounds
+        CHECK (low_stock_threshold >= 0 AND low_stock_threshold < 1e9),
+    position integer NOT NULL DEFAULT 0,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT variants_of_product UNIQUE (book_id, product_id, id),
+    FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id)
+);
+CREATE UNIQUE INDEX variants_one_implicit ON variants (book_id, product_id) WHERE is_implicit;
+CREATE UNIQUE INDEX variants_sku_key ON variants (book_id, sku) WHERE deleted_at IS NULL;
+
+CREATE TABLE variant_prices (
+    book_id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    store_id uuid NOT NULL,
+    price numeric NOT NULL CONSTRAINT variant_prices_bounds CHECK (price >= 0 AND price < 1e15),
+    PRIMARY KEY (book_id, variant_id, store_id),
+    FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id),
+    FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
+);
+
+CREATE TABLE modifier_groups (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    min_choices integer NOT NULL DEFAULT 0,
+    -- Null: as many as there are.
+    max_choices integer,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT modifier_groups_choices_known
+        CHECK (min_choices >= 0 AND coalesce(max_choices, 1000) >= greatest(min_choices, 1))
+);
+
+CREATE TABLE modifier_options (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    modifier_group_id uuid NOT NULL,
+    name text NOT NULL,
+    price_delta numeric NOT NULL DEFAULT 0
+        CONSTRAINT modifier_options_delta_bounds CHECK (price_delta > -1e15 AND price_delta < 1e15),
+    is_active boolean NOT NULL DEFAULT true,
+    position integer NOT NULL DEFAULT 0,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT modifier_options_of_group UNIQUE (book_id, modifier_group_id, id),
+    FOREIGN KEY (book_id, modifier_group_id) REFERENCES modifier_groups (book_id, id)
+);
+
+CREATE TABLE product_modifier_groups (
+    book_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    modifier_group_id uuid NOT NULL,
+    position integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (book_id, product_id, modifier_group_id),
+    FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id),
+    FOREIGN KEY (book_id, modifier_group_id) REFERENCES modifier_groups (book_id, id)
+);
+CREATE INDEX product_modifier_groups_by_group
+    ON product_modifier_groups (book_id, modifier_group_id);
+
+-- What a bundle consists of: selling one takes these from the stock, not the bundle itself.
+CREATE TABLE components (
+    book_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    quantity numeric NOT NULL CONSTRAINT components_quantity_bounds
+        CHECK (quantity > 0 AND quantity < 1e9),
+    PRIMARY KEY (book_id, product_id, variant_id),
+    FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id),
+    FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id)
+);
+CREATE INDEX components_by_variant ON components (book_id, variant_id);
+
+-- How much there is, per store; the row without a store is what belongs to the whole business.
+CREATE TABLE stock_levels (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    store_id uuid,
+    on_hand numeric NOT NULL CONSTRAINT stock_levels_on_hand_bounds
+        CHECK (on_hand > -1e12 AND on_hand < 1e12),
+    -- Promised to scheduled orders; what can be sold is on_hand - reserved.
+    reserved numeric NOT NULL DEFAULT 0 CONSTRAINT stock_levels_reserved_bounds
+        CHECK (reserved >= 0 AND reserved < 1e12),
+    updated_at timestamptz(3) NOT NULL,
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT stock_levels_place_key UNIQUE NULLS NOT DISTINCT (book_id, variant_id, store_id),
+    FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id),
+    FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
+) WITH (fillfactor = 50);
+
+-- Why it is as much as it is: on_hand and reserved are the sums of the moves, always.
+CREATE TABLE stock_moves (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    variant_id uuid NOT NULL,
+    store_id uuid,
+    kind text NOT NULL CONSTRAINT stock_moves_kind_known
+        CHECK (kind IN ('opening', 'adjustment', 'count', 'purchase', 'waste', 'transfer',
+            'sale', 'reservation', 'release', 'restore')),
+    on_hand_change numeric NOT NULL,
+    reserved_change numeric NOT NULL DEFAULT 0,
+    -- The line of an order that moved it, and how often that line's order took stock before:
+    -- the same line can be sold once and restored once in each round.
+    order_id uuid,
+    order_item_id uuid,
+    round integer NOT NULL DEFAULT 0,
+    reason text,
+    actor jsonb,
+    created_at timestamptz(3) NOT NULL,
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT stock_moves_once_per_line
+        UNIQUE (book_id, order_item_id, variant_id, kind, round),
+    FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id)
+);
+CREATE INDEX stock_moves_by_variant ON stock_moves (book_id, variant_id, id);
+
+CREATE TABLE promotions (
+    book_id uuid NOT NULL REFERENCES books,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL CONSTRAINT promotions_type_known
+        CHECK (type IN ('percent', 'fixed', 'free_item')),
+    scope text NOT NULL CONSTRAINT promotions_scope_known
+        CHECK (scope IN ('order', 'products', 'categories')),
+    -- Per cent or an amount; a free item has none.
+    value numeric NOT NULL CONSTRAINT promotions_value_bounds CHECK (value >= 0 AND value < 1e15),
+    product_ids uuid[] NOT NULL DEFAULT '{}',
+    category_ids uuid[] NOT NULL DEFAULT '{}',
+    minimum_subtotal numeric,
+    maximum_discount numeric,
+    starts_at timestamptz(3),
+    ends_at timestamptz(3),
+    -- Days of the week (1 = Monday) and minutes of the day, in the business's time zone.
+    days integer[],
+    from_minute integer,
+    to_minute integer,
+    limit_total integer,
+    limit_per_customer integer,
+    -- Never above limit_total: the guarded UPDATE that counts is the judge.
+    used integer NOT NULL DEFAULT 0,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamptz(3) NOT NULL,
+    updated_at timestamptz(3) NOT NULL,
+    deleted_at timestamptz(3),
+    PRIMARY KEY (book_id, id),
+    CONSTRAINT promotions_within_limit CHECK (used >= 0 AND used <= limit_total)
+);
+CREATE INDEX promotions_by_name ON promotions (book_id, lower(name), id);
+
+CREATE TABLE promotion_customers (
+    book_id uuid NOT NULL,
+    promotion_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    used integer NOT NULL CONSTRAINT promotion_customers_used_known CHECK (used >= 0),
+    PRIMARY KEY (book_id, promotion_id, customer_id),
+    FOREIGN KEY (book_id, promotion_id) REFERENCES promotions (book_id, id)
+);

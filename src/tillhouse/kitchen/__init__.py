@@ -1,0 +1,1 @@
+"""Kitchen tickets and what customers hear of their stages."""

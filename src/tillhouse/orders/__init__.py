@@ -1,0 +1,1 @@
+"""Sales: the /v1/orders routes and what one order is."""
