@@ -5,11 +5,9 @@ that an answer which changes between two look-ups (rebinding) gains nothing. A n
 forbidden answer is refused whole: its owner can't be trusted with the others either.
 """
 
-import asyncio
 import socket
 import ssl
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ from aiohttp.connector import Connection
 
 from tillhouse.kit.network import Network, parse_address
 from tillhouse.kit.targets import is_forbidden
+from tillhouse.webhooks.sender.names import PATIENCE_S, LookUp, Names, look_up
 from tillhouse.webhooks.sender.phases import tracing
 
-_RESOLVERS = 32
 _HEAD_BYTES_MAX = 16 * 1024
 _KEEP_ALIVE_S = 30.0
 _DNS_KEPT_S = 10
@@ -31,20 +29,14 @@ class ForbiddenTarget(OSError):
     """A connection to an address that no webhook may go to; never made."""
 
 
-def look_up(host: str, port: int) -> list[tuple[int, Any]]:
-    """Ask the system's resolver: (family, socket address) of each answer."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [(family, sockaddr) for family, _kind, _proto, _name, sockaddr in found]
-
-
-LookUp = Callable[[str, int], list[tuple[int, Any]]]
-
-
 def session(
-    allowed: Sequence[Network], ca_file: Path | None, ask: LookUp = look_up
+    allowed: Sequence[Network],
+    ca_file: Path | None,
+    ask: LookUp = look_up,
+    patience_s: float = PATIENCE_S,
 ) -> aiohttp.ClientSession:
     """A client that dials public addresses only, follows nothing and unpacks nothing."""
-    guard = Guard(allowed, ask)
+    guard = Guard(allowed, ask, patience_s)
     context = ssl.create_default_context()
     if ca_file is not None:
         context.load_verify_locations(ca_file)
@@ -88,18 +80,20 @@ class Response(aiohttp.ClientResponse):
 class Guard(AbstractResolver):
     """Resolves names and opens sockets, both under the same table of addresses."""
 
-    def __init__(self, allowed: Sequence[Network], ask: LookUp = look_up) -> None:
+    def __init__(
+        self,
+        allowed: Sequence[Network],
+        ask: LookUp = look_up,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._allowed = allowed
-        self._ask = ask
-        # Threads of its own: a name server that hangs must not hold up anything else.
-        self._threads = ThreadPoolExecutor(_RESOLVERS, thread_name_prefix="dns")
+        self._names = Names(ask, patience_s)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """The addresses of a name, all of them public."""
-        loop = asyncio.get_running_loop()
-        answers = await loop.run_in_executor(self._threads, self._ask, host, port)
+        answers = await self._names.find(host, port)
         for _family, sockaddr in answers:
             self._check(sockaddr[0])
         return [
@@ -115,8 +109,8 @@ class Guard(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Let the threads go."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Ask no more."""
+        self._names.close()
 
     def open_socket(self, info: Any) -> socket.socket:
         """A socket for one concrete address."""

@@ -1,0 +1,177 @@
+"""Name servers that never answer cost the endpoints of their own names, and nobody else."""
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator
+from ipaddress import ip_network
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.webhooks.receiver import Receiver
+from tests.webhooks.tls import Authority
+from tillhouse.webhooks.sender.attempt import Outcome, attempt
+from tillhouse.webhooks.sender.guard import session
+from tillhouse.webhooks.sender.names import THREADS_SILENT, Names, NoAnswer
+
+HEALTHY = "hooks.example.com"
+PATIENCE_S = 1.5
+
+
+class SilentServer:
+    """A name server that takes questions and answers none until it is released."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self._socket.setblocking(False)
+        self._asked: list[str] = []
+        self._waiting: list[Any] = []
+        self._is_released = False
+
+    def ask(self, host: str, port: int) -> list[tuple[int, Any]]:
+        """As the system's resolver asks: it blocks; names of example.com it knows itself."""
+        if not host.endswith(".example.com"):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as question:
+                question.settimeout(60)
+                question.connect(self._socket.getsockname())
+                question.send(host.encode())
+                question.recv(1)
+        return [(socket.AF_INET, ("127.0.0.1", port))]
+
+    def asked(self) -> list[str]:
+        """Every name that it was asked for so far, in order."""
+        while True:
+            try:
+                question, sender = self._socket.recvfrom(300)
+            except BlockingIOError:
+                return self._asked
+            self._asked.append(question.decode())
+            self._waiting.append(sender)
+            if self._is_released:
+                self.release()
+
+    async def until(self, count: int, within_s: float = 10.0) -> list[str]:
+        """Wait until it was asked so often."""
+        async with asyncio.timeout(within_s):
+            while len(self.asked()) < count:  # noqa: ASYNC110 - the resolver's socket is blocking
+                await asyncio.sleep(0.01)
+        return self._asked
+
+    def release(self) -> None:
+        """Answer what was asked; from now on with every look."""
+        self._is_released = True
+        waiting, self._waiting = self._waiting, []
+        for sender in waiting:
+            self._socket.sendto(b".", sender)
+
+    def hold(self) -> None:
+        """Answer nothing again."""
+        self._is_released = False
+
+    def close(self) -> None:
+        """Let go of every thread that waits."""
+        self.asked()
+        self.release()
+        self._socket.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SilentServer]:
+    """A name server that hangs."""
+    server = SilentServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+async def named(authority: Authority) -> AsyncIterator[Receiver]:
+    """A healthy receiver that goes by a name."""
+    receiver = await Receiver().start(authority.server((HEALTHY,)))
+    receiver.url = receiver.url.replace("127.0.0.1", HEALTHY)
+    yield receiver
+    await receiver.stop()
+
+
+@pytest.fixture
+async def client(
+    authority: Authority, server: SilentServer
+) -> AsyncIterator[aiohttp.ClientSession]:
+    """A client as the sender has it, less patient with names."""
+    client = session([ip_network("127.0.0.1")], authority.ca_file, server.ask, PATIENCE_S)
+    yield client
+    await client.close()
+
+
+async def _try(client: aiohttp.ClientSession, url: str) -> tuple[Outcome, float]:
+    began = time.perf_counter()
+    outcome = await attempt(client, url, b"{}", {})
+    return outcome, time.perf_counter() - began
+
+
+async def test_dead_names_hold_up_no_other(
+    client: aiohttp.ClientSession, server: SilentServer, named: Receiver
+) -> None:
+    """A hundred of them hang; one that nothing is known of yet is found at once."""
+    dead = [
+        asyncio.create_task(_try(client, f"https://shop{number}.dead.test/hook"))
+        for number in range(100)
+    ]
+    await server.until(100)
+    outcome, took = await _try(client, named.url)
+    assert outcome.is_delivered
+    assert took < 1
+    for outcome, took in await asyncio.gather(*dead):
+        assert outcome.error == "dns_failed"
+        assert took < PATIENCE_S + 1
+
+
+async def test_a_name_is_asked_for_once_at_a_time(
+    client: aiohttp.ClientSession, server: SilentServer
+) -> None:
+    """Whatever its ports are; also by those who come after the first gave up."""
+    for _ in range(2):
+        urls = [f"https://shop.dead.test:{port}/hook" for port in range(8000, 8020)]
+        tried = await asyncio.gather(*(_try(client, url) for url in urls))
+        assert {outcome.error for outcome, _ in tried} == {"dns_failed"}
+    assert server.asked() == ["shop.dead.test"]
+
+
+async def test_names_that_were_silent_get_few_threads(server: SilentServer) -> None:
+    """For a while after, so that they can't take those of names that nothing is known of."""
+    names = Names(server.ask, 0.3)
+    hosts = [f"shop{number}.dead.test" for number in range(40)]
+
+    async def find(host: str) -> bool:
+        try:
+            await names.find(host, 443)
+        except NoAnswer:
+            return False
+        return True
+
+    for _ in range(2):
+        assert not any(await asyncio.gather(*(find(host) for host in hosts)))
+    assert len(server.asked()) == 40
+    server.release()
+    # These share the late answers, which end the threads; the names are as suspect as before.
+    assert all(await asyncio.gather(*(find(host) for host in hosts)))
+    server.hold()
+    assert not any(await asyncio.gather(*(find(host) for host in hosts)))
+    assert len(server.asked()) == 40 + THREADS_SILENT
+    assert await find(HEALTHY)
+    names.close()
+
+
+async def test_a_name_that_answers_again_is_trusted_again(server: SilentServer) -> None:
+    """Its first answer in time is enough."""
+    names = Names(server.ask, 0.3)
+    with pytest.raises(NoAnswer):
+        await names.find("shop.dead.test", 443)
+    await server.until(1)
+    server.release()
+    answers = await names.find("shop.dead.test", 443)
+    assert answers == [(socket.AF_INET, ("127.0.0.1", 443))]
+    names.close()
