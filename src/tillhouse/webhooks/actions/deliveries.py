@@ -7,7 +7,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, Missing, Refused, check
 from tillhouse.kit.partly import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
@@ -19,6 +19,16 @@ from tillhouse.webhooks.types import (
     Recovered,
     Recovery,
 )
+
+
+class EventExpired(
+    Refused,
+    message=(
+        "The event of this delivery is no longer kept, so it can't be sent again: "
+        "read the present state of what it told of through the API."
+    ),
+):
+    """What would be sent again is gone; the delivery's own record may outlive it by a week."""
 
 
 async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
@@ -39,6 +49,8 @@ async def resend(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
     row = await store.lock_delivery(call.db, call.user.books.all(), delivery_id)
     if row is None:
         raise Missing
+    if not row["has_event"]:
+        raise EventExpired
     rules.check_active(row["endpoint_status"] or "deleted")
     await store.queue_again(call.db, (row["book_id"], delivery_id), call.now)
     what = ("webhook_delivery.resent", "Webhook delivery queued again")

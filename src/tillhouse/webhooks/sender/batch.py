@@ -30,6 +30,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     payload: str
     secret_sealed: bytes
     is_probe: bool
+    # Its endpoint's last attempt was no success, or takes long.
+    is_unproven: bool
 
 
 class Result(msgspec.Struct, frozen=True):

@@ -1,52 +1,104 @@
-"""How many attempts each endpoint may have under way in this worker: more as it proves itself."""
+"""How many attempts each endpoint may have under way in this worker: more as it proves itself.
+
+A worker has so many places. What hangs keeps its place for ten seconds, so whoever may turn out
+to hang gets a share of them and no more; the rest is for endpoints whose last attempt was a
+success and which answer soon.
+"""
 
 from uuid import UUID
 
 import msgspec
 
+from tillhouse.webhooks.store.queue import Places
+
 WINDOW_FIRST = 2
 WINDOW_MAX = 128
 REMEMBERED_S = 10.0
+# Whoever has not answered after this long may be hanging.
+SLOW_S = 1.0
+# Of all places: what may be taken by lanes that have not proven themselves, how much of that by
+# probes of failing ones, and what is kept from those that have much under way already.
+UNPROVEN_SHARE = 2
+PROBES_SHARE = 4
+SHALLOW_SHARE = 4
 
 
 class Lane(msgspec.Struct):
     """One endpoint as this worker sees it."""
 
-    under_way: int = 0
+    # Attempts under way, the oldest first: ticket → when it began.
+    began_s: dict[int, float] = {}
     window: int = WINDOW_FIRST
     ended_s: float = 0.0
+    is_unproven: bool = True
+    is_probed: bool = False
+
+    def is_doubted(self, now_s: float) -> bool:
+        """Whether its attempts may hang: nothing speaks for it, or one of them seems to."""
+        oldest_s = next(iter(self.began_s.values()), now_s)
+        return self.is_unproven or now_s - oldest_s > SLOW_S
 
 
 class Lanes:
     """Grows an endpoint's window with each success, halves it with each failure."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: int) -> None:
+        self._places = places
         self._lanes: dict[UUID, Lane] = {}
+        self._under_way = 0
+        self._tickets = 0
 
-    def begin(self, endpoint_id: UUID) -> None:
-        """An attempt starts."""
-        self._lanes.setdefault(endpoint_id, Lane()).under_way += 1
+    def begin(self, endpoint_id: UUID, now_s: float, *, is_unproven: bool, is_probe: bool) -> int:
+        """An attempt starts; its ticket."""
+        self._tickets += 1
+        self._under_way += 1
+        lane = self._lanes.setdefault(endpoint_id, Lane())
+        lane.began_s[self._tickets] = now_s
+        lane.is_unproven = is_unproven
+        lane.is_probed = is_probe
+        return self._tickets
 
-    def end(self, endpoint_id: UUID, now_s: float, *, is_success: bool) -> None:
+    def end(self, endpoint_id: UUID, ticket: int, now_s: float, *, is_success: bool) -> None:
         """An attempt ended."""
+        self._under_way -= 1
         lane = self._lanes[endpoint_id]
-        lane.under_way -= 1
+        del lane.began_s[ticket]
         lane.window = min(WINDOW_MAX, lane.window + 1) if is_success else max(1, lane.window // 2)
         lane.ended_s = now_s
+        lane.is_unproven = not is_success
 
-    def known(self, now_s: float) -> dict[UUID, tuple[int, int]]:
-        """(under way, window) of every lane that was busy a moment ago."""
+    def known(self, now_s: float) -> dict[UUID, tuple[int, int, bool]]:
+        """(under way, window, whether doubted) of every lane that was busy a moment ago."""
         self._forget(now_s)
         return {
-            endpoint_id: (lane.under_way, lane.window) for endpoint_id, lane in self._lanes.items()
+            endpoint_id: (len(lane.began_s), lane.window, lane.is_doubted(now_s))
+            for endpoint_id, lane in self._lanes.items()
         }
+
+    def places(self, now_s: float, most: int) -> Places:
+        """How many attempts may begin, `most` at once."""
+        unproven = probes = 0
+        for lane in self._lanes.values():
+            if lane.is_doubted(now_s):
+                unproven += len(lane.began_s)
+            if lane.is_probed:
+                probes += len(lane.began_s)
+        left = self._places - self._under_way
+        free = min(left, most)
+        for_unproven = max(0, min(free, self._places // UNPROVEN_SHARE - unproven))
+        return Places(
+            free=free,
+            deep=max(0, min(free, left - self._places // SHALLOW_SHARE)),
+            unproven=for_unproven,
+            probes=max(0, min(for_unproven, self._places // PROBES_SHARE - probes)),
+        )
 
     def _forget(self, now_s: float) -> None:
         """A lane at rest starts afresh: what it could bear a while ago says little."""
         at_rest = [
             endpoint_id
             for endpoint_id, lane in self._lanes.items()
-            if not lane.under_way and now_s - lane.ended_s > REMEMBERED_S
+            if not lane.began_s and now_s - lane.ended_s > REMEMBERED_S
         ]
         for endpoint_id in at_rest:
             del self._lanes[endpoint_id]

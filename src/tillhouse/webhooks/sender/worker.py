@@ -7,11 +7,14 @@ lease of what it held runs out, and another claims it.
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
 from datetime import timedelta
+from uuid import UUID
 
 import aiohttp
 import msgspec
 import structlog
+from asyncpg import Record
 
 from tillhouse.access import audit
 from tillhouse.access.house import House
@@ -27,6 +30,7 @@ from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, one_ea
 from tillhouse.webhooks.sender.guard import session
 from tillhouse.webhooks.sender.lanes import WINDOW_FIRST, Lanes
 from tillhouse.webhooks.store import queue as store
+from tillhouse.webhooks.store.queue import Expired, Places
 
 LEASE = timedelta(seconds=30)
 PLACES = 1000
@@ -38,6 +42,7 @@ CLAIM_EVERY_S = 0.005
 GATHER_S = 0.01
 STRANDED_EVERY_S = 2.0
 STRANDED_ROWS = 1000
+EVENT_EXPIRED = "event_expired"
 DRAIN_WITHIN_S = 12.0
 
 _AUDIT_ACTOR = audit.Actor(name="webhook sender", ip="local")
@@ -49,14 +54,15 @@ log = structlog.get_logger()
 class Sender:
     """Sends webhooks in this process until it is stopped."""
 
-    def __init__(self, house: House, *, lease: timedelta = LEASE) -> None:
+    def __init__(self, house: House, *, lease: timedelta = LEASE, places: int = PLACES) -> None:
         self._house = house
         # Longer than any attempt: what a killed worker held is claimed anew when it ends.
         self._lease = lease
         settings = house.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
-        self._lanes = Lanes()
-        self._free = PLACES
+        self._lanes = Lanes(places)
+        # After which lane the next look goes on: each gets its turn, however many there are.
+        self._after = store.FIRST_LANE
         self._results: list[Result] = []
         self._has_results = asyncio.Event()
         self._attempts: set[asyncio.Task[None]] = set()
@@ -101,35 +107,60 @@ class Sender:
             await self._session.close()
 
     async def _claim_loop(self) -> None:
+        claimed = 0
         while not self._stopping:
-            claimed = 0
-            if self._free > 0:
+            places = self._lanes.places(time.monotonic(), CLAIM_MAX)
+            if places.free:
                 try:
-                    claimed = await self._claim()
+                    claimed += await self._claim(places)
                 except Exception as error:  # noqa: BLE001 - nobody else would start it again
                     log.warning("webhooks_not_claimed", error=type(error).__name__)
                     await asyncio.sleep(POLL_S)
-            if not claimed:
+            # There is time to wait when nothing more may begin, or when each lane had its turn
+            # and none had anything.
+            is_round_over = self._after == store.FIRST_LANE
+            if not places.free or (is_round_over and not claimed):
                 await self._house.pool.bell.wait(POLL_S)
+            if is_round_over:
+                claimed = 0
             # Claims so far apart carry more each; nobody notices the wait.
             await asyncio.sleep(CLAIM_EVERY_S)
 
-    async def _claim(self) -> int:
+    async def _claim(self, places: Places) -> int:
+        """Claim from the lanes whose turn it is, and begin; how many were claimed."""
         at = now()
         async with self._house.pool.reading() as db:
-            rows = await store.claim_batch(
-                db, at, at + self._lease, self._lanes.known(time.monotonic()), WINDOW_FIRST,
-                min(self._free, CLAIM_MAX), rules.FAILURES_TO_PROBE,
+            rows, after = await store.claim_batch(
+                db, self._after, at, at + self._lease, self._lanes.known(time.monotonic()),
+                WINDOW_FIRST, places, rules.FAILURES_TO_PROBE,
             )  # fmt: skip
-            claims = [msgspec.convert(dict(row), Claim, strict=False) for row in rows]
+            self._after = after or store.FIRST_LANE
+            claims = [
+                msgspec.convert(dict(row), Claim, strict=False)
+                for row in rows
+                if row["payload"] is not None
+            ]
             ready = [claim for claim in claims if await self._can_sign(db, claim)]
         for claim in ready:
-            self._free -= 1
-            self._lanes.begin(claim.endpoint_id)
-            task = asyncio.create_task(self._send(claim))
+            task = asyncio.create_task(self._send(claim, self._begin(claim)))
             self._attempts.add(task)
             task.add_done_callback(self._attempts.discard)
-        return len(claims)
+        if len(claims) < len(rows):
+            await self._end_expired([row for row in rows if row["payload"] is None])
+        return len(rows)
+
+    def _begin(self, claim: Claim) -> int:
+        """Take a place; the ticket to give back."""
+        return self._lanes.begin(
+            claim.endpoint_id, time.monotonic(), is_unproven=claim.is_unproven,
+            is_probe=claim.is_probe,
+        )  # fmt: skip
+
+    async def _end_expired(self, rows: Sequence[Record]) -> None:
+        """End what was queued again and whose event was dropped before its turn came."""
+        expired = [msgspec.convert(dict(row), Expired) for row in rows]
+        async with self._house.pool.reading() as db:
+            await store.end_expired(db, expired, EVENT_EXPIRED, now())
 
     async def _can_sign(self, db: Db, claim: Claim) -> bool:
         """Open the claim's secret; one that does not open holds up its own deliveries alone."""
@@ -148,7 +179,7 @@ class Sender:
                 return False
         return True
 
-    async def _send(self, claim: Claim) -> None:
+    async def _send(self, claim: Claim, ticket: int) -> None:
         """One attempt; its result is recorded with others."""
         began = now()
         body = claim.payload.encode()
@@ -156,13 +187,14 @@ class Sender:
         headers = signing.headers(secret, claim.event_id, claim.type, body, int(time.time()))
         assert self._session is not None, "the sender was started"  # noqa: S101
         outcome = await attempt(self._session, claim.url, body, headers)
-        self._note(claim, outcome)
+        self._note(claim, ticket, outcome)
         self._results.append(Result(claim, outcome, began, now()))
         self._has_results.set()
 
-    def _note(self, claim: Claim, outcome: Outcome) -> None:
-        self._free += 1
-        self._lanes.end(claim.endpoint_id, time.monotonic(), is_success=outcome.is_delivered)
+    def _note(self, claim: Claim, ticket: int, outcome: Outcome) -> None:
+        self._lanes.end(
+            claim.endpoint_id, ticket, time.monotonic(), is_success=outcome.is_delivered
+        )
         # The lane has room again, and perhaps more to send.
         self._house.pool.bell.ring_here()
         if not outcome.is_delivered:
@@ -225,17 +257,21 @@ class Sender:
 
     async def _stranded_loop(self) -> None:
         """End what is queued for endpoints that were disabled or deleted."""
+        after = store.FIRST_LANE
         while True:
             ended = 0
+            onward: UUID | None = None
             try:
                 async with self._house.pool.transaction() as db:
-                    ended = await store.end_stranded(
-                        db, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
+                    ended, onward = await store.end_stranded(
+                        db, after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
                     )
             except Exception as error:  # noqa: BLE001 - nobody else would start it again
                 log.warning("stranded_not_ended", error=type(error).__name__)
+            # The same lanes may have more.
             if ended < STRANDED_ROWS:
-                await asyncio.sleep(STRANDED_EVERY_S)
+                after = onward or store.FIRST_LANE
+                await asyncio.sleep(CLAIM_EVERY_S if onward else STRANDED_EVERY_S)
 
 
 async def _end(task: asyncio.Task[None]) -> None:

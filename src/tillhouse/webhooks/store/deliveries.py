@@ -88,10 +88,12 @@ async def show_delivery(
 
 
 async def lock_delivery(db: Db, books: list[UUID], delivery_id: UUID) -> Record | None:
-    """A delivery and its endpoint's status, locked until the change commits."""
+    """A delivery, its endpoint's status and whether its event is kept; locked until the commit."""
     return await db.fetchrow(
         """
-        SELECT d.book_id, d.id, d.event_id, d.webhook_endpoint_id, e.status AS endpoint_status
+        SELECT d.book_id, d.id, d.event_id, d.webhook_endpoint_id, e.status AS endpoint_status,
+            EXISTS (SELECT FROM webhook_events v
+                WHERE v.book_id = d.book_id AND v.id = d.event_id) AS has_event
         FROM webhook_deliveries d
         LEFT JOIN webhook_endpoints e ON e.book_id = d.book_id AND e.id = d.webhook_endpoint_id
         WHERE d.book_id = ANY($1) AND d.id = $2

@@ -11,7 +11,9 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.json import encode
 
-LANES_MAX = 5000
+# So many lanes are looked at by one statement; the next statement goes on after the last of them.
+LANES_LOOKED = 1000
+FIRST_LANE = UUID(int=0)
 
 # The queue is empty at one moment and holds a hundred thousand rows at the next. A plan made
 # while it was empty (scan it all, hash it all) is kept and ruins the next hour, so the sender's
@@ -27,76 +29,96 @@ PLANNER = {
 }
 
 
-# Every endpoint with something queued, found by hopping along the index: as many steps as
-# there are such endpoints, however much is queued.
+# Endpoints with something queued, found by hopping along the index: as many steps as lanes are
+# looked at, however much is queued. The first entry of a lane tells when it is due.
 _LANES = """
     WITH RECURSIVE lanes AS (
-        (SELECT q.endpoint_id, q.book_id FROM webhook_queue q ORDER BY q.endpoint_id LIMIT 1)
+        (SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
+            WHERE q.endpoint_id > $1 ORDER BY q.endpoint_id, q.due_at LIMIT 1)
         UNION ALL
-        SELECT n.endpoint_id, n.book_id FROM lanes l CROSS JOIN LATERAL (
-            SELECT q.endpoint_id, q.book_id FROM webhook_queue q
-            WHERE q.endpoint_id > l.endpoint_id ORDER BY q.endpoint_id LIMIT 1) n
+        SELECT n.endpoint_id, n.book_id, n.due_at FROM lanes l CROSS JOIN LATERAL (
+            SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
+            WHERE q.endpoint_id > l.endpoint_id ORDER BY q.endpoint_id, q.due_at LIMIT 1) n
+    ), looked AS (
+        SELECT * FROM lanes LIMIT $2
+    ), onward AS (
+        SELECT (SELECT endpoint_id FROM looked ORDER BY endpoint_id OFFSET $2 - 1) AS after
     )
 """
 
+# Within a lane rows are found by endpoint alone: with the book beside it, a plan could go along
+# the primary key through everything that the book has queued.
 _CLAIM = (
     _LANES
     + """
     , due AS (
-        SELECT l.book_id, l.endpoint_id, e.is_failing, k.under_way, k.size
-        FROM (SELECT * FROM lanes LIMIT $7) l
+        SELECT l.book_id, l.endpoint_id, l.due_at, e.is_failing, k.under_way, k.size,
+            e.is_unproven OR k.is_doubted AS is_unproven
+        FROM looked l
         CROSS JOIN LATERAL (
-            SELECT e.failure_count >= $6 AS is_failing FROM webhook_endpoints e
+            SELECT e.failure_count >= $7 AS is_failing,
+                e.last_delivery_status IS DISTINCT FROM 'delivered' AS is_unproven
+            FROM webhook_endpoints e
             WHERE e.book_id = l.book_id AND e.id = l.endpoint_id AND e.status = 'active'
-                AND (e.failure_count < $6 OR e.probe_until IS NULL OR e.probe_until <= $1)
+                AND (e.failure_count < $7 OR e.probe_until IS NULL OR e.probe_until <= $3)
             OFFSET 0
         ) e
         CROSS JOIN LATERAL (
-            SELECT coalesce(($3::jsonb -> l.endpoint_id::text ->> 0)::int, 0) AS under_way,
-                coalesce(($3::jsonb -> l.endpoint_id::text ->> 1)::int, $4) AS size
+            SELECT coalesce(($5::jsonb -> l.endpoint_id::text ->> 0)::int, 0) AS under_way,
+                coalesce(($5::jsonb -> l.endpoint_id::text ->> 1)::int, $6) AS size,
+                coalesce(($5::jsonb -> l.endpoint_id::text ->> 2)::bool, false) AS is_doubted
         ) k
-        WHERE (e.is_failing OR k.size > k.under_way) AND EXISTS (
-            SELECT FROM webhook_queue q WHERE q.book_id = l.book_id
-                AND q.endpoint_id = l.endpoint_id AND q.due_at <= $1)
+        WHERE l.due_at <= $3 AND (e.is_failing OR k.size > k.under_way)
     ), probing AS (
-        UPDATE webhook_endpoints e SET probe_until = $2
-        FROM (SELECT * FROM due WHERE is_failing AND under_way = 0
-            LIMIT greatest(1, $5::int / 2)) d
+        UPDATE webhook_endpoints e SET probe_until = $4
+        FROM (SELECT * FROM due WHERE is_failing AND under_way = 0 ORDER BY due_at LIMIT $11) d
         WHERE e.book_id = d.book_id AND e.id = d.endpoint_id
-            AND (e.probe_until IS NULL OR e.probe_until <= $1)
-        RETURNING e.book_id, e.id
+            AND (e.probe_until IS NULL OR e.probe_until <= $3)
+        RETURNING e.id
     ), room AS (
-        SELECT book_id, endpoint_id, under_way, size - under_way AS places, 1 AS turn
-        FROM due WHERE NOT is_failing
+        (SELECT endpoint_id, under_way, size - under_way AS places, 1 AS turn, false AS is_unproven
+        FROM due WHERE NOT is_failing AND NOT is_unproven ORDER BY under_way, due_at LIMIT $8)
         UNION ALL
-        SELECT book_id, id, 0, 1, 0 FROM probing
-    ), chosen AS (
-        SELECT c.book_id, c.delivery_id, r.turn FROM room r CROSS JOIN LATERAL (
+        (SELECT endpoint_id, under_way, size - under_way, 1, true
+        FROM due WHERE NOT is_failing AND is_unproven ORDER BY under_way, due_at LIMIT $10)
+        UNION ALL
+        SELECT id, 0, 1, 0, true FROM probing
+    ), found AS (
+        SELECT c.book_id, c.delivery_id, c.due_at, r.turn, r.is_unproven, r.under_way
+            + row_number() OVER (PARTITION BY r.endpoint_id ORDER BY c.due_at) AS level
+        FROM room r CROSS JOIN LATERAL (
             SELECT q.book_id, q.delivery_id, q.due_at FROM webhook_queue q
-            WHERE q.book_id = r.book_id AND q.endpoint_id = r.endpoint_id AND q.due_at <= $1
+            WHERE q.endpoint_id = r.endpoint_id AND q.due_at <= $3
             ORDER BY q.due_at LIMIT r.places
             FOR UPDATE SKIP LOCKED) c
-        ORDER BY r.turn, r.under_way
-            + row_number() OVER (PARTITION BY r.endpoint_id ORDER BY c.due_at), c.due_at
-        LIMIT $5
+    ), allowed AS (
+        SELECT *, row_number() OVER (ORDER BY turn, level, due_at) AS place
+        FROM (SELECT *, row_number() OVER
+            (PARTITION BY is_unproven ORDER BY turn, level, due_at) AS of_kind FROM found) f
+        WHERE NOT is_unproven OR of_kind <= $10
+    ), chosen AS (
+        SELECT * FROM allowed WHERE place <= $8 AND (level <= $6 OR place <= $9)
     ), claimed AS (
-        UPDATE webhook_queue q SET is_claimed = true, due_at = $2,
+        UPDATE webhook_queue q SET is_claimed = true, due_at = $4,
             generation = q.generation + 1
         FROM chosen c WHERE q.book_id = c.book_id AND q.delivery_id = c.delivery_id
         RETURNING q.book_id, q.delivery_id, q.endpoint_id, q.event_id, q.attempt,
-            q.generation, c.turn = 0 AS is_probe
+            q.generation, c.turn = 0 AS is_probe, c.is_unproven
     )
-    SELECT c.book_id, c.delivery_id, c.endpoint_id, c.event_id, c.attempt, c.generation,
-        c.is_probe, e.url, e.developer_app_id, s.secret_sealed, b.business_id, v.type, v.payload
-    FROM claimed c
-    JOIN webhook_endpoints e ON e.book_id = c.book_id AND e.id = c.endpoint_id
-    JOIN webhook_secrets s ON s.book_id = e.book_id
-        AND s.developer_app_id = e.developer_app_id
-    JOIN books b ON b.id = c.book_id
-    CROSS JOIN LATERAL (
-        SELECT v.type, v.payload FROM webhook_events v
-        WHERE v.book_id = c.book_id AND v.id = c.event_id OFFSET 0
-    ) v
+    SELECT c.*, o.after FROM onward o LEFT JOIN (
+        SELECT c.book_id, c.delivery_id, c.endpoint_id, c.event_id, c.attempt, c.generation,
+            c.is_probe, c.is_unproven, e.url, e.developer_app_id, s.secret_sealed, b.business_id,
+            v.type, v.payload
+        FROM claimed c
+        JOIN webhook_endpoints e ON e.book_id = c.book_id AND e.id = c.endpoint_id
+        JOIN webhook_secrets s ON s.book_id = e.book_id
+            AND s.developer_app_id = e.developer_app_id
+        JOIN books b ON b.id = c.book_id
+        LEFT JOIN LATERAL (
+            SELECT v.type, v.payload FROM webhook_events v
+            WHERE v.book_id = c.book_id AND v.id = c.event_id OFFSET 0
+        ) v ON true
+    ) c ON true
 """
 )
 
@@ -104,29 +126,50 @@ _END_STRANDED = (
     _LANES
     + """
     , dead AS (
-        SELECT l.book_id, l.endpoint_id FROM (SELECT * FROM lanes LIMIT $4) l
+        SELECT l.endpoint_id FROM looked l
         LEFT JOIN webhook_endpoints e ON e.book_id = l.book_id AND e.id = l.endpoint_id
         WHERE e.status IS DISTINCT FROM 'active'
     ), chosen AS (
         SELECT c.book_id, c.delivery_id FROM dead d CROSS JOIN LATERAL (
             SELECT q.book_id, q.delivery_id FROM webhook_queue q
-            WHERE q.book_id = d.book_id AND q.endpoint_id = d.endpoint_id
-                AND (NOT q.is_claimed OR q.due_at <= $2)
-            LIMIT $3 FOR UPDATE SKIP LOCKED) c
-        LIMIT $3
+            WHERE q.endpoint_id = d.endpoint_id AND (NOT q.is_claimed OR q.due_at <= $4)
+            LIMIT $5 FOR UPDATE SKIP LOCKED) c
+        LIMIT $5
     ), gone AS (
         DELETE FROM webhook_queue q USING chosen s
         WHERE q.book_id = s.book_id AND q.delivery_id = s.delivery_id
         RETURNING q.book_id, q.delivery_id
     ), ended AS (
-        UPDATE webhook_deliveries x SET status = 'failed', error_message = $1,
-            next_attempt_at = NULL, updated_at = $2
+        UPDATE webhook_deliveries x SET status = 'failed', error_message = $3,
+            next_attempt_at = NULL, updated_at = $4
         FROM gone g WHERE x.book_id = g.book_id AND x.id = g.delivery_id
         RETURNING 1
     )
-    SELECT count(*) FROM gone
+    SELECT (SELECT count(*) FROM gone) AS ended, o.after FROM onward o
 """
 )
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """How many attempts may begin now: all, and of them those that may turn out to hang."""
+
+    free: int
+    # Of lanes with more under way than a new one may have.
+    deep: int
+    # Of lanes whose last attempt was no success, or takes long.
+    unproven: int
+    # Of lanes that fail: part of the unproven.
+    probes: int
+
+
+class Expired(msgspec.Struct, frozen=True, kw_only=True):
+    """A claimed delivery whose event is no longer kept."""
+
+    book_id: UUID
+    delivery_id: UUID
+    endpoint_id: UUID
+    generation: int
+    is_probe: bool
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,30 +202,68 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     db: Db,
+    after: UUID,
     now: datetime,
     lease_ends_at: datetime,
-    busy: Mapping[UUID, tuple[int, int]],
+    busy: Mapping[UUID, tuple[int, int, bool]],
     window: int,
-    free: int,
+    places: Places,
     failures_to_probe: int,
-) -> Sequence[Record]:
+) -> tuple[list[Record], UUID | None]:
     """Lease due deliveries, lane by lane: a lane is the queue of one endpoint.
 
-    `busy` tells (under way, window) of the endpoints that this worker knows; others have
-    `window`. Where lanes compete for `free` places, those with the least under way come first,
-    so that no lane waits for another. A lane that fails gets one probe at a time, everywhere:
-    the UPDATE of `probe_until` lets one worker through. Every probe that it lets through is
-    claimed, so probes come first, and take no more than half of the places.
+    Looks at the lanes that follow `after`, so many at a time; returns what it leased, and after
+    which lane to go on, None when it came to the last. `busy` tells (under way, window, whether
+    it is doubted) of the endpoints that this worker knows; others have `window`. Where lanes
+    compete for places, those with the least under way come first, so that no lane waits for
+    another. A lane that fails gets one probe at a time, everywhere: the UPDATE of `probe_until`
+    lets one worker through. Every probe that it lets through is claimed, so probes come first.
+    A delivery whose event is gone comes without a payload.
     """
-    return await db.fetch(
+    rows = await db.fetch(
         _CLAIM,
+        after,
+        LANES_LOOKED,
         now,
         lease_ends_at,
         encode(busy).decode(),
         window,
-        free,
         failures_to_probe,
-        LANES_MAX,
+        places.free,
+        places.deep,
+        places.unproven,
+        places.probes,
+    )
+    onward = rows[0]["after"] if rows else None
+    return [row for row in rows if row["delivery_id"] is not None], onward
+
+
+async def end_expired(db: Db, expired: Sequence[Expired], error: str, now: datetime) -> None:
+    """End claimed deliveries whose event is gone; a lane that one of them probed is free again."""
+    columns: list[list[Any]] = [
+        [getattr(one, name) for one in expired] for name in Expired.__struct_fields__
+    ]
+    await db.execute(
+        """
+        WITH expired AS (
+            SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::bool[])
+                AS x (book_id, delivery_id, endpoint_id, generation, is_probe)
+        ), gone AS (
+            DELETE FROM webhook_queue q USING expired x
+            WHERE q.book_id = x.book_id AND q.delivery_id = x.delivery_id
+                AND q.generation = x.generation
+            RETURNING q.book_id, q.delivery_id
+        ), opened AS (
+            UPDATE webhook_endpoints e SET probe_until = NULL FROM expired x
+            WHERE x.is_probe AND e.book_id = x.book_id AND e.id = x.endpoint_id
+        )
+        UPDATE webhook_deliveries d SET status = 'failed', error_message = $6,
+            next_attempt_at = NULL, updated_at = $7
+        FROM gone g WHERE d.book_id = g.book_id AND d.id = g.delivery_id
+        """,
+        *columns,
+        error,
+        now,
     )
 
 
@@ -278,15 +359,13 @@ async def update_standings(
     )
 
 
-async def end_stranded(db: Db, error: str, now: datetime, limit: int) -> int:
-    """End some queued deliveries whose endpoint is disabled or gone; how many.
+async def end_stranded(
+    db: Db, after: UUID, error: str, now: datetime, limit: int
+) -> tuple[int, UUID | None]:
+    """End some queued deliveries whose endpoint is disabled or gone.
 
-    One that is under way is left to its worker: it may still be delivered.
+    Looks at the lanes that follow `after`; returns how many it ended, and after which lane to go
+    on. One that is under way is left to its worker: it may still be delivered.
     """
-    return await db.fetchval(
-        _END_STRANDED,
-        error,
-        now,
-        limit,
-        LANES_MAX,
-    )
+    row = await db.fetchrow(_END_STRANDED, after, LANES_LOOKED, error, now, limit)
+    return (row["ended"], row["after"]) if row else (0, None)
