@@ -3,11 +3,13 @@
 NOTIFY inside a transaction takes a lock over the whole database until the commit is on disk,
 which puts all commits in line. So the bell is rung after the commit, by a statement of its own,
 many rings at once. A ring that is lost (a crash between the two) costs a poll's time, no more.
+
+Workers take a ring: one of them is enough. Followers, who show what happens, all hear each.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 
 import asyncpg
@@ -16,19 +18,39 @@ CHANNEL = "tillhouse_work"
 # Rings of this long are one notification.
 GATHER_S = 0.01
 _RECONNECT_S = 1.0
+# However often it rings, a follower looks no more often than this, and all of a process no more
+# often than that: a busy house costs a quiet follower's process little.
+APART_S = 0.02
+LOOKS_PER_S = 500
+# A ring wakes all followers; requests still find a connection.
+LOOKS_AT_ONCE = 2
+TURN_WITHIN_S = 1.0
+
+_Connect = Callable[[], Awaitable[asyncpg.Connection]]
+_FAILURES = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
 
 
 class Bell:
-    """Rung by those who queue work, waited for by those who do it."""
+    """Rung by those who queue work, waited for by those who do it, heard by who follows."""
 
     def __init__(self) -> None:
         self._here = asyncio.Event()
         self._tell: asyncio.Event = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._connect: _Connect | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._has_workers = False
+        self._followers: set[Follower] = set()
+        self._looks = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     def ring(self) -> None:
         """There is work, committed."""
-        self._here.set()
+        self._hear()
         self._tell.set()
 
     def ring_here(self) -> None:
@@ -42,46 +64,114 @@ class Bell:
                 await self._here.wait()
         self._here.clear()
 
+    @contextlib.contextmanager
+    def following(self) -> Iterator["Follower"]:
+        """Hear every ring inside the block; all who follow share one connection."""
+        follower = Follower(self._looks, lambda: len(self._followers))
+        self._followers.add(follower)
+        self._listen_if_wanted()
+        try:
+            yield follower
+        finally:
+            self._followers.discard(follower)
+            self._listen_if_wanted()
+
     def start(
-        self,
-        connect: Callable[[], Awaitable[asyncpg.Connection]],
-        notify: Callable[[], Awaitable[Any]],
-        *,
-        listens: bool,
+        self, connect: _Connect, notify: Callable[[], Awaitable[Any]], *, listens: bool
     ) -> None:
-        """Pass rings on to other processes, and hear theirs where `listens`."""
-        self._tasks.append(asyncio.create_task(self._pass_on(notify)))
-        if listens:
-            self._tasks.append(asyncio.create_task(self._listen(connect)))
+        """Pass rings on to other processes; hear theirs where `listens`, and while one follows."""
+        self._begin(self._pass_on(notify))
+        self._connect = connect
+        self._has_workers = listens
+        self._listen_if_wanted()
 
     async def stop(self) -> None:
         """Fall silent."""
-        for task in self._tasks:
+        self._connect = self._listening = None
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _hear(self) -> None:
+        self._here.set()
+        for follower in self._followers:
+            follower.wake()
+
+    def _listen_if_wanted(self) -> None:
+        """Hold a connection while somebody here wants to hear what others ring, and no longer."""
+        is_wanted = self._has_workers or bool(self._followers)
+        if self._listening is None and is_wanted and self._connect is not None:
+            self._listening = self._begin(self._listen(self._connect))
+        elif self._listening is not None and not is_wanted:
+            self._listening.cancel()
+            self._listening = None
 
     async def _pass_on(self, notify: Callable[[], Awaitable[Any]]) -> None:
         while True:
             await self._tell.wait()
             await asyncio.sleep(GATHER_S)
             self._tell.clear()
-            with contextlib.suppress(
-                asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError
-            ):
+            with contextlib.suppress(*_FAILURES):
                 await notify()
 
-    async def _listen(self, connect: Callable[[], Awaitable[asyncpg.Connection]]) -> None:
+    async def _listen(self, connect: _Connect) -> None:
         """Hold one connection on the channel; polling covers the time without it."""
         while True:
-            with contextlib.suppress(
-                asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError
-            ):
+            with contextlib.suppress(*_FAILURES):
                 connection = await connect()
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda *_, gone=gone: gone.set())
-                await connection.add_listener(CHANNEL, lambda *_: self._here.set())
                 try:
+                    # The driver may finish connecting in spite of a cancellation.
+                    if self._listening is not asyncio.current_task():
+                        return
+                    await connection.add_listener(CHANNEL, lambda *_: self._hear())
+                    # What was rung meanwhile was not heard.
+                    self._hear()
                     await gone.wait()
                 finally:
                     connection.terminate()
             await asyncio.sleep(_RECONNECT_S)
+
+
+class Follower:
+    """Somebody who looks whenever the bell rings, and takes the ring from nobody."""
+
+    def __init__(self, looks: asyncio.Semaphore, count: Callable[[], int]) -> None:
+        self._looks = looks
+        self._count = count
+        self._rung = asyncio.Event()
+        self._woken_s = 0.0
+
+    def wake(self) -> None:
+        """The bell rings."""
+        self._rung.set()
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return when there may be something to see, or when the time is over."""
+        clock = asyncio.get_running_loop().time
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._rung.wait()
+        apart_s = max(APART_S, self._count() / LOOKS_PER_S)
+        await asyncio.sleep(self._woken_s + apart_s - clock())
+        # Before the look: a ring during it calls for another one.
+        self._rung.clear()
+        self._woken_s = clock()
+
+    @contextlib.asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """A place among the few who look at once; TimeoutError when there is none soon."""
+        async with asyncio.timeout(TURN_WITHIN_S):
+            await self._looks.acquire()
+        try:
+            yield
+        finally:
+            self._looks.release()

@@ -1,6 +1,5 @@
 """The events of one book: the latest, or all that come, as they are committed."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -12,6 +11,7 @@ from asyncpg import Record
 from msgspec import Meta
 
 from tillhouse.access.call import Call
+from tillhouse.db.bell import Follower
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.errors import Unavailable
@@ -21,8 +21,7 @@ from tillhouse.webhooks.catalogue import BY_NAME, TEST
 from tillhouse.webhooks.store import stream as store
 
 LATEST_MAX = 100
-# The bell is no help: it rings for events that somebody subscribed to, in processes that send,
-# and whoever waits for it takes the ring from the sender.
+# The bell rings for what is queued: an event that no endpoint wants is found by looking.
 POLL_S = 0.5
 # An event has its id before it is committed, at most so long: a later id may be seen first.
 LATE_MS = 30_000
@@ -82,21 +81,18 @@ async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:
     """Every event from now on, or from a little before `since`, as a server-sent event."""
     first = _millisecond(wanted.since) - LATE_MS if wanted.since else _milliseconds(call.now)
     tail = Tail(call.house.pool, call.book.id, first, _types(wanted))
-    while True:
-        try:
-            rows = await tail.more()
-        except (*FAILURES, Unavailable):
-            # It comes back; meanwhile the caller hears that we are still here.
-            rows = []
-        for row in rows:
-            yield b"id: %s\nevent: %s\ndata: %s\n\n" % (
-                str(row["id"]).encode(),
-                row["type"].encode(),
-                row["payload"].encode(),
-            )
-        if len(rows) < _BATCH:
-            yield _NOTHING
-            await asyncio.sleep(POLL_S)
+    with call.house.pool.bell.following() as follower:
+        while True:
+            rows = await _look(tail, follower)
+            for row in rows:
+                yield b"id: %s\nevent: %s\ndata: %s\n\n" % (
+                    str(row["id"]).encode(),
+                    row["type"].encode(),
+                    row["payload"].encode(),
+                )
+            if len(rows) < _BATCH:
+                yield _NOTHING
+                await follower.wait(POLL_S)
 
 
 class Tail:
@@ -122,6 +118,16 @@ class Tail:
             known = (*self._known, *(row["id"] for row in rows))
             self._known = [id_ for id_ in known if _millisecond(id_) >= self._from]
         return rows
+
+
+async def _look(tail: Tail, follower: Follower) -> Sequence[Record]:
+    """What is new; nothing while the database is away or many others look."""
+    try:
+        async with follower.turn():
+            return await tail.more()
+    except (*FAILURES, Unavailable, TimeoutError):
+        # It comes back; meanwhile the caller hears that we are still here.
+        return []
 
 
 def _types(wanted: StreamFilter) -> list[str] | None:
