@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import statistics
 import subprocess
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,10 +19,14 @@ from aiohttp import web
 from tests.cli.command import Command
 from tests.cli.test_trigger import ENDPOINTS, login
 from tests.system.client import Client
-from tests.system.serving import Serving
+from tests.system.serving import Serving, report
 from tillhouse.kit.secrets import new_api_key
 
 READY = "Listening."
+EVENTS = 9
+PRINTED_WITHIN_S = 0.1
+# A stop that waited for the stream would take 10 s.
+STOPPED_WITHIN_S = 6.0
 
 
 class Program:
@@ -58,9 +64,11 @@ class Listener:
         self.process = process
         self.told: list[str] = []
 
-    async def until_ready(self) -> None:
+    async def until_ready(self, *, again: bool = False) -> None:
         """Wait until the stream is open."""
         assert self.process.stderr is not None
+        if again:
+            self.told.clear()
         while not self.told or self.told[-1] != READY:
             line = await asyncio.wait_for(asyncio.to_thread(self.process.stderr.readline), 30)
             assert line, self.told
@@ -93,8 +101,11 @@ async def listening(command: Command, *args: str, pipe: str = "") -> AsyncIterat
 class Place:
     """A server with the demo business, and an endpoint whose tests are events."""
 
-    def __init__(self, address: str, demo: dict[str, Any], owner: Client, endpoint: str) -> None:
-        self.address = address
+    def __init__(
+        self, serving: Serving, demo: dict[str, Any], owner: Client, endpoint: str
+    ) -> None:
+        self.serving = serving
+        self.address = serving.address
         self.demo = demo
         self.owner = owner
         self._endpoint = endpoint
@@ -104,12 +115,27 @@ class Place:
         answer = await self.owner.post(f"{ENDPOINTS}/{self._endpoint}/test", status=202)
         return answer.data["eventId"]
 
+    async def stop(self) -> None:
+        """Stop the server."""
+        assert await self.serving.stop() == 0
+        self.serving.kill()
+
+    async def start(self, command: Command) -> None:
+        """Start it again, at the same address."""
+        self.serving = await serve(command, PORT=str(self.serving.port))
+
+
+async def serve(command: Command, **settings: str) -> Serving:
+    """A server on the command's data folder."""
+    given = {"DATA": str(command.data), "LOG_LEVEL": "error", **settings}
+    return await Serving.up("--no-work", **given)
+
 
 @pytest.fixture
 async def place(command: Command) -> AsyncIterator[Place]:
     """One for each test."""
     demo = command.json("demo")
-    serving = await Serving.up("--no-work", DATA=str(command.data), LOG_LEVEL="error")
+    serving = await serve(command)
     async with aiohttp.ClientSession() as session:
         owner = await login(session, serving.address, demo)
         body = {
@@ -119,10 +145,10 @@ async def place(command: Command) -> AsyncIterator[Place]:
             "events": ["order.created"],
         }
         made = (await owner.post(ENDPOINTS, body, status=201)).data["id"]
-        yield Place(serving.address, demo, owner, made)
+        place = Place(serving, demo, owner, made)
+        yield place
         await owner.delete(f"{ENDPOINTS}/{made}", status=200)
-    await serving.stop()
-    serving.kill()
+    await place.stop()
 
 
 async def test_events_are_printed_and_forwarded_unsigned_with_a_key(
@@ -165,6 +191,33 @@ async def test_a_login_signs_with_the_secret_of_the_environment(
             assert stripe.WebhookSignature.verify_header(body.decode(), signature, secret, 300)
             standardwebhooks.Webhook(secret).verify(body, headers)
             assert await listener.line() == body.decode()
+
+
+async def test_a_listener_is_told_at_once_and_outlives_the_server(
+    command: Command, place: Place
+) -> None:
+    """Events are printed at their commit; a server stops at once, and is found when it is back."""
+    own = ["--url", place.address, "--key", place.demo["testKey"]]
+    async with listening(command, *own) as listener:
+        took_s: list[float] = []
+        for _ in range(EVENTS):
+            event_id = await place.event()
+            began = time.monotonic()
+            assert event_id in await listener.line()
+            took_s.append(time.monotonic() - began)
+        middle = statistics.median(took_s)
+        report(f"printed {middle * 1000:.0f} ms after the commit's answer (median)")
+        assert middle < PRINTED_WITHIN_S
+        began = time.monotonic()
+        await place.stop()
+        report(f"the server was gone {time.monotonic() - began:.2f} s after SIGTERM")
+        assert time.monotonic() - began < STOPPED_WITHIN_S
+        await place.start(command)
+        await listener.until_ready(again=True)
+        event_id = await place.event()
+        # What happened before the command began may come first: half a minute is asked for again.
+        while event_id not in await listener.line():
+            pass
 
 
 async def test_what_can_not_be_listened_to_is_told(command: Command, place: Place) -> None:

@@ -1,8 +1,9 @@
 """The bytes of an answer: headers that every one carries, and its own."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, MutableMapping
 from contextlib import aclosing
+from typing import Any
 
 import structlog
 
@@ -15,6 +16,8 @@ log = structlog.get_logger()
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
 NO_CONTENT = 204
+# The event in a request's state that is set when the server stops.
+STOPPING = "stopping"
 
 # An API answers data to programs: nothing of it may be framed, sniffed, run or cached.
 SAFE_HEADERS: Headers = [
@@ -55,7 +58,7 @@ async def send_answer(
 async def send_stream(
     send: Send, receive: Receive, exchange: Exchange, pieces: AsyncGenerator[bytes], own: Headers
 ) -> None:
-    """Send pieces as they come, without a length, until they end or the caller is gone."""
+    """Send pieces as they come, without a length, until they end or nobody is to hear more."""
     # Proxies that gather an answer before they pass it on are asked not to.
     unbuffered: Headers = [(b"content-type", EVENTS), (b"x-accel-buffering", b"no")]
     headers = [*unbuffered, *_common(exchange, own)]
@@ -63,9 +66,7 @@ async def send_stream(
     leaving = asyncio.create_task(_gone(receive))
     try:
         async with aclosing(pieces):
-            async for piece in pieces:
-                if leaving.done():
-                    return
+            while (piece := await _next(pieces, leaving)) is not None:
                 if piece:
                     async with asyncio.timeout(_TAKEN_WITHIN_S):
                         more = {"type": "http.response.body", "body": piece, "more_body": True}
@@ -76,6 +77,36 @@ async def send_stream(
     finally:
         leaving.cancel()
     await send({"type": "http.response.body", "body": b""})
+
+
+def until_stopped(receive: Receive, stopping: asyncio.Event | None) -> Receive:
+    """What comes from the caller; when the server stops, it is as if the caller had left."""
+    if stopping is None:
+        return receive
+
+    async def receive_or_stop() -> MutableMapping[str, Any]:
+        coming = asyncio.ensure_future(receive())
+        stop = asyncio.ensure_future(stopping.wait())
+        try:
+            await asyncio.wait({coming, stop}, return_when=asyncio.FIRST_COMPLETED)
+            return coming.result() if coming.done() else {"type": "http.disconnect"}
+        finally:
+            coming.cancel()
+            stop.cancel()
+
+    return receive_or_stop
+
+
+async def _next(pieces: AsyncGenerator[bytes], leaving: asyncio.Task[None]) -> bytes | None:
+    """The next piece; None at the end, and at once when the caller leaves."""
+    coming = asyncio.ensure_future(anext(pieces, None))
+    try:
+        await asyncio.wait({coming, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        return None if leaving.done() else coming.result()
+    finally:
+        coming.cancel()
+        # A statement that was cut short ends before the pieces are closed.
+        await asyncio.gather(coming, return_exceptions=True)
 
 
 async def _gone(receive: Receive) -> None:

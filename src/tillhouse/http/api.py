@@ -9,7 +9,14 @@ from tillhouse.access.callers import KeyCaller
 from tillhouse.access.house import House
 from tillhouse.access.usage import Seen
 from tillhouse.http import cors, problems
-from tillhouse.http.answer import API_HEADERS, HSTS, send_answer, send_stream
+from tillhouse.http.answer import (
+    API_HEADERS,
+    HSTS,
+    STOPPING,
+    send_answer,
+    send_stream,
+    until_stopped,
+)
 from tillhouse.http.body import Gone
 from tillhouse.http.exchange import Exchange, Receive, Scope, Send, begin
 from tillhouse.http.log import AccessLog
@@ -68,7 +75,8 @@ class Api:
             # A stream is noted when it begins: how long it lasts is up to its caller.
             self._note(exchange, status)
         if not isinstance(body, bytes):
-            await self._stream(send, receive, exchange, body, headers)
+            heard = until_stopped(receive, scope.get("state", {}).get(STOPPING))
+            await self._stream(send, heard, exchange, body, headers)
 
     async def _stream(
         self,
