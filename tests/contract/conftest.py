@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 
 from tests.make import Make
+from tillhouse.access.scopes import CATALOGUE
 from tillhouse.app import App
 from tillhouse.kit.clock import iso, now
 from tillhouse.settings import from_env
@@ -22,11 +23,16 @@ T = TypeVar("T")
 
 
 class World(msgspec.Struct):
-    """A business to call as: its credentials, and by field what it has or would accept."""
+    """A business to call as: its credentials, and by field what it has or would accept.
+
+    The key may do everything, so that no route of the API answers with a refusal alone.
+    """
 
     token: str
     key: str
     values: dict[str, Any]
+    # The same for paths at which a name means something else.
+    values_at: dict[str, dict[str, Any]]
 
 
 class Running:
@@ -54,7 +60,10 @@ class Running:
     async def world(self) -> World:
         """A business whose owner has just verified the password, with an API key."""
         business = await Make(self._app, self._app.house).business()
-        key = await business.key("voice:read")
+        key = await business.key(
+            *(scope.name for scope in CATALOGUE),
+            withdrawal_policy={"max_per_transaction": 50, "max_per_day": 1000, "currency": "USD"},
+        )
         endpoint = await business.endpoint()
         delivery = await business.owner.post(
             f"/api/developer/webhook-endpoints/{endpoint['id']}/test", status=202
@@ -83,6 +92,7 @@ class Running:
                     "currency": "USD",
                 },
             },
+            values_at={"/v1/events/stream": {"since": delivery.data["eventId"]}},
         )
 
     async def _start(self) -> str:

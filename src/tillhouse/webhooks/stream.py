@@ -43,7 +43,9 @@ class StreamedName(Value):
         return value
 
 
-StreamedNames = Annotated[list[StreamedName], Meta(description="Only events of these types")]
+StreamedNames = Annotated[
+    list[StreamedName], Meta(description="Only events of these types", min_length=1)
+]
 _SINCE = "Only events after this one; a stream begins 30 seconds before it"
 EventId = Annotated[UUID, Meta(description=_SINCE)]
 
