@@ -2,9 +2,13 @@
 
 import argparse
 
-from bench import requests, webhooks
+from bench import orders, requests, webhooks
 
-SUBJECTS = {"requests": requests.measure, "webhooks": webhooks.measure}
+SUBJECTS = {
+    "requests": requests.measure,
+    "webhooks": webhooks.measure,
+    "orders": orders.measure,
+}
 
 
 def main() -> None:
@@ -14,6 +18,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="length of one measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of requests, to take medians")
     parser.add_argument("--backlog", type=int, default=20_000, help="deliveries to drain")
+    parser.add_argument("--rows", type=int, default=0, help="orders of the large book to list")
+    parser.add_argument("--books", default=orders.BOOKS, help="folder in which books are kept")
+    parser.add_argument("--only", choices=orders.PARTS, help="one part of orders")
     options = parser.parse_args()
     for name in options.subjects or SUBJECTS:
         if name not in SUBJECTS:

@@ -3,7 +3,7 @@
 import asyncio
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,12 +17,17 @@ class Result(msgspec.Struct, frozen=True):
     p50_ms: float
     p99_ms: float
     failures: int
+    p95_ms: float = 0.0
+
+
+Request = bytes | Callable[[], bytes]
+"""What is sent: always the same, or made anew each time."""
 
 
 class _Connection(asyncio.Protocol):
     """Sends one request after another, and notes how long each answer took."""
 
-    def __init__(self, request: bytes, wanted: bytes, until: float) -> None:
+    def __init__(self, request: Request, wanted: bytes, until: float) -> None:
         self._request = request
         self._wanted = wanted
         self._until = until
@@ -37,8 +42,9 @@ class _Connection(asyncio.Protocol):
         self._send()
 
     def _send(self) -> None:
+        request = self._request if isinstance(self._request, bytes) else self._request()
         self._sent_at = time.perf_counter()
-        self._transport.write(self._request)
+        self._transport.write(request)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -63,7 +69,7 @@ class _Connection(asyncio.Protocol):
             self.done.set_result(None)
 
 
-async def _load(port: int, request: bytes, wanted: bytes, clients: int, seconds: float) -> Result:
+async def _load(port: int, request: Request, wanted: bytes, clients: int, seconds: float) -> Result:
     loop = asyncio.get_running_loop()
     began = time.perf_counter()
     until = began + seconds
@@ -84,14 +90,22 @@ async def _load(port: int, request: bytes, wanted: bytes, clients: int, seconds:
         statistics.median(times) * 1000,
         times[int(len(times) * 0.99)] * 1000,
         sum(connection.failures for connection in connections),
+        times[int(len(times) * 0.95)] * 1000,
     )
 
 
 def run(
-    port: int, request: bytes, *, clients: int, seconds: float, wanted: bytes = b"HTTP/1.1 200"
+    port: int, request: Request, *, clients: int, seconds: float, wanted: bytes = b"HTTP/1.1 200"
 ) -> Result:
     """Load a server for some seconds."""
     return uvloop.run(_load(port, request, wanted, clients, seconds))
+
+
+def post(path: str, headers: Sequence[str], body: bytes) -> bytes:
+    """The bytes of a POST."""
+    lines = [f"POST {path} HTTP/1.1", "host: 127.0.0.1", "content-type: application/json"]
+    lines += [f"content-length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def get(path: str, headers: Sequence[str] = ()) -> bytes:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
+from bench.ceiling import Ceiling
 from tillhouse.access.call import Call, Visit
 from tillhouse.app import ROUTES, App
 from tillhouse.http.protocol import PatientProtocol
@@ -77,18 +78,20 @@ SERVERS: dict[str, Any] = {
     "asgi": lambda: bare_asgi,
     "starlette": lambda: bare_starlette,
     "tillhouse": tillhouse_app,
+    "ceiling": lambda: Ceiling(os.environ["BENCH_SCENE"]),
 }
 
 
 def main() -> None:
     """Serve one of them on the socket that the parent made."""
     name, number = sys.argv[1], int(sys.argv[2])
+    has_life = name in ("tillhouse", "ceiling")
     config = uvicorn.Config(
         SERVERS[name](),
         loop="uvloop",
-        http=PatientProtocol if name == "tillhouse" else "httptools",
+        http=PatientProtocol if has_life else "httptools",
         ws="none",
-        lifespan="on" if name == "tillhouse" else "off",
+        lifespan="on" if has_life else "off",
         access_log=False,
         log_config=None,
         server_header=False,

@@ -47,10 +47,10 @@ async def _migrate(url: str) -> None:
 
 def environment(database_url: str | None, **settings: str) -> dict[str, str]:
     """The environment of a child process with these settings."""
-    found = {**os.environ, **{f"TILLHOUSE_{k.upper()}": v for k, v in settings.items()}}
+    found = dict(os.environ)
     if database_url:
         found |= {"TILLHOUSE_DATABASE_URL": database_url, "TILLHOUSE_MASTER_KEY": _MASTER_KEY}
-    return found
+    return found | {f"TILLHOUSE_{k.upper()}": v for k, v in settings.items()}
 
 
 @contextlib.contextmanager

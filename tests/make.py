@@ -53,6 +53,25 @@ class Business:
         path = "/api/developer/webhook-endpoints"
         return (await self.owner.post(path, body, status=201)).data
 
+    async def made(self, path: str, body: dict[str, Any], environment: str = "test") -> Any:
+        """What the owner makes on the public routes, in one of both books."""
+        headers = {"service-environment": environment}
+        return (await self.owner.post(path, body, headers=headers, status=201)).data
+
+    async def customer(self, environment: str = "test", **fields: Any) -> dict[str, Any]:
+        """A customer record."""
+        return await self.made("/v1/customers", {"name": "Chinedu Eze", **fields}, environment)
+
+    async def store(self, environment: str = "test", **fields: Any) -> dict[str, Any]:
+        """A store record."""
+        body = {"name": f"Shop {secrets.token_hex(4)}", **fields}
+        return await self.made("/v1/stores", body, environment)
+
+    async def table(self, environment: str = "test", **fields: Any) -> dict[str, Any]:
+        """A table record."""
+        body = {"label": f"T{secrets.token_hex(4)}", **fields}
+        return await self.made("/v1/tables", body, environment)
+
     async def client(self, *scopes: str, environment: str = "test", **fields: Any) -> Api:
         """A client with a new API key."""
         key = await self.key(*scopes, environment=environment, **fields)

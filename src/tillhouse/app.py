@@ -25,8 +25,12 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kitchen.routes import ROUTES as KITCHEN
 from tillhouse.ledger.routes import ROUTES as LEDGER
+from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.routes import ROUTES as MESSAGING
+from tillhouse.messaging.worker import Postman
+from tillhouse.orders.pages import pages as order_pages
 from tillhouse.orders.routes import ROUTES as ORDERS
+from tillhouse.orders.works import OrderWorks
 from tillhouse.settings import Settings
 from tillhouse.voice.routes import ROUTES as VOICE
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
@@ -76,6 +80,8 @@ class App:
         self._api: Api | None = None
         self._chores: asyncio.Task[None] | None = None
         self._sender: Sender | None = None
+        self._order_works: OrderWorks | None = None
+        self._postman: Postman | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop with the server."""
@@ -99,14 +105,21 @@ class App:
                 lease=timedelta(seconds=self._settings.webhook_lease_s),
             )
             self._sender.start()
+            self._order_works = OrderWorks(house)
+            self._order_works.start()
+            self._postman = Postman(house)
+            self._postman.start()
         document = describe(self._routes, __version__, self._settings.public_url)
-        self._api = Api(house, self._routes, pages.build(document))
+        self._api = Api(house, self._routes, pages.build(document), (*HOOKS, *order_pages()))
         self._api.add_metrics_page()
         self._chores = asyncio.create_task(_do_chores(house))
         return house
 
     async def stop(self) -> None:
         """End the chores and close the house."""
+        for works in (self._order_works, self._postman):
+            if works is not None:
+                await works.stop()
         if self._sender is not None:
             await self._sender.stop()
             await self._sender.house.pool.close()

@@ -41,6 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_ca_file: Path | None = None
     webhook_lease_s: float = 30.0
     webhook_retention_days: int = 90
+    whatsapp_url: str = "https://graph.facebook.com/v23.0"
     pool_size: int = 16
 
 
@@ -64,6 +65,7 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_LEASE_S": "how long a sender may hold a delivery before another takes it (30); "
     "longer than the 10 seconds of an attempt, or some are sent twice",
     "WEBHOOK_RETENTION_DAYS": "how long events and deliveries are kept (90)",
+    "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -92,6 +94,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         webhook_ca_file=values.file("WEBHOOK_CA_FILE"),
         webhook_lease_s=values.decimal("WEBHOOK_LEASE_S", 30.0, 0.5, 600.0),
         webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
+        whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )

@@ -3,9 +3,20 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from tests.ledger.shop import Shop, stand
 from tests.make import Business
 
-MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {}
+
+async def _make_debt(business: Business, environment: str) -> str:
+    house = business.anybody.app.house
+    async with house.pool.reading() as db:
+        shop = await Shop.of(business, house, db, environment)
+        order = await shop.sell(stand(1000, 400, await shop.customer()))
+        return str((await shop.rows_of(order))["debts"][0]["id"])
+
+
+# A debt stays for ever, so it has no remover.
+MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {"debt_id": _make_debt}
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {}
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {}
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}

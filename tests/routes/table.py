@@ -115,6 +115,8 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
 }
 
 
+# Makers for a route that needs the thing of a path in a state of its own.
+OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {}
 # Bodies that name something that has to be made first.
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 
@@ -123,7 +125,9 @@ for _room in (catalog, customers, kitchen, ledger, messaging, orders):
     MAKERS.update(_room.MAKERS)
     REMOVERS.update(_room.REMOVERS)
     BODIES.update(_room.BODIES)
+    OWN_MAKERS.update(getattr(_room, "OWN_MAKERS", {}))
     NEEDY_BODIES.update(_room.NEEDY_BODIES)
+    OTHER_BODIES.update(getattr(_room, "OTHER_BODIES", {}))
 
 
 def operation(route: Route) -> dict[str, Any]:
@@ -179,7 +183,8 @@ def fill(route: Route, id_of: Callable[[str], str]) -> str:
 async def path_for(route: Route, business: Business, environment: str = "test") -> str:
     """The path with ids of this business."""
     names = [s[1:-1] for s in route.path.split("/") if s.startswith("{")]
-    made = {n: await MAKERS[n](business, environment) for n in names if n not in FIXED}
+    maker = OWN_MAKERS.get(name_of(route))
+    made = {n: await (maker or MAKERS[n])(business, environment) for n in names if n not in FIXED}
     fixed = FIXED | ({"environment": environment} if "environment" in names else {})
     return fill(route, (fixed | made).__getitem__)
 

@@ -37,8 +37,8 @@ GET_ONE, GET_LIST, WRITE = 1, 2, 7
 # Statements of routes that need more, besides BEGIN, COMMIT and the check of the credential.
 BUDGETS: dict[str, int] = {
     # Owner, business with both books, chain, two apps with their signing secrets and the data
-    # key that seals these, first audit event, session.
-    "POST /api/auth/register": 10,
+    # key that seals these, sandbox number, first audit event, session.
+    "POST /api/auth/register": 11,
     # The business's data key is read once per process, and the limit counts under a lock.
     "POST /api/developer/api-keys": 8,
 }

@@ -11,7 +11,11 @@ PACKAGE = "src/tillhouse"
 _MADE_BY_TOOLS = {"__pycache__", "build", "dist", "htmlcov", "node_modules"}
 _BINARY = {".gz", ".png", ".ico", ".woff2", ".wav", ".pdf"}
 # Written by others, word for word.
-_FOREIGN = {"LICENSE", "src/tillhouse/http/docs/rapidoc-min.js.LICENSE.txt"}
+_FOREIGN = {
+    "LICENSE",
+    "src/tillhouse/http/docs/rapidoc-min.js.LICENSE.txt",
+    "src/tillhouse/orders/receipts/fonts/LICENSE.txt",
+}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -11,7 +11,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import KeyCaller
 from tillhouse.kit.clock import iso, now, parse_timestamp
 from tillhouse.webhooks.catalogue import MessageDelivery
-from tillhouse.webhooks.emit import emit
+from tillhouse.webhooks.emit import Source, emit, emit_all_from
 
 
 async def _reached(shop: Shop, event_id: str) -> set[str]:
@@ -139,3 +139,46 @@ async def test_a_call_announces_for_its_caller(quiet: Shop) -> None:
         )  # fmt: skip
         event_id = await emit(call, "order.created", quiet.change())
     assert await _reached(quiet, str(event_id)) == {mine["id"]}
+
+
+async def test_several_events_are_one_statement_in_their_order(
+    quiet: Shop, sql: asyncpg.Connection
+) -> None:
+    """Each endpoint gets those that it wants, and both log and queue keep the order."""
+    names = ["order.created", "inventory.low_stock", "order.updated", "order.cancelled"]
+    every = await quiet.endpoint(events=names)
+    some = await quiet.endpoint(events=["order.updated"])
+    book = await quiet.book()
+    origin = Source(UUID(quiet.business.id), book)
+    events = [(name, quiet.change(name)) for name in names]
+    async with quiet.house.pool.transaction() as db:
+        before = quiet.house.pool.statements
+        ids = [str(event_id) for event_id in await emit_all_from(db, origin, events, now())]
+        assert quiet.house.pool.statements == before + 1
+        assert db.rings
+    assert ids == sorted(set(ids))
+    log = await quiet.deliveries(f"endpoint_id={every['id']}")
+    assert [each["eventId"] for each in reversed(log)] == ids
+    assert [each["eventType"] for each in reversed(log)] == names
+    assert [each["eventId"] for each in await quiet.deliveries(f"endpoint_id={some['id']}")] == [
+        ids[2]
+    ]
+    queued = await sql.fetch(
+        "SELECT event_id FROM webhook_queue WHERE endpoint_id = $1::text::uuid ORDER BY due_at",
+        every["id"],
+    )
+    assert [str(row["event_id"]) for row in queued] == ids
+
+
+async def test_one_wrong_event_among_several_announces_none(quiet: Shop) -> None:
+    """All or nothing, and nothing is no statement."""
+    await quiet.endpoint()
+    origin = Source(UUID(quiet.business.id), await quiet.book())
+    async with quiet.house.pool.transaction() as db:
+        before = quiet.house.pool.statements
+        assert await emit_all_from(db, origin, [], now()) == []
+        events = [("order.created", quiet.change()), ("product.created", quiet.change())]
+        with pytest.raises(TypeError, match=r"product\.created carries ProductData"):
+            await emit_all_from(db, origin, events, now())
+        assert quiet.house.pool.statements == before
+    assert await quiet.deliveries() == []

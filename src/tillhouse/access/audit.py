@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import KeyCaller
+from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.store import audit as store
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id
@@ -27,9 +27,13 @@ COMMAND_LINE = Actor(name="command line", ip="local")
 
 def actor(call: Call) -> Actor:
     """The caller as an actor."""
-    if isinstance(call.caller, KeyCaller):
-        return Actor(call.caller.name, call.ip, key_id=call.caller.key_id)
-    return Actor(call.caller.name, call.ip, user_id=call.caller.user_id)
+    match call.caller:
+        case KeyCaller(name=name, key_id=key_id):
+            return Actor(name, call.ip, key_id=key_id)
+        case UserCaller(name=name, user_id=user_id):
+            return Actor(name, call.ip, user_id=user_id)
+        case clockwork:
+            return Actor(clockwork.name, call.ip)
 
 
 async def note(

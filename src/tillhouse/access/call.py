@@ -6,11 +6,20 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.callers import Book, KeyCaller, UserCaller
+from tillhouse.access.callers import Book, Clockwork, KeyCaller, UserCaller
 from tillhouse.db.pool import Db
 
 if TYPE_CHECKING:
     from tillhouse.access.house import House
+
+
+class Once(msgspec.Struct, frozen=True):
+    """The claim of one request on one idempotency key."""
+
+    book_id: UUID
+    surface: str
+    key: str
+    fingerprint: bytes
 
 
 class Visit(msgspec.Struct, kw_only=True):
@@ -28,7 +37,9 @@ class Call(Visit, kw_only=True):
 
     business_id: UUID
     book: Book
-    caller: KeyCaller | UserCaller
+    caller: KeyCaller | UserCaller | Clockwork
+    # The idempotency key of this request, for what keeps it longer than its answer.
+    once: Once | None = None
 
     @property
     def user(self) -> UserCaller:

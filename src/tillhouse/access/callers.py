@@ -62,6 +62,12 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     has_api_access: bool
 
 
+class Clockwork(msgspec.Struct, frozen=True):
+    """The system itself, doing what is due."""
+
+    name: str = "Tillhouse"
+
+
 class Allowance(msgspec.Struct, frozen=True):
     """What the rate limit says to one request."""
 

@@ -31,6 +31,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Forbidden, Limited, Missing, Unauthenticated
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.secrets import digest, new_token, same
+from tillhouse.messaging.actions.numbers import open_sandbox
 
 TRIAL = timedelta(days=14)
 SESSION_LASTS = timedelta(days=30)
@@ -92,6 +93,7 @@ async def open_business(house: House, db: Db, new: NewAccount, now: datetime) ->
     await audit_store.open_chain(db, opened.business_id)
     books = [opened.test_book_id, opened.live_book_id]
     await open_default_apps(house, db, opened.business_id, books, now)
+    await open_sandbox(db, opened.test_book_id, now)
     return opened
 
 

@@ -12,6 +12,7 @@ from tillhouse.cli import (
     demo,
     docs,
     doctor,
+    imports,
     keys,
     listen,
     migrate,
@@ -62,6 +63,7 @@ def _commands() -> typer.Typer:
     app.add_typer(business.commands(), name="business")
     app.add_typer(user.commands(), name="user")
     app.add_typer(keys.commands(), name="keys")
+    app.add_typer(imports.commands(), name="import")
     app.command(hidden=True)(docs.docs)
     return app
 

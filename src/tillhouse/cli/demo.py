@@ -3,10 +3,11 @@
 import asyncio
 import base64
 from datetime import datetime
-from typing import Any, cast
+from typing import Annotated, Any, cast
 from uuid import UUID
 
 import msgspec
+import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
@@ -19,6 +20,8 @@ from tillhouse.access.store import sessions
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount
 from tillhouse.cli import ground as grounds
+from tillhouse.cli.filling.fill import Filled, fill
+from tillhouse.cli.filling.shop import furnish
 from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
@@ -49,6 +52,7 @@ _PASSWORD_LENGTH = 20
 _RANGES = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7")
 _MOST_PER_DAY = Amount(1_000_000)
 _MOST_AT_ONCE = Amount(100_000)
+_ORDERS_MAX = 20_000_000
 
 
 class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -63,26 +67,59 @@ class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     is_password_reset: bool = False
 
 
-def demo(*, data: Data = None, as_json: AsJson = False) -> None:
+class FilledDemo(Demo, frozen=True, kw_only=True):
+    """The demo business with the orders that were asked for."""
+
+    filled: Filled
+
+
+def demo(
+    *,
+    orders: Annotated[
+        int, typer.Option(min=0, max=_ORDERS_MAX, help="Fill the test book up to so many orders.")
+    ] = 0,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
     """Make the demo business, or find it again, and tell its password and keys."""
     settings = grounds.settings_with(data=data)
 
     async def make(ground: grounds.Ground) -> Demo:
         async with grounds.keeping_house(ground, migrating=lambda _: None) as house:
-            return await ensure(house)
+            made = await ensure(house)
+            status.stop()
+            return await _filled(house, made, orders) if orders else made
 
-    with people().status("Opening the demo business …"), grounds.standing(settings) as ground:
+    opening = people().status("Opening the demo business …")
+    with opening as status, grounds.standing(settings) as ground:
         made = asyncio.run(make(ground))
     tell(made, as_json=as_json, shown=card(made))
+
+
+async def _filled(house: House, made: Demo, orders: int) -> FilledDemo:
+    """The demo business, its test book filled up to so many orders."""
+    async with house.pool.transaction() as db:
+        user = await sessions.find_user_by_email(db, EMAIL)
+        if user is None:
+            raise CommandError(f"{EMAIL} is gone: run the command again.")
+        call = await _call(house, db, user["id"], made.business_id, now())
+        test = Book(cast(UserCaller, call.caller).books.test, "test")
+        shop = await furnish(msgspec.structs.replace(call, book=test))
+    return FilledDemo(**msgspec.structs.asdict(made), filled=await fill(house, call, shop, orders))
 
 
 def card(made: Demo) -> str:
     """The demo business as people read it, and copy from it: nothing is cut to fit."""
     again = " (set again)" if made.is_password_reset else ""
+    filled = ""
+    if isinstance(made, FilledDemo):
+        orders, added = made.filled.orders, made.filled.added
+        filled = f"\nTest book: {orders:,} orders filled in, {added:,} of them just now"
     return (
         f"Dashboard login: {made.email} with the password {made.password}{again}\n"
         f"Test key: {made.test_key}\n"
         f"Live key: {made.live_key}"
+        f"{filled}"
     )
 
 

@@ -1,8 +1,10 @@
 """`tillhouse verify`: is what must always hold still so?"""
 
 from typing import Any
+from uuid import UUID
 
 import typer
+from rich.console import Group
 from rich.progress import track
 
 from tillhouse.access.house import House
@@ -10,12 +12,16 @@ from tillhouse.access.store.audit import find_broken_links
 from tillhouse.accounts.store import list_businesses
 from tillhouse.cli.output import AsJson, Data, people, table, tell
 from tillhouse.cli.running import run
+from tillhouse.db.pool import Db
+from tillhouse.ledger.proof import prove
+from tillhouse.ledger.store.proof import list_books
 
 _LINKS_SHOWN = 20
+_FAULTS_SHOWN = 20
 
 
 def verify(*, data: Data = None, as_json: AsJson = False) -> None:
-    """Check the audit chain of every business; exit code 1 when one is broken."""
+    """Check every business's audit chain and ledger; exit code 1 when something is wrong."""
 
     async def work(house: House) -> tuple[int, list[dict[str, Any]]]:
         broken: list[dict[str, Any]] = []
@@ -23,21 +29,63 @@ def verify(*, data: Data = None, as_json: AsJson = False) -> None:
             businesses = await list_businesses(db)
             console = people()
             for business in track(
-                businesses, "Audit chains", console=console, disable=not console.is_terminal
+                businesses, "Businesses", console=console, disable=not console.is_terminal
             ):
-                links = await find_broken_links(db, business["id"], _LINKS_SHOWN)
-                if links:
-                    at = [link["sequence"] for link in links]
-                    broken.append({"businessId": business["id"], "auditSequences": at})
+                wrong = await _chain(db, business["id"]) | await _ledger(db, business["id"])
+                if wrong:
+                    broken.append({"businessId": business["id"], **wrong})
         return len(businesses), broken
 
     count, broken = run(work, data)
-    rows = [(each["businessId"], ", ".join(map(str, each["auditSequences"]))) for each in broken]
     shown = (
-        table(("Business", "Broken audit links"), rows)
+        Group(*_tables(broken))
         if broken
-        else f"The audit chains of {count} businesses are whole."
+        else f"The audit chains and ledgers of {count} businesses are whole."
     )
     tell({"businesses": count, "broken": broken}, as_json=as_json, shown=shown)
     if broken:
         raise typer.Exit(1)
+
+
+async def _chain(db: Db, business_id: UUID) -> dict[str, Any]:
+    links = await find_broken_links(db, business_id, _LINKS_SHOWN)
+    return {"auditSequences": [link["sequence"] for link in links]} if links else {}
+
+
+async def _ledger(db: Db, business_id: UUID) -> dict[str, Any]:
+    """The first faults of a business's books: whoever mends them runs the command again."""
+    faults: list[dict[str, str]] = []
+    for book in await list_books(db, business_id):
+        async for fault in prove(db, book["book_id"]):
+            faults.append(
+                {
+                    "environment": book["environment"],
+                    "subject": fault.subject,
+                    "id": fault.id,
+                    "what": fault.what,
+                }
+            )
+            if len(faults) == _FAULTS_SHOWN:
+                return {"ledgerFaults": faults}
+    return {"ledgerFaults": faults} if faults else {}
+
+
+def _tables(broken: list[dict[str, Any]]) -> list[Any]:
+    links = [
+        (each["businessId"], ", ".join(map(str, each["auditSequences"])))
+        for each in broken
+        if "auditSequences" in each
+    ]
+    faults = [
+        (each["businessId"], fault["environment"], *_told(fault))
+        for each in broken
+        for fault in each.get("ledgerFaults", ())
+    ]
+    shown = [table(("Business", "Broken audit links"), links)] if links else []
+    if faults:
+        shown.append(table(("Business", "Environment", "Where", "What is wrong"), faults))
+    return shown
+
+
+def _told(fault: dict[str, str]) -> tuple[str, str]:
+    return f"{fault['subject']} {fault['id']}", fault["what"]

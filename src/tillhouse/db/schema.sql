@@ -6,6 +6,18 @@ CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  STABLE PARALLEL SAFE
 RETURN sha256((previous || convert_to((jsonb_build_array((event).business_id, (event).sequence, (event).id, (event).developer_api_key_id, (event).actor_user_id, (event).actor_name, (event).event_type, (event).title, (event).ip_address, (event).metadata, iso((event).created_at)))::text, 'UTF8'::name)));
 
+CREATE OR REPLACE FUNCTION public.customer_query(book_id uuid, words text)
+ RETURNS tsquery
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((quote_literal(('#'::text || (book_id)::text)))::tsquery && to_tsquery('simple'::regconfig, words));
+
+CREATE OR REPLACE FUNCTION public.customer_words(book_id uuid, name text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (array_to_tsvector(ARRAY[('#'::text || (book_id)::text)]) || to_tsvector('simple'::regconfig, regexp_replace(name, '[!-/:-@[-`{-~]+'::text, ' '::text, 'g'::text)));
+
 CREATE OR REPLACE FUNCTION public.iso(moment timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -45,6 +57,50 @@ CREATE OR REPLACE FUNCTION public.refuse_ledger_change()
 AS $function$
 BEGIN
     RAISE EXCEPTION 'the ledger is only added to' USING ERRCODE = 'restrict_violation';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_debt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        INSERT INTO debt_tallies (book_id, status, slot, debts)
+        VALUES (OLD.book_id, OLD.status, pg_backend_pid() % 64, -1)
+        ON CONFLICT (book_id, status, slot) DO UPDATE SET debts = debt_tallies.debts - 1;
+    END IF;
+    INSERT INTO debt_tallies (book_id, status, slot, debts)
+    VALUES (NEW.book_id, NEW.status, pg_backend_pid() % 64, 1)
+    ON CONFLICT (book_id, status, slot) DO UPDATE SET debts = debt_tallies.debts + 1;
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_order(counted orders, sign integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO order_tally_changes (book_id, day, status, payment_status, channel,
+        payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
+        total_amount, remaining_amount)
+    VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date, counted.status,
+        counted.payment_status, counted.channel, counted.payment_method, counted.service_mode,
+        counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL, sign,
+        sign * counted.total_amount, sign * counted.remaining_amount);
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_orders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF TG_OP <> 'INSERT' AND OLD.deleted_at IS NULL THEN
+        PERFORM tally_order(OLD, -1);
+    END IF;
+    IF TG_OP <> 'DELETE' AND NEW.deleted_at IS NULL THEN
+        PERFORM tally_order(NEW, 1);
+    END IF;
+    RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.turn_webhook_partitions(moment timestamp with time zone, keep_days integer)
@@ -201,6 +257,7 @@ CREATE TABLE categories (
     CONSTRAINT categories_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT categories_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE INDEX categories_by_position ON categories USING btree (book_id, "position", lower(name), id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX categories_name_key ON categories USING btree (book_id, lower(name)) WHERE deleted_at IS NULL;
 
 CREATE TABLE components (
@@ -208,6 +265,7 @@ CREATE TABLE components (
     product_id uuid NOT NULL,
     variant_id uuid NOT NULL,
     quantity numeric NOT NULL,
+    "position" integer NOT NULL DEFAULT 0,
     CONSTRAINT components_pkey PRIMARY KEY (book_id, product_id, variant_id),
     CONSTRAINT components_quantity_bounds CHECK (quantity > 0::numeric AND quantity < '1000000000'::numeric),
     CONSTRAINT components_book_id_product_id_fkey FOREIGN KEY (book_id, product_id) REFERENCES products(book_id, id),
@@ -231,7 +289,17 @@ CREATE TABLE conversations (
     CONSTRAINT conversations_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT conversations_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE INDEX conversations_by_assignee ON conversations USING btree (book_id, assignee_id, last_message_at, id) WHERE assignee_id IS NOT NULL;
+CREATE INDEX conversations_by_customer ON conversations USING btree (book_id, customer_id, last_message_at, id) WHERE customer_id IS NOT NULL;
 CREATE INDEX conversations_by_time ON conversations USING btree (book_id, last_message_at, id);
+
+CREATE TABLE customer_tallies (
+    book_id uuid NOT NULL,
+    slot integer NOT NULL,
+    customers bigint NOT NULL,
+    CONSTRAINT customer_tallies_pkey PRIMARY KEY (book_id, slot),
+    CONSTRAINT customer_tallies_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+) WITH (fillfactor=50);
 
 CREATE TABLE customers (
     book_id uuid NOT NULL,
@@ -247,10 +315,21 @@ CREATE TABLE customers (
     CONSTRAINT customers_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT customers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
-CREATE INDEX customers_by_name ON customers USING btree (book_id, lower(name) text_pattern_ops, id);
-CREATE INDEX customers_by_word ON customers USING gin ((to_tsvector('simple'::regconfig, 'b'::text || replace(book_id::text, '-'::text, ''::text)) || to_tsvector('simple'::regconfig, name)));
+CREATE INDEX customers_by_name ON customers USING btree (book_id, lower(name) text_pattern_ops, id) WHERE deleted_at IS NULL;
+CREATE INDEX customers_by_whatsapp ON customers USING btree (book_id, whatsapp_number) WHERE deleted_at IS NULL;
+CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, name)) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX customers_email_key ON customers USING btree (book_id, lower(email)) WHERE deleted_at IS NULL;
+CREATE INDEX customers_in_order ON customers USING btree (book_id, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX customers_phone_key ON customers USING btree (book_id, phone_number) WHERE deleted_at IS NULL;
+
+CREATE TABLE debt_tallies (
+    book_id uuid NOT NULL,
+    status text NOT NULL,
+    slot integer NOT NULL,
+    debts bigint NOT NULL,
+    CONSTRAINT debt_tallies_pkey PRIMARY KEY (book_id, status, slot),
+    CONSTRAINT debt_tallies_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+) WITH (fillfactor=50);
 
 CREATE TABLE debts (
     book_id uuid NOT NULL,
@@ -268,10 +347,13 @@ CREATE TABLE debts (
     CONSTRAINT debts_status_known CHECK (status = ANY (ARRAY['active'::text, 'paid'::text, 'voided'::text, 'removed'::text])),
     CONSTRAINT debts_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id)
 );
-CREATE INDEX debts_by_customer ON debts USING btree (book_id, customer_id, id);
-CREATE INDEX debts_by_order ON debts USING btree (book_id, order_id);
+CREATE INDEX debts_by_customer ON debts USING btree (book_id, customer_id, opened_at, id);
+CREATE INDEX debts_by_order ON debts USING btree (book_id, order_id, opened_at, id);
+CREATE INDEX debts_by_status ON debts USING btree (book_id, status, opened_at, id);
 CREATE INDEX debts_by_time ON debts USING btree (book_id, opened_at, id);
 CREATE UNIQUE INDEX debts_one_active_per_order ON debts USING btree (book_id, order_id) WHERE status = 'active'::text;
+CREATE TRIGGER debts_are_tallied AFTER INSERT ON debts FOR EACH ROW EXECUTE FUNCTION tally_debt();
+CREATE TRIGGER debts_are_tallied_again AFTER UPDATE ON debts FOR EACH ROW WHEN (old.status <> new.status) EXECUTE FUNCTION tally_debt();
 
 CREATE TABLE developer_apps (
     book_id uuid NOT NULL,
@@ -295,6 +377,7 @@ CREATE TABLE dining_tables (
     area text,
     seats integer,
     is_active boolean NOT NULL DEFAULT true,
+    sessions integer NOT NULL DEFAULT 0,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     deleted_at timestamp(3) with time zone,
@@ -428,10 +511,14 @@ CREATE TABLE messages (
     direction text NOT NULL,
     type text NOT NULL,
     text text NOT NULL,
+    template jsonb,
     delivery_status text,
     provider text NOT NULL,
+    number_id uuid NOT NULL,
     provider_message_id text,
     error text,
+    due_at timestamp(3) with time zone,
+    attempts integer NOT NULL DEFAULT 0,
     purpose text,
     sent_by_id uuid,
     created_at timestamp(3) with time zone NOT NULL,
@@ -441,9 +528,24 @@ CREATE TABLE messages (
     CONSTRAINT messages_purpose_key UNIQUE (book_id, purpose),
     CONSTRAINT messages_delivery_status_known CHECK (delivery_status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'unknown'::text])),
     CONSTRAINT messages_direction_known CHECK (direction = ANY (ARRAY['inbound'::text, 'outbound'::text])),
-    CONSTRAINT messages_book_id_conversation_id_fkey FOREIGN KEY (book_id, conversation_id) REFERENCES conversations(book_id, id)
+    CONSTRAINT messages_book_id_conversation_id_fkey FOREIGN KEY (book_id, conversation_id) REFERENCES conversations(book_id, id),
+    CONSTRAINT messages_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
 );
 CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
+CREATE INDEX messages_due ON messages USING btree (delivery_status, due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE messaging_inbox (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    number_id uuid NOT NULL,
+    body bytea NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    due_at timestamp(3) with time zone,
+    received_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT messaging_inbox_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT messaging_inbox_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
+);
+CREATE INDEX messaging_inbox_due ON messaging_inbox USING btree (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE messaging_numbers (
     book_id uuid NOT NULL,
@@ -460,6 +562,7 @@ CREATE TABLE messaging_numbers (
     CONSTRAINT messaging_numbers_status_known CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
     CONSTRAINT messaging_numbers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE UNIQUE INDEX messaging_numbers_id_key ON messaging_numbers USING btree (id);
 CREATE UNIQUE INDEX messaging_numbers_one_active ON messaging_numbers USING btree (book_id) WHERE status = 'active'::text;
 
 CREATE TABLE modifier_groups (
@@ -520,11 +623,47 @@ CREATE TABLE order_items (
     CONSTRAINT order_items_book_id_product_id_variant_id_fkey FOREIGN KEY (book_id, product_id, variant_id) REFERENCES variants(book_id, product_id, id)
 );
 
+CREATE TABLE order_tallies (
+    book_id uuid NOT NULL,
+    day date,
+    status text NOT NULL,
+    payment_status text NOT NULL,
+    channel text NOT NULL,
+    payment_method text NOT NULL,
+    service_mode text,
+    store_id uuid,
+    is_automated boolean NOT NULL,
+    is_fulfilled boolean NOT NULL,
+    orders bigint NOT NULL,
+    total_amount numeric NOT NULL,
+    remaining_amount numeric NOT NULL,
+    CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status, payment_status, channel, payment_method, service_mode, store_id, is_automated, is_fulfilled)
+) WITH (fillfactor=70);
+
+CREATE TABLE order_tally_changes (
+    book_id uuid NOT NULL,
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    day date NOT NULL,
+    status text NOT NULL,
+    payment_status text NOT NULL,
+    channel text NOT NULL,
+    payment_method text NOT NULL,
+    service_mode text,
+    store_id uuid,
+    is_automated boolean NOT NULL,
+    is_fulfilled boolean NOT NULL,
+    orders bigint NOT NULL,
+    total_amount numeric NOT NULL,
+    remaining_amount numeric NOT NULL,
+    CONSTRAINT order_tally_changes_pkey PRIMARY KEY (book_id, id)
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+
 CREATE TABLE orders (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    short_code text NOT NULL,
+    short_code text COLLATE "C" NOT NULL,
     idempotency_key text,
+    idempotency_fingerprint bytea,
     status text NOT NULL,
     summary text NOT NULL,
     currency text NOT NULL,
@@ -560,6 +699,7 @@ END) STORED,
     hotel_room_id uuid,
     academic_term_id uuid,
     promotion_id uuid,
+    promotion_customer_id uuid,
     tag_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
     notes text,
     recorded_by_id uuid NOT NULL,
@@ -593,7 +733,20 @@ END) STORED,
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
+CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX orders_by_payment ON orders USING btree (book_id, payment_status, occurred_at, id) WHERE deleted_at IS NULL AND payment_status <> 'paid'::text;
+CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id);
+CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status = 'scheduled'::text;
+CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) WHERE served_by_id IS NOT NULL;
+CREATE INDEX orders_by_session ON orders USING btree (book_id, table_session_id) WHERE table_session_id IS NOT NULL;
+CREATE INDEX orders_by_status ON orders USING btree (book_id, status, occurred_at, id) WHERE deleted_at IS NULL AND status <> 'completed'::text;
+CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}'::uuid[];
+CREATE INDEX orders_by_term ON orders USING btree (book_id, academic_term_id, occurred_at, id) WHERE academic_term_id IS NOT NULL;
+CREATE INDEX orders_by_time ON orders USING btree (book_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS NOT NULL;
+CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel IS DISTINCT FROM new.channel OR old.payment_method IS DISTINCT FROM new.payment_method OR old.service_mode IS DISTINCT FROM new.service_mode OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.total_amount IS DISTINCT FROM new.total_amount OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
 
 CREATE TABLE product_modifier_groups (
     book_id uuid NOT NULL,
@@ -630,8 +783,13 @@ CREATE TABLE products (
     CONSTRAINT products_book_id_category_id_fkey FOREIGN KEY (book_id, category_id) REFERENCES categories(book_id, id),
     CONSTRAINT products_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE INDEX products_by_activity ON products USING btree (book_id, is_active, id) WHERE deleted_at IS NULL;
 CREATE INDEX products_by_category ON products USING btree (book_id, category_id, id);
+CREATE INDEX products_by_change ON products USING btree (book_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX products_by_name ON products USING btree (book_id, lower(name) text_pattern_ops, id);
+CREATE INDEX products_by_sku ON products USING btree (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
+CREATE INDEX products_by_type ON products USING btree (book_id, type, id) WHERE deleted_at IS NULL;
+CREATE INDEX products_live ON products USING btree (book_id, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX products_sku_key ON products USING btree (book_id, sku) WHERE deleted_at IS NULL;
 
 CREATE TABLE promotion_customers (
@@ -695,6 +853,7 @@ CREATE TABLE receipts (
     CONSTRAINT receipts_number_key UNIQUE (book_id, order_id, number),
     CONSTRAINT receipts_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
 );
+CREATE UNIQUE INDEX receipts_id_key ON receipts USING btree (id);
 
 CREATE TABLE schema_migrations (
     number integer NOT NULL,
@@ -728,9 +887,12 @@ CREATE TABLE stage_messages (
     stage text NOT NULL,
     is_sent boolean NOT NULL,
     text text NOT NULL,
+    template_name text,
+    template_language text,
     updated_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT stage_messages_pkey PRIMARY KEY (book_id, stage),
     CONSTRAINT stage_messages_stage_known CHECK (stage = ANY (ARRAY['queued'::text, 'preparing'::text, 'ready'::text, 'served'::text])),
+    CONSTRAINT stage_messages_template_whole CHECK ((template_name IS NULL) = (template_language IS NULL)),
     CONSTRAINT stage_messages_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 
@@ -749,6 +911,7 @@ CREATE TABLE stock_levels (
     CONSTRAINT stock_levels_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT stock_levels_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
 ) WITH (fillfactor=50);
+CREATE INDEX stock_levels_by_store ON stock_levels USING btree (book_id, store_id, id);
 
 CREATE TABLE stock_moves (
     book_id uuid NOT NULL,
@@ -769,6 +932,9 @@ CREATE TABLE stock_moves (
     CONSTRAINT stock_moves_kind_known CHECK (kind = ANY (ARRAY['opening'::text, 'adjustment'::text, 'count'::text, 'purchase'::text, 'waste'::text, 'transfer'::text, 'sale'::text, 'reservation'::text, 'release'::text, 'restore'::text])),
     CONSTRAINT stock_moves_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
 );
+CREATE INDEX stock_moves_by_kind ON stock_moves USING btree (book_id, kind, id) WHERE kind <> 'sale'::text;
+CREATE INDEX stock_moves_by_order ON stock_moves USING btree (book_id, order_id, id) WHERE order_id IS NOT NULL;
+CREATE INDEX stock_moves_by_store ON stock_moves USING btree (book_id, store_id, id);
 CREATE INDEX stock_moves_by_variant ON stock_moves USING btree (book_id, variant_id, id);
 
 CREATE TABLE stores (
@@ -817,6 +983,7 @@ CREATE TABLE table_sessions (
     CONSTRAINT table_sessions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
     CONSTRAINT table_sessions_book_id_table_id_fkey FOREIGN KEY (book_id, table_id) REFERENCES dining_tables(book_id, id)
 );
+CREATE INDEX table_sessions_by_table ON table_sessions USING btree (book_id, table_id, opened_at, id);
 CREATE INDEX table_sessions_by_time ON table_sessions USING btree (book_id, opened_at, id);
 CREATE UNIQUE INDEX table_sessions_one_open ON table_sessions USING btree (book_id, table_id) WHERE status = 'open'::text;
 
@@ -919,6 +1086,7 @@ CREATE TABLE variants (
     CONSTRAINT variants_threshold_bounds CHECK (low_stock_threshold >= 0::numeric AND low_stock_threshold < '1000000000'::numeric),
     CONSTRAINT variants_book_id_product_id_fkey FOREIGN KEY (book_id, product_id) REFERENCES products(book_id, id)
 );
+CREATE INDEX variants_by_sku ON variants USING btree (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX variants_one_implicit ON variants USING btree (book_id, product_id) WHERE is_implicit;
 CREATE UNIQUE INDEX variants_sku_key ON variants USING btree (book_id, sku) WHERE deleted_at IS NULL;
 

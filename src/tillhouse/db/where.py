@@ -1,12 +1,16 @@
 """The one place that joins SQL text: optional conditions of a list."""
 
+import re
 from typing import LiteralString, cast
+
+_VALUE = re.compile(r"\$(?![0-9])")
 
 
 class Where:
     """Conditions with their values; an absent value (None) leaves its condition out.
 
-    Each condition is a literal with one `$` for its value: `Where(book).and_("status = $", s)`.
+    In each condition `$` is its value: `Where(book).and_("status = $", s)`. What is written with
+    its number ($1) is one of the fixed arguments.
     """
 
     def __init__(self, *fixed: object) -> None:
@@ -18,7 +22,7 @@ class Where:
         """Add a condition unless its value is absent."""
         if value is not None:
             self.args.append(value)
-            self._parts.append(condition.replace("$", f"${len(self.args)}"))
+            self._parts.append(_VALUE.sub(f"${len(self.args)}", condition))
         return self
 
     def sql(self) -> LiteralString:

@@ -22,6 +22,7 @@ from tillhouse.http.exchange import Exchange, Receive, Scope, Send, begin
 from tillhouse.http.log import AccessLog
 from tillhouse.http.metrics import CONTENT_TYPE, Metrics
 from tillhouse.http.problems import Headers
+from tillhouse.http.raw import RawEndpoint, RawRoute
 from tillhouse.http.route import Route
 from tillhouse.http.router import Router
 from tillhouse.kit.errors import Missing, Problem, Unavailable
@@ -37,9 +38,15 @@ STREAMS_MAX = 100
 class Api:
     """Answers every HTTP request of one process."""
 
-    def __init__(self, house: House, routes: Iterable[Route], pages: dict[str, Page]) -> None:
+    def __init__(
+        self,
+        house: House,
+        routes: Iterable[Route],
+        pages: dict[str, Page],
+        raw: Iterable[RawRoute] = (),
+    ) -> None:
         self._house = house
-        self._router = Router(routes)
+        self._router = Router(routes, raw)
         self._pages = dict(pages)
         self._metrics = Metrics(house.pool)
         self._access_log = AccessLog(house.settings.log_level)
@@ -63,9 +70,9 @@ class Api:
         status, body, headers = 499, b"", []
         try:
             status, body, headers = await self._respond(exchange, receive)
-            if exchange.path not in self._pages:
+            if not exchange.is_page:
                 headers = [*headers, *cors.answer_headers(exchange)]
-            if isinstance(body, bytes) and exchange.path in self._pages:
+            if isinstance(body, bytes) and exchange.is_page:
                 await _send_page(send, exchange, status, headers, body)
             elif isinstance(body, bytes):
                 await send_answer(send, exchange, status, body, headers)
@@ -110,6 +117,7 @@ class Api:
         if exchange.path in self._pages and exchange.method in ("GET", "HEAD"):
             exchange.template = exchange.path
             status, headers, body = await self._pages[exchange.path](self._house, exchange)
+            exchange.is_page = True
             return status, body, headers
         if cors.is_preflight(exchange):
             exchange.template = "(preflight)"
@@ -119,6 +127,11 @@ class Api:
             raise Missing
         endpoint, path = self._router.find(exchange.method, exchange.path)
         exchange.template = endpoint.route.path
+        if isinstance(endpoint, RawEndpoint):
+            page = await endpoint.answer(self._house, exchange, path, receive)
+            exchange.is_page = True
+            content_type = (b"content-type", page.content_type.encode("latin-1"))
+            return page.status, page.body, [content_type, *page.headers]
         answer = await endpoint.answer(self._house, exchange, path, receive)
         if not isinstance(answer.body, bytes) and self._streams >= STREAMS_MAX:
             raise Unavailable(f"{STREAMS_MAX} streams are open: try again later.", retry_after_s=5)

@@ -14,25 +14,30 @@ class Gone(Exception):
 
 
 async def read_body(exchange: Exchange, receive: Receive) -> bytes:
-    """The whole body, or a refusal as soon as it can't be right."""
-    declared = exchange.headers.get(b"content-length", b"0")
-    if not declared.isdigit():
-        raise Malformed("The Content-Length header must be a number.")
-    if len(declared) > 12 or int(declared) > BODY_BYTES_MAX:
-        raise _too_large()
-    try:
-        async with asyncio.timeout(RECEIVE_WITHIN_S):
-            body = await _collect(receive)
-    except TimeoutError:
-        raise Malformed(
-            f"The request did not arrive within {RECEIVE_WITHIN_S:.0f} seconds: send it faster."
-        ) from None
+    """The whole JSON body, or a refusal as soon as it can't be right."""
+    body = await read_bytes(exchange, receive, BODY_BYTES_MAX)
     if body:
         _check_type(exchange)
     return body
 
 
-async def _collect(receive: Receive) -> bytes:
+async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int) -> bytes:
+    """The whole body, whatever it is, or a refusal as soon as it is too long or too slow."""
+    declared = exchange.headers.get(b"content-length", b"0")
+    if not declared.isdigit():
+        raise Malformed("The Content-Length header must be a number.")
+    if len(declared) > 12 or int(declared) > bytes_max:
+        raise _too_large(bytes_max)
+    try:
+        async with asyncio.timeout(RECEIVE_WITHIN_S):
+            return await _collect(receive, bytes_max)
+    except TimeoutError:
+        raise Malformed(
+            f"The request did not arrive within {RECEIVE_WITHIN_S:.0f} seconds: send it faster."
+        ) from None
+
+
+async def _collect(receive: Receive, bytes_max: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
@@ -41,8 +46,8 @@ async def _collect(receive: Receive) -> bytes:
             raise Gone
         part = message.get("body", b"")
         size += len(part)
-        if size > BODY_BYTES_MAX:
-            raise _too_large()
+        if size > bytes_max:
+            raise _too_large(bytes_max)
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -56,5 +61,5 @@ def _check_type(exchange: Exchange) -> None:
         raise WrongMediaType
 
 
-def _too_large() -> TooLarge:
-    return TooLarge(f"The body may hold at most {BODY_BYTES_MAX} bytes: send less at once.")
+def _too_large(bytes_max: int) -> TooLarge:
+    return TooLarge(f"The body may hold at most {bytes_max} bytes: send less at once.")

@@ -6,7 +6,7 @@ admit → read the body → parse → one transaction (replay or handler) → co
 import inspect
 import re
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -15,10 +15,10 @@ import asyncpg
 import msgspec
 import structlog
 
-from tillhouse.access.call import Call, Visit
+from tillhouse.access.call import Call, Once, Visit
 from tillhouse.access.callers import Book
 from tillhouse.access.house import House
-from tillhouse.db.constraints import refusal
+from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.db.pool import Db
 from tillhouse.http import once as idempotency
 from tillhouse.http.answer import EVENTS
@@ -26,7 +26,6 @@ from tillhouse.http.body import read_body
 from tillhouse.http.caller import admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, parse, right_parts
-from tillhouse.http.once import Once
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream
 from tillhouse.http.wire import decode
@@ -42,12 +41,12 @@ _READS = ("GET",)
 _HEARTBEAT = b":\n\n"
 # A deadlock's victim has done nothing wrong and nothing at all: it runs again.
 _TRIES = 3
-_TRY_AGAIN = (
+TRY_AGAIN = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.InvalidCachedStatementError,
 )
-_DATABASE_AWAY = (
+DATABASE_AWAY = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
@@ -56,6 +55,9 @@ _DATABASE_AWAY = (
     asyncpg.LockNotAvailableError,
     OSError,
 )
+
+
+After = Callable[[], Awaitable[Reply[Any]]]
 
 
 class NoBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -89,6 +91,7 @@ class Endpoint:
         self._has_query = "query" in hints
         self._path_types = {n: hints[n] for n in names[1:] if n not in ("body", "query")}
         self._is_read = route.method in _READS
+        self._replay_status = route.replay_status or route.status
         self._surface = "portal" if isinstance(route.guard, Portal) else "v1"
         template_names = re.findall(r"\{(\w+)\}", route.path)
         if template_names != list(self._path_types):
@@ -100,8 +103,8 @@ class Endpoint:
         """Answer one request, or raise the problem that it has."""
         try:
             book = await admit(house, self.route.guard, exchange)
-        except _DATABASE_AWAY as error:
-            raise _away(error, exchange) from error
+        except DATABASE_AWAY as error:
+            raise away(error, exchange) from error
         args = {name: _path_value(text, self._path_types[name]) for name, text in path.items()}
         query = parse_query(exchange.query, self.query_type)
         if self._has_query:
@@ -137,7 +140,7 @@ class Endpoint:
         try:
             args = {**args, "body": right_parts(decoded, self.body_type)}
             broken = await self.route.faults(self._visit(house, exchange, book, db), **args)
-        except (Problem, *_DATABASE_AWAY):
+        except (Problem, *DATABASE_AWAY):
             # What the form says is true all the same.
             return wrong
         finally:
@@ -162,8 +165,8 @@ class Endpoint:
         try:
             reply = await self.route.handler(self._visit(house, exchange, book, db), **args)
             return Answer(self.route.status, envelope(reply))
-        except _DATABASE_AWAY as error:
-            raise _away(error, exchange) from error
+        except DATABASE_AWAY as error:
+            raise away(error, exchange) from error
         finally:
             await db.release()
 
@@ -175,8 +178,8 @@ class Endpoint:
         try:
             stream = await self.route.stream(self._visit(house, exchange, book, db), **args)
             return Answer(self.route.status, self._watched(house, exchange, stream))
-        except _DATABASE_AWAY as error:
-            raise _away(error, exchange) from error
+        except DATABASE_AWAY as error:
+            raise away(error, exchange) from error
         finally:
             await db.release()
 
@@ -200,7 +203,7 @@ class Endpoint:
         again = msgspec.structs.replace(exchange, now=now())
         try:
             await admit(house, self.route.guard, again)
-        except (Limited, Unavailable, *_DATABASE_AWAY):
+        except (Limited, Unavailable, *DATABASE_AWAY):
             # Neither a busy key nor a database that is away says that it may not.
             return True
         except Problem:
@@ -218,37 +221,67 @@ class Endpoint:
         for left in reversed(range(_TRIES)):
             db = house.pool.writer()
             try:
-                return await self._try(self._visit(house, exchange, book, db), args, once)
-            except _TRY_AGAIN as error:
+                visit = self._visit(house, exchange, book, db, once)
+                answer, after = await self._try(visit, args, once)
+                break
+            except TRY_AGAIN as error:
                 if not left:
-                    raise _away(error, exchange) from error
-            except _DATABASE_AWAY as error:
-                raise _away(error, exchange) from error
+                    raise away(error, exchange) from error
+            except DATABASE_AWAY as error:
+                raise away(error, exchange) from error
             except asyncpg.IntegrityConstraintViolationError as error:
-                raise refusal(error) or error from error
+                if not (left and is_chance(error)):
+                    raise refusal(error) or error from error
             except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError) as error:
                 # Validation should have caught it: the caller hears 422, the log hears more.
                 log.exception("unstorable_value", request_id=exchange.request_id)
                 raise Invalid.field("body", "holds a value that can't be stored") from error
             finally:
                 await db.rollback()
-        raise AssertionError("the last try returns or raises")
+        else:
+            raise AssertionError("the last try answers or raises")
+        return await self._finish(house, exchange, answer, after, once) if after else answer
 
-    async def _try(self, visit: Visit, args: dict[str, Any], once: Once | None) -> Answer:
+    async def _finish(
+        self, house: House, exchange: Exchange, answer: Answer, after: After, once: Once | None
+    ) -> Answer:
+        """What comes after the commit: a failure there takes nothing back."""
+        try:
+            final = envelope(await after())
+            if once is not None:
+                async with house.pool.transaction() as db:
+                    await idempotency.keep(db, once, final)
+        except (Problem, *DATABASE_AWAY) as error:
+            log.warning("after_commit", request_id=exchange.request_id, error=str(error)[:200])
+            return answer
+        return Answer(answer.status, final)
+
+    async def _try(
+        self, visit: Visit, args: dict[str, Any], once: Once | None
+    ) -> tuple[Answer, After | None]:
         """One transaction: the effect, its answer and its key are kept together or not at all."""
         if once is not None:
             kept = await idempotency.replay(visit.db, once, visit.now)
             if kept is not None:
-                return Answer(self.route.replay_status or self.route.status, kept, is_replay=True)
+                return Answer(self._replay_status, kept, is_replay=True), None
         reply = await self.route.handler(visit, **args)
         body = envelope(reply)
         if once is not None:
             stored = body if reply.stored is None else envelope(reply, data=reply.stored)
             await idempotency.keep(visit.db, once, stored)
         await visit.db.commit()
-        return Answer(self.route.status, body)
+        if reply.is_replay:
+            return Answer(self._replay_status, body, is_replay=True), None
+        return Answer(self.route.status, body), reply.after
 
-    def _visit(self, house: House, exchange: Exchange, book: Book | None, db: Db) -> Visit:
+    def _visit(
+        self,
+        house: House,
+        exchange: Exchange,
+        book: Book | None,
+        db: Db,
+        once: Once | None = None,
+    ) -> Visit:
         if book is None or exchange.caller is None or isinstance(self.route.guard, Open):
             return Visit(
                 db=db,
@@ -266,6 +299,7 @@ class Endpoint:
             business_id=exchange.caller.business_id,
             book=book,
             caller=exchange.caller,
+            once=once,
         )
 
 
@@ -290,7 +324,8 @@ def _path_value(text: str, type_: Any) -> object:
     raise Missing
 
 
-def _away(error: BaseException, exchange: Exchange) -> Unavailable:
+def away(error: BaseException, exchange: Exchange) -> Unavailable:
+    """What the caller hears when the database is gone; the log hears why."""
     log.warning(
         "database_away",
         request_id=exchange.request_id,

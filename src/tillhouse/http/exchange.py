@@ -40,6 +40,8 @@ class Exchange(msgspec.Struct, kw_only=True):
     allowance: Allowance | None = None
     # What the answer carries besides its own headers: CORS, replay marks.
     extra_headers: Headers = []
+    # Whether what is answered is a page, with a type of its own, and no JSON.
+    is_page: bool = False
 
     def header(self, name: bytes) -> str | None:
         """A request header as text."""

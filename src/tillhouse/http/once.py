@@ -9,11 +9,11 @@ import hashlib
 import re
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import msgspec
 from asyncpg import LockNotAvailableError
 
+from tillhouse.access.call import Once
 from tillhouse.db.pool import Db, Pool
 from tillhouse.http import store
 from tillhouse.kit.errors import InProgress, Invalid, KeyReused
@@ -25,15 +25,6 @@ _canonical = msgspec.json.Encoder(order="deterministic", decimal_format="number"
 _KEY = re.compile(
     rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"|(?P<bare>[\x21\x23-\x7e][\x21-\x7e]{0,254})'
 )
-
-
-class Once(msgspec.Struct, frozen=True):
-    """The claim of one request on one key."""
-
-    book_id: UUID
-    surface: str
-    key: str
-    fingerprint: bytes
 
 
 def parse_key(header: bytes | None) -> str | None:

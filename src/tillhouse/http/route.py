@@ -49,6 +49,11 @@ class Reply(msgspec.Struct, Generic[T]):
     meta: Meta | None = None
     # What an idempotency key keeps and replays instead, when the data holds a secret.
     stored: Any = None
+    # What is left to do after the commit, outside of any transaction: asking another system. It
+    # gives the final reply, which takes this one's place, also for repetitions of the request.
+    after: "Callable[[], Awaitable[Reply[T]]] | None" = None
+    # Whether this is what an earlier request did, told again.
+    is_replay: bool = False
     # Further members of the envelope, as the contract names them.
     extra: dict[str, Any] | None = None
 

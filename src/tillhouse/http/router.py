@@ -4,22 +4,30 @@ from collections.abc import Iterable
 from typing import Any
 
 from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.raw import RawEndpoint, RawRoute
 from tillhouse.http.route import Route
 from tillhouse.kit.errors import Missing, WrongMethod
 
 _LEAF = "/"
 
+Found = Endpoint | RawEndpoint
+
 
 class Router:
     """The route table as a tree; a fixed segment wins over a parameter."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[Route], raw: Iterable[RawRoute] = ()) -> None:
         self.endpoints = [Endpoint(route) for route in routes]
         self._root: dict[str, Any] = {}
         for endpoint in self.endpoints:
-            self._add(endpoint)
+            self._add(endpoint, endpoint.route.method)
+        for route in raw:
+            beside = RawEndpoint(route)
+            self._add(beside, route.method)
+            if route.method == "GET":
+                self._add(beside, "HEAD")
 
-    def _add(self, endpoint: Endpoint) -> None:
+    def _add(self, endpoint: Found, method: str) -> None:
         node = self._root
         names: list[str] = []
         for segment in endpoint.route.path.strip("/").split("/"):
@@ -28,11 +36,11 @@ class Router:
                 names.append(segment[1:-1])
             node = node.setdefault("{}" if is_parameter else segment, {})
         methods = node.setdefault(_LEAF, {})
-        if endpoint.route.method in methods:
-            raise ValueError(f"{endpoint.route.method} {endpoint.route.path} is in the table twice")
-        methods[endpoint.route.method] = (endpoint, names)
+        if method in methods:
+            raise ValueError(f"{method} {endpoint.route.path} is in the table twice")
+        methods[method] = (endpoint, names)
 
-    def find(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
+    def find(self, method: str, path: str) -> tuple[Found, dict[str, str]]:
         """The endpoint and its path parameters, or `Missing`, or `WrongMethod`."""
         methods, values = self._leaf(path)
         if method not in methods:
@@ -44,7 +52,7 @@ class Router:
         """The methods that a path has."""
         return sorted(self._leaf(path)[0])
 
-    def _leaf(self, path: str) -> tuple[dict[str, tuple[Endpoint, list[str]]], list[str]]:
+    def _leaf(self, path: str) -> tuple[dict[str, tuple[Found, list[str]]], list[str]]:
         found = _walk(self._root, path[1:].split("/"), 0, [])
         if found is None:
             raise Missing("There is nothing at this path; the API is described at /docs.")
@@ -53,7 +61,7 @@ class Router:
 
 def _walk(
     node: dict[str, Any], segments: list[str], place: int, values: list[str]
-) -> tuple[dict[str, tuple[Endpoint, list[str]]], list[str]] | None:
+) -> tuple[dict[str, tuple[Found, list[str]]], list[str]] | None:
     if place == len(segments):
         return (node[_LEAF], values) if _LEAF in node else None
     segment = segments[place]

@@ -262,3 +262,23 @@ class DateOrTimestamp(Value):
         """The instant that it stands for; a date means the start of that day in its zone."""
         moment = clock.parse_date_or_timestamp(self)
         return moment if isinstance(moment, datetime) else clock.start_of_day(moment, zone)
+
+
+class Moment(Value):
+    """An ISO 8601 timestamp with its time zone."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "format": "date-time",
+        "examples": ["2027-01-31T18:30:00Z"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Readable as an instant."""
+        clock.parse_timestamp(value)
+        return value
+
+    @property
+    def at(self) -> datetime:
+        """The instant that it stands for."""
+        return clock.parse_timestamp(self)

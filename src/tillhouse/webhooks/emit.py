@@ -1,5 +1,6 @@
 """Emit: an event is written in the transaction that makes it true."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -31,21 +32,34 @@ def source(call: Call) -> Source:
 
 async def emit(call: Call, event_type: str, data: msgspec.Struct) -> UUID:
     """Announce what this call's transaction does; the event's id."""
-    return await emit_from(call.db, source(call), event_type, data, call.now)
+    return (await emit_all(call, [(event_type, data)]))[0]
+
+
+async def emit_all(call: Call, events: Sequence[tuple[str, msgspec.Struct]]) -> list[UUID]:
+    """Announce all that this call's transaction does, in this order; the events' ids."""
+    return await emit_all_from(call.db, source(call), events, call.now)
 
 
 async def emit_from(
     db: Db, origin: Source, event_type: str, data: msgspec.Struct, now: datetime
 ) -> UUID:
     """Announce for somebody who has no call: a worker, a command, a provider's notice."""
-    if not isinstance(data, BY_NAME[event_type].data):
-        raise TypeError(f"{event_type} carries {BY_NAME[event_type].data.__name__}")
-    event_id = new_id()
-    payload = envelope(event_id, event_type, origin, data, now)
-    place = (origin.book.id, event_id)
-    if await store.insert_event(db, place, event_type, origin.app_id, payload, now):
+    return (await emit_all_from(db, origin, [(event_type, data)], now))[0]
+
+
+async def emit_all_from(
+    db: Db, origin: Source, events: Sequence[tuple[str, msgspec.Struct]], now: datetime
+) -> list[UUID]:
+    """Announce several events for somebody who has no call, in one statement."""
+    rows: list[tuple[UUID, str, str]] = []
+    for event_type, data in events:
+        if not isinstance(data, BY_NAME[event_type].data):
+            raise TypeError(f"{event_type} carries {BY_NAME[event_type].data.__name__}")
+        event_id = new_id()
+        rows.append((event_id, event_type, envelope(event_id, event_type, origin, data, now)))
+    if rows and await store.insert_events(db, origin.book.id, rows, origin.app_id, now):
         db.rings = True
-    return event_id
+    return [event_id for event_id, _, _ in rows]
 
 
 def envelope(

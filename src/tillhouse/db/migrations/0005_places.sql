@@ -30,6 +30,9 @@ CREATE TABLE dining_tables (
     area text,
     seats integer CONSTRAINT dining_tables_seats_known CHECK (seats BETWEEN 1 AND 1000),
     is_active boolean NOT NULL DEFAULT true,
+    -- How many sessions it ever had: their list need not count them. Who opens one changes this
+    -- first, and so waits for whoever deletes the table meanwhile.
+    sessions integer NOT NULL DEFAULT 0,
     created_at timestamptz(3) NOT NULL,
     updated_at timestamptz(3) NOT NULL,
     deleted_at timestamptz(3),
@@ -56,6 +59,7 @@ CREATE TABLE table_sessions (
 CREATE UNIQUE INDEX table_sessions_one_open
     ON table_sessions (book_id, table_id) WHERE status = 'open';
 CREATE INDEX table_sessions_by_time ON table_sessions (book_id, opened_at, id);
+CREATE INDEX table_sessions_by_table ON table_sessions (book_id, table_id, opened_at, id);
 
 CREATE TABLE academic_terms (
     book_id uuid NOT NULL REFERENCES books,

@@ -12,6 +12,8 @@ CREATE TABLE categories (
 );
 CREATE UNIQUE INDEX categories_name_key
     ON categories (book_id, lower(name)) WHERE deleted_at IS NULL;
+CREATE INDEX categories_by_position
+    ON categories (book_id, position, lower(name), id) WHERE deleted_at IS NULL;
 
 CREATE TABLE products (
     book_id uuid NOT NULL REFERENCES books,
@@ -41,6 +43,13 @@ CREATE TABLE products (
 CREATE INDEX products_by_name ON products (book_id, lower(name) text_pattern_ops, id);
 CREATE INDEX products_by_category ON products (book_id, category_id, id);
 CREATE UNIQUE INDEX products_sku_key ON products (book_id, sku) WHERE deleted_at IS NULL;
+-- Ways through a list of a million: all, by kind, by what sells, by change, by the start of a sku.
+CREATE INDEX products_live ON products (book_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX products_by_type ON products (book_id, type, id) WHERE deleted_at IS NULL;
+CREATE INDEX products_by_activity ON products (book_id, is_active, id) WHERE deleted_at IS NULL;
+CREATE INDEX products_by_change ON products (book_id, updated_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX products_by_sku
+    ON products (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
 
 -- Every product has at least one: what has no variants of its own has the implicit one.
 CREATE TABLE variants (
@@ -70,6 +79,8 @@ CREATE TABLE variants (
 );
 CREATE UNIQUE INDEX variants_one_implicit ON variants (book_id, product_id) WHERE is_implicit;
 CREATE UNIQUE INDEX variants_sku_key ON variants (book_id, sku) WHERE deleted_at IS NULL;
+CREATE INDEX variants_by_sku
+    ON variants (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
 
 CREATE TABLE variant_prices (
     book_id uuid NOT NULL,
@@ -130,6 +141,7 @@ CREATE TABLE components (
     variant_id uuid NOT NULL,
     quantity numeric NOT NULL CONSTRAINT components_quantity_bounds
         CHECK (quantity > 0 AND quantity < 1e9),
+    position integer NOT NULL DEFAULT 0,
     PRIMARY KEY (book_id, product_id, variant_id),
     FOREIGN KEY (book_id, product_id) REFERENCES products (book_id, id),
     FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id)
@@ -153,6 +165,7 @@ CREATE TABLE stock_levels (
     FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id),
     FOREIGN KEY (book_id, store_id) REFERENCES stores (book_id, id)
 ) WITH (fillfactor = 50);
+CREATE INDEX stock_levels_by_store ON stock_levels (book_id, store_id, id);
 
 -- Why it is as much as it is: on_hand and reserved are the sums of the moves, always.
 CREATE TABLE stock_moves (
@@ -179,6 +192,11 @@ CREATE TABLE stock_moves (
     FOREIGN KEY (book_id, variant_id) REFERENCES variants (book_id, id)
 );
 CREATE INDEX stock_moves_by_variant ON stock_moves (book_id, variant_id, id);
+CREATE INDEX stock_moves_by_store ON stock_moves (book_id, store_id, id);
+CREATE INDEX stock_moves_by_order ON stock_moves (book_id, order_id, id)
+    WHERE order_id IS NOT NULL;
+-- Sales are nearly all there is: finding them by kind would find everything.
+CREATE INDEX stock_moves_by_kind ON stock_moves (book_id, kind, id) WHERE kind <> 'sale';
 
 CREATE TABLE promotions (
     book_id uuid NOT NULL REFERENCES books,

@@ -3,9 +3,11 @@
 CREATE TABLE orders (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
-    short_code text NOT NULL,
+    short_code text COLLATE "C" NOT NULL,
     -- Stays for ever: a till that was offline for a week may send an order again.
     idempotency_key text,
+    -- What the request was: the key with another one is a mistake.
+    idempotency_fingerprint bytea,
     status text NOT NULL CONSTRAINT orders_status_known
         CHECK (status IN ('scheduled', 'pending', 'completed', 'cancelled', 'refunded')),
     summary text NOT NULL,
@@ -45,6 +47,8 @@ CREATE TABLE orders (
     hotel_room_id uuid,
     academic_term_id uuid,
     promotion_id uuid,
+    -- Whose use of it was counted: gets it back.
+    promotion_customer_id uuid,
     tag_ids uuid[] NOT NULL DEFAULT '{}',
     notes text,
     -- Who recorded it: a person, or the key of a program with its name at the time.
@@ -147,3 +151,103 @@ CREATE TABLE receipts (
     CONSTRAINT receipts_number_key UNIQUE (book_id, order_id, number),
     FOREIGN KEY (book_id, order_id) REFERENCES orders (book_id, id)
 );
+-- Its address names the receipt and no book: whoever has it belongs to none.
+CREATE UNIQUE INDEX receipts_id_key ON receipts (id);
+
+-- The ways to a page of orders. The first holds all that common filters ask, so that they are
+-- answered from the index alone.
+CREATE INDEX orders_by_time ON orders (book_id, occurred_at, id)
+    INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id)
+    WHERE deleted_at IS NULL;
+-- What is rare is found by itself: newest first among a million others it would lie deep.
+CREATE INDEX orders_by_status ON orders (book_id, status, occurred_at, id)
+    WHERE deleted_at IS NULL AND status <> 'completed';
+CREATE INDEX orders_by_payment ON orders (book_id, payment_status, occurred_at, id)
+    WHERE deleted_at IS NULL AND payment_status <> 'paid';
+CREATE INDEX orders_by_schedule ON orders (book_id, scheduled_at, id)
+    WHERE deleted_at IS NULL AND status = 'scheduled';
+CREATE INDEX orders_by_customer ON orders (book_id, customer_id, occurred_at, id)
+    WHERE customer_id IS NOT NULL;
+CREATE INDEX orders_by_session ON orders (book_id, table_session_id)
+    WHERE table_session_id IS NOT NULL;
+CREATE INDEX orders_by_term ON orders (book_id, academic_term_id, occurred_at, id)
+    WHERE academic_term_id IS NOT NULL;
+CREATE INDEX orders_by_recorder ON orders (book_id, recorded_by_id, occurred_at, id);
+CREATE INDEX orders_by_server ON orders (book_id, served_by_id, occurred_at, id)
+    WHERE served_by_id IS NOT NULL;
+CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}';
+CREATE INDEX orders_to_fire ON orders (fires_at) WHERE fires_at IS NOT NULL;
+
+-- How many orders there are of each kind and what they come to, kept by the database itself, so
+-- that no list ever counts. A change only ever adds a row here (no writer waits for another);
+-- now and then the rows of one kind are folded into one. Their sum is exact at every moment.
+CREATE TABLE order_tallies (
+    book_id uuid NOT NULL,
+    -- The day in UTC, null in the sums over all days.
+    day date,
+    status text NOT NULL,
+    payment_status text NOT NULL,
+    channel text NOT NULL,
+    payment_method text NOT NULL,
+    service_mode text,
+    store_id uuid,
+    is_automated boolean NOT NULL,
+    is_fulfilled boolean NOT NULL,
+    orders bigint NOT NULL,
+    total_amount numeric NOT NULL,
+    remaining_amount numeric NOT NULL,
+    CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status,
+        payment_status, channel, payment_method, service_mode, store_id, is_automated,
+        is_fulfilled)
+) WITH (fillfactor = 70);
+
+CREATE TABLE order_tally_changes (
+    book_id uuid NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    day date NOT NULL,
+    status text NOT NULL,
+    payment_status text NOT NULL,
+    channel text NOT NULL,
+    payment_method text NOT NULL,
+    service_mode text,
+    store_id uuid,
+    is_automated boolean NOT NULL,
+    is_fulfilled boolean NOT NULL,
+    orders bigint NOT NULL,
+    total_amount numeric NOT NULL,
+    remaining_amount numeric NOT NULL,
+    PRIMARY KEY (book_id, id)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+
+CREATE FUNCTION tally_order(counted orders, sign integer) RETURNS void
+    LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO order_tally_changes (book_id, day, status, payment_status, channel,
+        payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
+        total_amount, remaining_amount)
+    VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date, counted.status,
+        counted.payment_status, counted.channel, counted.payment_method, counted.service_mode,
+        counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL, sign,
+        sign * counted.total_amount, sign * counted.remaining_amount);
+END $$;
+
+CREATE FUNCTION tally_orders() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' AND OLD.deleted_at IS NULL THEN
+        PERFORM tally_order(OLD, -1);
+    END IF;
+    IF TG_OP <> 'DELETE' AND NEW.deleted_at IS NULL THEN
+        PERFORM tally_order(NEW, 1);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders
+    FOR EACH ROW EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders
+    FOR EACH ROW WHEN ((OLD.status, OLD.payment_status, OLD.channel, OLD.payment_method,
+        OLD.service_mode, OLD.store_id, OLD.is_automated, OLD.channel_fulfilled_at IS NULL,
+        OLD.total_amount, OLD.remaining_amount, OLD.occurred_at, OLD.deleted_at)
+        IS DISTINCT FROM (NEW.status, NEW.payment_status, NEW.channel, NEW.payment_method,
+        NEW.service_mode, NEW.store_id, NEW.is_automated, NEW.channel_fulfilled_at IS NULL,
+        NEW.total_amount, NEW.remaining_amount, NEW.occurred_at, NEW.deleted_at))
+    EXECUTE FUNCTION tally_orders();

@@ -1,0 +1,162 @@
+"""The ceiling of orders: an ASGI function that sends the statements of an order and nothing else.
+
+The statements are those that the application sent for orders like these; ids, codes and keys are
+put in anew, so that each request writes what an order writes. Nothing is parsed, checked or
+built, and no key is checked: what the application needs beyond this is its own cost.
+"""
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from bench.recording import Recorder, Statement
+from tillhouse.kit.ids import new_id, short_code
+
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_CODE = re.compile(r'"short_code":"([A-Z0-9]{8})"')
+
+
+class Template:
+    """The statements of one order, with gaps for what every order has of its own."""
+
+    def __init__(self, statements: list[Statement], constant: set[str], key: str) -> None:
+        text = json.dumps([list(map(str, _flat(one.args))) for one in statements])
+        fresh = set(re.findall(_UUID, text)) - constant
+        tokens: list[tuple[str, Callable[[], str]]] = [(one, _id) for one in sorted(fresh)]
+        tokens += [(one, _reference) for one in sorted(set(re.findall(r"TXN-[A-Z0-9]{12}", text)))]
+        for one in statements:
+            for arg in one.args:
+                if isinstance(arg, str) and (found := _CODE.search(arg)):
+                    tokens.append((found[1], short_code))
+        tokens.append((key, _id))
+        self._places = {token: place for place, (token, _) in enumerate(tokens)}
+        self._makers = [maker for _, maker in tokens]
+        self._pattern = re.compile("|".join(f"({re.escape(token)})" for token, _ in tokens))
+        self.statements = [
+            (one.method, one.sql, [self._fill(arg) for arg in one.args]) for one in statements
+        ]
+
+    def values(self) -> list[str]:
+        """What one order has of its own."""
+        return [maker() for maker in self._makers]
+
+    def _fill(self, arg: Any) -> Callable[[list[str]], Any]:
+        """How an argument is made of the values."""
+        if isinstance(arg, list):
+            parts = [self._fill(one) for one in arg]
+            return lambda values: [part(values) for part in parts]
+        text = str(arg)
+        if isinstance(arg, bytes) or not self._pattern.search(text):
+            return lambda _: arg
+        if isinstance(arg, UUID):
+            place = self._places[text]
+            return lambda values: UUID(values[place])
+        pieces = self._pieces(text)
+        return lambda values: "".join(
+            [one if isinstance(one, str) else values[one] for one in pieces]
+        )
+
+    def _pieces(self, text: str) -> list[str | int]:
+        pieces: list[str | int] = []
+        end = 0
+        for match in self._pattern.finditer(text):
+            pieces += [text[end : match.start()], self._places[match[0]]]
+            end = match.end()
+        return [*pieces, text[end:]]
+
+
+def _flat(args: Any) -> Iterator[Any]:
+    for arg in args:
+        if isinstance(arg, list | tuple):
+            yield from _flat(arg)
+        else:
+            yield arg
+
+
+def _id() -> str:
+    return str(new_id())
+
+
+def _reference() -> str:
+    return f"TXN-{short_code(12)}"
+
+
+class Ceiling:
+    """The ASGI function; the scene is a file with a key, bodies of orders, and their ids."""
+
+    def __init__(self, scene: str) -> None:
+        self._scene = json.loads(Path(scene).read_text("utf-8"))
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer, or start and stop with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["method"] == "POST":
+            while (await receive()).get("more_body"):
+                pass
+            await self._place()
+            await _answer(send, 201, self._posted)
+        else:
+            connection = await self._pool.acquire()
+            try:
+                order_id = UUID(scope["path"].rpartition("/")[2])
+                await connection.fetch(self._select, self._book_id, order_id)
+            finally:
+                await self._pool.release(connection)
+            await _answer(send, 200, self._shown)
+
+    async def _place(self) -> None:
+        template = next(self._templates)
+        values = template.values()
+        connection = await self._pool.acquire()
+        try:
+            await connection.execute("BEGIN")
+            for method, sql, fills in template.statements:
+                await getattr(connection, method)(sql, *[fill(values) for fill in fills])
+            await connection.execute("COMMIT")
+        finally:
+            await self._pool.release(connection)
+
+    async def _live(self, receive: Any, send: Any) -> None:
+        await receive()
+        recorder = Recorder(dict(os.environ))
+        app = await recorder.start()
+        self._pool = app.house.pool
+        token = self._scene["token"]
+        templates: list[Template] = []
+        for body in self._scene["bodies"]:
+            runs: list[Any] = []
+            for _ in range(2):
+                key = f"ceiling-{new_id()}"
+                runs.append((*await _post(recorder, token, body, key), key))
+            answer, statements, key = runs[1]
+            constant = set(re.findall(_UUID, str([s.args for s in runs[0][1]])))
+            templates.append(Template(statements, constant, key))
+        self._templates = itertools.cycle(templates)
+        self._posted = answer.body
+        path = f"/v1/orders/{answer.data['id']}"
+        shown, reads = await recorder.request(token, "GET", path)
+        self._shown, self._select = shown.body, reads[0].sql
+        self._book_id = reads[0].args[0]
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await app.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _post(recorder: Recorder, token: str, body: Any, key: str) -> Any:
+    headers = {"idempotency-key": key}
+    answer, statements = await recorder.request(token, "POST", "/v1/orders", body, **headers)
+    assert answer.status == 201, answer
+    return answer, statements
+
+
+async def _answer(send: Any, status: int, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,1 @@
+"""Statements of this room, a file for each kind of place."""

@@ -1,0 +1,1 @@
+"""What can be done with products, variants, categories and modifiers."""

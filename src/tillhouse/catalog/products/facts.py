@@ -1,0 +1,48 @@
+"""What rules of products know: what a request names, and what the book has of it."""
+
+from uuid import UUID
+
+import msgspec
+
+
+class Named(msgspec.Struct, kw_only=True):
+    """What a request names, as far as it can be read."""
+
+    category_ids: list[UUID] = []
+    store_ids: list[UUID] = []
+    group_ids: list[UUID] = []
+    # Products that are to be components.
+    product_ids: list[UUID] = []
+    skus: list[str] = []
+    # Whose skus are its own.
+    own_product: UUID | None = None
+    own_variants: list[UUID] = []
+
+    @property
+    def has_locks(self) -> bool:
+        """Whether there is anything to hold."""
+        names = (self.category_ids, self.group_ids, self.product_ids)
+        return self.own_product is not None or any(names)
+
+
+class Contained(msgspec.Struct, frozen=True):
+    """A product that is named as a component, and its variants in their order."""
+
+    id: UUID
+    type: str
+    variant_ids: list[UUID]
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is of it."""
+
+    currency: str
+    categories: frozenset[UUID]
+    stores: frozenset[UUID]
+    groups: frozenset[UUID]
+    products: dict[UUID, Contained]
+    # Skus that another product, or another variant, has.
+    product_skus: frozenset[str]
+    variant_skus: frozenset[str]
+    # The name of a bundle that contains one of the own variants.
+    bundle: str | None

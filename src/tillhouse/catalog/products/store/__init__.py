@@ -1,0 +1,1 @@
+"""Statements on products, variants, categories and modifiers."""

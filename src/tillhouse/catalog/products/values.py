@@ -1,0 +1,168 @@
+"""Texts and numbers of products, right by construction: see `kit/values.py`."""
+
+import re
+from typing import ClassVar
+
+from tillhouse.kit import text
+from tillhouse.kit.money import AMOUNT_LIMIT, Amount, amount_from_wire
+from tillhouse.kit.values import Schema, Value
+
+QUANTITY_LIMIT = 10**9
+DESCRIPTION_LENGTH_MAX = 5_000
+
+_ONE_LINE = r"^[^\t\n\r]*[^\s][^\t\n\r]*$"
+
+
+class Label(Value):
+    """What a thing is called: 1 to 120 characters on one line, so that a size can be "M"."""
+
+    LENGTH_MAX: ClassVar[int] = 120
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": 120,
+        "pattern": _ONE_LINE,
+        "examples": ["Large"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Trim, and count what is left."""
+        cleaned = text.clean(value)
+        if not 1 <= len(cleaned) <= cls.LENGTH_MAX:
+            raise ValueError(f"must have 1 to {cls.LENGTH_MAX} characters")
+        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
+            raise ValueError("must be on one line")
+        return cleaned
+
+
+class Sku(Label):
+    """A stock keeping unit, as the shop writes it on its shelves."""
+
+    LENGTH_MAX: ClassVar[int] = 64
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": 64,
+        "pattern": _ONE_LINE,
+        "examples": ["RICE-50KG"],
+    }
+
+
+class Unit(Label):
+    """What a quantity counts: plate, kg, hour."""
+
+    LENGTH_MAX: ClassVar[int] = 20
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": 20,
+        "pattern": _ONE_LINE,
+        "examples": ["plate"],
+    }
+
+
+class Description(Value):
+    """Some paragraphs."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "maxLength": DESCRIPTION_LENGTH_MAX,
+        "examples": ["Smoky, with fried plantain."],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Trim, and bound."""
+        cleaned = text.clean(value)
+        if len(cleaned) > DESCRIPTION_LENGTH_MAX:
+            raise ValueError(f"must have at most {DESCRIPTION_LENGTH_MAX} characters")
+        return cleaned
+
+
+class ImageUrl(Value):
+    """Where a picture is; it is never fetched from here."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "maxLength": 2048,
+        "pattern": "^https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:[/?][!-~]*)?$",
+        "examples": ["https://cdn.example.com/jollof.jpg"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Of the web, without a name and password in it."""
+        if len(value) > cls.SCHEMA["maxLength"] or not re.fullmatch(cls.SCHEMA["pattern"], value):
+            raise ValueError("must be a web address such as https://cdn.example.com/jollof.jpg")
+        return value
+
+
+class Price(Amount):
+    """An amount that nobody is paid for taking."""
+
+    __slots__ = ()
+    SCHEMA: ClassVar[Schema] = {
+        "type": "number",
+        "minimum": 0,
+        "exclusiveMaximum": AMOUNT_LIMIT,
+        "examples": [1500.5],
+    }
+
+    @classmethod
+    def from_wire(cls, value: object) -> "Price":
+        """Take a decoded JSON number, or raise ValueError."""
+        amount = amount_from_wire(value)
+        if amount < 0:
+            raise ValueError("must not be negative")
+        return cls(amount)
+
+
+class Rate(Amount):
+    """A share in per cent."""
+
+    __slots__ = ()
+    SCHEMA: ClassVar[Schema] = {"type": "number", "minimum": 0, "maximum": 100, "examples": [7.5]}
+
+    @classmethod
+    def from_wire(cls, value: object) -> "Rate":
+        """Take a decoded JSON number, or raise ValueError."""
+        amount = amount_from_wire(value)
+        if not 0 <= amount <= 100:
+            raise ValueError("must be from 0 to 100, in per cent")
+        return cls(amount)
+
+
+class Threshold(Amount):
+    """A quantity that may be none."""
+
+    __slots__ = ()
+    SCHEMA: ClassVar[Schema] = {
+        "type": "number",
+        "minimum": 0,
+        "exclusiveMaximum": QUANTITY_LIMIT,
+        "examples": [5],
+    }
+
+    @classmethod
+    def from_wire(cls, value: object) -> "Threshold":
+        """Take a decoded JSON number, or raise ValueError."""
+        amount = amount_from_wire(value)
+        if not 0 <= amount < QUANTITY_LIMIT:
+            raise ValueError("must be from 0 to less than 10^9")
+        return cls(amount)
+
+
+class Quantity(Amount):
+    """How many, and at least some."""
+
+    __slots__ = ()
+    SCHEMA: ClassVar[Schema] = {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": QUANTITY_LIMIT,
+        "examples": [2],
+    }
+
+    @classmethod
+    def from_wire(cls, value: object) -> "Quantity":
+        """Take a decoded JSON number, or raise ValueError."""
+        amount = amount_from_wire(value)
+        if not 0 < amount < QUANTITY_LIMIT:
+            raise ValueError("must be more than 0 and less than 10^9")
+        return cls(amount)

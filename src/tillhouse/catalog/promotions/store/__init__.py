@@ -1,0 +1,1 @@
+"""Statements on promotions, a file per subject."""

@@ -1,0 +1,78 @@
+"""What stock is told in: places, moves, and what came of them."""
+
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a variant lies: in a store, or without one with the business itself."""
+
+    variant_id: UUID
+    store_id: UUID | None
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """A variant that the book has."""
+
+    id: UUID
+    # The product's too, as people call it.
+    name: str
+    tracks_stock: bool
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the book has of what a request names."""
+
+    items: dict[UUID, Item]
+    stores: set[UUID]
+
+    def name(self, variant_id: UUID) -> str | None:
+        """What people call a variant."""
+        item = self.items.get(variant_id)
+        return item.name if item else None
+
+
+class Move(msgspec.Struct, frozen=True, kw_only=True):
+    """One move of stock, as it is noted."""
+
+    id: UUID
+    variant_id: UUID
+    store_id: UUID | None
+    kind: str
+    on_hand_change: Decimal
+    reserved_change: Decimal = Decimal(0)
+    order_id: UUID | None = None
+    order_item_id: UUID | None = None
+    round: int = 0
+    reason: str | None = None
+    actor: dict[str, Any] | None = None
+    # Whether more may go than there is.
+    allows: bool = False
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of the moves of one variant in one place."""
+
+    variant_id: UUID
+    product_id: UUID
+    store_id: UUID | None
+    on_hand_change: Decimal
+    reserved_change: Decimal
+    # After the move; as things stand, where nothing was moved.
+    on_hand: Decimal
+    reserved: Decimal
+    threshold: Decimal | None
+    is_moved: bool = True
+
+    @property
+    def available(self) -> Decimal:
+        """What can be sold."""
+        return self.on_hand - self.reserved
+
+    @property
+    def change(self) -> Decimal:
+        """By how much the move makes more of it available, or less."""
+        return self.on_hand_change - self.reserved_change

@@ -1,0 +1,1 @@
+"""Statements on stock, a file per subject."""

@@ -1,0 +1,185 @@
+"""The filling itself: batch after batch, each a transaction, made while the last is written."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import asyncpg
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.house import House
+from tillhouse.cli.filling import people, plan, store
+from tillhouse.cli.filling.plan import Plan, Timetable
+from tillhouse.cli.filling.rows import COLUMNS, Batch, Scribe
+from tillhouse.cli.filling.sale import Till
+from tillhouse.cli.filling.shop import Shop
+from tillhouse.cli.output import CommandError
+from tillhouse.cli.rows import Bar, Steps
+from tillhouse.customers.store import insert_customers
+from tillhouse.db.pool import Pool
+from tillhouse.kit.ids import short_code
+from tillhouse.orders import works
+
+# Small enough for a statement's time limit on a slow disk, large enough to be quick.
+BATCH = 2_000
+# An API that opens the same customer's account meanwhile makes a batch begin anew.
+_TRIES = 3
+_CODE = COLUMNS["orders"].index("short_code")
+# Of a table that was empty a moment ago the planner thinks that it still is, and would read what
+# there is to fold once for each row of it.
+_FOLDING = {"enable_nestloop": "off"}
+_PLANNED = (
+    "orders", "order_items", "order_tallies", "order_tally_changes", "ledger_accounts",
+    "ledger_transfers", "transactions", "debts", "customers", "customer_tallies", "products",
+    "variants", "stores", "tags",
+)  # fmt: skip
+
+
+class Filled(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What there is now, and what this run added."""
+
+    orders: int
+    added: int
+    seconds: float
+
+
+async def fill(house: House, call: Call, shop: Shop, wanted: int) -> Filled:
+    """Bring the filled-in orders of a book up to the wanted number."""
+    began = time.monotonic()
+    connection = await house.pool.dedicated()
+    folding = await house.pool.beside(size=1, planner=_FOLDING)
+    folder = msgspec.structs.replace(house, pool=folding)
+    try:
+        await _only_one(connection, shop.book_id)
+        async with house.pool.reading() as db:
+            last = await store.find_last_key(db, shop.book_id)
+        there = plan.Plan.of_key(last)[0] + 1 if last else 0
+        added = 0
+        with Bar("Filling in orders", max(wanted - there, 0)) as done:
+            for number, one in enumerate(plan.plans(last, wanted, call.now)):
+                first = there if number == 0 else one.first
+                added += await _Filler(folder, connection, shop, one).run(first, done)
+        if added:
+            await connection.execute("SET statement_timeout = '10min'")
+            await connection.execute(f"ANALYZE {', '.join(_PLANNED)}")
+    finally:
+        await folding.close()
+        await connection.close()
+    seconds = round(time.monotonic() - began, 1)
+    return Filled(orders=there + added, added=added, seconds=seconds)
+
+
+async def _only_one(connection: asyncpg.Connection, book_id: UUID) -> None:
+    """Held until the connection closes."""
+    lock = "SELECT pg_try_advisory_lock(hashtextextended($1, 0))"
+    if not await connection.fetchval(lock, f"filling {book_id}"):
+        raise CommandError("The demo business is being filled already: wait until that is done.")
+
+
+class _Filler:
+    """Carries one plan out."""
+
+    def __init__(
+        self, house: House, connection: asyncpg.Connection, shop: Shop, what: Plan
+    ) -> None:
+        trade = shop.facts.trade
+        self._house = house
+        self._connection = connection
+        self._shop = shop
+        self._plan = what
+        self._till = Till(shop, what, Timetable(what.at, ZoneInfo(trade.time_zone)))
+        self._scribe = Scribe(shop.book_id, trade.currency, what)
+        self._accounts: set[tuple[str, UUID]] = set()
+
+    async def run(self, first: int, done: Steps) -> int:
+        """Write every order from this number on."""
+        await self._know_accounts()
+        starts = list(range(first, self._plan.end, BATCH))
+        making = self._make(starts[0]) if starts else None
+        for start, following in zip(starts, [*starts[1:], None], strict=True):
+            assert making is not None  # noqa: S101 - one is made ahead for each start
+            batch = await making
+            making = self._make(following) if following is not None else None
+            await self._people(start)
+            await self._write(batch)
+            await works.fold(self._house)
+            done(len(batch.codes))
+        return self._plan.end - first
+
+    def _end_of(self, start: int) -> int:
+        return min(start + BATCH, self._plan.end)
+
+    def _make(self, start: int) -> asyncio.Task[Batch]:
+        """Make a batch in a thread: PostgreSQL writes the last one meanwhile."""
+        numbers = range(start, self._end_of(start))
+
+        def make() -> Batch:
+            return self._scribe.batch(map(self._till.sale, numbers))
+
+        return asyncio.create_task(asyncio.to_thread(make))
+
+    async def _people(self, start: int) -> None:
+        """Whoever may buy in a batch is a customer before it."""
+        book = self._shop.book_id
+        numbers = range(people.count(start), people.count(self._end_of(start)))
+        ids = [people.customer_id(book, number) for number in numbers]
+        contacts = [people.contact(book, number) for number in numbers]
+        moment = self._till.sale(start).at
+        async with self._house.pool.transaction() as db:
+            await insert_customers(db, book, ids, contacts, moment)
+
+    async def _know_accounts(self) -> None:
+        async with self._house.pool.reading() as db:
+            rows = await store.list_accounts(db, self._shop.book_id)
+        self._accounts = {(row["kind"], row["owner_id"]) for row in rows}
+
+    async def _write(self, batch: Batch) -> None:
+        await self._part_codes(batch)
+        for left in reversed(range(_TRIES)):
+            fresh = batch.accounts - self._accounts
+            orders = batch.rows["orders"]
+            moment = orders[0][-2]
+            currency = self._shop.facts.trade.currency
+            book = self._shop.book_id
+            batch.rows["ledger_accounts"][:] = [
+                (book, kind, owner, currency, moment) for kind, owner in sorted(fresh)
+            ]
+            try:
+                await _copy(self._connection, batch.rows)
+            except asyncpg.UniqueViolationError:
+                if not left:
+                    raise
+                await self._know_accounts()
+            else:
+                self._accounts |= fresh
+                return
+
+    async def _part_codes(self, batch: Batch) -> None:
+        """Give those another code whose own was drawn by somebody else."""
+        for place in await _taken(self._house.pool, self._shop.book_id, batch.codes):
+            row = list(batch.rows["orders"][place])
+            row[_CODE] = short_code()
+            batch.rows["orders"][place] = tuple(row)
+
+
+async def _taken(pool: Pool, book_id: UUID, codes: list[str]) -> list[int]:
+    async with pool.reading() as db:
+        taken = await store.list_codes(db, book_id, codes)
+    return [place for place, code in enumerate(codes) if code in taken]
+
+
+async def _copy(connection: asyncpg.Connection, rows: dict[str, list[Any]]) -> None:
+    async with connection.transaction():
+        for table, columns in COLUMNS.items():
+            if rows[table]:
+                await _copy_table(connection, table, columns, rows[table])
+
+
+async def _copy_table(
+    connection: asyncpg.Connection, table: str, columns: Sequence[str], rows: list[Any]
+) -> None:
+    await connection.copy_records_to_table(table, records=rows, columns=list(columns))

@@ -1,0 +1,181 @@
+"""Sales as rows: what the statements of orders and of the ledger would have written, for COPY."""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.cli.filling import plan
+from tillhouse.cli.filling.plan import Plan
+from tillhouse.cli.filling.sale import Sale, source_of
+from tillhouse.kit.clock import iso
+from tillhouse.kit.ids import CODE_ALPHABET
+from tillhouse.kit.json import encode
+from tillhouse.ledger.rules import Owing, Postings, postings
+from tillhouse.orders.rules.create import PREPARATION_MINUTES
+from tillhouse.orders.rules.lines import Line
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "ledger_accounts": ("book_id", "kind", "owner_id", "currency", "created_at"),
+    "orders": (
+        "book_id", "id", "short_code", "idempotency_key", "idempotency_fingerprint", "status",
+        "summary", "currency", "subtotal_amount", "discount_amount", "service_charge_amount",
+        "tax_amount", "exclusive_tax_amount", "total_amount", "amount_paid", "payment_method",
+        "customer_id", "store_id", "channel", "channel_fulfilled_at", "is_automated", "deposit",
+        "scheduled_at", "service_mode", "table_label", "covers", "tag_ids", "notes",
+        "recorded_by_id", "recorded_by_name", "served_by_id", "entry_source", "cancellation",
+        "wants_kitchen", "fires_at", "postings", "occurred_at", "created_at", "updated_at",
+    ),
+    "order_items": (
+        "book_id", "id", "order_id", "position", "line_type", "product_id", "variant_id",
+        "product_name", "variant_name", "quantity", "unit_price", "original_unit_price",
+        "subtotal_amount", "discount_amount", "tax_amount", "total_price",
+    ),
+    "ledger_transfers": (
+        "book_id", "id", "debit_kind", "debit_owner", "credit_kind", "credit_owner", "amount",
+        "currency", "kind", "source_type", "source_id", "sequence", "happened_at", "created_at",
+    ),
+    "transactions": (
+        "book_id", "id", "reference", "type", "status", "method", "amount", "currency",
+        "order_id", "customer_id", "store_id", "happened_at", "created_at", "updated_at",
+    ),
+    "debts": (
+        "book_id", "id", "order_id", "customer_id", "status", "balance", "currency",
+        "opened_at", "closed_at", "updated_at",
+    ),
+}  # fmt: skip
+"""Tables in the order in which they are written, and the columns that are."""
+
+_FIRES_BEFORE = timedelta(minutes=PREPARATION_MINUTES)
+_REFERENCE_LENGTH = 12
+
+Row = tuple[Any, ...]
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """Rows by table, and the accounts that they name."""
+
+    rows: dict[str, list[Row]]
+    accounts: set[tuple[str, UUID]]
+    codes: list[str]
+
+
+class Scribe:
+    """Writes sales down as rows."""
+
+    def __init__(self, book_id: UUID, currency: str, what: Plan) -> None:
+        self._book_id = book_id
+        self._currency = currency
+        self._plan = what
+
+    def batch(self, sales: Iterator[Sale]) -> Batch:
+        """All rows of some sales."""
+        made = Batch({table: [] for table in COLUMNS}, set(), [])
+        for sale in sales:
+            self._write(sale, made)
+        return made
+
+    def _write(self, sale: Sale, made: Batch) -> None:
+        used, before = 0, None
+        for moment, stand in sale.stands:
+            posted = postings(before, stand, self._currency)
+            self._post(sale, posted, moment, used, made)
+            used += posted.used
+            before = stand
+        code = plan.code(self._book_id, sale.number)
+        made.codes.append(code)
+        made.rows["orders"].append(self._order(sale, code, used))
+        items = made.rows["order_items"]
+        items += [self._item(sale, one, place) for place, one in enumerate(sale.lines)]
+
+    def _order(self, sale: Sale, code: str, used: int) -> Row:
+        key, totals = self._plan.key(sale.number), sale.totals
+        fires_at = sale.scheduled_at - _FIRES_BEFORE if sale.scheduled_at else None
+        return (
+            self._book_id, sale.id, code, key, hashlib.sha256(key.encode()).digest(), sale.status,
+            sale.summary, self._currency, totals.subtotal, totals.discount,
+            totals.service_charge, totals.tax, totals.exclusive_tax, totals.total, sale.paid,
+            sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
+            sale.is_automated, self._deposit(sale), sale.scheduled_at, sale.mode,
+            sale.table_label, sale.covers, sale.tags, sale.notes, sale.recorder.id,
+            sale.recorder.name, sale.server.id if sale.server else None, source_of(sale.channel),
+            _cancellation(sale), fires_at is not None, fires_at, used, sale.at, sale.at,
+            sale.changed_at,
+        )  # fmt: skip
+
+    def _deposit(self, sale: Sale) -> str | None:
+        if not sale.is_automated:
+            return None
+        return encode(
+            {
+                "id": self._id(sale, sale.at),
+                "provider": "sandbox",
+                "status": "paid",
+                "accountNumber": f"99{sale.number % 10**8:08}",
+                "bankName": "Sandbox Bank",
+                "accountName": "Tillhouse Demo",
+                "amount": sale.totals.total,
+                "amountReceived": sale.paid,
+                "currency": self._currency,
+                "expiresAt": None,
+                "createdAt": iso(sale.at),
+            }
+        ).decode()
+
+    def _item(self, sale: Sale, one: Line, place: int) -> Row:
+        product, variant = one.product, one.variant
+        return (
+            self._book_id, self._id(sale, sale.at), sale.id, place, one.line_type,
+            product.id if product else None, variant.id if variant else None, one.product_name,
+            None if variant is None or variant.is_implicit else variant.name, one.quantity,
+            one.unit_price, one.original_unit_price, one.subtotal, one.discount, one.tax,
+            one.total,
+        )  # fmt: skip
+
+    def _post(
+        self, sale: Sale, posted: Postings, moment: datetime, first: int, made: Batch
+    ) -> None:
+        book, currency = self._book_id, self._currency
+        for number, one in enumerate(posted.transfers, first):
+            debit, credit = one.debit, one.credit
+            made.accounts.update(((debit.kind, debit.owner_id), (credit.kind, credit.owner_id)))
+            made.rows["ledger_transfers"].append((
+                book, self._id(sale, moment), debit.kind, debit.owner_id, credit.kind,
+                credit.owner_id, one.amount, currency, one.kind, "order", sale.id, number, moment,
+                moment,
+            ))  # fmt: skip
+        for one in posted.receipts:
+            made.rows["transactions"].append((
+                book, self._id(sale, moment), self._reference(sale), one.type, "successful",
+                one.method, one.amount, currency, sale.id, sale.customer_id, sale.store_id,
+                moment, moment, moment,
+            ))  # fmt: skip
+        for one in posted.owing:
+            self._owe(sale, one, moment, made.rows["debts"])
+
+    def _owe(self, sale: Sale, one: Owing, moment: datetime, debts: list[Row]) -> None:
+        """A debt that begins; or ends, which is always of the order that was written last."""
+        if one.closes is None:
+            debts.append((
+                self._book_id, self._id(sale, moment), sale.id, one.customer_id, "active",
+                one.balance, self._currency, moment, None, moment,
+            ))  # fmt: skip
+        else:
+            kept = debts.pop()
+            debts.append((*kept[:4], one.closes, Decimal(0), kept[6], kept[7], moment, moment))
+
+    def _id(self, sale: Sale, moment: datetime) -> UUID:
+        return plan.ordered_id(int(moment.timestamp() * 1000), sale.chance.getrandbits(74))
+
+    def _reference(self, sale: Sale) -> str:
+        return "TXN-" + "".join(sale.chance.choices(CODE_ALPHABET, k=_REFERENCE_LENGTH))
+
+
+def _cancellation(sale: Sale) -> str | None:
+    if sale.cancellation is None:
+        return None
+    return encode({**sale.cancellation, "cancelledAt": iso(sale.changed_at)}).decode()

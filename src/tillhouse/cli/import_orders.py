@@ -1,0 +1,296 @@
+"""`tillhouse import orders`: what was sold elsewhere, from a file; each order once."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Annotated, Self
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from tillhouse.access.callers import Book
+from tillhouse.access.house import House
+from tillhouse.accounts.store import list_books
+from tillhouse.cli import given
+from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
+from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
+from tillhouse.cli.rows import RowError, refuse
+from tillhouse.cli.running import run
+from tillhouse.kit.json import encode
+from tillhouse.kit.secrets import Environment
+from tillhouse.orders.actions.imports import Ready, judge, record_all
+from tillhouse.orders.works import fold
+from tillhouse.webhooks.emit import Source
+
+# So many at a time are judged together: few enough to hold, enough to share what they rest on.
+BATCH_ORDERS = 200
+BATCH_LINES = 2_000
+# A file with more mistakes than this gets the first of them.
+ERRORS_MAX = 10_000
+
+_SOME_LEFT = (
+    "were refused when they were to be recorded; the others are there. Mend them, try again."
+)
+
+
+def orders(  # noqa: PLR0913 - options of a command
+    file: Annotated[Path, typer.Argument(help="CSV or JSON lines (.jsonl), in UTF-8.")],
+    *,
+    business: Annotated[str, typer.Option(help="Id of the business.")],
+    environment: Annotated[Environment, typer.Option(help="Which of its books.")],
+    now: Annotated[
+        bool, typer.Option("--now", help="Take orders without occurred_at as sold now.")
+    ] = False,
+    skip_wrong: Annotated[
+        bool, typer.Option("--skip-wrong", help="Write wrong orders to FILE.wrong.jsonl, go on.")
+    ] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record old sales from a file, each once: a second run goes on where the first ended.
+
+    JSON lines: an order per line, with the fields of POST /v1/orders, row_key, and perhaps
+    customer_phone and product_sku in its items. CSV: a row per line of an order; rows of one
+    order follow one another and share row_key. Columns: row_key, quantity, product_sku or
+    product_name with custom_price, and perhaps occurred_at, line_type, customer_name,
+    customer_phone, payment_method, amount_paid, discount_amount, service_charge_amount, channel,
+    store_name, tags (split by |), notes.
+    """
+    business_id = given.id_of("--business", business)
+    read = OrderFile(file)
+
+    async def work(house: House) -> _Run:
+        async with house.pool.reading() as db:
+            books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
+        if not books:
+            raise CommandError(f"There is no business {business_id}: see `business list`.")
+        origin = Source(business_id, Book(books[environment], environment))
+        with _WrongOrders(file, is_wanted=skip_wrong) as wrong:
+            importing = _Run(house, origin, read, wrong)
+            await importing.check(takes_now=now)
+            if not read.broken and (skip_wrong or not importing.counts.wrong):
+                await importing.record()
+        return importing
+
+    done = run(work, data)
+    _tell(done, {"environment": environment}, as_json=as_json, skip_wrong=skip_wrong)
+
+
+class Counts(msgspec.Struct):
+    """What there was in the file, and what came of it."""
+
+    orders: int = 0
+    created: int = 0
+    unchanged: int = 0
+    wrong: int = 0
+
+
+class _Run:
+    """One import: the file is checked wholly, then recorded."""
+
+    def __init__(
+        self, house: House, origin: Source, file: OrderFile, wrong: "_WrongOrders"
+    ) -> None:
+        self.file = file
+        self.counts = Counts()
+        self.errors: list[RowError] = []
+        self.wrong = wrong
+        self.has_begun = False
+        self._house = house
+        self._origin = origin
+        # The places of wrong orders in the file.
+        self._wrong_places: set[int] = set()
+        self._there = 0
+
+    async def check(self, *, takes_now: bool) -> None:
+        """Judge every order by its form, by the others, and by what the book knows."""
+        lines_of: dict[str, int] = {}
+        place = 0
+        with _Pace("Checking", self.file.size, _BYTES) as done:
+            for batch in _batches(self.file.orders(done)):
+                values = [draft.value for draft in batch]
+                verdicts = await judge(
+                    self._house, self._origin, values, by_rules=True, takes_now=takes_now
+                )
+                for draft, verdict in zip(batch, verdicts, strict=True):
+                    faults = verdict.faults if draft.text is None else []
+                    errors = draft.errors_of(faults)
+                    errors += _repeated(draft, verdict.row_key, lines_of)
+                    if errors:
+                        self._wrong_places.add(place)
+                        self._refuse(draft, errors)
+                    elif verdict.is_there:
+                        self._there += 1
+                    place += 1
+        self.counts.orders = place
+        self.errors = [*self.file.broken, *self.errors]
+
+    async def record(self) -> None:
+        """Record what is right and not there yet."""
+        self.has_begun = True
+        left = self.counts.orders - self.counts.wrong - self._there
+        right = (
+            draft
+            for place, draft in enumerate(self.file.orders(lambda _: None))
+            if place not in self._wrong_places
+        )
+        with _Pace("Recording", left, _ORDERS) as done:
+            for batch in _batches(right):
+                await self._record(batch, done)
+        # The senders are other processes: a command has no worker that hears its bell.
+        await self._house.pool.notify()
+        # Figures of lists add up what was changed since they were folded last: that is much now.
+        await fold(self._house)
+
+    async def _record(self, batch: list[Draft], done: Callable[[int], None]) -> None:
+        values = [draft.value for draft in batch]
+        verdicts = await judge(self._house, self._origin, values, by_rules=False)
+        ready: list[Ready] = []
+        drafts: list[Draft] = []
+        for draft, verdict in zip(batch, verdicts, strict=True):
+            if verdict.ready is not None:
+                ready.append(verdict.ready)
+                drafts.append(draft)
+            elif verdict.is_there:
+                self.counts.unchanged += 1
+            else:
+                self._refuse(draft, draft.errors_of(verdict.faults))
+        results = await record_all(self._house, self._origin, ready, done)
+        for draft, result in zip(drafts, results, strict=True):
+            if result.faults:
+                self._refuse(draft, draft.errors_of(result.faults))
+            elif result.is_there:
+                self.counts.unchanged += 1
+            else:
+                self.counts.created += 1
+
+    def _refuse(self, draft: Draft, errors: list[RowError]) -> None:
+        self.counts.wrong += 1
+        self.errors += errors[: ERRORS_MAX - len(self.errors)]
+        self.wrong.add(draft, errors)
+
+
+def _repeated(draft: Draft, key: str | None, lines_of: dict[str, int]) -> list[RowError]:
+    """Whether an order before has the key."""
+    if key is None:
+        return []
+    line = lines_of.setdefault(key, draft.line)
+    if line == draft.line:
+        return []
+    reason = f"is that of the order in line {line}; the rows of one order follow one another"
+    return [RowError(draft.line, "row_key", reason)]
+
+
+def _batches(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
+    batch: list[Draft] = []
+    lines = 0
+    for draft in drafts:
+        batch.append(draft)
+        items = draft.value.get("items")
+        lines += len(items) if isinstance(items, list) else 1
+        if len(batch) >= BATCH_ORDERS or lines >= BATCH_LINES:
+            yield batch
+            batch, lines = [], 0
+    if batch:
+        yield batch
+
+
+def _tell(done: _Run, result: dict[str, object], *, as_json: bool, skip_wrong: bool) -> None:
+    """What came of it, or the refusal."""
+    counts = done.counts
+    result |= msgspec.structs.asdict(counts)
+    path, columns = done.file.path, done.file.columns
+    if done.file.broken or (counts.wrong and not done.has_begun):
+        if len(done.errors) >= ERRORS_MAX:
+            people().print(f"These are the first {ERRORS_MAX} mistakes.")
+        raise refuse(path, columns, done.errors, as_json=as_json)
+    if counts.wrong and not skip_wrong:
+        raise refuse(path, columns, done.errors, as_json=as_json, counts=result, outcome=_SOME_LEFT)
+    shown = f"Orders: {counts.created} recorded, {counts.unchanged} were there already."
+    if counts.wrong:
+        shown += f" {counts.wrong} are wrong: mend them in {done.wrong.path}, then import that."
+        result["wrongFile"] = str(done.wrong.path)
+    tell(result, as_json=as_json, shown=shown)
+
+
+class _WrongOrders:
+    """The file of what is wrong, if it is wanted: orders as they can be mended and imported."""
+
+    def __init__(self, path: Path, *, is_wanted: bool) -> None:
+        self.path = path.with_name(path.name + ".wrong.jsonl")
+        self._is_wanted = is_wanted
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        """Forget those of an earlier run: what is still wrong comes again."""
+        if self._is_wanted:
+            self.path.unlink(missing_ok=True)
+        return self
+
+    def add(self, draft: Draft, errors: list[RowError]) -> None:
+        """Write one order with what is wrong with it."""
+        if not self._is_wanted:
+            return
+        if self._file is None:
+            self._file = self.path.open("wb")
+        order = draft.value if draft.text is None else {"text": draft.text}
+        self._file.write(encode({**order, ERRORS: errors}) + b"\n")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        if self._file is not None:
+            self._file.close()
+
+
+class _Rate(ProgressColumn):
+    """How many in a second."""
+
+    def render(self, task: Task) -> Text:
+        """As a number."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "", style="progress.data.speed")
+
+
+_BYTES = (TaskProgressColumn(), TimeRemainingColumn())
+_ORDERS = (MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
+
+
+class _Pace:
+    """A bar on standard error with what is done, how fast, and how long it will take."""
+
+    def __init__(self, what: str, total: int, columns: tuple[ProgressColumn, ...]) -> None:
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            *columns,
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(what, total=total)
+
+    def __enter__(self) -> Callable[[int], None]:
+        """Show it."""
+        self._bar.start()
+        return lambda count: self._bar.advance(self._task, count)
+
+    def __exit__(self, *_: object) -> None:
+        """Leave it as it stands at the end."""
+        self._bar.stop()

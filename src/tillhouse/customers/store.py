@@ -1,0 +1,353 @@
+"""Statements on customers. The list is ordered by id, which rises with time."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.customers.rules import Contact
+from tillhouse.customers.types import Customer
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.kit.page import Page
+
+_CUSTOMER = """
+    SELECT c.id, c.name, c.email, c.phone_number, c.whatsapp_number, c.notes,
+        iso(c.created_at) AS created_at, iso(c.updated_at) AS updated_at
+    FROM customers c WHERE c.book_id = $1 AND c.deleted_at IS NULL
+"""
+
+# Adds what the statement made to the tally, each connection to a slot of its own.
+_TALLY = """
+    tally AS (
+        INSERT INTO customer_tallies (book_id, slot, customers)
+        SELECT $1, pg_backend_pid() % 64, count(*) FROM made HAVING count(*) > 0
+        ON CONFLICT (book_id, slot)
+        DO UPDATE SET customers = customer_tallies.customers + EXCLUDED.customers
+    )
+"""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The ids on one page, and how many there are on all."""
+
+    total: int
+    ids: list[UUID]
+
+
+class Matching(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on customers; `words` is a text search."""
+
+    words: str | None = None
+    email: str | None = None
+    phone_number: str | None = None
+    # As it is written in a search: somebody's phone number, or their number for messages.
+    any_number: str | None = None
+
+    @property
+    def is_everybody(self) -> bool:
+        """Whether there is no condition."""
+        return self == Matching()
+
+
+async def find_country(db: Db, book_id: UUID) -> str:
+    """The country in which a book's national numbers are dialled."""
+    return await db.fetchval(
+        "SELECT s.country FROM books b JOIN businesses s ON s.id = b.business_id WHERE b.id = $1",
+        book_id,
+    )
+
+
+async def insert_customer(
+    db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+) -> Customer | None:
+    """A customer; None when phone number or address is another's, also one made this moment."""
+    row = await db.fetchrow(
+        """
+        WITH made AS (
+            INSERT INTO customers (book_id, id, name, email, phone_number, whatsapp_number, notes,
+                created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING RETURNING *
+        ),
+        """
+        + _TALLY
+        + """
+        SELECT id, name, email, phone_number, whatsapp_number, notes,
+            iso(created_at) AS created_at, iso(updated_at) AS updated_at
+        FROM made
+        """,
+        book_id,
+        customer_id,
+        *msgspec.structs.astuple(contact),
+        now,
+    )
+    return Customer(**row) if row else None
+
+
+async def insert_customers(
+    db: Db, book_id: UUID, ids: list[UUID], contacts: list[Contact], now: datetime
+) -> set[UUID]:
+    """Many customers in one go; those that were made: not whose number is another's by now."""
+    rows = await db.fetch(
+        """
+        WITH made AS (
+            INSERT INTO customers (book_id, id, name, email, phone_number, whatsapp_number, notes,
+                created_at, updated_at)
+            SELECT $1, n.id, n.name, n.email, n.phone_number, n.whatsapp_number, n.notes, $3, $3
+            FROM unnest($2::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+                AS n (id, name, email, phone_number, whatsapp_number, notes)
+            ON CONFLICT DO NOTHING RETURNING id
+        ),
+        """
+        + _TALLY
+        + "SELECT id FROM made",
+        book_id,
+        ids,
+        now,
+        *([getattr(one, name) for one in contacts] for name in Contact.__struct_fields__),
+    )
+    return {row["id"] for row in rows}
+
+
+async def lock_reachable(
+    db: Db, book_id: UUID, phone_numbers: list[str], emails: list[str]
+) -> list[Customer]:
+    """Whom any of the numbers or addresses belong to; nobody else changes them meanwhile."""
+    rows = await db.fetch(
+        _CUSTOMER
+        + """
+            AND c.id IN (
+                SELECT id FROM customers
+                WHERE book_id = $1 AND phone_number = ANY($2) AND deleted_at IS NULL
+                UNION
+                SELECT id FROM customers
+                WHERE book_id = $1 AND lower(email) = ANY($3) AND deleted_at IS NULL)
+            ORDER BY c.id FOR NO KEY UPDATE
+        """,
+        book_id,
+        phone_numbers,
+        emails,
+    )
+    return [Customer(**row) for row in rows]
+
+
+async def list_named(db: Db, book_id: UUID, names: list[str]) -> set[str]:
+    """Which of these names some customer has, in whatever case."""
+    rows = await db.fetch(
+        """
+        SELECT n.name FROM unnest($2::text[]) AS n (name)
+        WHERE EXISTS (
+            SELECT FROM customers c
+            WHERE c.book_id = $1 AND lower(c.name) = lower(n.name) AND c.deleted_at IS NULL)
+        """,
+        book_id,
+        names,
+    )
+    return {row["name"] for row in rows}
+
+
+async def upsert_reachable(
+    db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+) -> Sequence[Record]:
+    """Whom number or address belong to, else the new customer of both.
+
+    No row: somebody else has made one meanwhile, whom the next look finds.
+    """
+    return await db.fetch(
+        """
+        WITH found AS (
+            SELECT id FROM customers
+            WHERE book_id = $1 AND phone_number = $5 AND deleted_at IS NULL
+            UNION
+            SELECT id FROM customers
+            WHERE book_id = $1 AND lower(email) = $4 AND deleted_at IS NULL
+        ), made AS (
+            INSERT INTO customers (book_id, id, name, email, phone_number, created_at, updated_at)
+            SELECT $1, $2, $3, $4, $5, $6, $6 WHERE NOT EXISTS (SELECT FROM found)
+            ON CONFLICT DO NOTHING RETURNING id
+        ),
+        """
+        + _TALLY
+        + """
+        SELECT id, false AS is_new FROM found UNION ALL SELECT id, true FROM made
+        """,
+        book_id,
+        customer_id,
+        contact.name,
+        contact.email,
+        contact.phone_number,
+        now,
+    )
+
+
+async def find_named(db: Db, book_id: UUID, name: str) -> UUID | None:
+    """The oldest customer of exactly this name, in whatever case."""
+    return await db.fetchval(
+        """
+        SELECT id FROM customers
+        WHERE book_id = $1 AND lower(name) = lower($2) AND deleted_at IS NULL
+        ORDER BY id LIMIT 1
+        """,
+        book_id,
+        name,
+    )
+
+
+async def lock_name(db: Db, book_id: UUID, name: str) -> None:
+    """Let one transaction at a time make a customer of a bare name."""
+    await db.execute(
+        """
+        SELECT pg_advisory_xact_lock(
+            hashtextextended($1::uuid::text || ' customer ' || lower($2), 0))
+        """,
+        book_id,
+        name,
+    )
+
+
+async def list_owners(
+    db: Db, book_id: UUID, contact: Contact, but: UUID | None = None
+) -> list[Customer]:
+    """Whom a number and an address belong to, but for one."""
+    rows = await db.fetch(
+        _CUSTOMER
+        + """
+            AND c.id IN (
+                SELECT id FROM customers
+                WHERE book_id = $1 AND phone_number = $2 AND deleted_at IS NULL
+                UNION
+                SELECT id FROM customers
+                WHERE book_id = $1 AND lower(email) = $3 AND deleted_at IS NULL)
+            AND c.id IS DISTINCT FROM $4 ORDER BY c.id
+        """,
+        book_id,
+        contact.phone_number,
+        contact.email,
+        but,
+    )
+    return [Customer(**row) for row in rows]
+
+
+async def find_owners(
+    db: Db, book_id: UUID, phone_number: str | None, email: str | None
+) -> Record | None:
+    """Whom a number belongs to, and whom an address."""
+    return await db.fetchrow(
+        """
+        SELECT
+            (SELECT id FROM customers
+             WHERE book_id = $1 AND phone_number = $2 AND deleted_at IS NULL) AS by_phone,
+            (SELECT id FROM customers
+             WHERE book_id = $1 AND lower(email) = $3 AND deleted_at IS NULL) AS by_email
+        """,
+        book_id,
+        phone_number,
+        email,
+    )
+
+
+async def show_customer(db: Db, book_id: UUID, customer_id: UUID) -> Customer | None:
+    """One customer."""
+    row = await db.fetchrow(_CUSTOMER + " AND c.id = $2", book_id, customer_id)
+    return Customer(**row) if row else None
+
+
+async def lock_customer(db: Db, book_id: UUID, customer_id: UUID) -> Customer | None:
+    """One customer, whom nobody else changes meanwhile."""
+    row = await db.fetchrow(_CUSTOMER + " AND c.id = $2 FOR NO KEY UPDATE", book_id, customer_id)
+    return Customer(**row) if row else None
+
+
+async def update_customer(
+    db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+) -> None:
+    """What is kept of a customer."""
+    await db.execute(
+        """
+        UPDATE customers SET name = $3, email = $4, phone_number = $5, whatsapp_number = $6,
+            notes = $7, updated_at = $8
+        WHERE book_id = $1 AND id = $2
+        """,
+        book_id,
+        customer_id,
+        *msgspec.structs.astuple(contact),
+        now,
+    )
+
+
+async def delete_customer(db: Db, book_id: UUID, customer_id: UUID, now: datetime) -> bool:
+    """Take a customer out of the list; number and address are free again."""
+    return await db.fetchval(
+        """
+        WITH gone AS (
+            UPDATE customers SET deleted_at = $3, updated_at = $3
+            WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id
+        ), tally AS (
+            INSERT INTO customer_tallies (book_id, slot, customers)
+            SELECT $1, pg_backend_pid() % 64, -count(*) FROM gone HAVING count(*) > 0
+            ON CONFLICT (book_id, slot)
+            DO UPDATE SET customers = customer_tallies.customers + EXCLUDED.customers
+        )
+        SELECT EXISTS (SELECT FROM gone)
+        """,
+        book_id,
+        customer_id,
+        now,
+    )
+
+
+async def find_newest(db: Db, book_id: UUID, page: Page) -> Found:
+    """A page of everybody: the ids come from their index alone, however far the page is."""
+    row = await db.fetchrow(
+        """
+        SELECT
+            (SELECT coalesce(sum(customers), 0)::bigint FROM customer_tallies
+             WHERE book_id = $1) AS total,
+            ARRAY(SELECT id FROM customers WHERE book_id = $1 AND deleted_at IS NULL
+                  ORDER BY id DESC LIMIT $2 OFFSET $3) AS ids
+        """,
+        book_id,
+        page.per_page,
+        page.offset,
+    )
+    return _found(row)
+
+
+async def find_matching(db: Db, book_id: UUID, matching: Matching, page: Page) -> Found:
+    """A page of those who match; found first and ordered then, or the order would lead the way."""
+    where = (
+        Where(book_id)
+        .and_("customer_words(c.book_id, c.name) @@ customer_query($1, $)", matching.words)
+        # What is left of a query of mere signs is the book, which everybody matches.
+        .and_("numnode(customer_query($1, $)) > 1", matching.words)
+        .and_("lower(c.email) = $", matching.email)
+        .and_("c.phone_number = $", matching.phone_number)
+        .and_("c.phone_number = $ OR c.whatsapp_number = $", matching.any_number)
+    )
+    row = await db.fetchrow(
+        """
+        WITH found AS MATERIALIZED (
+            SELECT c.id FROM customers c WHERE c.book_id = $1 AND c.deleted_at IS NULL
+        """
+        + where.sql()
+        + """)
+        SELECT (SELECT count(*) FROM found) AS total,
+            ARRAY(SELECT id FROM found ORDER BY id DESC
+        """
+        + (" LIMIT " + where.slot(page.per_page) + " OFFSET " + where.slot(page.offset))
+        + ") AS ids",
+        *where.args,
+    )
+    return _found(row)
+
+
+def _found(row: Record | None) -> Found:
+    return Found(row["total"], row["ids"]) if row else Found(0, [])
+
+
+async def list_customers(db: Db, book_id: UUID, ids: list[UUID]) -> list[Customer]:
+    """These customers, the newest first."""
+    rows = await db.fetch(_CUSTOMER + " AND c.id = ANY($2) ORDER BY c.id DESC", book_id, ids)
+    return [Customer(**row) for row in rows]

@@ -1,0 +1,106 @@
+"""What the customer routes take and answer."""
+
+from typing import Annotated, ClassVar
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit import text
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.phone import PhoneText
+from tillhouse.kit.values import Email, Schema, Value
+
+NAME_LENGTH_MAX = 120
+NOTES_LENGTH_MAX = 2_000
+
+Notes = Annotated[str, Meta(max_length=NOTES_LENGTH_MAX)]
+# A filter of no known form fits nobody, which is an answer as well.
+Filter = Annotated[str, Meta(max_length=254)]
+Search = Annotated[str, Meta(min_length=1, max_length=120)]
+
+
+class PersonName(Value):
+    """What a customer is called: people have names of one letter, too."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": NAME_LENGTH_MAX,
+        "pattern": r"^\s*[^\s](?:[^\t\n\r]*[^\s])?\s*$",
+        "examples": ["Chinedu Eze"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Trimmed, with single spaces, on one line."""
+        cleaned = text.clean(value)
+        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
+            raise ValueError("must be on one line")
+        # One name has one spelling: it is looked for as it is kept.
+        cleaned = " ".join(cleaned.split())
+        # As the pattern says it: blanks at the ends count as well.
+        if not cleaned or len(value) > NAME_LENGTH_MAX:
+            raise ValueError(f"must have 1 to {NAME_LENGTH_MAX} characters")
+        return cleaned
+
+
+class NewCustomer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A customer to be made."""
+
+    name: PersonName
+    email: Email | None = None
+    phone_number: PhoneText | None = None
+    whatsapp_number: PhoneText | None = None
+    notes: Notes | None = None
+
+
+class CustomerPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a customer; what is absent stays, null clears."""
+
+    name: PersonName | UnsetType = UNSET
+    email: Email | UnsetType | None = UNSET
+    phone_number: PhoneText | UnsetType | None = UNSET
+    whatsapp_number: PhoneText | UnsetType | None = UNSET
+    notes: Notes | UnsetType | None = UNSET
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody to be found, or made: at least one of the three is given.
+
+    `at` is where they stand in the request, such as `customer.`, for what is said of them.
+    """
+
+    name: str | None = None
+    email: str | None = None
+    phone_number: str | None = None
+    at: str = ""
+
+
+class Customer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A customer."""
+
+    id: UUID
+    name: str
+    email: str | None
+    phone_number: str | None
+    whatsapp_number: str | None
+    notes: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Deleted(msgspec.Struct, frozen=True, rename="camel"):
+    """A customer who is no longer in the list."""
+
+    id: UUID
+    deleted_at: Timestamp
+
+
+class CustomerFilter(msgspec.Struct):
+    """Which customers, and which page of them."""
+
+    search: Search | None = None
+    email: Filter | None = None
+    phone: Filter | None = None
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50

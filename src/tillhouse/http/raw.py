@@ -1,0 +1,152 @@
+"""Routes beside the API: pages for people, hooks for providers. Bytes come, bytes go.
+
+They are found, logged, counted and limited like operations of the API, and carry the same
+headers, but have no caller, no envelope and no transaction: a handler opens what it needs.
+"""
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Literal
+from urllib.parse import parse_qsl
+
+import msgspec
+import structlog
+
+from tillhouse.access.house import House
+from tillhouse.http import problems
+from tillhouse.http.body import BODY_BYTES_MAX, Gone, read_bytes
+from tillhouse.http.endpoint import DATABASE_AWAY, TRY_AGAIN, away
+from tillhouse.http.exchange import Exchange, Receive
+from tillhouse.http.problems import Headers
+from tillhouse.http.query import PARAMETERS_MAX
+from tillhouse.kit.errors import Invalid, Problem, Unavailable
+from tillhouse.kit.text import forbidden_character
+
+log = structlog.get_logger()
+
+HTML = "text/html; charset=utf-8"
+ANSWERED_WITHIN_S = 30.0
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as a handler sees it: what it says, not who sent it."""
+
+    now: datetime
+    request_id: str
+    ip: str
+    # What the names in the route's path stand for, as sent.
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    # Names in lower case.
+    headers: Mapping[bytes, bytes]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """A header as text."""
+        value = self.headers.get(name.lower().encode("latin-1"))
+        return value.decode("latin-1") if value is not None else None
+
+
+class Page(msgspec.Struct, frozen=True):
+    """An answer: nothing is added to its bytes, and its headers win over the usual ones."""
+
+    content_type: str
+    body: bytes
+    status: int = 200
+    headers: Headers = []
+
+
+# What a refusal looks like to a person: made of its sentence and the request's id.
+Refusal = Callable[[str, str], Page]
+
+
+class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
+    """One path that answers with a page; one that takes GET takes HEAD as well."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    handler: Callable[[House, Asked], Awaitable[Page]]
+    # How refusals are shown; without it they are the API's own JSON.
+    refusal: Refusal | None = None
+    body_bytes_max: int = BODY_BYTES_MAX
+    answered_within_s: float = ANSWERED_WITHIN_S
+
+
+class RawEndpoint:
+    """A raw route, ready to answer."""
+
+    def __init__(self, route: RawRoute) -> None:
+        self.route = route
+
+    async def answer(
+        self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
+    ) -> Page:
+        """Answer one request; refusals are pages too where the route says how they look."""
+        refusal = self.route.refusal
+        if refusal is None:
+            return await self._answer(house, exchange, path, receive)
+        try:
+            return await self._answer(house, exchange, path, receive)
+        except Gone:
+            raise
+        except Problem as problem:
+            page = refusal(problem.message, exchange.request_id)
+            headers = [*page.headers, *problems.headers_of(problem)]
+            status = problems.status_of(problem)
+        except Exception:
+            log.exception("internal_error", request_id=exchange.request_id, route=self.route.path)
+            page = refusal("Something failed on our side.", exchange.request_id)
+            headers, status = page.headers, 500
+        return msgspec.structs.replace(page, status=status, headers=headers)
+
+    async def _answer(
+        self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
+    ) -> Page:
+        body = b""
+        if self.route.method == "POST":
+            body = await read_bytes(exchange, receive, self.route.body_bytes_max)
+        asked = Asked(
+            now=exchange.now,
+            request_id=exchange.request_id,
+            ip=exchange.ip,
+            path=path,
+            query=_query(exchange.query),
+            headers=exchange.headers,
+            body=body,
+        )
+        try:
+            async with asyncio.timeout(self.route.answered_within_s):
+                return await self.route.handler(house, asked)
+        except TimeoutError as error:
+            log.warning("too_slow", request_id=exchange.request_id, route=self.route.path)
+            raise Unavailable(retry_after_s=1) from error
+        except (*DATABASE_AWAY, *TRY_AGAIN) as error:
+            raise away(error, exchange) from error
+
+
+def _query(raw: bytes) -> dict[str, str]:
+    """The parameters; of one that is given twice, the last."""
+    try:
+        text = raw.decode("ascii")
+        pairs = parse_qsl(
+            text, keep_blank_values=True, errors="strict", max_num_fields=PARAMETERS_MAX
+        )
+    except ValueError:
+        raise Invalid.field("query", "must be URL-encoded UTF-8") from None
+    if any(forbidden_character(name + value) for name, value in pairs):
+        raise Invalid.field("query", "holds a control character")
+    return dict(pairs)
+
+
+def html_page(text: str, style: str) -> Page:
+    """A page for people that loads and runs nothing; `style` is the text of its one <style>."""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest())
+    policy = (
+        b"default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; "
+        b"frame-ancestors 'none'" % digest
+    )
+    headers: Headers = [(b"content-security-policy", policy), (b"x-robots-tag", b"noindex")]
+    return Page(HTML, text.encode(), headers=headers)

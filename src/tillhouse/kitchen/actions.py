@@ -1,0 +1,260 @@
+"""Tickets: opened, moved, closed; and customers told of it.
+
+The room of orders calls these, each inside its own transaction, and `send` after the commit:
+
+    ticket = await open_ticket(call, sale)               # or announce(call, ticket, sale.store_id)
+    told = await tell(call, ticket, "queued", sale)      # told.notification, told.sending
+
+    moved = await move(call, ticket_id, "ready")
+    told = await tell(call, moved.ticket, "ready", sale, is_changed=moved.is_changed)
+
+    notification = told.notification
+    if told.sending:                                     # in Reply.after
+        notification = await send(house, told.sending)
+
+    await close(call, order_id)                          # cancelled or deleted
+    await reopen(call, order_id)                         # no longer cancelled
+"""
+
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from tillhouse.access.call import Call
+from tillhouse.access.house import House
+from tillhouse.db.pool import FAILURES
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Missing, Unavailable
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kitchen import rules, store
+from tillhouse.kitchen.types import (
+    STAGES,
+    STATION,
+    Moved,
+    Notification,
+    Reason,
+    SaleFacts,
+    Sending,
+    Stage,
+    StageMessage,
+    StageMessages,
+    Ticket,
+    TicketFilter,
+    TicketShown,
+    Told,
+)
+from tillhouse.messaging import sending as messages
+from tillhouse.messaging.actions.messages import Written, write
+from tillhouse.messaging.rules import is_window_open
+from tillhouse.messaging.types import Draft, Number
+from tillhouse.providers.messaging.provider import Template
+from tillhouse.webhooks.catalogue import ChangeData
+from tillhouse.webhooks.emit import emit
+
+_ENTITY = "kitchen_ticket"
+
+log = structlog.get_logger()
+
+
+async def open_ticket(call: Call, sale: SaleFacts, station: str = STATION) -> Ticket:
+    """Send an order to the kitchen; `AlreadyInKitchen` (409) when it is there."""
+    ticket = Ticket(id=new_id(), order_id=sale.order_id, station=station, status="queued")
+    place = (call.book.id, ticket.id)
+    if not await store.insert_ticket(call.db, place, sale.order_id, station, call.now):
+        raise rules.AlreadyInKitchen
+    await announce(call, ticket, sale.store_id)
+    return ticket
+
+
+async def announce(call: Call, ticket: Ticket, store_id: UUID | None) -> None:
+    """Tell of a new ticket: for who wrote its row in a statement of its own."""
+    metadata = {"status": ticket.status, "orderId": ticket.order_id, "station": ticket.station}
+    await emit(
+        call,
+        "kitchen_ticket.created",
+        _change(call, "KITCHEN_TICKET_CREATED", ticket.id, store_id, metadata),
+    )
+
+
+async def find(call: Call, order_id: UUID, station: str = STATION) -> Ticket | None:
+    """The ticket of an order."""
+    row = await store.find_ticket(call.db, call.book.id, order_id, station)
+    return Ticket(**row) if row else None
+
+
+async def move(call: Call, ticket_id: UUID, stage: Stage) -> Moved:
+    """Set the stage of a ticket: two at once make one change and one event.
+
+    A ticket that stands there already is left as it is; one that is closed is refused (400).
+    """
+    row = await store.update_stage(call.db, call.book.id, ticket_id, stage, call.now)
+    if row is None:
+        raise Missing
+    if row["is_closed"]:
+        raise rules.TicketClosed
+    ticket = Ticket(id=row["id"], order_id=row["order_id"], station=row["station"], status=stage)
+    if row["is_moved"]:
+        metadata = {
+            "previousStatus": row["status"],
+            "status": stage,
+            "orderId": ticket.order_id,
+            "station": ticket.station,
+        }
+        change = _change(
+            call, "KITCHEN_TICKET_STATUS_UPDATED", ticket.id, row["store_id"], metadata
+        )
+        await emit(call, "kitchen_ticket.status_updated", change)
+    return Moved(ticket, row["status"], is_changed=row["is_moved"])
+
+
+async def close(call: Call, order_id: UUID) -> None:
+    """Take an order's tickets from the board: it was cancelled or deleted."""
+    await store.end_tickets(call.db, call.book.id, order_id, call.now)
+
+
+async def reopen(call: Call, order_id: UUID) -> None:
+    """Bring an order's tickets back to the board: it is no longer cancelled."""
+    await store.open_tickets(call.db, call.book.id, order_id, call.now)
+
+
+async def tell(
+    call: Call,
+    ticket: Ticket,
+    stage: Stage,
+    sale: SaleFacts | None,
+    *,
+    is_changed: bool = True,
+) -> Told:
+    """Tell the customer of a stage, or why not; `sale` is None when the order can't be loaded."""
+    if not is_changed:
+        # Nothing else needs to be known.
+        return _not_told("status_unchanged")
+    purpose = rules.purpose(ticket, stage)
+    phone = sale.customer_phone if sale else None
+    row = await store.find_telling(call.db, call.book.id, stage, purpose, phone)
+    assert row is not None, "a caller has a book"  # noqa: S101
+    telling = rules.Telling(
+        is_changed=is_changed,
+        is_enabled=row["is_enabled"],
+        was_told=row["was_told"],
+        # The schema knows no ticket without an order.
+        has_order=True,
+        sale=sale,
+        has_number=row["number_id"] is not None,
+        text=rules.rendered(row["text"], sale),
+    )
+    reason = rules.reason_against(telling)
+    if reason is not None:
+        return _not_told(reason)
+    assert sale is not None, "the rules have seen to it"  # noqa: S101
+    template = None
+    if row["template_name"] and not is_window_open(row["last_received_at"], call.now):
+        filled = rules.parameters(row["text"], sale)
+        template = Template(row["template_name"], row["template_language"], filled)
+    draft = Draft(
+        phone=str(phone),
+        text=telling.text,
+        customer_id=sale.customer_id,
+        template=template,
+        purpose=purpose,
+    )
+    written = await write(call, Number(row["number_id"], row["provider"]), draft)
+    return _told(written, draft, sale)
+
+
+def _told(written: Written | None, draft: Draft, sale: SaleFacts) -> Told:
+    if written is None:
+        # Another request was faster.
+        return _not_told("already_sent")
+    if written.status == "failed":
+        return Told(Notification(status="failed", reason="whatsapp_send_failed"))
+    notification = Notification(
+        status="sent",
+        message_id=written.message_id,
+        customer_name=sale.customer_name,
+        customer_phone=draft.phone,
+    )
+    return Told(notification, Sending(written.sending, notification) if written.sending else None)
+
+
+async def send(house: House, sending: Sending) -> Notification:
+    """Ask the provider, outside of any transaction: what the caller hears of it."""
+    try:
+        status = await messages.send(house, sending.message)
+    except (*FAILURES, Unavailable) as error:
+        # The message is kept: a worker sends it, or finds out what became of it.
+        log.warning("stage_message_not_sent", error=type(error).__name__)
+        return sending.notification
+    if status == "failed":
+        return Notification(status="failed", reason="whatsapp_send_failed")
+    if status == "unknown":
+        return Notification(status="failed", reason="notification_error")
+    return sending.notification
+
+
+def _not_told(reason: Reason) -> Told:
+    return Told(Notification(status="skipped", reason=reason))
+
+
+def _change(
+    call: Call, kind: str, ticket_id: UUID, store_id: UUID | None, metadata: dict[str, Any]
+) -> ChangeData:
+    return ChangeData(
+        business_id=call.business_id,
+        event_type=kind,
+        entity_type=_ENTITY,
+        entity_id=ticket_id,
+        store_id=store_id,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+
+
+async def list_tickets(call: Call, wanted: TicketFilter) -> tuple[list[TicketShown], Meta]:
+    """The board, or the history: one page of it."""
+    page = Page(wanted.page, wanted.limit)
+    book_id = call.book.id
+    if wanted.all:
+        total = await store.count_history(call.db, book_id, wanted)
+        found = await store.list_history(call.db, book_id, call.now, wanted, page)
+    else:
+        total = await store.count_open(call.db, book_id, wanted)
+        found = await store.list_open(call.db, book_id, call.now, wanted, page)
+    return found, meta(page, total)
+
+
+async def show_ticket(call: Call, ticket_id: UUID) -> TicketShown:
+    """One ticket."""
+    ticket = await store.show_ticket(call.db, call.book.id, call.now, ticket_id)
+    if ticket is None:
+        raise Missing
+    return ticket
+
+
+async def list_stage_messages(call: Call) -> list[StageMessage]:
+    """What customers are told at each stage, suggestions where nobody has written a text."""
+    written = {m.stage: m for m in await store.list_stage_messages(call.db, call.book.id)}
+    return [written.get(stage) or _suggested(stage) for stage in STAGES]
+
+
+def _suggested(stage: Stage) -> StageMessage:
+    text = rules.SUGGESTED[stage]
+    return StageMessage(stage=stage, is_sent=False, text=text, template=None, updated_at=None)
+
+
+async def set_stage_messages(call: Call, asked: StageMessages) -> list[StageMessage]:
+    """Set what customers are told at the stages that are named."""
+    rows = [
+        store.StageRow(
+            message.stage,
+            message.is_sent,
+            str(message.text),
+            message.template.name if message.template else None,
+            message.template.language if message.template else None,
+        )
+        for message in asked.messages
+    ]
+    await store.upsert_stage_messages(call.db, call.book.id, rows, call.now)
+    return await list_stage_messages(call)

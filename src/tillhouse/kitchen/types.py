@@ -1,0 +1,191 @@
+"""What the kitchen takes, knows and answers."""
+
+from decimal import Decimal
+from typing import Annotated, ClassVar, Literal, get_args
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit import text as texts
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import PAGE_MAX, PER_PAGE_MAX
+from tillhouse.kit.values import Schema, Value
+from tillhouse.messaging import types as messaging
+
+Stage = Literal["queued", "preparing", "ready", "served"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+STATION = "kitchen"
+TEXT_LENGTH_MAX = 1000
+STATION_LENGTH_MAX = 60
+
+Reason = Literal[
+    "status_unchanged",
+    "auto_send_disabled",
+    "already_sent",
+    "missing_sale",
+    "sale_not_found",
+    "missing_customer_phone",
+    "whatsapp_not_connected",
+    "empty_message",
+    "notification_error",
+    "whatsapp_send_failed",
+]
+
+
+class SaleFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kitchen has to know of an order; who calls gives it."""
+
+    order_id: UUID
+    short_code: str
+    store_id: UUID | None = None
+    customer_id: UUID | None = None
+    customer_name: str | None = None
+    # In E.164: the customer's WhatsApp number, else the phone.
+    customer_phone: str | None = None
+    table_label: str | None = None
+
+
+class Ticket(msgspec.Struct, frozen=True, kw_only=True):
+    """A kitchen ticket as the rooms above need it."""
+
+    id: UUID
+    order_id: UUID
+    station: str
+    status: Stage
+    is_closed: bool = False
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """What came of moving a ticket; one that stood there already is not changed."""
+
+    ticket: Ticket
+    previous: Stage
+    is_changed: bool
+
+
+class Notification(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Whether the customer was told of a stage, and if not, why."""
+
+    status: Literal["sent", "skipped", "failed"]
+    reason: Reason | UnsetType = UNSET
+    message_id: UUID | UnsetType = UNSET
+    customer_name: str | UnsetType | None = UNSET
+    customer_phone: str | UnsetType = UNSET
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """A message that waits for the commit, and what is told when it went."""
+
+    message: messaging.Sending
+    notification: Notification
+
+
+class Told(msgspec.Struct, frozen=True):
+    """The notification as it stands in the transaction; `sending` when a provider is to be asked.
+
+    Without a `sending` it is final. With one it says what holds if nobody gets to ask: the
+    message is kept, and a worker sends it.
+    """
+
+    notification: Notification
+    sending: Sending | None = None
+
+
+class TicketShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A ticket on the board, with what the cook needs of its order."""
+
+    id: UUID
+    order_id: UUID
+    short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
+    station: Annotated[str, Meta(examples=["kitchen"])]
+    status: Stage
+    summary: Annotated[str, Meta(examples=["2 × Jollof rice, 1 × Chicken"])]
+    notes: str | None
+    store_id: UUID | None
+    table_label: str | None
+    service_mode: Literal["dine_in", "takeaway", "room_service"] | None
+    customer_name: str | None
+    items: list["TicketItem"]
+    # How long it has stood at its stage; once served or closed, until then.
+    seconds_in_stage: int
+    queued_at: Timestamp
+    preparing_at: Timestamp | None
+    ready_at: Timestamp | None
+    served_at: Timestamp | None
+    closed_at: Timestamp | None
+    updated_at: Timestamp
+
+
+class TicketItem(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """One line of what is to be prepared."""
+
+    product_name: Annotated[str, Meta(examples=["Jollof rice"])]
+    variant_name: str | None
+    quantity: Decimal
+    modifiers: list[str]
+
+
+class TicketFilter(msgspec.Struct, kw_only=True):
+    """Which tickets, and which page of them."""
+
+    status: list[Stage] | None = None
+    station: Annotated[str, Meta(min_length=1, max_length=STATION_LENGTH_MAX)] | None = None
+    store_id: UUID | None = None
+    all: bool = False
+    page: Annotated[int, Meta(ge=1, le=PAGE_MAX)] = 1
+    limit: Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)] = 50
+
+
+class StageText(Value):
+    """What a customer is told at a stage; blank is allowed and tells nothing."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "description": "Placeholders: {customer}, {code}, {table}",
+        "maxLength": TEXT_LENGTH_MAX,
+        "examples": ["Hi {customer}, your order {code} is ready."],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Bounded; its placeholders are judged by the rules."""
+        cleaned = texts.clean(value)
+        if len(cleaned) > TEXT_LENGTH_MAX:
+            raise ValueError(f"must have at most {TEXT_LENGTH_MAX} characters")
+        return cleaned
+
+
+class StageTemplate(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An approved template of WhatsApp, for customers who may not be written to freely.
+
+    Its parameters {{1}}, {{2}}, … are the placeholders of the text, in their order.
+    """
+
+    name: Annotated[str, Meta(pattern="^[a-z0-9_]{1,512}$", examples=["order_ready"])]
+    language: Annotated[str, Meta(pattern="^[a-z]{2,3}(?:_[A-Z]{2})?$", examples=["en"])]
+
+
+class NewStageMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to be told at one stage."""
+
+    stage: Stage
+    is_sent: bool
+    text: StageText
+    template: StageTemplate | None = None
+
+
+class StageMessages(msgspec.Struct, forbid_unknown_fields=True):
+    """What is to be told; a stage that isn't named stays as it is."""
+
+    messages: Annotated[list[NewStageMessage], Meta(min_length=1, max_length=len(STAGES))]
+
+
+class StageMessage(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What a customer is told at a stage, if anything."""
+
+    stage: Stage
+    is_sent: bool
+    text: Annotated[str, Meta(examples=["Hi {customer}, your order {code} is ready."])]
+    template: StageTemplate | None
+    updated_at: Timestamp | None

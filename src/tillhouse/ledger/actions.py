@@ -1,0 +1,30 @@
+"""Reading debts."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.errors import Missing
+from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.ledger.store import debts as store
+from tillhouse.ledger.types import Debt, DebtFilter
+
+
+async def list_debts(call: Call, query: DebtFilter) -> tuple[list[Debt], Meta]:
+    """One page of the debts that fit."""
+    wanted = store.Wanted(
+        status=query.status, customer_id=query.customer_id, order_id=query.order_id
+    )
+    page = Page(query.page, query.limit)
+    if wanted.customer_id or wanted.order_id:
+        total = await store.count_debts(call.db, call.book.id, wanted)
+    else:
+        total = await store.count_tallied(call.db, call.book.id, wanted.status)
+    return await store.list_debts(call.db, call.book.id, wanted, page), meta(page, total)
+
+
+async def show_debt(call: Call, debt_id: UUID) -> Debt:
+    """One debt."""
+    found = await store.show_debt(call.db, call.book.id, debt_id)
+    if found is None:
+        raise Missing
+    return found

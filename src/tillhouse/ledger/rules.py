@@ -1,0 +1,228 @@
+"""What an order is to the ledger, and what is posted when it changes: pure decisions.
+
+An order holds, at every moment:
+
+    receivable of its customer   total while sold - paid + excess (what is left to pay)
+    sales                        total while sold
+    tender accounts              paid, each payment where it came in
+    excess                       what was paid beyond the total: change, credit or unapplied
+
+So a change posts the difference between two stands, and nothing when there is none.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+NOBODY = UUID(int=0)
+"""Owns the accounts of the business itself."""
+
+Status = Literal["scheduled", "pending", "completed", "refunded", "cancelled", "deleted"]
+Method = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]
+Closing = Literal["paid", "voided", "removed"]
+ReceiptType = Literal["sale", "debt_payment", "adjustment"]
+
+TENDERS: dict[Method, str] = {
+    "cash": "cash",
+    "transfer": "bank",
+    "pos": "pos",
+    "cloove_pay": "provider_clearing",
+    "credit": "other_tender",
+    "other": "other_tender",
+}
+"""Where money of each method comes in."""
+
+# Where an excess is kept → how it gets there, and how it comes back.
+_WAYS = {
+    "cash": ("change", "change_returned"),
+    "customer_credit": ("credit_given", "credit_taken_back"),
+    "unapplied_receipts": ("unapplied_kept", "unapplied_released"),
+}
+_MOVED = ("receivable_moved", "receivable_moved")
+_ZERO = Decimal(0)
+
+
+class Stand(msgspec.Struct, frozen=True, kw_only=True):
+    """An order as the ledger sees it."""
+
+    total: Decimal
+    paid: Decimal
+    method: Method
+    customer_id: UUID | None
+    status: Status
+
+    @property
+    def is_sold(self) -> bool:
+        """Whether it counts as a sale: not scheduled, cancelled or deleted."""
+        return self.status in ("pending", "completed", "refunded")
+
+    @property
+    def sold(self) -> Decimal:
+        """What it adds to the sales."""
+        return self.total if self.is_sold else _ZERO
+
+    @property
+    def debt(self) -> Decimal:
+        """The balance of its active debt; without one, 0."""
+        if self.customer_id is None or self.status not in ("pending", "completed"):
+            return _ZERO
+        return max(self.total - self.paid, _ZERO)
+
+
+class Account(msgspec.Struct, frozen=True):
+    """An account of a book."""
+
+    kind: str
+    owner_id: UUID = NOBODY
+
+
+_CHANGE = Account("cash")
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """An amount from the debited to the credited account."""
+
+    debit: Account
+    credit: Account
+    amount: Decimal
+    kind: str
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """A transaction: money that came in, or a correction (negative) of what was said to have."""
+
+    type: ReceiptType
+    method: Method
+    amount: Decimal
+
+
+class Owing(msgspec.Struct, frozen=True):
+    """What becomes of a customer's debt for the order: a new balance, or how it closes."""
+
+    customer_id: UUID
+    balance: Decimal
+    closes: Closing | None = None
+
+
+class Postings(msgspec.Struct, frozen=True):
+    """What leads from one stand to the next."""
+
+    currency: str
+    transfers: tuple[Transfer, ...]
+    receipts: tuple[Receipt, ...]
+    owing: tuple[Owing, ...]
+
+    @property
+    def used(self) -> int:
+        """How many sequence numbers of the order it takes."""
+        return len(self.transfers)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (self.transfers or self.receipts or self.owing)
+
+
+Excess = dict[Account, Decimal]
+"""What was paid beyond what is owed, by the account that keeps it; under cash, the change."""
+
+
+def postings(before: Stand | None, after: Stand, currency: str) -> Postings:
+    """The transfers, transactions and debt that lead from one stand (or none) to the next."""
+    start = before or msgspec.structs.replace(after, total=_ZERO, paid=_ZERO)
+    return Postings(
+        currency,
+        tuple(transfer for transfer in _transfers(start, after) if transfer.amount),
+        tuple(_receipts(start, after)),
+        tuple(_owing(start, after)),
+    )
+
+
+def receivable(stand: Stand) -> Account:
+    """The account of what the order's customer, or nobody in particular, has yet to pay."""
+    return Account("receivable", stand.customer_id or NOBODY)
+
+
+def excess(stand: Stand) -> Excess:
+    """What was paid too much. A sale for cash gives change; anything else is kept for the payer.
+
+    Nothing is too much yet for an order that is only scheduled. All is for one that ended, but
+    the change that was handed out over its counter doesn't come back to the drawer.
+    """
+    over = max(stand.paid - stand.total, _ZERO)
+    if stand.status in ("cancelled", "deleted"):
+        amount = stand.paid
+    else:
+        amount = over if stand.is_sold else _ZERO
+    change = min(over, amount) if stand.method == "cash" else _ZERO
+    found = {_CHANGE: change, _kept(stand): amount - change}
+    return {account: held for account, held in found.items() if held}
+
+
+def _kept(stand: Stand) -> Account:
+    if stand.customer_id is not None:
+        return Account("customer_credit", stand.customer_id)
+    return Account("unapplied_receipts")
+
+
+def _transfers(before: Stand, after: Stand) -> Iterator[Transfer]:
+    """Every kind once at most: what comes back, then the owner, the sale, the money, the excess."""
+    old, new = excess(before), excess(after)
+    stays = {account: min(held, new.get(account, _ZERO)) for account, held in old.items()}
+    for account, held in old.items():
+        _, back = _WAYS[account.kind]
+        yield Transfer(account, receivable(before), held - stays[account], back)
+    if receivable(before) != receivable(after):
+        left = before.sold - before.paid + sum(stays.values(), _ZERO)
+        yield _signed(receivable(after), receivable(before), left, _MOVED)
+    sold = after.sold - before.sold
+    yield _signed(receivable(after), Account("sales"), sold, ("sale", "sale_reversed"))
+    yield _payment(before, after)
+    for account, held in new.items():
+        given, _ = _WAYS[account.kind]
+        yield Transfer(receivable(after), account, held - stays.get(account, _ZERO), given)
+
+
+def _payment(before: Stand, after: Stand) -> Transfer:
+    paid = after.paid - before.paid
+    tender = Account(TENDERS[_tender(before, after)])
+    return _signed(tender, receivable(after), paid, ("payment", "payment_correction"))
+
+
+def _tender(before: Stand, after: Stand) -> Method:
+    # A correction takes back what was booked, so by the method that it was booked with.
+    return after.method if after.paid >= before.paid else before.method
+
+
+def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, str]) -> Transfer:
+    """A transfer of a difference: one that is negative goes the other way."""
+    forth, back = kinds
+    if amount < 0:
+        return Transfer(credit, debit, -amount, back)
+    return Transfer(debit, credit, amount, forth)
+
+
+def _receipts(before: Stand, after: Stand) -> Iterator[Receipt]:
+    paid = after.paid - before.paid
+    if paid > 0:
+        yield Receipt("debt_payment" if before.debt else "sale", after.method, paid)
+    elif paid < 0:
+        yield Receipt("adjustment", _tender(before, after), paid)
+
+
+def _owing(before: Stand, after: Stand) -> Iterator[Owing]:
+    is_same = before.customer_id == after.customer_id
+    if before.debt and before.customer_id and not (is_same and after.debt):
+        yield Owing(before.customer_id, _ZERO, _closing(before, after))
+    if after.debt and after.customer_id and not (is_same and after.debt == before.debt):
+        yield Owing(after.customer_id, after.debt)
+
+
+def _closing(before: Stand, after: Stand) -> Closing:
+    if after.status == "deleted":
+        return "removed"
+    is_kept = before.customer_id == after.customer_id and after.status in ("pending", "completed")
+    return "paid" if is_kept else "voided"

@@ -1,0 +1,236 @@
+"""The one place where money is written: a brick of CTEs that other statements splice in.
+
+    WITH <the statement's own CTEs, among them posting, receipt, owing and source>,
+    <POST>
+    SELECT …
+
+What the surrounding statement defines, by these columns (`GIVEN` defines the first three):
+
+    posting  id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind, sequence
+    receipt  id, reference, type, method, amount
+    owing    id, customer_id, balance, closes
+    source   order_id, customer_id, store_id, happened_at: one row, or none, and nothing is written
+
+Everywhere $1 is the book, $2 now, $3 the currency. `GIVEN` reads the first three from JSON, as
+$4, $5 and $6; `rows` makes what is in it.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import new_id, short_code
+from tillhouse.kit.json import encode
+from tillhouse.ledger.rules import Postings, Transfer
+
+GIVEN: LiteralString = """
+    posting AS (
+        SELECT * FROM json_to_recordset($4) AS p (id uuid, debit_kind text, debit_owner uuid,
+            credit_kind text, credit_owner uuid, amount numeric, kind text, sequence integer)
+    ),
+    receipt AS (
+        SELECT * FROM json_to_recordset($5) AS r (id uuid, reference text, type text,
+            method text, amount numeric)
+    ),
+    owing AS (
+        SELECT * FROM json_to_recordset($6) AS o (id uuid, customer_id uuid, balance numeric,
+            closes text)
+    )
+"""
+
+# Data-modifying CTEs see one snapshot and run in no fixed order. Where one has to come before
+# another, the other counts its rows first. Foreign keys are checked after all of them.
+POST: LiteralString = """
+    opened AS (
+        INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
+        SELECT DISTINCT $1::uuid, side.kind, side.owner_id, $3::text, $2::timestamptz
+        FROM posting p CROSS JOIN source
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner), (p.credit_kind, p.credit_owner))
+            AS side (kind, owner_id)
+        ORDER BY 2, 3
+        ON CONFLICT (book_id, kind, owner_id) DO NOTHING
+    ),
+    posted AS (
+        INSERT INTO ledger_transfers (book_id, id, debit_kind, debit_owner, credit_kind,
+            credit_owner, amount, currency, kind, source_type, source_id, sequence, happened_at,
+            created_at)
+        SELECT $1::uuid, p.id, p.debit_kind, p.debit_owner, p.credit_kind, p.credit_owner,
+            p.amount, $3::text, p.kind, 'order', source.order_id, p.sequence,
+            source.happened_at, $2::timestamptz
+        FROM posting p CROSS JOIN source
+    ),
+    turnover AS MATERIALIZED (
+        SELECT side.kind, side.owner_id, sum(side.debit) AS debits, sum(side.credit) AS credits
+        FROM posting p CROSS JOIN source
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount, 0),
+            (p.credit_kind, p.credit_owner, 0, p.amount)) AS side (kind, owner_id, debit, credit)
+        WHERE side.kind IN ('wallet', 'customer_credit')
+        GROUP BY side.kind, side.owner_id
+    ),
+    bounded AS MATERIALIZED (
+        SELECT b.kind, b.owner_id
+        FROM turnover t
+        JOIN ledger_balances b
+            ON b.book_id = $1::uuid AND b.kind = t.kind AND b.owner_id = t.owner_id
+        ORDER BY b.kind, b.owner_id
+        FOR NO KEY UPDATE OF b
+    ),
+    drawn AS (
+        UPDATE ledger_balances b SET debits = b.debits + t.debits, credits = b.credits + t.credits
+        FROM turnover t
+        WHERE b.book_id = $1::uuid AND b.kind = t.kind AND b.owner_id = t.owner_id
+            AND t.debits > t.credits AND (SELECT count(*) FROM bounded) >= 0
+        RETURNING b.kind, b.owner_id
+    ),
+    -- What would be drawn from a balance that isn't there arrives here, and fails the same check.
+    balanced AS (
+        INSERT INTO ledger_balances AS b (book_id, kind, owner_id, debits, credits)
+        SELECT $1::uuid, t.kind, t.owner_id, t.debits, t.credits
+        FROM turnover t
+        WHERE (SELECT count(*) FROM bounded) >= 0
+            AND (t.kind, t.owner_id) NOT IN (SELECT d.kind, d.owner_id FROM drawn d)
+        ORDER BY 2, 3
+        ON CONFLICT (book_id, kind, owner_id)
+            DO UPDATE SET debits = b.debits + excluded.debits,
+                credits = b.credits + excluded.credits
+    ),
+    seen AS (
+        INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
+            order_id, customer_id, store_id, happened_at, created_at, updated_at)
+        SELECT $1::uuid, r.id, r.reference, r.type, 'successful', r.method, r.amount, $3::text,
+            source.order_id, source.customer_id, source.store_id, source.happened_at,
+            $2::timestamptz, $2::timestamptz
+        FROM receipt r CROSS JOIN source
+    ),
+    settled AS (
+        UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
+            updated_at = $2::timestamptz
+        FROM owing o CROSS JOIN source
+        WHERE d.book_id = $1::uuid AND d.order_id = source.order_id AND d.status = 'active'
+            AND o.closes IS NOT NULL
+        RETURNING d.id
+    ),
+    owed AS (
+        INSERT INTO debts AS d (book_id, id, order_id, customer_id, status, balance, currency,
+            opened_at, updated_at)
+        SELECT $1::uuid, o.id, source.order_id, o.customer_id, 'active', o.balance, $3::text,
+            source.happened_at, $2::timestamptz
+        FROM owing o CROSS JOIN source
+        WHERE o.closes IS NULL AND (SELECT count(*) FROM settled) >= 0
+        ON CONFLICT (book_id, order_id) WHERE status = 'active'
+            DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
+    )
+"""
+
+
+class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of `posting`."""
+
+    id: UUID
+    debit_kind: str
+    debit_owner: UUID
+    credit_kind: str
+    credit_owner: UUID
+    amount: Decimal
+    kind: str
+    sequence: int
+
+
+class ReceiptRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of `receipt`."""
+
+    id: UUID
+    reference: str
+    type: str
+    method: str
+    amount: Decimal
+
+
+class OwingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of `owing`."""
+
+    id: UUID
+    customer_id: UUID
+    balance: Decimal
+    closes: str | None
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """Postings as they are written: each list, as JSON, is what `GIVEN` reads."""
+
+    posting: list[PostingRow]
+    receipt: list[ReceiptRow]
+    owing: list[OwingRow]
+
+
+def rows(postings: Postings, first: int) -> Rows:
+    """Give each row its id and each transfer its number; `first` is the order's next one."""
+    return Rows(
+        [_posting(transfer, number) for number, transfer in enumerate(postings.transfers, first)],
+        [
+            ReceiptRow(
+                id=new_id(), reference=_reference(), type=r.type, method=r.method, amount=r.amount
+            )
+            for r in postings.receipts
+        ],
+        [
+            OwingRow(id=new_id(), customer_id=o.customer_id, balance=o.balance, closes=o.closes)
+            for o in postings.owing
+        ],
+    )
+
+
+def _posting(transfer: Transfer, number: int) -> PostingRow:
+    return PostingRow(
+        id=new_id(),
+        debit_kind=transfer.debit.kind,
+        debit_owner=transfer.debit.owner_id,
+        credit_kind=transfer.credit.kind,
+        credit_owner=transfer.credit.owner_id,
+        amount=transfer.amount,
+        kind=transfer.kind,
+        sequence=number,
+    )
+
+
+def _reference() -> str:
+    return f"TXN-{short_code(12)}"
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """The order that is posted for, and when in the world it happened."""
+
+    order_id: UUID
+    customer_id: UUID | None
+    store_id: UUID | None
+    happened_at: datetime
+
+
+async def record_postings(
+    db: Db, place: tuple[UUID, datetime, str], origin: Origin, written: Rows
+) -> None:
+    """Write what a change of an order posts, in (book, now, currency); its row is held."""
+    await db.execute(
+        "WITH "
+        + GIVEN
+        + """,
+        source AS (
+            SELECT $7::uuid AS order_id, $8::uuid AS customer_id, $9::uuid AS store_id,
+                $10::timestamptz AS happened_at
+        ),
+        """
+        + POST
+        + "SELECT 1",
+        *place,
+        encode(written.posting).decode(),
+        encode(written.receipt).decode(),
+        encode(written.owing).decode(),
+        origin.order_id,
+        origin.customer_id,
+        origin.store_id,
+        origin.happened_at,
+    )

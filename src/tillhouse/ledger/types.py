@@ -1,0 +1,44 @@
+"""What the routes of this room take and answer."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tillhouse.kit.clock import Timestamp
+
+DebtStatus = Literal["active", "paid", "voided", "removed"]
+
+
+class DebtFilter(msgspec.Struct):
+    """Which debts, and which page of them."""
+
+    status: DebtStatus | None = None
+    customer_id: UUID | None = None
+    order_id: UUID | None = None
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
+
+
+class Debtor(msgspec.Struct, frozen=True, rename="camel"):
+    """The customer who owes."""
+
+    id: UUID
+    name: str
+
+
+class Debt(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What a customer has yet to pay, or had, for an order."""
+
+    id: UUID
+    order_id: UUID
+    order_short_code: str
+    customer: Debtor
+    status: DebtStatus
+    balance: Decimal
+    currency: str
+    opened_at: Timestamp
+    closed_at: Timestamp | None
+    updated_at: Timestamp

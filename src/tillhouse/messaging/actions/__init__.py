@@ -1,0 +1,1 @@
+"""What messaging does, by what it is done to."""

@@ -1,0 +1,156 @@
+"""Messages: written in the transaction of what they tell of."""
+
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.callers import UserCaller
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.partly import faults
+from tillhouse.messaging import rules
+from tillhouse.messaging.delivery import tidings
+from tillhouse.messaging.sending import GRACE
+from tillhouse.messaging.store import conversations
+from tillhouse.messaging.store import messages as store
+from tillhouse.messaging.types import (
+    DeliveryStatus,
+    Draft,
+    Message,
+    MessageFilter,
+    NewMessage,
+    Number,
+    Sending,
+)
+from tillhouse.providers.messaging import sandbox
+from tillhouse.providers.messaging.provider import Outcome, Template
+from tillhouse.webhooks.catalogue import MessageSent
+from tillhouse.webhooks.emit import emit_all
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A message that was kept; `sending` when somebody has to send it after the commit."""
+
+    message_id: UUID
+    conversation_id: UUID
+    status: DeliveryStatus
+    sending: Sending | None
+
+
+async def write(call: Call, number: Number, draft: Draft) -> Written | None:
+    """Keep a message, queued or, in the sandbox, sent; None when its purpose was served before."""
+    message_id = new_id()
+    is_sandbox = number.provider == "sandbox"
+    outcome = sandbox.settle(message_id, draft.phone) if is_sandbox else None
+    row = _row(call, message_id, number, draft, outcome)
+    conversation_id = await store.insert_outbound(call.db, row)
+    if conversation_id is None:
+        return None
+    data = MessageSent(
+        conversation_id=conversation_id,
+        message_id=message_id,
+        customer_phone=draft.phone,
+        message_type=row.type,
+        text=draft.text,
+        sent_at=iso(call.now),
+    )
+    status: DeliveryStatus = "queued"
+    name = None
+    if outcome is not None:
+        status = "sent" if outcome.result == "sent" else "failed"
+        name = outcome.provider_message_id
+    moved = tidings((message_id, conversation_id), status, name)
+    await emit_all(call, [("messaging.message.sent", data), *moved])
+    sending = None if is_sandbox else Sending(call.book.id, message_id)
+    return Written(message_id, conversation_id, status, sending)
+
+
+def _row(
+    call: Call, message_id: UUID, number: Number, draft: Draft, outcome: Outcome | None
+) -> store.OutboundRow:
+    has_failed = outcome is not None and outcome.result == "failed"
+    due_at = call.now + GRACE
+    if outcome is not None:
+        is_reported = not has_failed and sandbox.report(draft.phone) is not None
+        due_at = call.now + sandbox.REPORT_AFTER if is_reported else None
+    template = draft.template
+    return store.OutboundRow(
+        book_id=call.book.id,
+        id=message_id,
+        conversation_id=new_id(),
+        customer_phone=draft.phone,
+        customer_id=draft.customer_id,
+        type="text" if template is None else "template",
+        text=draft.text,
+        template=None if template is None else msgspec.json.encode(template).decode(),
+        delivery_status=outcome.result if outcome else "queued",
+        provider=number.provider,
+        number_id=number.id,
+        provider_message_id=outcome.provider_message_id if outcome else None,
+        error=outcome.error if outcome else None,
+        # What failed told nobody: the next time it may.
+        purpose=None if has_failed else draft.purpose,
+        sent_by_id=draft.sent_by_id,
+        due_at=due_at,
+        created_at=call.now,
+    )
+
+
+async def write_in(
+    call: Call, conversation_id: UUID, new: NewMessage
+) -> tuple[Message, Sending | None]:
+    """Write in a conversation that there is, for a person or a program."""
+    check(new_faults(new))
+    facts = await conversations.find_writing(call.db, call.book.id, conversation_id)
+    if facts is None:
+        raise Missing
+    if facts["number_id"] is None:
+        raise rules.NotConnected
+    rules.check_window(facts["provider"], new, facts["last_received_at"], call.now)
+    template = None
+    if new.template is not None:
+        filled = [str(text) for text in new.template.parameters]
+        template = Template(new.template.name, new.template.language, filled)
+    draft = Draft(
+        phone=facts["customer_phone"],
+        text=str(new.text) if new.text is not None else _told_by(template),
+        customer_id=facts["customer_id"],
+        template=template,
+        sent_by_id=call.caller.user_id if isinstance(call.caller, UserCaller) else None,
+    )
+    written = await write(call, Number(facts["number_id"], facts["provider"]), draft)
+    assert written is not None, "a message without a purpose is always kept"  # noqa: S101
+    return await show(call, written.message_id), written.sending
+
+
+def new_faults(new: NewMessage) -> list[FieldError]:
+    """What speaks against the message as such."""
+    return faults(lambda: rules.message_errors(new))
+
+
+def _told_by(template: Template | None) -> str:
+    """What stands for a template's text, which only WhatsApp knows."""
+    return f"[{template.name}] {' · '.join(template.parameters)}".strip() if template else ""
+
+
+async def show(call: Call, message_id: UUID) -> Message:
+    """One message."""
+    message = await store.show_message(call.db, call.book.id, message_id)
+    if message is None:
+        raise Missing
+    return message
+
+
+async def list_page(
+    call: Call, conversation_id: UUID, wanted: MessageFilter
+) -> tuple[list[Message], Meta]:
+    """One page of a conversation, the latest message first."""
+    page = Page(wanted.page, wanted.limit)
+    total = await store.count_messages(call.db, call.book.id, conversation_id)
+    if total is None:
+        raise Missing
+    found = await store.list_messages(call.db, call.book.id, conversation_id, page)
+    return found, meta(page, total)

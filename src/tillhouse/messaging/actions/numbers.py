@@ -1,0 +1,96 @@
+"""Numbers: connected, listed, disconnected."""
+
+from datetime import datetime
+from uuid import UUID
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.db.pool import Db
+from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.partly import faults
+from tillhouse.messaging import credentials, rules
+from tillhouse.messaging.credentials import Credentials
+from tillhouse.messaging.store import numbers as store
+from tillhouse.messaging.types import NewNumber, NumberShown
+from tillhouse.providers.messaging import sandbox
+
+
+async def open_sandbox(db: Db, book_id: UUID, now: datetime) -> UUID | None:
+    """Give a test book the number that it writes from; None when it has one."""
+    number_id = new_id()
+    what = ("sandbox", sandbox.NUMBER, None)
+    is_new = await store.insert_number(db, (book_id, number_id), what, None, now)
+    return number_id if is_new else None
+
+
+async def list_all(call: Call) -> list[NumberShown]:
+    """The numbers of the book, the active one first."""
+    rows = await store.list_numbers(call.db, call.book.id)
+    return [NumberShown(**row) for row in rows]
+
+
+async def connect(call: Call, new: NewNumber) -> NumberShown:
+    """Write from this number from now on."""
+    country = await store.find_country(call.db, call.business_id)
+    check(_faults(call, new, country))
+    if new.provider == "sandbox":
+        number_id = await open_sandbox(call.db, call.book.id, call.now)
+    else:
+        number_id = await _open_whatsapp(call, new, country)
+    if number_id is None:
+        raise rules.NumberConnected
+    number = await show(call, number_id)
+    await _note(call, "connected", number)
+    return number
+
+
+async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> UUID | None:
+    assert new.phone_number is not None, "the rules have seen to it"  # noqa: S101
+    number_id = new_id()
+    secrets = Credentials(str(new.access_token), str(new.app_secret), str(new.verify_token))
+    sealed = await credentials.seal(call.house.vault, call.db, call.business_id, number_id, secrets)
+    place = (call.book.id, number_id)
+    what = ("whatsapp", new.phone_number.e164(country), new.provider_number_id)
+    is_new = await store.insert_number(call.db, place, what, sealed, call.now)
+    return number_id if is_new else None
+
+
+async def number_faults(call: Call, new: NewNumber) -> list[FieldError]:
+    """What speaks against the number."""
+    return _faults(call, new, await store.find_country(call.db, call.business_id))
+
+
+def _faults(call: Call, new: NewNumber, country: str) -> list[FieldError]:
+    return faults(
+        lambda: rules.provider_errors(new, call.book.environment),
+        *(lambda name=name: rules.number_errors(new, name) for name in rules.OF_WHATSAPP),
+        lambda: rules.phone_errors("phone_number", new.phone_number, country),
+    )
+
+
+async def show(call: Call, number_id: UUID) -> NumberShown:
+    """One number."""
+    row = await store.show_number(call.db, call.book.id, number_id)
+    if row is None:
+        raise Missing
+    return NumberShown(**row)
+
+
+async def disconnect(call: Call, number_id: UUID) -> NumberShown:
+    """Write from this number no more, and forget its secrets."""
+    if not await store.end_number(call.db, call.book.id, number_id, call.now):
+        raise Missing
+    number = await show(call, number_id)
+    await _note(call, "disconnected", number)
+    return number
+
+
+async def _note(call: Call, verb: str, number: NumberShown) -> None:
+    what = (f"messaging_number.{verb}", f"Messaging number {number.phone_number}: {verb}")
+    metadata = {
+        "messagingNumberId": str(number.id),
+        "provider": number.provider,
+        "environment": call.book.environment,
+    }
+    await audit.note(call, what, metadata)

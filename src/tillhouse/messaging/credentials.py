@@ -1,0 +1,37 @@
+"""What it takes to write from a WhatsApp number, sealed with the vault."""
+
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.access.vault import Vault
+from tillhouse.db.pool import Db
+
+_KIND = "whatsapp credentials"
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """The secrets of one number."""
+
+    access_token: str
+    app_secret: str
+    verify_token: str
+
+    def __repr__(self) -> str:
+        """Keep the secrets out of logs and tracebacks."""
+        return "Credentials(…)"
+
+
+async def seal(
+    vault: Vault, db: Db, business_id: UUID, number_id: UUID, secrets: Credentials
+) -> bytes:
+    """The secrets, closed for this one number."""
+    text = msgspec.json.encode(secrets).decode()
+    return await vault.seal(db, business_id, number_id, _KIND, text)
+
+
+async def opened(vault: Vault, db: Db, row: Record) -> Credentials:
+    """The secrets of a row with id, business_id and credentials_sealed."""
+    text = await vault.open(db, row["business_id"], row["id"], _KIND, row["credentials_sealed"])
+    return msgspec.json.decode(text, type=Credentials)

@@ -1,0 +1,58 @@
+"""How far a message got: the one place where its status moves, and tells of it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db
+from tillhouse.messaging import rules
+from tillhouse.messaging.store import messages as store
+from tillhouse.messaging.types import DeliveryStatus
+from tillhouse.webhooks.catalogue import MessageDelivery
+from tillhouse.webhooks.emit import Source, emit_all_from
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a message now."""
+
+    status: DeliveryStatus
+    provider_message_id: str | None = None
+    error: str | None = None
+    # When a worker has to look again.
+    due_at: datetime | None = None
+
+
+async def advance(
+    db: Db, origin: Source, message_id: UUID, news: News, now: datetime
+) -> DeliveryStatus | None:
+    """Move a message as far as the news say, never back; where it stands then, None without one."""
+    place = (origin.book.id, message_id)
+    row = await store.lock_message(db, *place)
+    if row is None:
+        return None
+    if not rules.is_further(news.status, row["delivery_status"]):
+        if row["provider_message_id"] is None and news.provider_message_id is not None:
+            await store.update_provider_id(db, place, news.provider_message_id)
+        return row["delivery_status"]
+    told = (news.provider_message_id, news.error)
+    await store.update_delivery(db, place, news.status, told, news.due_at, now)
+    name = row["provider_message_id"] or news.provider_message_id
+    events = list(tidings((message_id, row["conversation_id"]), news.status, name))
+    await emit_all_from(db, origin, events, now)
+    return news.status
+
+
+def tidings(
+    which: tuple[UUID, UUID], status: DeliveryStatus, provider_message_id: str | None
+) -> Iterator[tuple[str, msgspec.Struct]]:
+    """The event that tells where a message (message, conversation) stands, if it is to be told."""
+    if status in ("sent", "failed", "delivered", "read"):
+        data = MessageDelivery(
+            message_id=which[0],
+            conversation_id=which[1],
+            delivery_status=status,
+            meta_message_id=provider_message_id,
+        )
+        yield "messaging.message.delivery_updated", data

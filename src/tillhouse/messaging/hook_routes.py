@@ -1,0 +1,42 @@
+"""Where WhatsApp calls: the handshake, and what it has to tell."""
+
+import re
+from uuid import UUID
+
+from tillhouse.access.house import House
+from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.kit.errors import Missing
+from tillhouse.messaging import hooks
+
+# As much as WhatsApp sends at once, by its documentation, and something to spare.
+BODY_BYTES_MAX = 4 * 1024 * 1024
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TEXT = "text/plain; charset=utf-8"
+_PATH = "/hooks/whatsapp/{number_id}"
+
+
+async def greet(house: House, asked: Asked) -> Page:
+    """The handshake: WhatsApp asks whether this address is meant for it."""
+    answer = await hooks.greet(house, _number(asked), asked.query)
+    return Page(_TEXT, answer.encode())
+
+
+async def take(house: House, asked: Asked) -> Page:
+    """Messages of customers, and what became of ours: stored, then answered."""
+    signature = asked.header("x-hub-signature-256")
+    await hooks.take(house, _number(asked), asked.body, signature, asked.now)
+    return Page(_TEXT, b"")
+
+
+def _number(asked: Asked) -> UUID:
+    text = asked.path["number_id"]
+    if not _UUID.fullmatch(text):
+        raise Missing
+    return UUID(text)
+
+
+HOOKS: tuple[RawRoute, ...] = (
+    RawRoute(method="GET", path=_PATH, handler=greet),
+    RawRoute(method="POST", path=_PATH, handler=take, body_bytes_max=BODY_BYTES_MAX),
+)

@@ -1,0 +1,127 @@
+"""What a provider tells us: checked, stored first, processed after."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+from asyncpg import PostgresError, Record
+
+from tillhouse.access.callers import Book
+from tillhouse.access.house import House
+from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Forbidden, Missing
+from tillhouse.kit.ids import new_id
+from tillhouse.messaging import credentials
+from tillhouse.messaging.actions.inbound import receive
+from tillhouse.messaging.delivery import News, advance
+from tillhouse.messaging.store import inbox as store
+from tillhouse.messaging.store import messages, numbers
+from tillhouse.messaging.types import Incoming
+from tillhouse.providers.messaging import whatsapp_updates
+from tillhouse.providers.messaging.whatsapp_updates import Received, Reported, Update
+from tillhouse.webhooks.emit import Source
+
+ATTEMPTS_MAX = 10
+_RETRY_BASE = timedelta(seconds=10)
+
+log = structlog.get_logger()
+
+
+class NotSigned(Forbidden, message="The signature doesn't fit the body."):
+    """Somebody else than WhatsApp calls, or with another app's secret."""
+
+
+async def greet(house: House, number_id: UUID, query: Mapping[str, str]) -> str:
+    """The answer to the handshake, as plain text."""
+    async with house.pool.reading() as db:
+        row = await numbers.find_hooked(db, number_id)
+        if row is None:
+            raise Missing
+        secrets = await credentials.opened(house.vault, db, row)
+    answer = whatsapp_updates.challenge(query, secrets.verify_token)
+    if answer is None:
+        raise Forbidden("The verify token is another.")
+    return answer
+
+
+async def take(
+    house: House, number_id: UUID, body: bytes, signature: str | None, at: datetime
+) -> None:
+    """Store what came, once its signature (X-Hub-Signature-256) fits these very bytes."""
+    async with house.pool.transaction() as db:
+        row = await numbers.find_hooked(db, number_id)
+        if row is None:
+            raise Missing
+        secrets = await credentials.opened(house.vault, db, row)
+        if not whatsapp_updates.is_signed(secrets.app_secret, body, signature):
+            raise NotSigned
+        await store.insert_update(db, (row["book_id"], new_id()), number_id, body, at)
+
+
+async def process_next(house: House) -> bool:
+    """Process what waits the longest; whether there was anything."""
+    async with house.pool.transaction() as db:
+        row = await store.lock_update(db, now())
+        if row is None:
+            return False
+        place = (row["book_id"], row["id"])
+        try:
+            # A transaction of its own: what fails leaves no half of it, and is tried again.
+            await _process(house, row)
+        except PostgresError as error:
+            log.warning("update_not_processed", update=str(row["id"]), error=str(error)[:200])
+            attempts = row["attempts"] + 1
+            due_at = now() + _RETRY_BASE * attempts if attempts < ATTEMPTS_MAX else None
+            await store.update_due(db, place, due_at)
+        else:
+            await store.delete_update(db, place)
+    return True
+
+
+async def _process(house: House, row: Record) -> None:
+    origin = Source(row["business_id"], Book(row["book_id"], row["environment"]))
+    at = now()
+    async with house.pool.transaction() as db:
+        for update in whatsapp_updates.updates(row["body"], row["provider_number_id"] or ""):
+            await _apply(db, origin, row["number_id"], update, at)
+
+
+async def _apply(db: Db, origin: Source, number_id: UUID, update: Update, at: datetime) -> None:
+    match update:
+        case Received():
+            incoming = Incoming(
+                phone=update.sender,
+                type=update.type,
+                text=update.text,
+                provider="whatsapp",
+                number_id=number_id,
+                provider_message_id=update.provider_message_id,
+                # A clock that runs ahead opens no longer window.
+                at=min(update.at or at, at),
+            )
+            await receive(db, origin, incoming, at)
+        case Reported():
+            await _report(db, origin, update, at)
+
+
+async def _report(db: Db, origin: Source, report: Reported, at: datetime) -> None:
+    message_id = await messages.find_by_provider_id(db, origin.book.id, report.provider_message_id)
+    if message_id is None:
+        # The report came before its sender had written the provider's id, or never will.
+        message_id = _as_id(report.callback_data)
+    if message_id is not None:
+        news = News(
+            status=report.status,
+            provider_message_id=report.provider_message_id,
+            error=report.error,
+        )
+        await advance(db, origin, message_id, news, at)
+
+
+def _as_id(text: str | None) -> UUID | None:
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""Statements of messaging, by what they are on."""

@@ -1,0 +1,169 @@
+"""Statements on conversations."""
+
+from datetime import datetime
+from typing import Any, LiteralString
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.kit.page import Page
+from tillhouse.messaging.types import (
+    Assignee,
+    Conversation,
+    ConversationFilter,
+    Correspondent,
+    Message,
+)
+
+_CONVERSATION: LiteralString = """
+    SELECT c.id, c.customer_phone, c.customer_id, u.name AS customer_name, c.assignee_id,
+        a.name AS assignee_name, iso(c.assigned_at) AS assigned_at, (
+            SELECT json_build_object('id', m.id, 'conversationId', m.conversation_id,
+                'direction', m.direction, 'type', m.type, 'text', m.text,
+                'deliveryStatus', m.delivery_status, 'provider', m.provider,
+                'providerMessageId', m.provider_message_id, 'error', m.error,
+                'sentById', m.sent_by_id, 'createdAt', iso(m.created_at),
+                'updatedAt', iso(m.updated_at))
+            FROM messages m WHERE m.book_id = c.book_id AND m.conversation_id = c.id
+            ORDER BY m.id DESC LIMIT 1
+        ) AS last_message,
+        iso(c.last_message_at) AS last_message_at, iso(c.last_received_at) AS last_received_at,
+        CASE WHEN c.last_received_at > $2::timestamptz - interval '24 hours'
+            THEN iso(c.last_received_at + interval '24 hours') END AS window_ends_at,
+        iso(c.created_at) AS created_at, iso(c.updated_at) AS updated_at
+    FROM conversations c
+    LEFT JOIN customers u ON u.book_id = c.book_id AND u.id = c.customer_id
+    LEFT JOIN users a ON a.id = c.assignee_id
+    WHERE c.book_id = $1
+"""
+
+
+def _shown(row: Record) -> Conversation:
+    fields: dict[str, Any] = dict(row)
+    customer_id, customer_name = fields.pop("customer_id"), fields.pop("customer_name")
+    assignee_id, assignee_name = fields.pop("assignee_id"), fields.pop("assignee_name")
+    last = fields.pop("last_message")
+    return Conversation(
+        customer=Correspondent(customer_id, customer_name) if customer_name else None,
+        assignee=Assignee(assignee_id, assignee_name) if assignee_name else None,
+        last_message=msgspec.json.decode(last, type=Message) if last else None,
+        **fields,
+    )
+
+
+def _narrowed(where: Where, wanted: ConversationFilter) -> Where:
+    return where.and_("c.assignee_id = $", wanted.assignee_id).and_(
+        "c.customer_id = $", wanted.customer_id
+    )
+
+
+async def list_conversations(
+    db: Db, book_id: UUID, now: datetime, wanted: ConversationFilter, page: Page
+) -> list[Conversation]:
+    """Those with the latest message first."""
+    where = _narrowed(Where(book_id, now), wanted)
+    rows = await db.fetch(
+        _CONVERSATION
+        + where.sql()
+        + " ORDER BY c.last_message_at DESC, c.id DESC LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset),
+        *where.args,
+    )
+    return [_shown(row) for row in rows]
+
+
+async def count_conversations(db: Db, book_id: UUID, wanted: ConversationFilter) -> int:
+    """How many there are."""
+    where = _narrowed(Where(book_id), wanted)
+    return await db.fetchval(
+        "SELECT count(*) FROM conversations c WHERE c.book_id = $1" + where.sql(), *where.args
+    )
+
+
+async def show_conversation(
+    db: Db, book_id: UUID, now: datetime, conversation_id: UUID
+) -> Conversation | None:
+    """One conversation."""
+    row = await db.fetchrow(_CONVERSATION + " AND c.id = $3", book_id, now, conversation_id)
+    return _shown(row) if row else None
+
+
+async def upsert_conversation(db: Db, place: tuple[UUID, UUID], phone: str, now: datetime) -> UUID:
+    """The conversation with a number; the one that there is, stays as it is."""
+    return await db.fetchval(
+        """
+        INSERT INTO conversations (book_id, id, customer_phone, customer_id, last_message_at,
+            created_at, updated_at)
+        VALUES ($1, $2, $3, coalesce(
+            (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.whatsapp_number = $3
+                AND u.deleted_at IS NULL ORDER BY u.id LIMIT 1),
+            (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.phone_number = $3
+                AND u.deleted_at IS NULL)), $4, $4, $4)
+        ON CONFLICT (book_id, customer_phone) DO UPDATE SET
+            customer_id = coalesce(conversations.customer_id, excluded.customer_id)
+        RETURNING id
+        """,
+        *place,
+        phone,
+        now,
+    )
+
+
+async def find_writing(db: Db, book_id: UUID, conversation_id: UUID) -> Record | None:
+    """What decides whether a message may be sent: whom to, when they wrote, the number."""
+    return await db.fetchrow(
+        """
+        SELECT c.customer_phone, c.customer_id, c.last_received_at, n.id AS number_id, n.provider
+        FROM conversations c
+        LEFT JOIN messaging_numbers n ON n.book_id = c.book_id AND n.status = 'active'
+        WHERE c.book_id = $1 AND c.id = $2
+        """,
+        book_id,
+        conversation_id,
+    )
+
+
+async def lock_conversation(db: Db, book_id: UUID, conversation_id: UUID) -> Record | None:
+    """A conversation, locked until the change commits."""
+    return await db.fetchrow(
+        """
+        SELECT assignee_id FROM conversations WHERE book_id = $1 AND id = $2
+        FOR NO KEY UPDATE
+        """,
+        book_id,
+        conversation_id,
+    )
+
+
+async def update_assignee(
+    db: Db, book_id: UUID, conversation_id: UUID, assignee_id: UUID | None, now: datetime
+) -> None:
+    """Who answers from now on."""
+    await db.execute(
+        """
+        UPDATE conversations SET assignee_id = $3, updated_at = $4,
+            assigned_at = CASE WHEN $3::uuid IS NOT NULL THEN $4::timestamptz END
+        WHERE book_id = $1 AND id = $2
+        """,
+        book_id,
+        conversation_id,
+        assignee_id,
+        now,
+    )
+
+
+async def find_member_name(db: Db, business_id: UUID, user_id: UUID) -> str | None:
+    """The name of a person of the business."""
+    return await db.fetchval(
+        """
+        SELECT u.name FROM members m JOIN users u ON u.id = m.user_id
+        WHERE m.business_id = $1 AND m.user_id = $2
+        """,
+        business_id,
+        user_id,
+    )

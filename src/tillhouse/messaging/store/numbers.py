@@ -1,0 +1,104 @@
+"""Statements on the numbers that businesses write from."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import LiteralString
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+
+_NUMBER: LiteralString = """
+    SELECT id, provider, phone_number, provider_number_id, status,
+        CASE WHEN provider = 'whatsapp' THEN '/hooks/whatsapp/' || id END AS hook_path,
+        iso(created_at) AS created_at, iso(updated_at) AS updated_at
+    FROM messaging_numbers WHERE book_id = $1
+"""
+
+
+async def insert_number(
+    db: Db,
+    place: tuple[UUID, UUID],
+    what: tuple[str, str, str | None],
+    sealed: bytes | None,
+    now: datetime,
+) -> bool:
+    """A new active number: (provider, phone number, provider's id); False when there is one."""
+    done = await db.execute(
+        """
+        INSERT INTO messaging_numbers (book_id, id, provider, phone_number, provider_number_id,
+            credentials_sealed, status, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, 'active', $7, $7)
+        ON CONFLICT (book_id) WHERE status = 'active' DO NOTHING
+        """,
+        *place,
+        *what,
+        sealed,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def list_numbers(db: Db, book_id: UUID) -> Sequence[Record]:
+    """The latest numbers of a book, the active one first."""
+    return await db.fetch(_NUMBER + " ORDER BY status, id DESC LIMIT 100", book_id)
+
+
+async def show_number(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
+    """One number."""
+    return await db.fetchrow(_NUMBER + " AND id = $2", book_id, number_id)
+
+
+async def end_number(db: Db, book_id: UUID, number_id: UUID, now: datetime) -> bool:
+    """Disable a number and forget its credentials; whether there is one."""
+    done = await db.execute(
+        """
+        UPDATE messaging_numbers SET status = 'disabled', credentials_sealed = NULL,
+            updated_at = CASE WHEN status = 'active' THEN $3 ELSE updated_at END
+        WHERE book_id = $1 AND id = $2
+        """,
+        book_id,
+        number_id,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def find_active(db: Db, book_id: UUID) -> Record | None:
+    """The number that the book writes from."""
+    return await db.fetchrow(
+        "SELECT id, provider FROM messaging_numbers WHERE book_id = $1 AND status = 'active'",
+        book_id,
+    )
+
+
+async def find_credentials(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
+    """What it takes to write from a number, sealed."""
+    return await db.fetchrow(
+        """
+        SELECT n.id, b.business_id, n.provider_number_id, n.credentials_sealed
+        FROM messaging_numbers n JOIN books b ON b.id = n.book_id
+        WHERE n.book_id = $1 AND n.id = $2 AND n.status = 'active'
+        """,
+        book_id,
+        number_id,
+    )
+
+
+async def find_hooked(db: Db, number_id: UUID) -> Record | None:
+    """The active number that a provider calls about; it knows the number and no book."""
+    return await db.fetchrow(
+        """
+        SELECT n.book_id, n.id, b.business_id, b.environment, n.provider_number_id,
+            n.credentials_sealed
+        FROM messaging_numbers n JOIN books b ON b.id = n.book_id
+        WHERE n.id = $1 AND n.provider = 'whatsapp' AND n.status = 'active'
+        """,
+        number_id,
+    )
+
+
+async def find_country(db: Db, business_id: UUID) -> str:
+    """Where numbers without a country code are dialled."""
+    return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)

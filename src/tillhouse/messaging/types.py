@@ -1,0 +1,229 @@
+"""What messaging takes, knows and answers."""
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit import text as texts
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import PAGE_MAX, PER_PAGE_MAX
+from tillhouse.kit.phone import PhoneText
+from tillhouse.kit.values import Schema, Value
+from tillhouse.providers.messaging.provider import Template
+
+Provider = Literal["sandbox", "whatsapp"]
+Direction = Literal["inbound", "outbound"]
+DeliveryStatus = Literal["queued", "sending", "unknown", "sent", "failed", "delivered", "read"]
+
+TEXT_LENGTH_MAX = 4096
+SECRET_LENGTH_MAX = 1000
+PARAMETERS_MAX = 20
+
+PhoneShown = Annotated[str, Meta(examples=["+2348030000000"])]
+PageNumber = Annotated[int, Meta(ge=1, le=PAGE_MAX)]
+PerPage = Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)]
+
+
+class MessageText(Value):
+    """What a message says: not blank, and no longer than WhatsApp takes."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": TEXT_LENGTH_MAX,
+        "pattern": r"\S",
+        "examples": ["Your order is ready."],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Trimmed and counted."""
+        cleaned = texts.clean(value)
+        if not 1 <= len(cleaned) <= TEXT_LENGTH_MAX:
+            raise ValueError(f"must have 1 to {TEXT_LENGTH_MAX} characters")
+        return cleaned
+
+
+class Credential(Value):
+    """A secret of the provider's: printable, without blanks."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": SECRET_LENGTH_MAX,
+        "pattern": "^[!-~]+$",
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Something that fits into a header."""
+        if not 1 <= len(value) <= SECRET_LENGTH_MAX:
+            raise ValueError(f"must have 1 to {SECRET_LENGTH_MAX} characters")
+        if not all("!" <= letter <= "~" for letter in value):
+            raise ValueError("must be printable ASCII without blanks")
+        return value
+
+
+class Number(msgspec.Struct, frozen=True):
+    """The number that a business writes from."""
+
+    id: UUID
+    provider: Provider
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that is to be written to a customer."""
+
+    phone: str
+    text: str
+    customer_id: UUID | None = None
+    # Sent instead of the text, which says the same.
+    template: Template | None = None
+    # What it is for: nothing is told twice for the same purpose.
+    purpose: str | None = None
+    sent_by_id: UUID | None = None
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """A message that was queued and is to be sent once that is committed."""
+
+    book_id: UUID
+    message_id: UUID
+
+
+class NewNumber(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A number to be connected: WhatsApp's in a live book, the sandbox's in a test book."""
+
+    provider: Provider = "whatsapp"
+    phone_number: PhoneText | None = None
+    provider_number_id: Annotated[str, Meta(pattern="^[0-9]{5,32}$")] | None = None
+    access_token: Credential | None = None
+    app_secret: Credential | None = None
+    verify_token: Credential | None = None
+
+
+class NumberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A number, without what it takes to write from it."""
+
+    id: UUID
+    provider: Provider
+    phone_number: PhoneShown
+    provider_number_id: str | None
+    status: Literal["active", "disabled"]
+    # What WhatsApp is told to call.
+    hook_path: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
+    """Somebody who is to be written to."""
+
+    phone_number: PhoneText
+
+
+class ConversationPatch(msgspec.Struct, forbid_unknown_fields=True):
+    """Who answers; null: nobody yet."""
+
+    assignee_id: UUID | UnsetType | None = UNSET
+
+
+class Assignee(msgspec.Struct, frozen=True):
+    """Who answers a conversation."""
+
+    id: UUID
+    name: Annotated[str, Meta(examples=["Ada Okafor"])]
+
+
+class Correspondent(msgspec.Struct, frozen=True):
+    """The customer of a conversation."""
+
+    id: UUID
+    name: Annotated[str, Meta(examples=["Bola Ahmed"])]
+
+
+class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What was written between the business and one phone number."""
+
+    id: UUID
+    customer_phone: PhoneShown
+    customer: Correspondent | None
+    assignee: Assignee | None
+    assigned_at: Timestamp | None
+    last_message: "Message | None"
+    last_message_at: Timestamp
+    last_received_at: Timestamp | None
+    # Until when the customer may be written to freely; null: a template is needed.
+    window_ends_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class ConversationFilter(msgspec.Struct, kw_only=True):
+    """Which conversations, and which page of them."""
+
+    assignee_id: UUID | None = None
+    customer_id: UUID | None = None
+    page: PageNumber = 1
+    limit: PerPage = 50
+
+
+class NewTemplate(msgspec.Struct, forbid_unknown_fields=True):
+    """An approved template, and what it is filled with."""
+
+    name: Annotated[str, Meta(pattern="^[a-z0-9_]{1,512}$", examples=["order_ready"])]
+    language: Annotated[str, Meta(pattern="^[a-z]{2,3}(?:_[A-Z]{2})?$", examples=["en"])]
+    parameters: Annotated[list[MessageText], Meta(max_length=PARAMETERS_MAX)] = []
+
+
+class NewMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A message to be sent: a text, or a template."""
+
+    text: MessageText | None = None
+    template: NewTemplate | None = None
+
+
+class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A message from or to a customer."""
+
+    id: UUID
+    conversation_id: UUID
+    direction: Direction
+    type: Annotated[str, Meta(examples=["text"])]
+    text: Annotated[str, Meta(examples=["Your order is ready."])]
+    # Of an outbound message: how far it got.
+    delivery_status: DeliveryStatus | None
+    provider: Provider
+    provider_message_id: str | None
+    error: str | None
+    sent_by_id: UUID | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class MessageFilter(msgspec.Struct, kw_only=True):
+    """Which page of a conversation."""
+
+    page: PageNumber = 1
+    limit: PerPage = 50
+
+
+class SandboxInbound(msgspec.Struct, forbid_unknown_fields=True, rename={"sender": "from"}):
+    """What a simulated customer writes."""
+
+    sender: PhoneText
+    text: MessageText
+
+
+class Incoming(msgspec.Struct, frozen=True, kw_only=True):
+    """A customer's message, as it is kept."""
+
+    phone: str
+    type: str
+    text: str
+    provider: Provider
+    number_id: UUID
+    provider_message_id: str
+    # When the customer wrote: the time in which a free answer is allowed begins then.
+    at: datetime

@@ -1,0 +1,274 @@
+"""Record a sale: everything about it in one transaction."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Clockwork, KeyCaller, UserCaller
+from tillhouse.catalog.places.actions import tag_ids
+from tillhouse.catalog.stock.rules import events
+from tillhouse.customers.actions import find_or_create
+from tillhouse.customers.types import Wanted as WantedCustomer
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
+from tillhouse.kit.ids import new_id, short_code
+from tillhouse.kit.partly import Gap
+from tillhouse.kitchen.types import Sending
+from tillhouse.ledger.rules import Stand, postings
+from tillhouse.orders.actions import announce, promotion, stock
+from tillhouse.orders.actions.actor import actor_of
+from tillhouse.orders.actions.kitchen import tell_of_new
+from tillhouse.orders.facts import Earlier, Facts
+from tillhouse.orders.rules import create as rules
+from tillhouse.orders.rules.create import Sale, uuid_of
+from tillhouse.orders.rules.lines import Line, line
+from tillhouse.orders.store.facts import Wanted, find_facts
+from tillhouse.orders.store.place import Entry, insert_order
+from tillhouse.orders.store.show import show_order
+from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
+
+
+class NotRecorded(
+    Problem,
+    kind="refused",
+    code="order_not_recorded",
+    message="The order can't be recorded as things stand.",
+):
+    """A rule of the business refuses a sale."""
+
+
+async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
+    """Everything that is wrong with a new order, also of a wrong form."""
+    facts = await find_facts(call.db, call.book.id, wanted_of(call, new))
+    found = rules.new_faults(new, facts, call.now)
+    with suppress(Gap):
+        found += await promotion.faults(call, new.promotion_id)
+    return found
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The order; whether an earlier request had recorded it; what is left to do afterwards."""
+
+    order: Order
+    is_replay: bool = False
+    sending: Sending | None = None
+
+
+async def create(call: Call, new: NewOrder) -> Outcome:
+    """Record the order, unless an earlier request with the same key did."""
+    facts = await find_facts(call.db, call.book.id, wanted_of(call, new))
+    if facts.earlier is not None:
+        return Outcome(await _earlier(call, facts.earlier), is_replay=True)
+    check(rules.new_faults(new, facts, call.now) + await promotion.faults(call, new.promotion_id))
+    if reason := reason_against(call, new, facts):
+        raise NotRecorded(reason)
+    tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
+    customer_id = new.customer_id
+    if customer_id is None and new.customer_name is not None:
+        wanted = WantedCustomer(name=str(new.customer_name))
+        customer_id, _ = await find_or_create(call, wanted)
+    lines = [line(item, facts) for item in new.items]
+    if new.promotion_id is not None:
+        at = new.occurred_at.at if new.occurred_at else call.now
+        if reason := await promotion.apply(call, new.promotion_id, lines, customer_id, at):
+            raise NotRecorded(reason)
+    sale = rules.decide(new, facts, lines, call.now)
+    if reason := rules.reason_against_needs(sale.needs):
+        raise NotRecorded(reason)
+    entry = _entry(call, new, facts, sale, customer_id)
+    entry.order["tag_ids"] = tags
+    await stock.open_levels(call, sale.needs)
+    written = await insert_order(call.db, call.book.id, call.now, entry)
+    if facts.session is not None and not written.is_seated:
+        raise NotRecorded(rules.closed(facts.session))
+    if short := stock.shortage(written.moved, stock.names_of(sale.needs)):
+        raise NotRecorded(short)
+    if new.promotion_id is not None and not await promotion.count(
+        call, new.promotion_id, customer_id
+    ):
+        raise NotRecorded(promotion.USED_UP)
+    await announce.created(call, entry, sale, events(written.moved, call.business_id, call.now))
+    sending = await _tell_kitchen(call, facts, entry)
+    return Outcome(await _shown(call, entry.order["id"]), sending=sending)
+
+
+async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | None:
+    ticket_id = entry.order["ticket_id"]
+    if ticket_id is None or not facts.tells_queued:
+        return None
+    return (await tell_of_new(call, entry.order["id"], ticket_id)).sending
+
+
+def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
+    """Why an order that is well formed isn't recorded all the same, as far as facts tell."""
+    if reason := rules.reason_against(new, facts):
+        return reason
+    if new.payment_method == "cloove_pay" and call.book.environment == "live":
+        return "No payment provider is set up for live orders: use another payment_method."
+    return None
+
+
+async def _earlier(call: Call, earlier: Earlier) -> Order:
+    """What the same request made long ago; another request with its key is a mistake."""
+    if call.once is None or earlier.fingerprint != call.once.fingerprint.hex():
+        raise KeyReused
+    order = await show_order(call.db, call.book.id, earlier.id)
+    if order is None:
+        raise Missing
+    return order
+
+
+async def _shown(call: Call, order_id: UUID) -> Order:
+    order = await show_order(call.db, call.book.id, order_id)
+    assert order is not None, "it was written a moment ago"  # noqa: S101
+    return order
+
+
+def wanted_of(call: Call, new: NewOrder) -> Wanted:
+    """The ids that the order names, as far as they can be read."""
+
+    def given(name: str) -> Any:
+        try:
+            return getattr(new, name)
+        except Gap:
+            return None
+
+    items: list[NewItem] = given("items") or []
+    named = [ids for ids in map(_ids, items) if ids.product]
+    return Wanted(
+        store_id=given("store_id"),
+        store_name=given("store_name"),
+        customer_id=given("customer_id"),
+        session_id=given("table_session_id"),
+        server_id=given("served_by_user_id"),
+        term_id=given("academic_term_id"),
+        products=list({ids.product for ids in named if ids.product}),
+        variants=list({ids.variant for ids in named if ids.variant}),
+        bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),
+        tags=[tag for tag in map(uuid_of, given("tags") or []) if tag],
+        options=list({option for ids in named for option in ids.options}),
+        key=call.once.key if call.once else None,
+    )
+
+
+class _Ids(msgspec.Struct):
+    product: UUID | None = None
+    variant: UUID | None = None
+    options: Sequence[UUID] = ()
+
+
+def _ids(item: NewItem) -> _Ids:
+    ids = _Ids()
+    with suppress(Gap):
+        ids.product = item.product_id
+        ids.variant = item.variant_id
+        ids.options = [modifier.modifier_option_id for modifier in item.modifiers]
+    return ids
+
+
+def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUID | None) -> Entry:
+    order_id = new_id()
+    items = [_item(one, place) for place, one in enumerate(sale.lines)]
+    stand = Stand(
+        total=sale.totals.total,
+        paid=sale.amount_paid,
+        method=new.payment_method,
+        customer_id=customer_id,
+        status=sale.status,
+    )
+    posted = postings(None, stand, facts.trade.currency)
+    moves = stock.moves(sale.needs, items, reserves=sale.status == "scheduled")
+    order = {
+        **_order(call, new, facts, sale),
+        "id": order_id,
+        "customer_id": customer_id,
+        "promotion_customer_id": customer_id if new.promotion_id else None,
+        "stock_state": _stock_state(sale) if moves else "none",
+        "stock_round": 0,
+        "postings": posted.used,
+        "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
+    }
+    return Entry(order=order, items=items, moves=moves, postings=posted)
+
+
+def _stock_state(sale: Sale) -> str:
+    return "reserved" if sale.status == "scheduled" else "taken"
+
+
+def _origin(call: Call) -> tuple[str, Channel]:
+    """Where an order comes from, and the channel of one that names none."""
+    match call.caller:
+        case KeyCaller():
+            return "api", "other"
+        case UserCaller():
+            return "dashboard", "dashboard"
+        case Clockwork():
+            # The system sells nothing itself: it records what was sold elsewhere.
+            return "import", "other"
+
+
+def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any]:
+    actor = actor_of(call)
+    source, channel = _origin(call)
+    totals = sale.totals
+    return {
+        "short_code": short_code(),
+        "idempotency_key": call.once.key if call.once else None,
+        "idempotency_fingerprint": call.once.fingerprint.hex() if call.once else None,
+        "status": sale.status,
+        "summary": sale.summary,
+        "subtotal_amount": totals.subtotal,
+        "discount_amount": totals.discount,
+        "service_charge_amount": totals.service_charge,
+        "tax_amount": totals.tax,
+        "exclusive_tax_amount": totals.exclusive_tax,
+        "total_amount": totals.total,
+        "amount_paid": sale.amount_paid,
+        "payment_method": new.payment_method,
+        "store_id": facts.store.id if facts.store else None,
+        "channel": new.channel or channel,
+        "scheduled_at": iso(sale.scheduled_at) if sale.scheduled_at else None,
+        "service_mode": new.service_mode,
+        "table_session_id": new.table_session_id,
+        "table_label": sale.table_label,
+        "covers": new.covers,
+        "academic_term_id": new.academic_term_id,
+        "promotion_id": new.promotion_id,
+        "notes": new.notes,
+        "recorded_by_id": actor.id,
+        "recorded_by_name": actor.name,
+        "served_by_id": new.served_by_user_id,
+        "entry_source": "import" if sale.is_import else source,
+        "wants_kitchen": sale.wants_kitchen,
+        "fires_at": iso(sale.fires_at) if sale.fires_at else None,
+        "occurred_at": iso(sale.occurred_at),
+    }
+
+
+def _item(one: Line, place: int) -> dict[str, Any]:
+    variant = one.variant
+    is_named = variant is not None and not variant.is_implicit
+    return {
+        "id": new_id(),
+        "position": place,
+        "line_type": one.line_type,
+        "product_id": one.product.id if one.product else None,
+        "variant_id": variant.id if variant else None,
+        "product_name": one.product_name,
+        "variant_name": variant.name if variant is not None and is_named else None,
+        "quantity": one.quantity,
+        "unit_price": one.unit_price,
+        "original_unit_price": one.original_unit_price,
+        "subtotal_amount": one.subtotal,
+        "discount_amount": one.discount,
+        "tax_amount": one.tax,
+        "total_price": one.total,
+        "image_url": (variant.image_url if variant else None)
+        or (one.product.image_url if one.product else None),
+        "modifiers": one.modifiers,
+        "components": one.components,
+    }

@@ -1,0 +1,126 @@
+"""What the rules need to know of the book before an order is recorded."""
+
+from decimal import Decimal
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+Policy = Literal["deny", "allow"]
+
+
+class Trade(msgspec.Struct, frozen=True, kw_only=True):
+    """How the business trades."""
+
+    type: str
+    currency: str
+    time_zone: str
+    tax_inclusive: bool
+    stock_policy: Policy
+    restocks_cancelled: bool
+
+
+class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The store of the order."""
+
+    id: UUID
+    is_active: bool
+    time_zone: str | None
+    preparation_minutes: int
+
+
+class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The table session that is charged."""
+
+    status: str
+    label: str
+    store_id: UUID | None
+
+
+class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A modifier group of a product."""
+
+    id: UUID
+    name: str
+    min_choices: int
+    max_choices: int | None
+
+
+class OptionFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A modifier option that a line asks for."""
+
+    id: UUID
+    modifier_group_id: UUID
+    name: str
+    price_delta: Decimal
+    is_active: bool
+
+
+class VariantFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A variant with what there is of it where the order is."""
+
+    id: UUID
+    product_id: UUID
+    product_name: str
+    name: str
+    is_implicit: bool
+    is_active: bool
+    price: Decimal | None
+    store_price: Decimal | None
+    image_url: str | None
+    tracks_stock: bool
+    stock_policy: Policy | None
+    low_stock_threshold: Decimal | None
+    # Whether there is a row for it, and of which store: null is the whole business's.
+    has_level: bool
+    level_store_id: UUID | None
+
+
+class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a bundle."""
+
+    quantity: Decimal
+    variant: VariantFacts
+
+
+class ProductFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A product that a line names."""
+
+    id: UUID
+    name: str
+    type: str
+    category_id: UUID | None
+    base_price: Decimal
+    tax_rate: Decimal
+    image_url: str | None
+    is_active: bool
+    is_extra_only: bool
+    groups: list[GroupFacts]
+    variants: list[VariantFacts]
+    components: list[ComponentFacts]
+
+
+class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+    """An order that the idempotency key of this request made, and what that request was."""
+
+    id: UUID
+    fingerprint: str
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that one order rests on."""
+
+    trade: Trade
+    store: StoreFacts | None
+    has_customer: bool
+    session: SessionFacts | None
+    server_name: str | None
+    has_term: bool
+    products: dict[UUID, ProductFacts]
+    options: dict[UUID, OptionFacts]
+    # Which of the tags that are given by id there are.
+    tags: frozenset[UUID]
+    # Whether customers hear that their order is in the kitchen.
+    tells_queued: bool
+    # An order that this idempotency key made long ago.
+    earlier: Earlier | None

@@ -1,0 +1,1 @@
+"""How receipts look: on a page, on A4, on a roll of 80 mm."""

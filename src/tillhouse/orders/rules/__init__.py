@@ -1,0 +1,1 @@
+"""Decisions about orders: pure functions of facts and time."""

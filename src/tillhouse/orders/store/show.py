@@ -1,0 +1,85 @@
+"""The statement that shows orders, one or many: the same columns everywhere."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from asyncpg import Record
+from msgspec import Raw
+
+from tillhouse.db.pool import Db
+from tillhouse.orders.types import Order
+
+ORDER = """
+    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+        (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
+                'productId', i.product_id, 'variantId', i.variant_id,
+                'productName', i.product_name, 'variantName', i.variant_name,
+                'quantity', i.quantity, 'unitPrice', i.unit_price,
+                'originalUnitPrice', i.original_unit_price,
+                'discountAmount', i.discount_amount, 'subtotalAmount', i.subtotal_amount,
+                'taxAmount', i.tax_amount, 'totalPrice', i.total_price,
+                'imageUrl', i.image_url, 'modifiers', i.modifiers,
+                'components', i.components) ORDER BY i.position)
+            FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id) AS items,
+        o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
+        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount, o.currency,
+        o.payment_method,
+        (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
+                'whatsappNumber', c.whatsapp_number)
+            FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,
+        (SELECT json_build_object('id', s.id, 'name', s.name)
+            FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
+        o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
+        o.deposit, iso(o.scheduled_at) AS scheduled_for,
+        iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
+        o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
+        k.status AS kitchen_ticket_status,
+        json_build_object('id', o.recorded_by_id, 'name', o.recorded_by_name) AS recorded_by,
+        (SELECT json_build_object('id', u.id, 'name', u.name)
+            FROM users u WHERE u.id = o.served_by_id) AS served_by,
+        CASE WHEN o.tag_ids <> '{}' THEN
+            (SELECT json_agg(json_build_object('id', t.id, 'name', t.name, 'slug', t.slug)
+                    ORDER BY t.name, t.id)
+                FROM tags t WHERE t.book_id = o.book_id AND t.id = ANY(o.tag_ids))
+        END AS tags,
+        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
+        iso(o.occurred_at) AS occurred_at, iso(o.occurred_at) AS date,
+        iso(o.created_at) AS created_at, iso(o.updated_at) AS updated_at, o.entry_source,
+        o.recovery_session_id,
+        (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
+            WHERE a.book_id = o.book_id AND a.id = o.academic_term_id) AS academic_term,
+        NULL AS receipt_url
+    FROM orders o
+    LEFT JOIN kitchen_tickets k
+        ON k.book_id = o.book_id AND k.order_id = o.id AND k.station = 'kitchen'
+"""
+
+# Columns that PostgreSQL writes as JSON already: they pass as they are.
+_JSON = (
+    "items", "customer", "store", "deposit", "recorded_by", "served_by", "tags", "cancellation",
+    "academic_term",
+)  # fmt: skip
+_NONE = Raw(b"null")
+_EMPTY = Raw(b"[]")
+
+
+def orders_of(rows: Sequence[Record]) -> list[Order]:
+    """Rows of ORDER as orders."""
+    return [Order(**{**row, **_ready(row)}) for row in rows]
+
+
+def _ready(row: Record) -> dict[str, Any]:
+    ready = {name: Raw(row[name].encode()) if row[name] else _NONE for name in _JSON}
+    for name in ("items", "tags"):
+        if ready[name] is _NONE:
+            ready[name] = _EMPTY
+    return ready
+
+
+async def show_order(db: Db, book_id: UUID, order_id: UUID) -> Order | None:
+    """One order, unless it is deleted."""
+    rows = await db.fetch(
+        ORDER + "WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL", book_id, order_id
+    )
+    return orders_of(rows)[0] if rows else None

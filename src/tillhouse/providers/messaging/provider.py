@@ -1,0 +1,57 @@
+"""What a carrier of messages takes and answers."""
+
+from typing import Literal, Protocol
+from uuid import UUID
+
+import msgspec
+
+Result = Literal["sent", "failed", "later", "unknown"]
+
+
+class Account(msgspec.Struct, frozen=True):
+    """What it takes to write from a number."""
+
+    provider_number_id: str
+    access_token: str
+
+    def __repr__(self) -> str:
+        """Keep the token out of logs and tracebacks."""
+        return f"Account({self.provider_number_id!r}, …)"
+
+
+class Template(msgspec.Struct, frozen=True):
+    """An approved text of the business, and what it is filled with."""
+
+    name: str
+    language: str
+    parameters: list[str] = []
+
+
+class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
+    """A message to a customer."""
+
+    message_id: UUID
+    # E.164, or the provider's own name of a person whose number it doesn't tell.
+    to: str
+    text: str
+    template: Template | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of an attempt to send.
+
+    `sent`: the provider has taken it. `failed`: it was refused for good. `later`: it was not
+    taken and may be tried again. `unknown`: it may have been taken, so it is never tried again.
+    """
+
+    result: Result
+    provider_message_id: str | None = None
+    error: str | None = None
+
+
+class Messenger(Protocol):
+    """Carries messages; a failure is an outcome, never an exception."""
+
+    async def send(self, account: Account, message: Outgoing) -> Outcome:
+        """Hand one message over."""
+        ...

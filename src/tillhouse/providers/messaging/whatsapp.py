@@ -1,0 +1,132 @@
+"""WhatsApp's Cloud API: sending, as documented by Meta.
+
+`POST {base}/{phone number id}/messages` with a bearer token. An answer without the id of a
+message, or none at all, leaves open whether the customer gets it: such a message is `unknown`.
+"""
+
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+
+from tillhouse.kit.json import encode
+from tillhouse.providers.messaging.provider import Account, Outcome, Outgoing, Template
+
+BASE_URL = "https://graph.facebook.com/v23.0"
+TIMEOUT_S = 10.0
+TEXT_LENGTH_MAX = 4096
+# An answer is a few hundred bytes; of a longer one nothing is believed.
+_ANSWER_BYTES_MAX = 64 * 1024
+_ERROR_LENGTH_MAX = 300
+
+# Refusals that pass: too many calls, too many messages, a service that is briefly down.
+PASSING = frozenset({4, 80007, 130429, 131000, 131016, 131056, 131057})
+_TOO_MANY = 429
+
+
+class _Error(msgspec.Struct):
+    """What is wrong, in an answer of 4xx or 5xx."""
+
+    code: int
+    message: str = ""
+
+
+class _Refusal(msgspec.Struct):
+    error: _Error
+
+
+class _Taken(msgspec.Struct):
+    id: str
+
+
+class _Accepted(msgspec.Struct):
+    messages: list[_Taken]
+
+
+class WhatsApp:
+    """Sends by the Cloud API at one address."""
+
+    def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+
+    async def send(self, account: Account, message: Outgoing) -> Outcome:
+        """Hand one message over."""
+        url = f"{self._base_url}/{quote(account.provider_number_id, safe='')}/messages"
+        headers = {
+            "authorization": f"Bearer {account.access_token}",
+            "content-type": "application/json",
+        }
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=self._timeout) as session,
+                session.post(
+                    url, data=encode(payload(message)), headers=headers, allow_redirects=False
+                ) as response,
+            ):
+                return judge(response.status, await _start(response))
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            # Nobody was reached, so nothing was handed over.
+            return Outcome("later", error=type(error).__name__)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            return Outcome("unknown", error=type(error).__name__)
+
+
+async def _start(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    while len(body) < _ANSWER_BYTES_MAX:
+        part = await response.content.read(_ANSWER_BYTES_MAX - len(body))
+        if not part:
+            break
+        body += part
+    return bytes(body)
+
+
+def payload(message: Outgoing) -> dict[str, Any]:
+    """The body of a request; our id comes back with every report on the message."""
+    # A person who hides the number is known by an id instead.
+    named = {"to": message.to} if message.to.startswith("+") else {"recipient": message.to}
+    body: dict[str, Any] = {
+        "messaging_product": "whatsapp",
+        "recipient_type": "individual",
+        **named,
+        "biz_opaque_callback_data": str(message.message_id),
+    }
+    if message.template is not None:
+        return {**body, "type": "template", "template": _filled(message.template)}
+    return {**body, "type": "text", "text": {"body": message.text, "preview_url": False}}
+
+
+def _filled(template: Template) -> dict[str, Any]:
+    body: dict[str, Any] = {"name": template.name, "language": {"code": template.language}}
+    if template.parameters:
+        parameters = [{"type": "text", "text": text} for text in template.parameters]
+        body["components"] = [{"type": "body", "parameters": parameters}]
+    return body
+
+
+def judge(status: int, body: bytes) -> Outcome:
+    """What an answer means."""
+    if status in range(200, 300):
+        try:
+            taken = msgspec.json.decode(body, type=_Accepted).messages
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            taken = []
+        if not taken or not taken[0].id:
+            return Outcome("unknown", error=f"http_{status}_without_id")
+        return Outcome("sent", taken[0].id[:_ERROR_LENGTH_MAX])
+    try:
+        error = msgspec.json.decode(body, type=_Refusal).error
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _judge_bare(status)
+    words = f"{error.code}: {error.message}"[:_ERROR_LENGTH_MAX]
+    return Outcome("later" if error.code in PASSING else "failed", error=words)
+
+
+def _judge_bare(status: int) -> Outcome:
+    """An answer that says nothing more than its status, perhaps from something in between."""
+    if status == _TOO_MANY:
+        return Outcome("later", error=f"http_{status}")
+    is_refusal = status in range(400, 500) and status != 408
+    return Outcome("failed" if is_refusal else "unknown", error=f"http_{status}")

@@ -1,0 +1,88 @@
+"""Which moves cross a threshold, and what there was too little of: for any numbers."""
+
+from decimal import Decimal
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tillhouse.catalog.stock.facts import Moved
+from tillhouse.catalog.stock.rules import LOW, OUT, crossings, events, shorts
+from tillhouse.kit.clock import now
+
+# Small whole numbers meet the lines exactly; the others lie anywhere.
+QUANTITIES = st.integers(-4, 4).map(Decimal) | st.decimals(-1000, 1000, places=3)
+THRESHOLDS = st.none() | st.integers(0, 4).map(Decimal) | st.decimals(0, 1000, places=3)
+ZERO = Decimal(0)
+
+
+def _moved(
+    change: Decimal, available: Decimal, threshold: Decimal | None, *, is_moved: bool = True
+) -> Moved:
+    return Moved(
+        variant_id=UUID(int=1),
+        product_id=UUID(int=2),
+        store_id=None,
+        on_hand_change=change,
+        reserved_change=ZERO,
+        on_hand=available,
+        reserved=ZERO,
+        threshold=threshold,
+        is_moved=is_moved,
+    )
+
+
+@given(QUANTITIES, st.lists(QUANTITIES, max_size=20), THRESHOLDS)
+def test_each_event_alternates_with_its_rearming(
+    start: Decimal, changes: list[Decimal], threshold: Decimal | None
+) -> None:
+    """Between two of the same event the stock was above the line; below it none fires."""
+    lines = {LOW: threshold, OUT: ZERO}
+    available = start
+    for change in changes:
+        before, available = available, available + change
+        fired = set(crossings(_moved(change, available, threshold)))
+        for event, line in lines.items():
+            goes_below = line is not None and before > line >= available
+            assert (event in fired) == goes_below
+
+
+@given(QUANTITIES, QUANTITIES, THRESHOLDS)
+def test_what_adds_fires_nothing(
+    change: Decimal, available: Decimal, threshold: Decimal | None
+) -> None:
+    """Neither does what was not moved."""
+    assert not list(crossings(_moved(abs(change), available, threshold)))
+    stuck = _moved(change, available, threshold, is_moved=False)
+    assert events([stuck], UUID(int=3), now()) == []
+
+
+def test_a_reservation_counts_like_a_sale() -> None:
+    """What can be sold crosses the threshold, whatever lies on the shelf."""
+    moved = Moved(
+        variant_id=UUID(int=1),
+        product_id=UUID(int=2),
+        store_id=UUID(int=3),
+        on_hand_change=ZERO,
+        reserved_change=Decimal(3),
+        on_hand=Decimal(10),
+        reserved=Decimal(6),
+        threshold=Decimal(5),
+    )
+    [(event, data)] = events([moved], UUID(int=4), now())
+    assert event == LOW
+    assert data.store_id == UUID(int=3)
+    assert data.metadata["available"] == Decimal(4)
+    assert data.metadata["onHand"] == Decimal(10)
+
+
+def test_a_shortage_says_what_was_asked_and_what_there_is() -> None:
+    """By name where it is known; only of what was not moved."""
+    stuck = _moved(Decimal("-3.500"), Decimal("2.000"), None, is_moved=False)
+    [short] = shorts([stuck, _moved(Decimal(-1), Decimal(4), None)])
+    assert short.sentence() == (
+        f"There is not enough of variant {UUID(int=1)}: 3.5 requested, 2 available."
+    )
+    assert short.sentence("Rice") == (
+        f"There is not enough of Rice (variant {UUID(int=1)}): 3.5 requested, 2 available."
+    )

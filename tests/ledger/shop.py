@@ -1,0 +1,221 @@
+"""Sales as the ledger sees them: rows of orders, and the postings of each of their changes."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, LiteralString
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from tests.api import Api
+from tests.make import Business
+from tillhouse.access.house import House
+from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import new_id, short_code
+from tillhouse.ledger.rules import Method, Stand, Status, postings
+from tillhouse.ledger.store.posting import Origin, record_postings, rows
+
+
+class Order(msgspec.Struct):
+    """An order of a test, and where it stands."""
+
+    id: UUID
+    code: str
+    stand: Stand
+
+
+def stand(
+    total: int | str,
+    paid: int | str = 0,
+    customer: UUID | None = None,
+    *,
+    method: Method = "cash",
+    status: Status = "pending",
+) -> Stand:
+    """An order as the ledger sees it, in few words."""
+    return Stand(
+        total=Decimal(total),
+        paid=Decimal(paid),
+        method=method,
+        customer_id=customer,
+        status=status,
+    )
+
+
+class Shop:
+    """A book of a business, and the rows that its orders need."""
+
+    def __init__(
+        self, business: Business, house: House, sql: asyncpg.Connection | Db, book: UUID
+    ) -> None:
+        self.business = business
+        self.house = house
+        self.sql = sql
+        self.book = book
+        self.currency = "NGN"
+        self.moment = now()
+
+    @classmethod
+    async def of(
+        cls,
+        business: Business,
+        house: House,
+        sql: asyncpg.Connection | Db,
+        environment: str = "test",
+    ) -> "Shop":
+        """One of the two books of a business."""
+        book = await sql.fetchval(
+            "SELECT id FROM books WHERE business_id = $1 AND environment = $2",
+            UUID(business.id),
+            environment,
+        )
+        assert book is not None
+        return cls(business, house, sql, book)
+
+    async def reader(self) -> Api:
+        """A client that may read the transactions and debts."""
+        return await self.business.client("finance:read")
+
+    async def customer(self, name: str = "Bola") -> UUID:
+        """A customer of the book."""
+        customer_id = new_id()
+        await self.sql.execute(
+            """
+            INSERT INTO customers (book_id, id, name, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $4)
+            """,
+            self.book,
+            customer_id,
+            name,
+            now(),
+        )
+        return customer_id
+
+    async def sell(self, first: Stand, happened_at: datetime | None = None) -> Order:
+        """A new order, posted in one transaction with its row."""
+        order = Order(new_id(), short_code(), first)
+        async with self.house.pool.transaction() as db:
+            await self._insert(db, order)
+            await self._post(db, order, None, first, happened_at or now())
+        return order
+
+    async def change(self, order: Order, **what: Any) -> None:
+        """The order as it is to be from now on."""
+        after = msgspec.structs.replace(order.stand, **what)
+        async with self.house.pool.transaction() as db:
+            await self._update(db, order.id, after)
+            await self._post(db, order, order.stand, after, now())
+        order.stand = after
+
+    async def _insert(self, db: Db, order: Order) -> None:
+        first = order.stand
+        await db.execute(
+            """
+            INSERT INTO orders (book_id, id, short_code, status, summary, currency,
+                subtotal_amount, discount_amount, service_charge_amount, tax_amount,
+                exclusive_tax_amount, total_amount, amount_paid, payment_method, customer_id,
+                channel, recorded_by_id, recorded_by_name, entry_source, occurred_at,
+                created_at, updated_at)
+            VALUES ($1, $2, $3, $4, '1 × Rice', $5, $6, 0, 0, 0, 0, $6, $7, $8, $9, 'other',
+                $10, 'Ada Owner', 'api', $11, $11, $11)
+            """,
+            self.book,
+            order.id,
+            order.code,
+            first.status,
+            self.currency,
+            first.total,
+            first.paid,
+            first.method,
+            first.customer_id,
+            UUID(self.business.user_id),
+            now(),
+        )
+
+    async def _update(self, db: Db, order_id: UUID, after: Stand) -> None:
+        is_deleted = after.status == "deleted"
+        await db.execute(
+            """
+            UPDATE orders SET status = coalesce($3, status), total_amount = $4, amount_paid = $5,
+                subtotal_amount = $4, payment_method = $6, customer_id = $7, deleted_at = $8
+            WHERE book_id = $1 AND id = $2
+            """,
+            self.book,
+            order_id,
+            None if is_deleted else after.status,
+            after.total,
+            after.paid,
+            after.method,
+            after.customer_id,
+            now() if is_deleted else None,
+        )
+
+    async def _post(
+        self, db: Db, order: Order, before: Stand | None, after: Stand, happened_at: datetime
+    ) -> None:
+        made = postings(before, after, self.currency)
+        first = await db.fetchval(
+            """
+            UPDATE orders SET postings = postings + $3
+            WHERE book_id = $1 AND id = $2 RETURNING postings - $3
+            """,
+            self.book,
+            order.id,
+            made.used,
+        )
+        origin = Origin(
+            order_id=order.id,
+            customer_id=after.customer_id,
+            store_id=None,
+            happened_at=happened_at,
+        )
+        await record_postings(db, (self.book, now(), self.currency), origin, rows(made, first))
+
+    async def accounts(self) -> dict[tuple[str, UUID], Decimal]:
+        """Debits less credits of each account that isn't even, from the transfers alone."""
+        found = await self.sql.fetch(
+            """
+            SELECT kind, owner, sum(amount) AS amount FROM (
+                SELECT debit_kind AS kind, debit_owner AS owner, amount
+                FROM ledger_transfers WHERE book_id = $1
+                UNION ALL
+                SELECT credit_kind, credit_owner, -amount
+                FROM ledger_transfers WHERE book_id = $1
+            ) AS sides GROUP BY 1, 2 HAVING sum(amount) <> 0
+            """,
+            self.book,
+        )
+        return {(row["kind"], row["owner"]): row["amount"] for row in found}
+
+    async def balance(self, customer: UUID) -> tuple[Decimal, Decimal] | None:
+        """The kept debits and credits of a customer's credit."""
+        row = await self.sql.fetchrow(
+            """
+            SELECT debits, credits FROM ledger_balances
+            WHERE book_id = $1 AND kind = 'customer_credit' AND owner_id = $2
+            """,
+            self.book,
+            customer,
+        )
+        return (row["debits"], row["credits"]) if row else None
+
+    async def rows_of(self, order: Order) -> dict[str, Sequence[asyncpg.Record]]:
+        """What was written for an order: transfers, transactions and debts."""
+        found: dict[str, Sequence[asyncpg.Record]] = {}
+        found["transfers"] = await self.sql.fetch(
+            "SELECT * FROM ledger_transfers WHERE book_id = $1 AND source_id = $2 ORDER BY id",
+            self.book,
+            order.id,
+        )
+        for table, statement in _BY_ORDER.items():
+            found[table] = await self.sql.fetch(statement, self.book, order.id)
+        return found
+
+
+_BY_ORDER: dict[str, LiteralString] = {
+    "transactions": "SELECT * FROM transactions WHERE book_id = $1 AND order_id = $2 ORDER BY id",
+    "debts": "SELECT * FROM debts WHERE book_id = $1 AND order_id = $2 ORDER BY id",
+}

@@ -1,0 +1,252 @@
+"""What is posted for an order: after any walk, each account holds what the order's stand says."""
+
+from collections import defaultdict
+from decimal import Decimal
+from typing import get_args
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.ledger.shop import stand
+from tillhouse.ledger.rules import (
+    NOBODY,
+    TENDERS,
+    Account,
+    Method,
+    Postings,
+    Stand,
+    Status,
+    Transfer,
+    postings,
+)
+
+ANN, BEN = UUID(int=7), UUID(int=8)
+# Few values that meet often (equal, over, under), among any others.
+AMOUNTS = st.sampled_from([0, 100, 150, 200]).map(Decimal) | st.decimals(0, 10**14, places=4)
+STANDS = st.builds(
+    Stand,
+    total=AMOUNTS,
+    paid=AMOUNTS,
+    method=st.sampled_from(get_args(Method)),
+    customer_id=st.sampled_from([None, ANN, BEN]),
+    status=st.sampled_from(get_args(Status)),
+)
+WALKS = st.lists(STANDS, min_size=1, max_size=8)
+
+
+class Books:
+    """A ledger in memory, by nothing but the postings."""
+
+    def __init__(self) -> None:
+        self.accounts: defaultdict[Account, Decimal] = defaultdict(Decimal)
+        self.kinds: defaultdict[str, Decimal] = defaultdict(Decimal)
+        self.received = Decimal(0)
+        self.debts: dict[UUID, Decimal] = {}
+        self.closed: list[tuple[UUID, str]] = []
+
+    def post(self, made: Postings) -> None:
+        """Add one step."""
+        for transfer in made.transfers:
+            self.accounts[transfer.debit] += transfer.amount
+            self.accounts[transfer.credit] -= transfer.amount
+            self.kinds[transfer.kind] += transfer.amount
+        self.received += sum((receipt.amount for receipt in made.receipts), Decimal(0))
+        for owing in made.owing:
+            if owing.closes:
+                del self.debts[owing.customer_id]
+                self.closed.append((owing.customer_id, owing.closes))
+            else:
+                self.debts[owing.customer_id] = owing.balance
+
+    def uneven(self) -> dict[Account, Decimal]:
+        """Accounts that hold something: debits less credits."""
+        return {account: held for account, held in self.accounts.items() if held}
+
+
+def walked(walk: list[Stand]) -> Books:
+    """The books after a walk."""
+    books = Books()
+    for before, after in zip([None, *walk], walk, strict=False):
+        books.post(postings(before, after, "NGN"))
+    return books
+
+
+def left(now: Stand) -> Decimal:
+    """What is to be paid for what was sold; what was paid ahead counts below zero."""
+    if now.is_sold:
+        return max(now.total - now.paid, Decimal(0))
+    return -now.paid if now.status == "scheduled" else Decimal(0)
+
+
+def change_of(now: Stand) -> Decimal:
+    """What was handed out over the counter: it is nobody's any more, whatever the order becomes."""
+    if now.method != "cash" or now.status == "scheduled":
+        return Decimal(0)
+    return max(now.paid - now.total, Decimal(0))
+
+
+def surplus(now: Stand) -> tuple[Account, Decimal]:
+    """Which account of a payer holds how much too much."""
+    kept = (
+        Account("customer_credit", now.customer_id)
+        if now.customer_id
+        else Account("unapplied_receipts")
+    )
+    if now.status in ("cancelled", "deleted"):
+        return kept, now.paid - change_of(now)
+    if now.is_sold and now.method != "cash":
+        return kept, max(now.paid - now.total, Decimal(0))
+    return kept, Decimal(0)
+
+
+@given(WALKS)
+def test_every_account_says_what_the_order_says(walk: list[Stand]) -> None:
+    """Receivable, sales and surplus depend on the last stand alone, whichever way led there."""
+    books, now = walked(walk), walk[-1]
+    account, over = surplus(now)
+    wanted = {
+        Account("receivable", now.customer_id or NOBODY): left(now),
+        Account("sales"): -now.total if now.is_sold else Decimal(0),
+        account: -over,
+    }
+    tenders = {Account(kind) for kind in TENDERS.values()}
+    held = {name: amount for name, amount in books.uneven().items() if name not in tenders}
+    assert held == {name: amount for name, amount in wanted.items() if amount}
+
+
+@given(WALKS)
+def test_money_in_the_tenders_is_what_was_paid_less_the_change(walk: list[Stand]) -> None:
+    """Payments less corrections are what was paid; only change leaves the drawer."""
+    books, now = walked(walk), walk[-1]
+    assert books.kinds["payment"] - books.kinds["payment_correction"] == now.paid
+    assert books.received == now.paid
+    change = change_of(now)
+    assert books.kinds["change"] - books.kinds["change_returned"] == change
+    tenders = {Account(kind) for kind in TENDERS.values()}
+    assert sum(books.accounts[tender] for tender in tenders) == now.paid - change
+
+
+@given(WALKS)
+def test_there_is_one_debt_with_what_is_left_or_none(walk: list[Stand]) -> None:
+    """A customer's pending or completed order with something left has exactly that debt."""
+    books, now = walked(walk), walk[-1]
+    owes = now.customer_id and now.status in ("pending", "completed") and now.total > now.paid
+    assert books.debts == ({now.customer_id: now.total - now.paid} if owes else {})
+
+
+@given(WALKS)
+def test_a_step_posts_each_kind_once_and_never_nothing(walk: list[Stand]) -> None:
+    """No empty transfer, no account with itself, no kind twice; the same stand posts nothing."""
+    for before, after in zip([None, *walk], walk, strict=False):
+        made = postings(before, after, "NGN")
+        kinds = [transfer.kind for transfer in made.transfers]
+        assert len(kinds) == len(set(kinds)) == made.used
+        assert all(transfer.amount > 0 for transfer in made.transfers)
+        assert all(transfer.debit != transfer.credit for transfer in made.transfers)
+        assert all(receipt.amount for receipt in made.receipts)
+        assert postings(after, after, "NGN").is_nothing
+
+
+@given(WALKS)
+def test_no_step_takes_back_more_credit_than_the_order_gave(walk: list[Stand]) -> None:
+    """Alone with its order, a customer's credit is never below zero, between steps as after."""
+    books = Books()
+    for before, after in zip([None, *walk], walk, strict=False):
+        books.post(postings(before, after, "NGN"))
+        for account, held in books.accounts.items():
+            if account.kind in ("customer_credit", "unapplied_receipts"):
+                assert held <= 0
+
+
+@given(STANDS, STANDS)
+def test_there_and_back_again_leaves_nothing(one: Stand, other: Stand) -> None:
+    """What a step posts, the step back takes back."""
+    books, before = walked([one, other, one]), walked([one])
+    tenders = {Account(kind) for kind in TENDERS.values()}
+    for account in {*books.accounts, *before.accounts} - tenders:
+        assert books.accounts[account] == before.accounts[account]
+    assert books.debts == before.debts
+
+
+def test_a_sale_for_cash_gives_change() -> None:
+    """1,500 for what costs 1,000: 1,000 stay in the drawer."""
+    made = postings(None, stand(1000, 1500, ANN), "NGN")
+    owner = Account("receivable", ANN)
+    assert made.transfers == (
+        Transfer(owner, Account("sales"), Decimal(1000), "sale"),
+        Transfer(Account("cash"), owner, Decimal(1500), "payment"),
+        Transfer(owner, Account("cash"), Decimal(500), "change"),
+    )
+
+
+@pytest.mark.parametrize("status", ["cancelled", "deleted"])
+def test_change_stays_handed_out_when_the_sale_is_undone(status: Status) -> None:
+    """1,500 for what costs 1,000, cancelled: 1,000 are the customer's, 500 are gone for good."""
+    sold = stand(1000, 1500, ANN)
+    over = msgspec.structs.replace(sold, status=status)
+    owner, credit = Account("receivable", ANN), Account("customer_credit", ANN)
+    assert postings(sold, over, "NGN").transfers == (
+        Transfer(Account("sales"), owner, Decimal(1000), "sale_reversed"),
+        Transfer(owner, credit, Decimal(1000), "credit_given"),
+    )
+    assert walked([sold, over]).uneven() == {
+        Account("cash"): Decimal(1000),
+        credit: Decimal(-1000),
+    }
+    again = postings(over, sold, "NGN").transfers
+    assert [transfer.kind for transfer in again] == ["credit_taken_back", "sale"]
+
+
+@pytest.mark.parametrize("method", ["transfer", "pos", "cloove_pay", "other"])
+def test_too_much_by_any_other_way_becomes_credit(method: Method) -> None:
+    """The customer's if there is one; else it waits for its owner."""
+    paid = stand(1000, 1500, ANN, method=method)
+    assert walked([paid]).accounts[Account("customer_credit", ANN)] == -500
+    unknown = msgspec.structs.replace(paid, customer_id=None)
+    assert walked([unknown]).accounts[Account("unapplied_receipts")] == -500
+    assert walked([unknown, paid]).uneven() == walked([paid]).uneven()
+
+
+def test_a_payment_of_a_debt_is_one() -> None:
+    """The first receipt belongs to the sale, one that finds a debt to the debt."""
+    first, second = stand(1000, 400, ANN), stand(1000, 1000, ANN)
+    assert [r.type for r in postings(None, first, "NGN").receipts] == ["sale"]
+    assert [r.type for r in postings(first, second, "NGN").receipts] == ["debt_payment"]
+    without = stand(1000, 400), stand(1000, 1000)
+    assert [r.type for r in postings(*without, "NGN").receipts] == ["sale"]
+
+
+def test_a_correction_takes_back_what_was_booked() -> None:
+    """Lower paid is a correction by the old method, also when the method changes with it."""
+    before, after = stand(1000, 800, method="pos"), stand(1000, 300, method="transfer")
+    made = postings(before, after, "NGN")
+    assert [(t.kind, t.credit, t.amount) for t in made.transfers] == [
+        ("payment_correction", Account("pos"), Decimal(500))
+    ]
+    assert [(r.type, r.method, r.amount) for r in made.receipts] == [
+        ("adjustment", "pos", Decimal(-500))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "closes"),
+    [
+        (stand(1000, 1000, ANN), "paid"),
+        (stand(400, 400, ANN), "paid"),
+        (stand(1000, 400, ANN, status="cancelled"), "voided"),
+        (stand(1000, 400, ANN, status="scheduled"), "voided"),
+        (stand(1000, 400, ANN, status="refunded"), "voided"),
+        (stand(1000, 400, ANN, status="deleted"), "removed"),
+        (stand(1000, 400, BEN), "voided"),
+        (stand(1000, 1000, BEN), "voided"),
+        (stand(1000, 400), "voided"),
+    ],
+)
+def test_how_a_debt_ends(after: Stand, closes: str) -> None:
+    """Paid, voided or removed; another customer's debt is a new one."""
+    books = walked([stand(1000, 400, ANN), after])
+    assert books.closed == [(ANN, closes)]
+    assert books.debts == ({BEN: Decimal(600)} if after.debt else {})

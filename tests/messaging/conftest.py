@@ -1,0 +1,43 @@
+"""An application whose WhatsApp is a server in this process."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.make import Make
+from tests.messaging.line import Line
+from tests.providers.meta import Meta
+from tillhouse.app import App
+from tillhouse.settings import from_env
+
+
+@pytest.fixture(scope="session")
+async def whatsapp() -> AsyncIterator[Meta]:
+    """The server, for all tests of a run."""
+    meta = await Meta().start()
+    yield meta
+    await meta.stop()
+
+
+@pytest.fixture(scope="session")
+async def writing_app(database_url: str, master_key: str, whatsapp: Meta) -> AsyncIterator[App]:
+    """An application that sends to it."""
+    settings = from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+            "TILLHOUSE_WHATSAPP_URL": whatsapp.url,
+        }
+    )
+    app = App(settings, database_url, master_key)
+    await app.start()
+    yield app
+    await app.stop()
+
+
+@pytest.fixture
+async def line(writing_app: App, whatsapp: Meta) -> Line:
+    """A business that has connected its number, in its live book."""
+    whatsapp.mood = "accepts"
+    business = await Make(writing_app, writing_app.house).business()
+    return await Line.open(writing_app.house, business, whatsapp)

@@ -1,0 +1,118 @@
+"""The list of orders once more in plain Python: which fit, in which order, and their figures."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from tests.orders.shop import Body
+
+Order = Body
+Query = dict[str, Any]
+SOLD = ("pending", "completed")
+_WORD = re.compile(r"\w+")
+
+
+def fits(order: Order, query: Query) -> bool:
+    """Whether an order meets every condition of a query."""
+    return all(_CONDITIONS[name](order, value) for name, value in query.items())
+
+
+def newest(orders: Sequence[Order], query: Query) -> list[Order]:
+    """Those that fit, in the order of the list."""
+    found = [order for order in orders if fits(order, query)]
+    if query.get("scheduled_only") == "true":
+        return sorted(found, key=lambda order: (order["scheduledFor"], order["id"]))
+    return sorted(found, key=lambda order: (order["occurredAt"], order["id"]), reverse=True)
+
+
+def summary(orders: Sequence[Order], query: Query, day: tuple[str, str]) -> Body:
+    """The figures beside the list; a day begins and ends (not included) at an instant."""
+    found = [order for order in orders if fits(order, query)]
+    timeless = {n: v for n, v in query.items() if n not in ("start_date", "end_date")}
+    today = [o for o in orders if fits(o, timeless) and day[0] <= o["occurredAt"] < day[1]]
+    sold = [order for order in found if order["status"] in SOLD]
+    revenue = _sum(sold)
+    completed, cancelled = (
+        [order for order in found if order["status"] == status]
+        for status in ("completed", "cancelled")
+    )
+    pending = [order for order in found if order["status"] == "pending"]
+    return {
+        "todayOrders": sum(o["status"] not in ("cancelled", "refunded") for o in today),
+        "todayRevenue": _sum([order for order in today if order["status"] in SOLD]),
+        "totalOrders": len(orders),
+        "filteredOrders": len(found),
+        "totalRevenue": revenue,
+        "averageOrderValue": _cents(revenue / len(sold)) if sold else 0,
+        "pendingOrdersCount": sum(order["status"] == "pending" for order in orders),
+        "pendingOutstandingAmount": _sum(pending, "remainingAmount"),
+        "completedOrdersCount": len(completed),
+        "completedRevenue": _sum(completed),
+        "cancelledOrdersCount": len(cancelled),
+        "cancelledRevenue": _sum(cancelled),
+    }
+
+
+def _sum(orders: Sequence[Order], name: str = "totalAmount") -> Decimal:
+    return sum((Decimal(str(order[name])) for order in orders), Decimal(0))
+
+
+def _cents(amount: Decimal) -> Decimal:
+    return amount.quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
+
+
+def _id(order: Order, name: str) -> str | None:
+    return order[name]["id"] if order[name] else None
+
+
+def _search(order: Order, text: str) -> bool:
+    name = order["customer"]["name"].lower() if order["customer"] else ""
+    words, wanted = _WORD.findall(name), _WORD.findall(text.lower())
+    return order["shortCode"].startswith(text.strip().upper()) or (
+        bool(words and wanted)
+        and all(any(word.startswith(want) for word in words) for want in wanted)
+    )
+
+
+def _at(order: Order) -> datetime:
+    return datetime.fromisoformat(order["occurredAt"])
+
+
+# Dates come as `Given`: they mean more than their text says.
+_CONDITIONS: dict[str, Any] = {
+    "status": lambda o, v: o["status"] in v.split(","),
+    "payment_status": lambda o, v: o["paymentStatus"] in v.split(","),
+    "channel": lambda o, v: o["channel"] in v.split(","),
+    "service_mode": lambda o, v: o["serviceMode"] in v.split(","),
+    "payment_method": lambda o, v: o["paymentMethod"] == v,
+    "customer_id": lambda o, v: _id(o, "customer") == v,
+    "store_id": lambda o, v: _id(o, "store") in (v, None),
+    "store_ids": lambda o, v: _id(o, "store") in v.split(","),
+    "recorded_by_id": lambda o, v: _id(o, "recordedBy") == v,
+    "staff_id": lambda o, v: v in (_id(o, "recordedBy"), _id(o, "servedBy")),
+    "served_by_user_id": lambda o, v: _id(o, "servedBy") == v,
+    "table_session_id": lambda o, v: o["tableSessionId"] == v,
+    "academic_term_id": lambda o, v: _id(o, "academicTerm") == v,
+    "tag_ids": lambda o, v: bool({tag["id"] for tag in o["tags"]} & set(v.split(","))),
+    "start_date": lambda o, v: _at(o) >= v.first,
+    "end_date": lambda o, v: _at(o) <= v.last,
+    "search": _search,
+    "is_automated": lambda o, v: o["isAutomated"] is (v == "true"),
+    "channel_fulfilled": lambda o, v: (o["channelFulfilledAt"] is not None) is (v == "true"),
+    "scheduled_only": lambda o, v: v != "true" or o["status"] == "scheduled",
+}
+
+
+class Given(str):
+    """A date or timestamp of a query, with the first and the last instant that it means."""
+
+    first: datetime
+    last: datetime
+
+    def __new__(cls, text: str, first: datetime, last: datetime | None = None) -> "Given":
+        """`text` goes over the wire."""
+        given = super().__new__(cls, text)
+        given.first, given.last = first, last or first
+        return given

@@ -1,0 +1,138 @@
+"""What a book holds at one moment, read straight from its rows."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from tests.orders.model import Events
+from tillhouse.access.house import House
+from tillhouse.ledger.faults import Fault
+from tillhouse.ledger.proof import prove
+
+
+class Names(msgspec.Struct):
+    """What the model calls the rows."""
+
+    orders: dict[str, int] = {}
+    variants: dict[str, str] = {}
+
+
+class Snapshot:
+    """Reads the rows of a book in the words of the model."""
+
+    def __init__(self, sql: asyncpg.Connection, book: UUID, names: Names) -> None:
+        self._sql = sql
+        self._book = book
+        self._names = names
+
+    async def debts(self) -> dict[int, tuple[str, Decimal]]:
+        """The active debts: of which order who owes how much."""
+        rows = await self._sql.fetch(_DEBTS, self._book)
+        named = [self._names.orders[str(row["order_id"])] for row in rows]
+        assert len(named) == len(set(named)), "an order has two active debts"
+        return {
+            number: (row["name"], row["balance"])
+            for number, row in zip(named, rows, strict=True)
+        }  # fmt: skip
+
+    async def levels(self) -> dict[tuple[str, bool], list[Decimal]]:
+        """On hand and reserved by variant and place, which must be the sums of their moves."""
+        rows = await self._sql.fetch(_LEVELS, self._book)
+        for row in rows:
+            assert (row["on_hand"], row["reserved"]) == (row["moved"], row["promised"]), row
+        return {
+            (self._names.variants[str(row["variant_id"])], row["in_store"]): [
+                row["on_hand"],
+                row["reserved"],
+            ]
+            for row in rows
+        }
+
+    async def accounts(self) -> dict[tuple[str, str | None], Decimal]:
+        """Debits less credits of every account that isn't even."""
+        rows = await self._sql.fetch(_ACCOUNTS, self._book)
+        return {(row["kind"], row["name"]): row["held"] for row in rows}
+
+    async def uses(self) -> dict[tuple[str, str | None], int]:
+        """How often each promotion was used: in all, and by whom."""
+        rows = await self._sql.fetch(_USES, self._book)
+        return {(row["promotion"], row["customer"]): row["used"] for row in rows}
+
+    async def events(self) -> Events:
+        """How often what was told of which order, variant, customer."""
+        rows = await self._sql.fetch(_TOLD + _EVENTS, self._book)
+        known: dict[str, Any] = {**self._names.orders, **self._names.variants}
+        found: Events = Counter()
+        for row in rows:
+            found[row["type"], known.get(row["subject"], row["subject"])] += row["count"]
+        return found
+
+    async def stories(self) -> dict[int, list[dict[str, Any]]]:
+        """The events of each order, the oldest first, with what they carry."""
+        rows = await self._sql.fetch(_TOLD + _STORIES, self._book)
+        found: dict[int, list[dict[str, Any]]] = {n: [] for n in self._names.orders.values()}
+        for row in rows:
+            said = json.loads(row["metadata"], parse_float=Decimal, parse_int=Decimal)
+            found[self._names.orders[row["subject"]]].append({"type": row["type"], **said})
+        return found
+
+
+async def proof(house: House, book: UUID) -> list[Fault]:
+    """What is wrong with the ledger of a book."""
+    async with house.pool.reading() as db:
+        return [fault async for fault in prove(db, book)]
+
+
+_DEBTS = """
+    SELECT d.order_id, c.name, d.balance FROM debts d
+    JOIN customers c ON c.book_id = $1 AND c.id = d.customer_id
+    WHERE d.book_id = $1 AND d.status = 'active'
+"""
+_LEVELS = """
+    SELECT l.variant_id, l.store_id IS NOT NULL AS in_store, l.on_hand, l.reserved,
+        coalesce(sum(m.on_hand_change), 0) AS moved, coalesce(sum(m.reserved_change), 0) AS promised
+    FROM stock_levels l
+    LEFT JOIN stock_moves m ON m.book_id = $1 AND m.variant_id = l.variant_id
+        AND m.store_id IS NOT DISTINCT FROM l.store_id
+    WHERE l.book_id = $1 GROUP BY l.id, l.variant_id, l.store_id, l.on_hand, l.reserved
+"""
+_ACCOUNTS = """
+    SELECT s.kind, c.name, sum(s.amount) AS held FROM (
+        SELECT debit_kind AS kind, debit_owner AS owner, amount
+        FROM ledger_transfers WHERE book_id = $1
+        UNION ALL
+        SELECT credit_kind, credit_owner, -amount FROM ledger_transfers WHERE book_id = $1
+    ) s LEFT JOIN customers c ON c.book_id = $1 AND c.id = s.owner
+    GROUP BY s.kind, c.name HAVING sum(s.amount) <> 0
+"""
+_USES = """
+    SELECT p.name AS promotion, NULL AS customer, p.used FROM promotions p
+    WHERE p.book_id = $1 AND p.used <> 0
+    UNION ALL
+    SELECT p.name, c.name, u.used FROM promotion_customers u
+    JOIN promotions p ON p.book_id = $1 AND p.id = u.promotion_id
+    JOIN customers c ON c.book_id = $1 AND c.id = u.customer_id
+    WHERE u.book_id = $1 AND u.used <> 0
+"""
+_TOLD = """
+    WITH told AS (
+        SELECT e.id, e.type, e.payload::jsonb -> 'data' AS data FROM webhook_events e
+        WHERE e.book_id = $1 AND e.type ~ '^(order|payment|kitchen_ticket|inventory|contact)[.]'
+    ), named AS (
+        SELECT t.id, t.type, t.data -> 'metadata' AS metadata,
+            coalesce(c.name, t.data -> 'metadata' ->> 'orderId', t.data ->> 'entityId') AS subject
+        FROM told t
+        LEFT JOIN customers c ON c.book_id = $1 AND t.type LIKE 'contact.%'
+            AND c.id::text = t.data ->> 'entityId'
+    )
+"""
+_EVENTS = "SELECT type, subject, count(*) AS count FROM named GROUP BY type, subject"
+_STORIES = """
+    SELECT type, subject, metadata FROM named
+    WHERE type ~ '^(order|payment|kitchen_ticket)[.]' ORDER BY id
+"""

@@ -1,0 +1,278 @@
+"""The list of orders: every filter alone and together, pages, order, search, summary."""
+
+import random
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+from tests.api import Response
+from tests.make import Make
+from tests.orders import plain
+from tests.orders.conftest import Open
+from tests.orders.history import COUNT, ZONE, History
+from tests.orders.plain import Query
+from tests.orders.shop import ORDERS, Shop, fee
+from tillhouse.app import App
+from tillhouse.kit.clock import end_of_day, iso, now, start_of_day
+
+COMBINATIONS = 200
+FILTERS = (
+    "status", "payment_status", "channel", "service_mode", "payment_method", "customer_id",
+    "store_id", "store_ids", "recorded_by_id", "staff_id", "served_by_user_id",
+    "table_session_id", "academic_term_id", "tag_ids", "start_date", "end_date", "search",
+    "is_automated", "channel_fulfilled", "scheduled_only",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+async def history(app: App, sql: asyncpg.Connection) -> History:
+    """Sixty orders in one shop, which no test of this file changes."""
+    shop = await Shop.open(Make(app, app.house), sql, time_zone=ZONE)
+    return await History.of(shop)
+
+
+async def _list(shop: Shop, query: dict[str, Any], **options: Any) -> Response:
+    text = urlencode(query)
+    return await shop.api.get(f"{ORDERS}?{text}" if text else ORDERS, **options)
+
+
+async def _check(history: History, query: Query) -> None:
+    """The list, its meta and its summary say what the plain filter says."""
+    answer = await _list(history.shop, {**query, "limit": "100"}, status=200)
+    expected = plain.newest(history.orders, query)
+    assert [order["id"] for order in answer.data] == [order["id"] for order in expected], query
+    assert answer.data == expected
+    assert answer.json["meta"] == {
+        "total": len(expected), "page": 1, "perPage": 100, "totalPages": 1 if expected else 0,
+        "hasMore": False,
+    }  # fmt: skip
+    today = (history.moment + timedelta(hours=1)).date()
+    day = (iso(start_of_day(today, ZONE)), iso(start_of_day(today + timedelta(days=1), ZONE)))
+    figures = {name: Decimal(str(v)) for name, v in answer.json["summary"].items()}
+    assert figures == plain.summary(history.orders, query, day), query
+
+
+def _queries(history: History) -> dict[str, list[str]]:
+    """Values of every parameter, of those that fit some orders and of those that fit none."""
+    orders = history.orders
+    people = {o["recordedBy"]["id"] for o in orders}
+    customers = {o["customer"]["id"] for o in orders if o["customer"]}
+    first, second = history.stores
+    vip, late, gift = history.tags
+    nobody = str(uuid4())
+    return {
+        "status": ["pending", "completed", "scheduled", "cancelled", "refunded",
+                   "pending,completed", "scheduled,cancelled,refunded"],
+        "payment_status": ["paid", "partial", "pending", "paid,partial"],
+        "channel": ["whatsapp", "in_person,voice", "tiktok"],
+        "service_mode": ["dine_in", "takeaway,room_service"],
+        "payment_method": ["cash", "pos", "credit"],
+        "customer_id": [*sorted(customers), nobody],
+        "store_id": [first, second, nobody],
+        "store_ids": [first, f"{first},{second}", nobody],
+        "recorded_by_id": [*sorted(people), nobody],
+        "staff_id": [*sorted(people), nobody],
+        "served_by_user_id": [history.shop.business.user_id, nobody],
+        "table_session_id": [history.things["table_session_id"], nobody],
+        "academic_term_id": [history.things["academic_term_id"], nobody],
+        "tag_ids": [vip, f"{late},{gift}", nobody],
+        "start_date": [history.day(3), history.day(0), history.instant(20)],
+        "end_date": [history.day(3), history.day(1), history.instant(20)],
+        "search": ["ada", "ADA OBI", "obi ad", "bol", "zainab", "o'neil", "nobody", "john",
+                   "mary-ann", "%", orders[5]["shortCode"],
+                   orders[9]["shortCode"].lower(), orders[9]["shortCode"][:4]],
+        "is_automated": ["true", "false"],
+        "channel_fulfilled": ["true", "false"],
+        "scheduled_only": ["true", "false"],
+    }  # fmt: skip
+
+
+async def test_the_history_is_of_all_kinds(history: History) -> None:
+    """So that the tests below can fail."""
+    orders = history.orders
+    assert len(orders) == COUNT
+    for name, least in (("status", 5), ("paymentStatus", 3), ("channel", 4), ("serviceMode", 4)):
+        assert len({order[name] for order in orders}) >= least
+    assert _queries(history).keys() == set(FILTERS)
+    for name, values in _queries(history).items():
+        fitting = [sum(plain.fits(o, {name: value}) for o in orders) for value in values]
+        assert any(0 < count < COUNT for count in fitting), name
+
+
+async def test_without_a_filter_all_are_listed(history: History) -> None:
+    """The newest sale first, whole resources."""
+    await _check(history, {})
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_every_filter_alone(history: History, name: str) -> None:
+    """Each parameter of the contract, with each of its values."""
+    for value in _queries(history)[name]:
+        await _check(history, {name: value})
+
+
+async def test_filters_together(history: History) -> None:
+    """Two to five at once: all of them hold."""
+    dice = random.Random(11)  # noqa: S311 - the same queries every time
+    values = _queries(history)
+    for _ in range(COMBINATIONS):
+        names = dice.sample(sorted(values), dice.choice((2, 2, 2, 3, 5)))
+        await _check(history, {name: dice.choice(values[name]) for name in names})
+
+
+@pytest.mark.parametrize("query", [{}, {"status": "completed"}, {"scheduled_only": "true"}])
+@pytest.mark.parametrize("limit", [1, 7, 50, 60])
+async def test_pages_make_up_the_list(history: History, query: Query, limit: int) -> None:
+    """In one order, nothing twice and nothing left out; the page after the last is empty."""
+    expected = plain.newest(history.orders, query)
+    pages = -(-len(expected) // limit)
+    seen: list[str] = []
+    for page in range(1, pages + 2):
+        answer = await _list(history.shop, {**query, "page": page, "limit": limit}, status=200)
+        assert answer.json["meta"] == {
+            "total": len(expected), "page": page, "perPage": limit, "totalPages": pages,
+            "hasMore": page < pages,
+        }  # fmt: skip
+        seen += [order["id"] for order in answer.data]
+    assert seen == [order["id"] for order in expected]
+
+
+async def test_a_page_has_fifty_unless_told(history: History) -> None:
+    """The first of them; the summary is of all."""
+    answer = await _list(history.shop, {}, status=200)
+    assert len(answer.data) == 50
+    assert answer.json["meta"]["perPage"] == 50
+    assert answer.json["meta"]["hasMore"] is True
+    assert answer.json["summary"]["filteredOrders"] == COUNT
+
+
+IDS = [name for name in FILTERS if name.endswith(("_id", "_ids"))]
+WRONG = {
+    "status": ["paid", "Pending", "pending,,completed", ""],
+    "payment_status": ["completed", ""],
+    "channel": ["sms", "WhatsApp"],
+    "service_mode": ["delivery"],
+    "payment_method": ["card", "cash,pos"],
+    "page": ["0", "-1", "x", "1.5", ""],
+    "limit": ["0", "101", "x"],
+    "start_date": ["soon", "2026-13-01", "2026-01-31T10:00:00"],
+    "end_date": ["", "2026-02-30"],
+    "is_automated": ["yes", "1", ""],
+    "channel_fulfilled": ["TRUE"],
+    "scheduled_only": ["null"],
+    **{name: ["x", "1", ""] for name in IDS},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_a_wrong_filter_is_named(history: History, name: str) -> None:
+    """422, never an empty list that looks like an answer."""
+    for value in WRONG[name]:
+        answer = await _list(history.shop, {name: value}, status=422)
+        assert (answer.error, answer.wrong_fields) == ("validation_error", {name}), value
+
+
+async def test_wrong_and_unknown_filters_are_named_at_once(history: History) -> None:
+    """A mistyped filter must not widen the list."""
+    query = {"state": "pending", "limit": "1000", "store_id": "x"}
+    answer = await _list(history.shop, query, status=422)
+    assert answer.wrong_fields == {"state", "limit", "store_id"}
+
+
+async def test_the_day_is_the_businesss(open_shop: Open) -> None:
+    """Where the local date is not that of UTC, today's orders are those of the local day."""
+    moment = now()
+    # A zone whose midnight is at least an hour away and whose date is another than UTC's.
+    zone, ahead = ("Etc/GMT+12", -12) if moment.hour < 11 else ("Etc/GMT-14", 14)
+    today = (moment + timedelta(hours=ahead)).date()
+    assert today != moment.date()
+    shop = await open_shop(time_zone=zone)
+    begins = start_of_day(today, zone)
+    for price, at in ((1, begins - timedelta(milliseconds=1)), (10, begins)):
+        await shop.sell(fee(price), occurred_at=iso(at))
+    await shop.sell(fee(100))
+    cancelled = await shop.sell(fee(1000))
+    await shop.to(cancelled, "cancelled")
+    await shop.sell(fee(10_000), scheduled_for=iso(moment + timedelta(days=3)))
+    whole = (await _list(shop, {}, status=200)).json["summary"]
+    assert (whole["todayOrders"], whole["todayRevenue"]) == (3, 110)
+    yesterday = today - timedelta(days=1)
+    dated = {"start_date": yesterday.isoformat(), "end_date": yesterday.isoformat()}
+    answer = await _list(shop, dated, status=200)
+    assert [order["totalAmount"] for order in answer.data] == [1]
+    assert answer.json["summary"]["todayRevenue"] == 110
+    last = {"end_date": iso(end_of_day(yesterday, zone)), "start_date": iso(begins)}
+    assert (await _list(shop, last, status=200)).data == []
+
+
+async def test_a_store_has_its_own_day(open_shop: Open) -> None:
+    """With a cut-off at four in the morning, what was sold at two is yesterday's."""
+    moment = now()
+    # A zone where it is between two and three now: the day of before goes on until four.
+    ahead = (2 - moment.hour + 12) % 24 - 12
+    zone = f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"
+    shop = await open_shop(time_zone="UTC")
+    store = (await shop.store(time_zone=zone, day_cutoff="04:00"))["id"]
+    yesterday = (moment + timedelta(hours=ahead)).date() - timedelta(days=1)
+    begins = start_of_day(yesterday, zone) + timedelta(hours=4)
+    prices = ((1, begins - timedelta(milliseconds=1)), (10, begins), (100, moment))
+    for price, at in prices:
+        await shop.sell(fee(price), occurred_at=iso(at), store_id=store)
+    summary = (await _list(shop, {"store_id": store}, status=200)).json["summary"]
+    assert (summary["todayOrders"], summary["todayRevenue"]) == (2, 110)
+    await shop.api.patch(f"/v1/stores/{store}", {"day_cutoff": "00:00"}, status=200)
+    summary = (await _list(shop, {"store_id": store}, status=200)).json["summary"]
+    assert (summary["todayOrders"], summary["todayRevenue"]) == (1, 100)
+
+
+async def test_an_empty_book_has_a_summary(open_shop: Open) -> None:
+    """Zeros, and no page."""
+    shop = await open_shop()
+    answer = await _list(shop, {}, status=200)
+    assert answer.data == []
+    assert set(answer.json["summary"].values()) == {0}
+    assert len(answer.json["summary"]) == 12
+    assert answer.json["meta"] == {
+        "total": 0, "page": 1, "perPage": 50, "totalPages": 0, "hasMore": False,
+    }  # fmt: skip
+
+
+async def test_the_summary_follows_every_change(open_shop: Open) -> None:
+    """Payment, cancellation, deletion: at once, and exactly."""
+    shop = await open_shop()
+
+    async def figures() -> tuple[float, ...]:
+        found = (await _list(shop, {}, status=200)).json["summary"]
+        names = ("totalOrders", "totalRevenue", "averageOrderValue", "pendingOrdersCount",
+                 "pendingOutstandingAmount", "completedRevenue", "cancelledRevenue")  # fmt: skip
+        return tuple(found[name] for name in names)
+
+    first = await shop.sell(fee(100), amount_paid=30)
+    await shop.sell(fee(50.01), amount_paid=60)
+    assert await figures() == (2, 150.01, 75.01, 1, 70, 50.01, 0)
+    await shop.patch(first, amount_paid=100)
+    assert await figures() == (2, 150.01, 75.01, 0, 0, 150.01, 0)
+    await shop.patch(first, total_amount=80)
+    assert await figures() == (2, 130.01, 65.01, 0, 0, 130.01, 0)
+    await shop.to(first, "cancelled")
+    assert await figures() == (2, 50.01, 50.01, 0, 0, 50.01, 80)
+    await shop.delete(first)
+    assert await figures() == (1, 50.01, 50.01, 0, 0, 50.01, 0)
+
+
+async def test_books_do_not_mix(open_shop: Open) -> None:
+    """Orders of the live book and of other businesses are in no list and no figure."""
+    shop, stranger = await open_shop(), await open_shop()
+    live = await shop.other_book()
+    for other in (stranger, live):
+        order = await other.sell(fee(100), amount_paid=100)
+        answer = await _list(shop, {}, status=200)
+        assert answer.data == []
+        assert set(answer.json["summary"].values()) == {0}
+        assert (await _list(shop, {"search": order["shortCode"]}, status=200)).data == []
+        assert (await shop.api.get(f"{ORDERS}/{order['id']}")).status == 404

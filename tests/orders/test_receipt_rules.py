@@ -1,0 +1,192 @@
+"""What a receipt says: amounts as they are, sums that lead to the total."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tillhouse.kit.clock import iso
+from tillhouse.kit.money import EXPONENTS
+from tillhouse.orders.rules.receipt import VALID_FOR, Content, Line, Seller, amount, sheet, until
+
+AT = datetime(2026, 3, 29, 23, 5, tzinfo=UTC)
+SELLER = Seller(
+    business="Ada's",
+    environment="live",
+    time_zone="Africa/Lagos",
+    store=None,
+    address=None,
+    phone=None,
+    exclusive_tax=Decimal(0),
+)
+CONTENT = Content(
+    seller=SELLER,
+    short_code="7KQ4M2XB",
+    status="completed",
+    occurred_at=iso(AT),
+    scheduled_for=None,
+    customer=None,
+    table=None,
+    served_by=None,
+    currency="NGN",
+    lines=[],
+    subtotal=Decimal(100),
+    discount=Decimal(0),
+    service_charge=Decimal(0),
+    tax=Decimal(0),
+    adjustment=Decimal(0),
+    total=Decimal(100),
+    paid=Decimal(100),
+    method="cash",
+)
+MINUS = "\N{MINUS SIGN}"
+amounts = st.decimals(min_value=0, max_value=10**14, places=2)
+
+
+def content(**changes: Any) -> Content:
+    """A content that differs from the plain one in this."""
+    return msgspec.structs.replace(CONTENT, **changes)
+
+
+def seller(**changes: Any) -> Seller:
+    """A seller that differs from the plain one in this."""
+    return msgspec.structs.replace(SELLER, **changes)
+
+
+def sums(**changes: Any) -> dict[str, Decimal]:
+    """The rows below the lines, as numbers again."""
+    rows = sheet(content(**changes), 1, AT).sums
+    return {row.label: number(row.amount.removeprefix("NGN ")) for row in rows}
+
+
+def number(text: str) -> Decimal:
+    """What an amount says."""
+    return Decimal(text.replace(",", "").replace(MINUS, "-"))
+
+
+@given(value=st.decimals(-(10**14), 10**14, places=4), currency=st.sampled_from(sorted(EXPONENTS)))
+def test_an_amount_says_what_it_is(value: Decimal, currency: str) -> None:
+    """Never rounded, never with fewer decimals than the currency has."""
+    text = amount(value, currency)
+    assert number(text) == value
+    decimals = len(text.partition(".")[2])
+    assert decimals >= EXPONENTS[currency]
+    assert "E" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "currency", "text"),
+    [
+        ("0", "NGN", "0.00"),
+        ("1234567.5", "NGN", "1,234,567.50"),
+        ("1500", "JPY", "1,500"),
+        ("1.5", "KWD", "1.500"),
+        ("-20", "USD", f"{MINUS}20.00"),
+        ("1E+3", "USD", "1,000.00"),
+        ("0.005", "USD", "0.005"),
+    ],
+)
+def test_amounts_by_example(value: str, currency: str, text: str) -> None:
+    """Commas between thousands, a real minus."""
+    assert amount(Decimal(value), currency) == text
+
+
+@given(subtotal=amounts, discount=amounts, charge=amounts, tax=amounts, paid=amounts, more=amounts)
+def test_the_rows_lead_to_the_total(
+    subtotal: Decimal, discount: Decimal, charge: Decimal, tax: Decimal, paid: Decimal,
+    more: Decimal,
+) -> None:  # fmt: skip
+    """What stands above the total adds up to it, what stands below settles it."""
+    total = subtotal - min(discount, subtotal) + charge + tax + more
+    rows = sums(
+        seller=seller(exclusive_tax=tax),
+        subtotal=subtotal,
+        discount=min(discount, subtotal),
+        service_charge=charge,
+        tax=tax,
+        adjustment=more,
+        total=total,
+        paid=paid,
+    )
+    labels = list(rows)
+    above = sum((rows[label] for label in labels[: labels.index("Total")]), Decimal(0))
+    assert rows["Total"] == total == (above if above else subtotal)
+    assert rows["Total"] + rows.get("Change", 0) == rows["Paid"] + rows.get("Remaining", 0)
+
+
+def test_tax_within_the_prices_is_told_beside_the_total() -> None:
+    """It adds nothing."""
+    rows = sums(tax=Decimal(7))
+    assert list(rows) == ["Total", "Tax included", "Paid"]
+    assert rows["Tax included"] == 7
+
+
+@pytest.mark.parametrize("status", ["cancelled", "refunded"])
+def test_nothing_remains_of_what_is_over(status: str) -> None:
+    """Nobody is asked to pay for an order that is none."""
+    assert "Remaining" not in sums(status=status, paid=Decimal(0))
+
+
+def test_marks_stand_where_they_should() -> None:
+    """Test, cancelled or refunded, copy: as many as are true."""
+    test = seller(environment="test")
+    assert sheet(content(), 1, AT).marks == []
+    assert sheet(content(), 2, AT).marks == ["Copy"]
+    assert sheet(content(seller=test, status="refunded"), 3, AT).marks == [
+        "Test",
+        "Refunded",
+        "Copy",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("zone", "text"),
+    [
+        ("Africa/Lagos", "30 Mar 2026, 00:05"),
+        ("UTC", "29 Mar 2026, 23:05"),
+        ("Asia/Kathmandu", "30 Mar 2026, 04:50"),
+        # An hour after the clocks went forward.
+        ("Europe/London", "30 Mar 2026, 00:05"),
+    ],
+)
+def test_dates_are_those_of_the_business(zone: str, text: str) -> None:
+    """Of its wall clock."""
+    there = seller(time_zone=zone)
+    shown = sheet(content(seller=there, scheduled_for=iso(AT)), 1, AT)
+    facts = dict(shown.facts)
+    assert facts["Date"] == facts["Scheduled for"] == text
+    assert text in shown.footer
+
+
+@pytest.mark.parametrize(
+    ("quantity", "text"), [("1", "1"), ("10", "10"), ("2.500", "2.5"), ("0.001", "0.001")]
+)
+def test_quantities_are_short(quantity: str, text: str) -> None:
+    """Without zeros that say nothing."""
+    line = Line(
+        name="Rice", variant=None, quantity=Decimal(quantity), unit_price=Decimal(1),
+        amount=Decimal(1), modifiers=[],
+    )  # fmt: skip
+    assert sheet(content(lines=[line]), 1, AT).lines[0].quantity == text
+
+
+def test_a_place_is_told_once() -> None:
+    """A store that is called like its business is not named twice, and empty lines are none."""
+    named = seller(store="Ada's", address=" 12 Road \n\n Lagos ", phone="")
+    assert sheet(content(seller=named), 1, AT).place == ["12 Road", "Lagos"]
+
+
+def test_an_address_ends_after_a_week() -> None:
+    """In whole seconds."""
+    assert until(AT) == int(AT.timestamp()) + VALID_FOR.total_seconds()
+
+
+def test_an_address_of_many_lines_takes_one() -> None:
+    """Nothing of it is lost."""
+    named = seller(address="\n".join(f"Line {n}" for n in range(40)))
+    (place,) = sheet(content(seller=named), 1, AT).place
+    assert place.endswith("Line 38, Line 39")
