@@ -34,7 +34,7 @@ _KEPT = """
 _TOLD = """
     SELECT count(*) AS times FROM webhook_events e JOIN books b ON b.id = e.book_id
     WHERE b.business_id = $1 AND e.type = 'order.created'
-        AND convert_from(e.payload, 'UTF8')::jsonb #>> '{data,entityId}' = ANY($2::text[])
+        AND e.payload::jsonb #>> '{data,entityId}' = ANY($2::text[])
 """
 _ON_HAND = """
     SELECT sum(l.on_hand) AS on_hand FROM stock_levels l
@@ -48,6 +48,17 @@ _ON_HAND = """
 def mark() -> str:
     """What the keys of one test begin with."""
     return uuid4().hex[:8]
+
+
+@pytest.fixture
+def business(command: Command, mark: str) -> str:
+    """The id of a business of its own."""
+    made = command.json(
+        "business", "create", "--name", f"Shop {mark}", "--owner-name", "Bola Owner", "--email",
+        f"{mark}@example.com", "--type", "retail", "--currency", "NGN", "--password-stdin",
+        pipe="correct horse battery\n",
+    )  # fmt: skip
+    return made["businessId"]
 
 
 @pytest.fixture

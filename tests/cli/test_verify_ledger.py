@@ -41,4 +41,4 @@ async def test_verify_names_the_order_that_is_wrong(
     }
     assert str(order_id) in shown
     assert "its payments come to 0" in shown
-    assert command.json("verify") == {"businesses": 1, "broken": []}
+    assert command.json("verify")["broken"] == []

@@ -13,6 +13,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
+from asyncpg.pgproto import pgproto
 
 from tillhouse.kit.ids import CODE_ALPHABET
 
@@ -125,4 +126,5 @@ def ordered_id(milliseconds: int, chance: int) -> UUID:
     value |= (chance & 0xFFF) << 64
     value |= 0b10 << 62
     value |= (chance >> 12) & 0x3FFF_FFFF_FFFF_FFFF
-    return UUID(int=value)
+    # Made, and later sent, in half the time of the standard library's; it is one of its kind.
+    return pgproto.UUID(value.to_bytes(16, "big"))

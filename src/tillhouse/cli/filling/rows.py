@@ -112,7 +112,7 @@ class Scribe:
             return None
         return encode(
             {
-                "id": self._id(sale, sale.at),
+                "id": self._id(sale, sale.milliseconds),
                 "provider": "sandbox",
                 "status": "paid",
                 "accountNumber": f"99{sale.number % 10**8:08}",
@@ -129,7 +129,7 @@ class Scribe:
     def _item(self, sale: Sale, one: Line, place: int) -> Row:
         product, variant = one.product, one.variant
         return (
-            self._book_id, self._id(sale, sale.at), sale.id, place, one.line_type,
+            self._book_id, self._id(sale, sale.milliseconds), sale.id, place, one.line_type,
             product.id if product else None, variant.id if variant else None, one.product_name,
             None if variant is None or variant.is_implicit else variant.name, one.quantity,
             one.unit_price, one.original_unit_price, one.subtotal, one.discount, one.tax,
@@ -140,17 +140,18 @@ class Scribe:
         self, sale: Sale, posted: Postings, moment: datetime, first: int, made: Batch
     ) -> None:
         book, currency = self._book_id, self._currency
+        at = int(moment.timestamp() * 1000)
         for number, one in enumerate(posted.transfers, first):
             debit, credit = one.debit, one.credit
             made.accounts.update(((debit.kind, debit.owner_id), (credit.kind, credit.owner_id)))
             made.rows["ledger_transfers"].append((
-                book, self._id(sale, moment), debit.kind, debit.owner_id, credit.kind,
+                book, self._id(sale, at), debit.kind, debit.owner_id, credit.kind,
                 credit.owner_id, one.amount, currency, one.kind, "order", sale.id, number, moment,
                 moment,
             ))  # fmt: skip
         for one in posted.receipts:
             made.rows["transactions"].append((
-                book, self._id(sale, moment), self._reference(sale), one.type, "successful",
+                book, self._id(sale, at), self._reference(sale), one.type, "successful",
                 one.method, one.amount, currency, sale.id, sale.customer_id, sale.store_id,
                 moment, moment, moment,
             ))  # fmt: skip
@@ -161,15 +162,15 @@ class Scribe:
         """A debt that begins; or ends, which is always of the order that was written last."""
         if one.closes is None:
             debts.append((
-                self._book_id, self._id(sale, moment), sale.id, one.customer_id, "active",
-                one.balance, self._currency, moment, None, moment,
+                self._book_id, self._id(sale, sale.milliseconds), sale.id, one.customer_id,
+                "active", one.balance, self._currency, moment, None, moment,
             ))  # fmt: skip
         else:
             kept = debts.pop()
             debts.append((*kept[:4], one.closes, Decimal(0), kept[6], kept[7], moment, moment))
 
-    def _id(self, sale: Sale, moment: datetime) -> UUID:
-        return plan.ordered_id(int(moment.timestamp() * 1000), sale.chance.getrandbits(74))
+    def _id(self, sale: Sale, milliseconds: int) -> UUID:
+        return plan.ordered_id(milliseconds, sale.chance.getrandbits(74))
 
     def _reference(self, sale: Sale) -> str:
         return "TXN-" + "".join(sale.chance.choices(CODE_ALPHABET, k=_REFERENCE_LENGTH))

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from itertools import accumulate
 from random import Random
 from typing import Any, Generic, TypeVar, cast
@@ -67,6 +67,7 @@ class Sale(msgspec.Struct, kw_only=True):
 
     id: UUID
     number: int
+    milliseconds: int
     at: datetime
     changed_at: datetime
     status: str
@@ -111,6 +112,7 @@ class Till:
         chance = Random(plan.seed(shop.book_id, number))  # noqa: S311 - no secret
         share = self._plan.share(number)
         at = self._times.moment(share)
+        milliseconds = int(at.timestamp() * 1000)
         channel = _CHANNELS.of(chance)
         store = _STORES.of(chance)
         mode = _MODES.of(chance) if channel in _ON_SITE else None
@@ -119,7 +121,7 @@ class Till:
         chance_of_customer = 0.35 if channel in _ON_SITE else 0.9
         known = chance.random() < chance_of_customer
         made = Sale(
-            id=plan.ordered_id(int(at.timestamp() * 1000), chance.getrandbits(74)),
+            id=plan.ordered_id(milliseconds, chance.getrandbits(74)), milliseconds=milliseconds,
             number=number, at=at, changed_at=at, status="completed", lines=lines, totals=totals,
             summary=summary(lines), paid=totals.total, method=_METHODS.of(chance),
             customer_id=self._customer(number, chance) if known else None,
@@ -187,7 +189,7 @@ def _end(made: Sale, is_late: bool, until: datetime) -> None:
             made.method = "cash"
         if made.method == "cash" and luck > 0.9:
             # A round note: the rest is change.
-            made.paid = -(-made.paid // _NOTE) * _NOTE
+            made.paid = (made.paid / _NOTE).to_integral_value(ROUND_CEILING) * _NOTE
         made.is_automated = made.method == "cloove_pay" and luck > 0.6
         made.stands = [(made.at, _stand(made, "completed", made.paid))]
 
@@ -257,7 +259,6 @@ def _adorn(made: Sale, shop: Shop) -> None:
         }
     elif made.status == "completed" and made.channel not in _ON_SITE and chance.random() < 0.96:
         made.fulfilled_at = made.at + timedelta(minutes=chance.randint(10, 180))
-    made.at = made.at.replace(microsecond=made.at.microsecond // 1000 * 1000)
 
 
 def source_of(channel: str) -> str:

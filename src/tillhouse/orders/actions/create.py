@@ -76,6 +76,7 @@ async def create(call: Call, new: NewOrder) -> Outcome:
         at = new.occurred_at.at if new.occurred_at else call.now
         if reason := await promotion.apply(call, new.promotion_id, lines, customer_id, at):
             raise NotRecorded(reason)
+        check(list(rules.discount_errors(new.discount_amount, lines)))
     sale = rules.decide(new, facts, lines, call.now)
     if reason := rules.reason_against_needs(sale.needs):
         raise NotRecorded(reason)

@@ -1,6 +1,7 @@
 """Orders from a file: judged many at a time, recorded each by itself and once for ever."""
 
 import asyncio
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
@@ -17,10 +18,10 @@ from tillhouse.customers.rules import wanted_faults
 from tillhouse.customers.store import find_country
 from tillhouse.customers.types import Wanted as WantedCustomer
 from tillhouse.db.constraints import is_chance, refusal
-from tillhouse.db.pool import Db
+from tillhouse.db.pool import FAILURES, Db
 from tillhouse.http.fields import right_parts
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Problem
+from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Problem, Unavailable
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.partly import Gap
 from tillhouse.kitchen.actions import send
@@ -149,6 +150,9 @@ async def record(house: House, origin: Source, ready: Ready) -> Recorded:
                 return Recorded(faults=_faults(refusal(error) or Invalid.field("", _UNSTORABLE)))
         except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError):
             return Recorded(faults=[FieldError("", _UNSTORABLE)])
+        except Unavailable:
+            # That is nothing that the order could be blamed for.
+            raise
         except Problem as problem:
             return Recorded(faults=_faults(problem))
     raise AssertionError("the last try answers or raises")
@@ -166,7 +170,9 @@ async def _record(house: House, origin: Source, ready: Ready) -> Recorded:
             new = msgspec.structs.replace(new, customer_id=customer_id)
         outcome = await create.create(call, new)
     if outcome.sending is not None:
-        await send(house, outcome.sending)
+        # The order is recorded, whatever becomes of the message.
+        with contextlib.suppress(Problem, *FAILURES):
+            await send(house, outcome.sending)
     return Recorded(is_there=outcome.is_replay)
 
 
@@ -206,7 +212,7 @@ def _case(asked: Asked) -> _Case:
 
 def _verdict(case: _Case) -> Verdict:
     asked = case.asked
-    faults = sheet.of_skus(case.faults, asked, case.missing)
+    faults = case.faults
     if faults or case.is_there:
         return Verdict(row_key=asked.row_key, is_there=case.is_there, faults=faults)
     assert asked.fingerprint is not None, "its form is right"  # noqa: S101
@@ -247,6 +253,7 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
                 continue
             if sku not in found:
                 case.missing.add(place)
+                case.faults.append(FieldError(f"items[{place}].product_sku", sheet.NO_SKU))
             else:
                 product_id, variant_id = found[sku]
                 ids = {"product_id": str(product_id)}
@@ -278,10 +285,11 @@ async def _judge_group(call: Call, group: Sequence[tuple[_Case, NewOrder, Wanted
     promoted = await promotion.faults(call, _promotion_of(group[0][1]))
     for case, new, _ in group:
         named = {fault.field for fault in case.faults}
-        found = [*rules.new_faults(new, facts, call.now), *promoted]
+        ruled = sheet.in_skus(rules.new_faults(new, facts, call.now), case.asked, case.missing)
+        found = [*ruled, *promoted]
         # What the form says of a field is enough.
         case.faults += [fault for fault in found if fault.field not in named]
-        if not case.faults and not case.missing:
+        if not case.faults:
             reason = create.reason_against(call, new, facts)
             case.faults += [FieldError("", reason)] if reason else []
 

@@ -227,7 +227,7 @@ def _fires_at(order: Standing, after: Standing, now: datetime) -> datetime | Non
         return None
     if after.scheduled_at is not None:
         return after.scheduled_at - timedelta(minutes=after.preparation_minutes)
-    return order.fires_at or now
+    return min(order.fires_at or now, now)
 
 
 def _cancellation(

@@ -170,9 +170,15 @@ def _sum_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
 
 def _discount_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
     if new.discount_amount:
-        most = total_rules.discountable([line_rules.line(item, facts) for item in new.items])
-        if new.discount_amount > most:
-            yield FieldError("discount_amount", f"must not exceed the {most} that it is taken off")
+        lines = [line_rules.line(item, facts) for item in new.items]
+        yield from discount_errors(new.discount_amount, lines)
+
+
+def discount_errors(discount: Decimal | None, lines: Sequence[Line]) -> Iterator[FieldError]:
+    """Whether a discount is more than the lines cost, or than a promotion has left of that."""
+    most = total_rules.discountable(lines)
+    if discount is not None and discount > most:
+        yield FieldError("discount_amount", f"must not exceed the {most:f} that it is taken off")
 
 
 def closed(session: SessionFacts) -> str:

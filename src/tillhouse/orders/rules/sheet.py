@@ -64,19 +64,23 @@ def ask(given: dict[str, Any]) -> Asked:
     return asked
 
 
-def of_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> list[FieldError]:
-    """What the rules find wrong, in the words of who gave skus and no ids."""
-    found = [FieldError(f"items[{place}].product_sku", NO_SKU) for place in sorted(missing)]
+def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> list[FieldError]:
+    """What the rules find wrong, in the words of who gave skus and no ids.
+
+    The sku of a line in `missing` is nobody's, so the rules saw a line without a product.
+    """
+    found: list[FieldError] = []
     for error in faults:
         line = _LINE.fullmatch(error.field)
         place = int(line["place"]) if line else -1
-        if place in missing:
-            # Of a line without its product nothing more is known.
-            continue
-        has_sku = 0 <= place < len(asked.skus) and asked.skus[place] is not None
-        if line and has_sku and line["name"] in ("product_id", "variant_id"):
-            several = line["name"] == "variant_id"
-            reason = _SEVERAL if several else error.message
+        if line is None or place >= len(asked.skus) or asked.skus[place] is None:
+            found.append(error)
+        elif place in missing:
+            # That it needs a price is said of lines without a product.
+            if asked.value["items"][place].get("custom_price") is not None:
+                found.append(error)
+        elif line["name"] in ("product_id", "variant_id"):
+            reason = _SEVERAL if line["name"] == "variant_id" else error.message
             found.append(FieldError(f"items[{place}].product_sku", reason))
         else:
             found.append(error)
