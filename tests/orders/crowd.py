@@ -15,7 +15,8 @@ from tests.orders import plain
 from tests.orders.basket import No
 from tests.orders.shop import ORDERS, Body, exact
 from tests.orders.snapshot import proof
-from tests.orders.walk import (
+from tests.orders.walk import CENT, Change
+from tests.orders.world import (
     Adjust,
     Confirm,
     Create,
@@ -31,7 +32,6 @@ from tests.orders.walk import (
 
 # What a refusal may say: never that the server broke.
 REFUSALS = (400, 404, 409, 422)
-CENT = Decimal("0.01")
 
 
 class Crowd:
@@ -92,7 +92,7 @@ class Crowd:
             self.world.orders.append(answer.data["id"])
         return answer
 
-    async def _change(self, step: Patch | Confirm | Delete | Send | Stage) -> None:
+    async def _change(self, step: Change) -> None:
         order = self.world.orders[step.order % len(self.world.orders)]
         path, api = f"{ORDERS}/{order}", self.world.shop.api
         match step:
@@ -132,22 +132,24 @@ class Crowd:
     async def _check_stock(self, orders: list[Body]) -> None:
         """On hand is what there was and came less what is sold; reserved what is promised."""
         levels = await self.world.rows.levels()
-        there: Counter[str] = Counter()
+        there: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
         for (variant, _), (on_hand, reserved) in levels.items():
             there[variant, "sold"] -= on_hand
             there[variant, "promised"] += reserved
             if not self.world.model.allows[variant]:
                 assert on_hand >= reserved, "more was sold than there was"
-        wanted: Counter[Any] = Counter()
+        wanted: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
         for (variant, _), (on_hand, _) in self.world.model.levels.items():
             wanted[variant, "sold"] -= on_hand
         for variant, count in self._added.items():
             wanted[variant, "sold"] -= count
         for order in orders:
-            state = {"cancelled": None, "scheduled": "promised"}.get(order["status"], "sold")
+            if order["status"] == "cancelled":
+                continue
+            state = "promised" if order["status"] == "scheduled" else "sold"
             for variant, count in self._taken(order):
                 wanted[variant, state] += count
-        names = [name for name in {*there, *wanted} if name[1]]
+        names = {*there, *wanted}
         assert {n: there[n] for n in names} == {n: wanted[n] for n in names}
 
     def _taken(self, order: Body) -> list[tuple[str, Decimal]]:

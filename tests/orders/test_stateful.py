@@ -1,19 +1,20 @@
 """Any sequence of operations keeps every sum of the book right, one after the other or at once.
 
-TILLHOUSE_TEST_FUZZ=100 takes that many walks instead of a few, other ones each time.
+TILLHOUSE_TEST_FUZZ=100 takes that many walks, longer ones, and other ones each time.
 """
 
 import os
 
 import asyncpg
 import msgspec
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 
 from tests.make import Make
-from tests.orders.shop import Shop
 from tests.orders.crowd import Crowd
+from tests.orders.shop import Shop
 from tests.orders.steps import CREATES, OPENINGS, SETTINGS, crowds, walks
-from tests.orders.walk import Create, Setting, Step, Walk, World
+from tests.orders.walk import Walk
+from tests.orders.world import Create, Setting, Step, World
 from tillhouse.app import App
 
 LONG = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0"))
@@ -25,8 +26,8 @@ walking = settings(
     derandomize=not LONG,
     database=None,
     report_multiple_bugs=False,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
@@ -41,9 +42,11 @@ async def test_a_book_is_what_its_history_says(
     app: App, sql: asyncpg.Connection, setting: Setting, steps: list[Step]
 ) -> None:
     """After every step of any walk: orders, stock, debts, ledger, events, uses and the list."""
+    note(repr(setting))
     walk = Walk(await _world(app, sql, setting))
     await walk.begin()
     for step in steps:
+        note(repr(step))
         await walk.take(step)
 
 
@@ -58,6 +61,7 @@ async def test_any_crowd_leaves_a_sound_book(
     clients: list[list[Step]],
 ) -> None:
     """One to four clients at once: stock, payments, debts, uses, events and ledger agree."""
+    note("\n".join(map(repr, (setting, once, *opening, *clients))))
     crowd = Crowd(await _world(app, sql, msgspec.structs.replace(setting, restocks=True)), once)
     await crowd.take([opening])
     await crowd.take(clients)

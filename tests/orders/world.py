@@ -224,10 +224,10 @@ def _model(setting: Setting) -> Model:
             is_inclusive=setting.is_inclusive,
         ),
         allows={"rice": False, "beer": True, "ghost": True},
-        thresholds={"rice": Decimal(5), "beer": Decimal(1)},
+        thresholds={"rice": Decimal(2), "beer": Decimal(1)},
         levels={
-            ("rice", False): [Decimal(12), zero],
-            ("rice", True): [Decimal(6), zero],
+            ("rice", False): [Decimal(5), zero],
+            ("rice", True): [Decimal(3), zero],
             ("beer", False): [Decimal(4), zero],
         },
         promotions={"few": Promotion(limit=2), "each": Promotion(each=1)},
