@@ -129,6 +129,7 @@ class Ceiling:
         self._pool = app.house.pool
         token = self._scene["token"]
         templates: list[Template] = []
+        answers: list[Any] = []
         for body in self._scene["bodies"]:
             runs: list[Any] = []
             for _ in range(2):
@@ -137,9 +138,11 @@ class Ceiling:
             answer, statements, key = runs[1]
             constant = set(re.findall(_UUID, str([s.args for s in runs[0][1]])))
             templates.append(Template(statements, constant, key))
+            answers.append(answer)
         self._templates = itertools.cycle(templates)
-        self._posted = answer.body
-        path = f"/v1/orders/{answer.data['id']}"
+        last = answers[-1]
+        self._posted = last.body
+        path = f"/v1/orders/{last.data['id']}"
         shown, reads = await recorder.request(token, "GET", path)
         self._shown, self._select = shown.body, reads[0].sql
         self._book_id = reads[0].args[0]

@@ -735,9 +735,9 @@ END) STORED,
 ) WITH (fillfactor=85);
 CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) WHERE customer_id IS NOT NULL;
 CREATE INDEX orders_by_payment ON orders USING btree (book_id, payment_status, occurred_at, id) WHERE deleted_at IS NULL AND payment_status <> 'paid'::text;
-CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id);
+CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) INCLUDE (status, channel, payment_method, total_amount, remaining_amount) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status = 'scheduled'::text;
-CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) WHERE served_by_id IS NOT NULL;
+CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) INCLUDE (status, channel, payment_method, total_amount, remaining_amount) WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;
 CREATE INDEX orders_by_session ON orders USING btree (book_id, table_session_id) WHERE table_session_id IS NOT NULL;
 CREATE INDEX orders_by_status ON orders USING btree (book_id, status, occurred_at, id) WHERE deleted_at IS NULL AND status <> 'completed'::text;
 CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}'::uuid[];

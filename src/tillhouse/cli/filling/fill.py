@@ -1,6 +1,7 @@
 """The filling itself: batch after batch, each a transaction, made while the last is written."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -28,10 +29,8 @@ from tillhouse.orders import works
 BATCH = 2_000
 # An API that opens the same customer's account meanwhile makes a batch begin anew.
 _TRIES = 3
+_SWITCH_S = 0.0005
 _CODE = COLUMNS["orders"].index("short_code")
-# Of a table that was empty a moment ago the planner thinks that it still is, and would read what
-# there is to fold once for each row of it.
-_FOLDING = {"enable_nestloop": "off"}
 _PLANNED = (
     "orders", "order_items", "order_tallies", "order_tally_changes", "ledger_accounts",
     "ledger_transfers", "transactions", "debts", "customers", "customer_tallies", "products",
@@ -50,9 +49,9 @@ class Filled(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def fill(house: House, call: Call, shop: Shop, wanted: int) -> Filled:
     """Bring the filled-in orders of a book up to the wanted number."""
     began = time.monotonic()
+    # The thread that makes the next batch mustn't keep the one that feeds PostgreSQL waiting.
+    sys.setswitchinterval(_SWITCH_S)
     connection = await house.pool.dedicated()
-    folding = await house.pool.beside(size=1, planner=_FOLDING)
-    folder = msgspec.structs.replace(house, pool=folding)
     try:
         await _only_one(connection, shop.book_id)
         async with house.pool.reading() as db:
@@ -62,12 +61,11 @@ async def fill(house: House, call: Call, shop: Shop, wanted: int) -> Filled:
         with Bar("Filling in orders", max(wanted - there, 0)) as done:
             for number, one in enumerate(plan.plans(last, wanted, call.now)):
                 first = there if number == 0 else one.first
-                added += await _Filler(folder, connection, shop, one).run(first, done)
+                added += await _Filler(house, connection, shop, one).run(first, done)
         if added:
             await connection.execute("SET statement_timeout = '10min'")
             await connection.execute(f"ANALYZE {', '.join(_PLANNED)}")
     finally:
-        await folding.close()
         await connection.close()
     seconds = round(time.monotonic() - began, 1)
     return Filled(orders=there + added, added=added, seconds=seconds)

@@ -1,6 +1,7 @@
 """Lists of orders, with the figures beside them."""
 
 from decimal import Decimal
+from uuid import UUID
 
 from asyncpg import Record
 
@@ -77,16 +78,19 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
         session_id=wanted.table_session_id,
         term_id=wanted.academic_term_id,
         tag_ids=wanted.tag_ids,
-        code=_code(wanted.search),
-        words=word_query(wanted.search or "") or None,
+        ids=await _found(call, wanted.search),
         since=since,
         until=until,
     )
 
 
-def _code(search: str | None) -> str | None:
-    """The beginning of a short code; of what can't be one, a text that no code begins with."""
-    return None if search is None else search.strip().upper() or "?"
+async def _found(call: Call, search: str | None) -> list[UUID] | None:
+    """What a search means, looked up once for the page and for the figures."""
+    if search is None:
+        return None
+    # Of what can't be a code, a text that no code begins with.
+    code = search.strip().upper() or "?"
+    return await store.list_found(call.db, call.book.id, code, word_query(search) or None)
 
 
 def _summary(row: Record) -> Summary:
