@@ -173,10 +173,11 @@ async def test_a_crash_while_sending_sends_nothing_twice(
 async def test_many_senders_at_once_send_once(line: Line, sql: asyncpg.Connection) -> None:
     """Workers and the request itself: one takes it, the others leave it."""
     message_id = await queued(line, sql)
+    # Due for the workers, and well before the lease of whoever takes it ends.
     place = Sending(line.kitchen.book.id, UUID(message_id))
     found = await asyncio.gather(
         *(sending.send(line.house, place) for _ in range(5)),
-        *(line.work(later(minutes=1)) for _ in range(5)),
+        *(line.work(later(seconds=30)) for _ in range(5)),
     )
     assert len(await line.sent_to(message_id)) == 1
     assert await status_of(sql, message_id) == "sent"

@@ -1,6 +1,7 @@
 """Corners that random walks led to, each kept as a test of its own."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from tests.orders.conftest import Open
@@ -110,3 +111,16 @@ async def test_without_its_time_an_order_goes_to_the_kitchen_at_once(
     await _work(house)
     assert (await shop.show(order))["kitchenTicketStatus"] == "queued"
     assert (await shop.show(held))["kitchenTicketStatus"] is None
+
+
+async def test_a_wrong_line_hides_no_unknown_product(shop: Shop) -> None:
+    """A kind of line that is none, of a product that is none: both are named."""
+    body = {"items": [{**line_of_nothing(), "line_type": "gift"}]}
+    answer = await shop.api.post(ORDERS, body, status=422)
+    assert answer.wrong_fields == {"items[0].line_type", "items[0].product_id"}
+
+
+def line_of_nothing() -> dict[str, Any]:
+    """A line of a product that nobody has."""
+    unknown = "0198c2f0-7b1e-7c3a-9dad-4f81b3461572"
+    return {"product_name": "Nothing", "quantity": 1, "product_id": unknown}

@@ -148,6 +148,8 @@ def _is_struct(type_: Any) -> bool:
 def choices(type_: Any) -> str | None:
     """What to say of a word that is none of the few allowed."""
     inner = inner_type(type_)
+    if get_origin(inner) is list:
+        inner = inner_type(get_args(inner)[0])
     if get_origin(inner) is not Literal:
         return None
     return "must be one of " + ", ".join(str(choice) for choice in get_args(inner))

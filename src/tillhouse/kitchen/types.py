@@ -130,7 +130,7 @@ class TicketItem(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class TicketFilter(msgspec.Struct, kw_only=True):
     """Which tickets, and which page of them."""
 
-    status: list[Stage] | None = None
+    status: Annotated[list[Stage], Meta(min_length=1)] | None = None
     station: Annotated[str, Meta(min_length=1, max_length=STATION_LENGTH_MAX)] | None = None
     store_id: UUID | None = None
     all: bool = False

@@ -186,20 +186,20 @@ class StageChange(msgspec.Struct, forbid_unknown_fields=True):
 class OrderFilter(msgspec.Struct, kw_only=True):
     """Which orders, and which page of them."""
 
-    status: list[Status] | None = None
-    payment_status: list[PaymentStatus] | None = None
-    channel: list[Channel] | None = None
-    service_mode: list[ServiceMode] | None = None
+    status: Annotated[list[Status], Meta(min_length=1)] | None = None
+    payment_status: Annotated[list[PaymentStatus], Meta(min_length=1)] | None = None
+    channel: Annotated[list[Channel], Meta(min_length=1)] | None = None
+    service_mode: Annotated[list[ServiceMode], Meta(min_length=1)] | None = None
     payment_method: PaymentMethod | None = None
     customer_id: UUID | None = None
     store_id: UUID | None = None
-    store_ids: Annotated[list[UUID], Meta(max_length=100)] | None = None
+    store_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
     recorded_by_id: UUID | None = None
     staff_id: UUID | None = None
     served_by_user_id: UUID | None = None
     table_session_id: UUID | None = None
     academic_term_id: UUID | None = None
-    tag_ids: Annotated[list[UUID], Meta(max_length=100)] | None = None
+    tag_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
     start_date: DateOrTimestamp | None = None
     end_date: DateOrTimestamp | None = None
     search: Annotated[str, Meta(min_length=1, max_length=100)] | None = None

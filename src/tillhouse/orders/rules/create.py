@@ -89,6 +89,7 @@ def _item_rules(new: NewOrder, facts: Facts) -> Iterator[Callable[[], Iterator[F
     faults(lambda: places.extend(range(len(new.items))) or ())
     for place in places:
         yield rule(line_rules.line_errors, place)
+        yield rule(line_rules.product_errors, place)
         yield rule(line_rules.price_errors, place)
         yield rule(line_rules.modifier_errors, place)
 

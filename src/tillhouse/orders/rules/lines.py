@@ -9,6 +9,7 @@ import msgspec
 
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale, round_money
+from tillhouse.kit.partly import Gap
 from tillhouse.orders.facts import Facts, ProductFacts, VariantFacts
 from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem
 
@@ -44,18 +45,22 @@ class Line(msgspec.Struct, kw_only=True):
 
 
 def line_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
-    """What is wrong with a line, as far as the book knows."""
+    """What is wrong with the kind of a line: what goes with it, and what doesn't."""
     path = f"items[{place}]."
-    if item.line_type == "fee" and item.product_id is not None:
-        yield FieldError(path + "product_id", "is left out of a fee line")
-        return
     if item.product_id is None:
-        if item.custom_price is None:
-            yield FieldError(path + "custom_price", "is required for a line without product_id")
         if item.variant_id is not None:
             yield FieldError(path + "variant_id", "needs a product_id")
+        if item.custom_price is None:
+            yield FieldError(path + "custom_price", "is required for a line without product_id")
+    elif item.line_type == "fee":
+        yield FieldError(path + "product_id", "is left out of a fee line")
+
+
+def product_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
+    """A product or a variant that the book doesn't have."""
+    if item.product_id is None:
         return
-    product = facts.products.get(item.product_id)
+    path, product = f"items[{place}].", facts.products.get(item.product_id)
     if product is None:
         yield FieldError(path + "product_id", "is no product of this book")
         return
@@ -116,7 +121,10 @@ def variant_of(item: NewItem, product: ProductFacts) -> VariantFacts | None:
 
 def line(item: NewItem, facts: Facts) -> Line:
     """A line with its prices, once nothing is wrong with it."""
-    product = facts.products[item.product_id] if item.product_id else None
+    product = facts.products.get(item.product_id) if item.product_id else None
+    if item.product_id and product is None:
+        # Of a line whose product isn't there, no price can be told.
+        raise Gap
     variant = variant_of(item, product) if product else None
     modifiers = [_modifier(item, number, facts) for number in range(len(item.modifiers))]
     extra = sum((modifier.price_delta for modifier in modifiers), ZERO)
