@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.orders.conftest import Open
-from tests.orders.shop import Shop, fee, line, variant_of
+from tests.orders.shop import ORDERS, Shop, fee, line, variant_of
 from tillhouse.access.house import House
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.works import fire_next
