@@ -32,6 +32,7 @@ from tillhouse.http.wire import decode
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Invalid, Limited, Missing, Problem, Unavailable
 from tillhouse.kit.json import encode
+from tillhouse.kit.partly import Gap
 
 log = structlog.get_logger()
 
@@ -140,7 +141,7 @@ class Endpoint:
         try:
             args = {**args, "body": right_parts(decoded, self.body_type)}
             broken = await self.route.faults(self._visit(house, exchange, book, db), **args)
-        except (Problem, *DATABASE_AWAY):
+        except (Problem, Gap, *DATABASE_AWAY):
             # What the form says is true all the same.
             return wrong
         finally:
