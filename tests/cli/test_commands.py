@@ -68,6 +68,19 @@ async def test_subscription(command: Command, business: str, embedded: Embedded)
     assert "There is no business" in nobody
 
 
+async def test_trade(command: Command, business: str, embedded: Embedded) -> None:
+    """How a business trades is set piece by piece, and the audit log tells of it."""
+    first = command.json("business", "trade", business, "--tax-inclusive", "--no-restock")
+    assert (first["taxInclusive"], first["restocksCancelled"]) == (True, False)
+    second = command.json("business", "trade", business, "--stock-policy", "allow")
+    assert second == {**first, "stockPolicy": "allow"}
+    query = "SELECT metadata FROM audit_events WHERE event_type = $1 AND business_id = $2"
+    events = await fetch(embedded, query, "business.trade_changed", business)
+    assert len(events) == 2
+    nobody = command.refusal("business", "trade", str(uuid4()), "--tax-exclusive")
+    assert "There is no business" in nobody
+
+
 async def test_users(command: Command, business: str, embedded: Embedded) -> None:
     """A person is added, gets another role and another password; a business keeps an owner."""
     bea = "bea@example.com"

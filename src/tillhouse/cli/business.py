@@ -25,6 +25,7 @@ def commands() -> typer.Typer:
     group.command("list")(list_all)
     group.command()(create)
     group.command()(subscription)
+    group.command()(trade)
     return group
 
 
@@ -114,6 +115,46 @@ def subscription(
     run(work, data)
     access = "with" if api_access else "without"
     shown = f"The subscription is {status}, {access} API access."
+    tell({"businessId": business_id, **result}, as_json=as_json, shown=shown)
+
+
+def trade(
+    business: Annotated[str, typer.Argument(help="Id of the business.")],
+    *,
+    tax_inclusive: Annotated[
+        bool | None, typer.Option("--tax-inclusive/--tax-exclusive", help="Of prices.")
+    ] = None,
+    stock_policy: Annotated[
+        Literal["deny", "allow"] | None, typer.Option(help="To sell more than there is.")
+    ] = None,
+    restocks_cancelled: Annotated[
+        bool | None, typer.Option("--restock/--no-restock", help="What is cancelled.")
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set how a business trades; what isn't given stays. It holds for orders from now on."""
+    business_id = given.id_of("BUSINESS", business)
+
+    async def work(house: House) -> dict[str, Any]:
+        moment = now()
+        wanted = (tax_inclusive, stock_policy, restocks_cancelled)
+        async with house.pool.transaction() as db:
+            row = await store.update_trade(db, business_id, wanted, moment)
+            if row is None:
+                raise CommandError(f"There is no business {business_id}: see `business list`.")
+            is_inclusive, policy, restocks = row
+            result = {
+                "taxInclusive": is_inclusive,
+                "stockPolicy": policy,
+                "restocksCancelled": restocks,
+            }
+            what = ("business.trade_changed", "Set how the business trades")
+            await audit.append(db, business_id, COMMAND_LINE, what, result, moment)
+        return result
+
+    result = run(work, data)
+    shown = ", ".join(f"{name}: {value}" for name, value in result.items())
     tell({"businessId": business_id, **result}, as_json=as_json, shown=shown)
 
 

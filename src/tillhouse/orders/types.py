@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.catalog.places.types import TagName
+from tillhouse.catalog.products.values import Price
 from tillhouse.customers.types import PersonName
 from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
@@ -54,26 +55,6 @@ class Quantity(Decimal):
             raise ValueError("must be more than 0 and less than 10^9")
         if amount != round(amount, QUANTITY_DECIMALS):
             raise ValueError(f"must have at most {QUANTITY_DECIMALS} decimals")
-        return cls(amount)
-
-
-class Price(Amount):
-    """An amount that isn't negative."""
-
-    __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {
-        "type": "number",
-        "minimum": 0,
-        "exclusiveMaximum": 10**15,
-        "examples": [1500],
-    }
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Price":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if amount < 0:
-            raise ValueError("must not be negative")
         return cls(amount)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import LiteralString
 from uuid import UUID
 
 import msgspec
@@ -287,8 +287,3 @@ async def update_provider_id(
         *place,
         provider_message_id,
     )
-
-
-def template_of(text: Any) -> Any:
-    """The template of a row, as it was written."""
-    return None if text is None else msgspec.json.decode(text)

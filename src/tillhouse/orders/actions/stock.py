@@ -5,9 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from tillhouse.access.call import Call
+from tillhouse.catalog.stock.actions import open_places
 from tillhouse.catalog.stock.facts import Move, Moved, Place
 from tillhouse.catalog.stock.rules import shorts
-from tillhouse.catalog.stock.store.moving import insert_levels, record_moves
+from tillhouse.catalog.stock.store.moving import record_moves
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import new_id
 from tillhouse.orders.rules.change import Standing, StockState
@@ -39,8 +40,7 @@ async def open_levels(call: Call, needs: Iterable[Need]) -> None:
     """Give what was never counted a place at zero, so that there is a row to judge by."""
     places = {Place(need.variant.id, need.store_id) for need in needs if not need.variant.has_level}
     if places:
-        levels = [(new_id(), place) for place in places]
-        await insert_levels(call.db, call.book.id, call.now, levels)
+        await open_places(call, list(places))
 
 
 def names_of(needs: Iterable[Need]) -> dict[UUID, str]:

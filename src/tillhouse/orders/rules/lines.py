@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.catalog.stock.rules import plain
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale, round_money
 from tillhouse.kit.partly import Gap
@@ -175,11 +176,6 @@ def _component(variant: VariantFacts, quantity: Decimal) -> ComponentShown:
 
 def summary(lines: list[Line]) -> str:
     """The order in a few words: its first two lines and how many more there are."""
-    shown = [f"{_plain(one.quantity)} × {one.product_name}" for one in lines[:2]]
+    shown = [f"{plain(one.quantity)} × {one.product_name}" for one in lines[:2]]
     more = len(lines) - len(shown)
     return ", ".join(shown) + (f" (+{more} more)" if more else "")
-
-
-def _plain(quantity: Decimal) -> str:
-    text = f"{quantity:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from tillhouse.catalog.stock.rules import plain
 from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.money import EXPONENTS, round_money
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
@@ -211,7 +212,7 @@ def _sheet_line(line: Line, currency: str) -> SheetLine:
     for name, delta in line.modifiers:
         details.append(f"{name} ({_signed(delta, currency)})" if delta else name)
     return SheetLine(
-        quantity=_plain(line.quantity),
+        quantity=plain(line.quantity),
         name=line.name,
         details=details,
         unit_price=amount(line.unit_price, currency),
@@ -257,8 +258,3 @@ def amount(value: Decimal, currency: str) -> str:
 
 def _signed(value: Decimal, currency: str) -> str:
     return ("+" if value > 0 else "") + amount(value, currency)
-
-
-def _plain(quantity: Decimal) -> str:
-    text = f"{quantity:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
