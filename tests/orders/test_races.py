@@ -141,6 +141,16 @@ async def test_a_promotion_once_per_customer(shop: Shop) -> None:
     assert {order["customer"]["id"] for order in done} == set(customers)
 
 
+async def test_the_first_debts_of_new_customers(shop: Shop, house: House) -> None:
+    """However many tills open a customer's account at once, it is one, and all are recorded."""
+    customers = [(await shop.customer(f"Newcomer {n}"))["id"] for n in range(10)]
+    for customer in customers:
+        unpaid = {"customer_id": customer, "amount_paid": 0}
+        answers = await _all(shop.ask(fee(100), **unpaid) for _ in range(6))
+        assert _statuses(answers) == {201: 6}
+    await _proven(shop, house)
+
+
 async def test_two_boards_move_one_ticket(shop: Shop) -> None:
     """All answer 200, one moved it, one event tells it."""
     order = await shop.sell(send_to_kitchen=True)

@@ -201,6 +201,37 @@ def _scans(node: dict[str, Any], parent: str = "") -> Iterator[str]:
         yield from _scans(child, kind)
 
 
+async def test_a_rival_is_met_in_whichever_index_it_shows(database: asyncpg.Connection) -> None:
+    """Of a table with a unique index within another, `ON CONFLICT` names neither.
+
+    The rival's row could show up in the index that isn't named, which is an error. Indexes of an
+    id don't count: it is drawn anew, and nobody else comes with it.
+    """
+    doubled = {row["name"] for row in await database.fetch(_DOUBLED)}
+    assert doubled, "without such a table this test has nothing to say"
+    found = [
+        f"{statement.name}: {table}"
+        for statement in statements()[0]
+        for table in _NAMED_CONFLICT.findall(statement.sql)
+        if table in doubled
+    ]
+    assert found == []
+
+
+_NAMED_CONFLICT = re.compile(
+    r"INSERT INTO ([a-z_]+)\b(?:(?!INSERT INTO).)*?ON CONFLICT \(", re.DOTALL
+)
+_DOUBLED = """
+    SELECT DISTINCT part.indrelid::regclass::text AS name FROM pg_index part
+    JOIN pg_index whole ON whole.indrelid = part.indrelid AND whole.indexrelid <> part.indexrelid
+    WHERE part.indisunique AND whole.indisunique AND part.indpred IS NULL AND whole.indpred IS NULL
+        AND part.indexprs IS NULL AND whole.indexprs IS NULL
+        AND part.indkey::smallint[] <@ whole.indkey::smallint[]
+        AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = part.indrelid
+            AND a.attname = 'id' AND a.attnum = ANY (part.indkey::smallint[]))
+"""
+
+
 def test_no_statement_is_built_from_values() -> None:
     """Only `Where` joins SQL with what is not written beside it."""
     tidy(

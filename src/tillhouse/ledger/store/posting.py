@@ -52,7 +52,8 @@ POST: LiteralString = """
         CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner), (p.credit_kind, p.credit_owner))
             AS side (kind, owner_id)
         ORDER BY 2, 3
-        ON CONFLICT (book_id, kind, owner_id) DO NOTHING
+        -- Of either unique index: a rival's row may be met in the one that isn't named.
+        ON CONFLICT DO NOTHING
     ),
     posted AS (
         INSERT INTO ledger_transfers (book_id, id, debit_kind, debit_owner, credit_kind,
