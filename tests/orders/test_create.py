@@ -2,11 +2,12 @@
 
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
 from tests.orders.conftest import Open
-from tests.orders.shop import ORDERS, Body, Shop, fee, line, variant_of
+from tests.orders.shop import ORDERS, Body, Shop, chosen, exact, fee, line, variant_of
 from tillhouse.kit.clock import iso, now, parse_timestamp
 
 # The Order and Order item tables of the contract.
@@ -67,6 +68,40 @@ async def test_an_order_reads_as_it_was_answered(open_shop: Open) -> None:
     assert await shop.show(made) == made
     assert (await shop.api.get(ORDERS, status=200)).data == [made]
     assert made["items"][0]["imageUrl"] == "https://cdn.example.com/rice.jpg"
+
+
+async def test_an_answer_is_what_is_read_afterwards(open_shop: Open) -> None:
+    """To the last digit, whatever an order has: the answer is told before anything is written."""
+    shop = await open_shop(business_type="restaurant")
+    customer, store = await shop.customer("Ngozi Obi"), await shop.store()
+    tags = [(await shop.tag(name))["id"] for name in ("Zebra", "Apple")]
+    group = await shop.group(50.5)
+    dish = await shop.product(
+        99.99, tax_rate=7.5, modifier_group_ids=[group["id"]], image_url="https://a.example/1.jpg"
+    )
+    box = await shop.bundle((await shop.product(stock=9), 1.5))
+    promotion = await shop.promotion()
+    kinds: list[tuple[list[Body], Body]] = [
+        ([fee(10.10)], {}),
+        ([line(dish, 2.5, modifiers=[chosen(group)]), line(box, 2)], {"amount_paid": 12}),
+        ([line(dish)], {"customer_id": customer["id"], "store_id": store["id"], "tags": tags}),
+        ([line(dish, 1e2)], {"academic_term_id": (await shop.term())["id"], "notes": "A\nB"}),
+        ([line(dish)], {"table_session_id": (await shop.session())["id"], "covers": 3}),
+        (
+            [line(dish)],
+            {"served_by_user_id": shop.business.user_id, "promotion_id": promotion["id"]},
+        ),
+        ([line(dish)], {"scheduled_for": iso(now() + timedelta(days=2)), "send_to_kitchen": True}),
+        ([line(dish)], {"occurred_at": iso(now() - timedelta(days=2)), "amount_paid": 1e6}),
+        ([line(dish)], {"discount_amount": 9.99, "service_charge_amount": 0.01}),
+        ([line(dish)], {"customer_name": "Somebody New", "tags": ["brand new", tags[0]]}),
+    ]
+    for lines, fields in kinds:
+        for key in (None, str(uuid4())):
+            answer = await shop.ask(*lines, key=key, **fields)
+            assert answer.status == 201, answer
+            read = await shop.api.get(f"{ORDERS}/{answer.data['id']}", status=200)
+            assert exact(answer) == exact(read), fields
 
 
 async def test_times_are_those_of_the_sale(shop: Shop) -> None:

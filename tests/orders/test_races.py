@@ -102,6 +102,19 @@ async def test_fifty_of_one_key(shop: Shop) -> None:
     assert await shop.told() == ["order.created"]
 
 
+async def test_one_key_and_the_last_unit(shop: Shop) -> None:
+    """What the first request took is no reason to refuse its own repetitions."""
+    product = await shop.product(stock=1)
+    promotion = await shop.promotion(limit_total=1)
+    key, sold = str(uuid4()), {"promotion_id": promotion["id"]}
+    answers = await _all(shop.ask(line(product), key=key, **sold) for _ in range(MANY))
+    assert _statuses(answers) == {201: 1, 200: MANY - 1}
+    assert len({answer.body for answer in answers}) == 1
+    late = await shop.ask(line(product), key=key, **sold)
+    assert (late.status, late.body) == (200, answers[0].body)
+    assert await shop.stock(variant_of(product)) == (0, 0)
+
+
 async def test_one_key_for_two_orders(shop: Shop) -> None:
     """Whichever comes first is the key's; the other hears that it is another's."""
     count, key = await shop.total(), str(uuid4())

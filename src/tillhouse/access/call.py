@@ -20,6 +20,8 @@ class Once(msgspec.Struct, frozen=True):
     surface: str
     key: str
     fingerprint: bytes
+    # Whether the key's row is there already, and only its answer is missing.
+    is_claimed: bool = False
 
 
 class Visit(msgspec.Struct, kw_only=True):

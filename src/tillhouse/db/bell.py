@@ -4,7 +4,8 @@ NOTIFY inside a transaction takes a lock over the whole database until the commi
 which puts all commits in line. So the bell is rung after the commit, by a statement of its own,
 many rings at once. A ring that is lost (a crash between the two) costs a poll's time, no more.
 
-Workers take a ring: one of them is enough. Followers, who show what happens, all hear each.
+Workers take a ring: one of them is enough. Followers, who show what happens, all hear each, and
+hear news besides: what happened and is nobody's work.
 """
 
 import asyncio
@@ -14,9 +15,17 @@ from typing import Any
 
 import asyncpg
 
+from tillhouse.kit.errors import Unavailable
+
 CHANNEL = "tillhouse_work"
+NEWS = "tillhouse_news"
 # Rings of this long are one notification.
 GATHER_S = 0.01
+# While nobody follows, news are this far apart: each costs a look whether somebody does by now.
+UNHEARD_S = 0.25
+# What the connections are called that listen for workers, and for those who follow.
+WORKING = "tillhouse"
+FOLLOWING = "tillhouse stream"
 _RECONNECT_S = 1.0
 # However often it rings, a follower looks no more often than this, and all of a process no more
 # often than that: a busy house costs a quiet follower's process little.
@@ -26,12 +35,14 @@ LOOKS_PER_S = 500
 LOOKS_AT_ONCE = 2
 TURN_WITHIN_S = 1.0
 
-_Connect = Callable[[], Awaitable[asyncpg.Connection]]
+_Connect = Callable[[str], Awaitable[asyncpg.Connection]]
+_Notify = Callable[[str], Awaitable[bool]]
 _FAILURES = (
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     OSError,
+    Unavailable,
 )
 
 
@@ -40,10 +51,11 @@ class Bell:
 
     def __init__(self) -> None:
         self._here = asyncio.Event()
-        self._tell: asyncio.Event = asyncio.Event()
+        self._rung = asyncio.Event()
+        self._news = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._connect: _Connect | None = None
-        self._listening: asyncio.Task[None] | None = None
+        self._listening: dict[str, asyncio.Task[None]] = {}
         self._has_workers = False
         self._followers: set[Follower] = set()
         self._looks = asyncio.Semaphore(LOOKS_AT_ONCE)
@@ -51,7 +63,12 @@ class Bell:
     def ring(self) -> None:
         """There is work, committed."""
         self._hear()
-        self._tell.set()
+        self._rung.set()
+
+    def tell(self) -> None:
+        """There is something to see, committed, and no work."""
+        self._wake_followers()
+        self._news.set()
 
     def ring_here(self) -> None:
         """There is work for this process alone to look at."""
@@ -76,18 +93,18 @@ class Bell:
             self._followers.discard(follower)
             self._listen_if_wanted()
 
-    def start(
-        self, connect: _Connect, notify: Callable[[], Awaitable[Any]], *, listens: bool
-    ) -> None:
+    def start(self, connect: _Connect, notify: _Notify, *, listens: bool) -> None:
         """Pass rings on to other processes; hear theirs where `listens`, and while one follows."""
         self._begin(self._pass_on(notify))
+        self._begin(self._pass_news_on(notify))
         self._connect = connect
         self._has_workers = listens
         self._listen_if_wanted()
 
     async def stop(self) -> None:
         """Fall silent."""
-        self._connect = self._listening = None
+        self._connect = None
+        self._listening = {}
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -101,40 +118,59 @@ class Bell:
 
     def _hear(self) -> None:
         self._here.set()
+        self._wake_followers()
+
+    def _wake_followers(self) -> None:
         for follower in self._followers:
             follower.wake()
 
     def _listen_if_wanted(self) -> None:
         """Hold a connection while somebody here wants to hear what others ring, and no longer."""
-        is_wanted = self._has_workers or bool(self._followers)
-        if self._listening is None and is_wanted and self._connect is not None:
-            self._listening = self._begin(self._listen(self._connect))
-        elif self._listening is not None and not is_wanted:
-            self._listening.cancel()
-            self._listening = None
+        wanted = {WORKING: self._has_workers, FOLLOWING: bool(self._followers)}
+        for name, is_wanted in wanted.items():
+            is_there = name in self._listening
+            if is_wanted and not is_there and self._connect is not None:
+                self._listening[name] = self._begin(self._listen(self._connect, name))
+            elif is_there and not is_wanted:
+                self._listening.pop(name).cancel()
 
-    async def _pass_on(self, notify: Callable[[], Awaitable[Any]]) -> None:
+    async def _pass_on(self, notify: _Notify) -> None:
         while True:
-            await self._tell.wait()
+            await self._rung.wait()
             await asyncio.sleep(GATHER_S)
-            self._tell.clear()
+            self._rung.clear()
             with contextlib.suppress(*_FAILURES):
-                await notify()
+                await notify(CHANNEL)
 
-    async def _listen(self, connect: _Connect) -> None:
-        """Hold one connection on the channel; polling covers the time without it."""
+    async def _pass_news_on(self, notify: _Notify) -> None:
+        clock = asyncio.get_running_loop().time
+        is_heard, told_s = False, 0.0
+        while True:
+            await self._news.wait()
+            apart_s = GATHER_S if is_heard else UNHEARD_S
+            await asyncio.sleep(max(GATHER_S, told_s + apart_s - clock()))
+            self._news.clear()
+            told_s = clock()
+            with contextlib.suppress(*_FAILURES):
+                is_heard = await notify(NEWS)
+
+    async def _listen(self, connect: _Connect, name: str) -> None:
+        """Hold one connection on the channels; polling covers the time without it."""
+        channels = (CHANNEL, NEWS) if name == FOLLOWING else (CHANNEL,)
+        hear = self._wake_followers if name == FOLLOWING else self._hear
         while True:
             with contextlib.suppress(*_FAILURES):
-                connection = await connect()
+                connection = await connect(name)
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda *_, gone=gone: gone.set())
                 try:
                     # The driver may finish connecting in spite of a cancellation.
-                    if self._listening is not asyncio.current_task():
+                    if self._listening.get(name) is not asyncio.current_task():
                         return
-                    await connection.add_listener(CHANNEL, lambda *_: self._hear())
+                    for channel in channels:
+                        await connection.add_listener(channel, lambda *_: hear())
                     # What was rung meanwhile was not heard.
-                    self._hear()
+                    hear()
                     await gone.wait()
                 finally:
                     connection.terminate()

@@ -12,7 +12,7 @@ from typing import Any, LiteralString, Self
 
 import asyncpg
 
-from tillhouse.db.bell import CHANNEL, Bell
+from tillhouse.db.bell import CHANNEL, NEWS, WORKING, Bell
 from tillhouse.kit.errors import Unavailable
 
 # Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
@@ -31,6 +31,15 @@ FAILURES = (
     asyncpg.InternalClientError,
     OSError,
 )
+# News go out only while somebody follows, in whatever process.
+_NOTIFY: dict[str, LiteralString] = {
+    CHANNEL: "NOTIFY tillhouse_work",
+    NEWS: """
+        SELECT pg_notify('tillhouse_news', '') WHERE EXISTS (
+            SELECT FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = 'tillhouse stream')
+    """,
+}
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 
@@ -45,7 +54,7 @@ class _Connection(asyncpg.Connection):
 class Db:
     """Statements on one connection: autocommitted, or in one transaction when `write`."""
 
-    __slots__ = ("_connection", "_pool", "rings", "write")
+    __slots__ = ("_connection", "_pool", "rings", "tells", "write")
 
     _connection: Any
 
@@ -55,6 +64,8 @@ class Db:
         self.write = write
         # Set by what queues work: the commit then wakes the workers.
         self.rings = False
+        # Set by what is no work, and yet to be seen: the commit then wakes those who follow.
+        self.tells = False
 
     async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
         """All rows."""
@@ -93,6 +104,8 @@ class Db:
             await self._connection.execute("COMMIT")
             if self.rings:
                 self._pool.bell.ring()
+            elif self.tells:
+                self._pool.bell.tell()
         await self.release()
 
     async def rollback(self) -> None:
@@ -157,17 +170,16 @@ class Pool:
         """Take a connection back."""
         await self._inner.release(connection)
 
-    async def dedicated(self) -> asyncpg.Connection:
-        """A connection outside the pool, for its owner to close."""
-        return await asyncpg.connect(
-            self._url, server_settings=SESSION_SETTINGS, timeout=CONNECT_TIMEOUT_S
-        )
+    async def dedicated(self, name: str = WORKING) -> asyncpg.Connection:
+        """A connection outside the pool, for its owner to close; known by this name."""
+        settings = {**SESSION_SETTINGS, "application_name": name}
+        return await asyncpg.connect(self._url, server_settings=settings, timeout=CONNECT_TIMEOUT_S)
 
-    async def notify(self) -> None:
-        """Wake the workers of other processes."""
+    async def notify(self, channel: str = CHANNEL) -> bool:
+        """Wake those who listen in other processes; False when nobody does."""
         connection = await self.acquire()
         try:
-            await connection.execute(f"NOTIFY {CHANNEL}")
+            return await connection.execute(_NOTIFY[channel]) != "SELECT 0"
         finally:
             await self.release(connection)
 

@@ -27,11 +27,10 @@ from tillhouse.http.caller import admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, parse, right_parts
 from tillhouse.http.query import parse_query
-from tillhouse.http.route import Open, Portal, Reply, Route, Stream
+from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Invalid, Limited, Missing, Problem, Unavailable
-from tillhouse.kit.json import encode
 from tillhouse.kit.partly import Gap
 
 log = structlog.get_logger()
@@ -221,6 +220,7 @@ class Endpoint:
     ) -> Answer:
         for left in reversed(range(_TRIES)):
             db = house.pool.writer()
+            hopes = once is not None and not once.is_claimed
             try:
                 visit = self._visit(house, exchange, book, db, once)
                 answer, after = await self._try(visit, args, once)
@@ -228,10 +228,13 @@ class Endpoint:
             except TRY_AGAIN as error:
                 if not left:
                     raise away(error, exchange) from error
+            except asyncpg.LockNotAvailableError as error:
+                if not hopes:
+                    raise away(error, exchange) from error
             except DATABASE_AWAY as error:
                 raise away(error, exchange) from error
             except asyncpg.IntegrityConstraintViolationError as error:
-                if not (left and is_chance(error)):
+                if not hopes and not (left and is_chance(error)):
                     raise refusal(error) or error from error
             except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError) as error:
                 # Validation should have caught it: the caller hears 422, the log hears more.
@@ -239,6 +242,7 @@ class Endpoint:
                 raise Invalid.field("body", "holds a value that can't be stored") from error
             finally:
                 await db.rollback()
+            once = once and msgspec.structs.replace(once, is_claimed=True)
         else:
             raise AssertionError("the last try answers or raises")
         return await self._finish(house, exchange, answer, after, once) if after else answer
@@ -250,8 +254,9 @@ class Endpoint:
         try:
             final = envelope(await after())
             if once is not None:
+                kept = msgspec.structs.replace(once, is_claimed=True)
                 async with house.pool.transaction() as db:
-                    await idempotency.keep(db, once, final)
+                    await idempotency.keep(db, kept, final, exchange.now)
         except (Problem, *DATABASE_AWAY) as error:
             log.warning("after_commit", request_id=exchange.request_id, error=str(error)[:200])
             return answer
@@ -261,19 +266,36 @@ class Endpoint:
         self, visit: Visit, args: dict[str, Any], once: Once | None
     ) -> tuple[Answer, After | None]:
         """One transaction: the effect, its answer and its key are kept together or not at all."""
-        if once is not None:
-            kept = await idempotency.replay(visit.db, once, visit.now)
+        if once is not None and once.is_claimed:
+            kept = await idempotency.claim(visit.db, once, visit.now)
             if kept is not None:
                 return Answer(self._replay_status, kept, is_replay=True), None
-        reply = await self.route.handler(visit, **args)
+        try:
+            reply = await self.route.handler(visit, **args)
+        except Problem:
+            # What speaks against it may be what the same request did a moment ago.
+            kept = await self._earlier(visit.db, once)
+            if kept is None:
+                raise
+            return kept, None
+        if reply.is_replay and (kept := await self._earlier(visit.db, once)):
+            return kept, None
         body = envelope(reply)
-        if once is not None:
+        if once is not None and not reply.is_kept:
             stored = body if reply.stored is None else envelope(reply, data=reply.stored)
-            await idempotency.keep(visit.db, once, stored)
+            await idempotency.keep(visit.db, once, stored, visit.now)
         await visit.db.commit()
         if reply.is_replay:
             return Answer(self._replay_status, body, is_replay=True), None
         return Answer(self.route.status, body), reply.after
+
+    async def _earlier(self, db: Db, once: Once | None) -> Answer | None:
+        """What the key was answered already, where nobody looked at the beginning."""
+        if once is None or once.is_claimed:
+            return None
+        await db.rollback()
+        kept = await idempotency.earlier_answer(db, once)
+        return None if kept is None else Answer(self._replay_status, kept, is_replay=True)
 
     def _visit(
         self,
@@ -302,16 +324,6 @@ class Endpoint:
             caller=exchange.caller,
             once=once,
         )
-
-
-def envelope(reply: Reply[Any], data: Any = None) -> bytes:
-    """The success body: {message, data, meta?} and what else the contract names."""
-    body: dict[str, Any] = dict(reply.extra or {})
-    body["message"] = reply.message
-    body["data"] = reply.data if data is None else data
-    if reply.meta is not None:
-        body["meta"] = reply.meta
-    return encode(body)
 
 
 def _path_value(text: str, type_: Any) -> object:

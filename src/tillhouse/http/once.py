@@ -2,6 +2,10 @@
 
 There is no "in progress" state: a second request with the same key waits on the unique
 index until the first commits (then it replays) or rolls back (then it runs).
+
+The first try of a request hopes that its key is new, as most are: it does its work and then keeps
+the key with the answer. Where that fails, all is undone, and the next try claims the key before
+anything else.
 """
 
 import asyncio
@@ -43,8 +47,8 @@ def fingerprint(method: str, path: str, body: Any) -> bytes:
     return hashlib.sha256(canonical).digest()
 
 
-async def replay(db: Db, once: Once, now: datetime) -> bytes | None:
-    """The kept answer of an earlier request; None when this one is the first."""
+async def claim(db: Db, once: Once, now: datetime) -> bytes | None:
+    """The kept answer of an earlier request; None when this one is the first, and has the key."""
     try:
         is_first = await store.claim_key(
             db, once.book_id, once.surface, once.key, once.fingerprint, now
@@ -53,18 +57,33 @@ async def replay(db: Db, once: Once, now: datetime) -> bytes | None:
         raise InProgress from None
     if is_first:
         return None
-    row = await store.find_answer(db, once.book_id, once.surface, once.key)
-    if row is None or row["answer"] is None:
+    answer = await earlier_answer(db, once)
+    if answer is None:
         # Swept between the two statements: as good as never used, so let the caller repeat.
         raise InProgress
+    return answer
+
+
+async def earlier_answer(db: Db, once: Once) -> bytes | None:
+    """What was answered to the same request; another request with its key is a mistake."""
+    row = await store.find_answer(db, once.book_id, once.surface, once.key)
+    if row is None or row["answer"] is None:
+        return None
     if row["fingerprint"] != once.fingerprint:
         raise KeyReused
     return row["answer"]
 
 
-async def keep(db: Db, once: Once, answer: bytes) -> None:
+async def keep(db: Db, once: Once, answer: bytes, now: datetime) -> None:
     """Keep the first answer beside its effect."""
-    await store.keep_answer(db, once.book_id, once.surface, once.key, answer)
+    if once.is_claimed:
+        await store.update_answer(db, once.book_id, once.surface, once.key, answer)
+        return
+    used = (once.surface, once.key, once.fingerprint)
+    try:
+        await store.insert_answer(db, (once.book_id, now), used, answer)
+    except LockNotAvailableError:
+        raise InProgress from None
 
 
 async def sweep(pool: Pool, now: datetime) -> int:

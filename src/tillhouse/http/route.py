@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.json import encode
 from tillhouse.kit.page import Meta
 
 T = TypeVar("T")
@@ -54,8 +55,20 @@ class Reply(msgspec.Struct, Generic[T]):
     after: "Callable[[], Awaitable[Reply[T]]] | None" = None
     # Whether this is what an earlier request did, told again.
     is_replay: bool = False
+    # Whether the handler has kept the answer with the idempotency key itself.
+    is_kept: bool = False
     # Further members of the envelope, as the contract names them.
     extra: dict[str, Any] | None = None
+
+
+def envelope(reply: Reply[Any], data: Any = None) -> bytes:
+    """The success body: {message, data, meta?} and what else the contract names."""
+    body: dict[str, Any] = dict(reply.extra or {})
+    body["message"] = reply.message
+    body["data"] = reply.data if data is None else data
+    if reply.meta is not None:
+        body["meta"] = reply.meta
+    return encode(body)
 
 
 class Stream(msgspec.Struct, frozen=True):

@@ -1,11 +1,22 @@
 """Statements on idempotency keys."""
 
 from datetime import datetime
+from typing import LiteralString
 from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+
+# The key of a request with its answer: a brick for whoever writes both in one statement with the
+# effect. It reads the CTE `keeping` of the statement around it, with the columns (surface, key,
+# fingerprint, answer), and $1 = book_id and $2 = now. A key that is used violates its index.
+KEEP: LiteralString = """
+    kept AS (
+        INSERT INTO idempotency_keys (book_id, surface, key, fingerprint, answer, created_at)
+        SELECT $1, surface, key, fingerprint, answer, $2 FROM keeping
+    )
+"""
 
 
 async def claim_key(
@@ -40,7 +51,29 @@ async def find_answer(db: Db, book_id: UUID, surface: str, key: str) -> Record |
     )
 
 
-async def keep_answer(db: Db, book_id: UUID, surface: str, key: str, answer: bytes) -> None:
+async def insert_answer(
+    db: Db,
+    place: tuple[UUID, datetime],
+    used: tuple[str, str, bytes],
+    answer: bytes,
+) -> None:
+    """Keep a key (surface, key, fingerprint) that nobody claimed, with the answer."""
+    await db.execute(
+        """
+        WITH keeping AS (
+            SELECT $3::text AS surface, $4::text AS key, $5::bytea AS fingerprint,
+                $6::bytea AS answer
+        ),
+        """
+        + KEEP
+        + "SELECT",
+        *place,
+        *used,
+        answer,
+    )
+
+
+async def update_answer(db: Db, book_id: UUID, surface: str, key: str, answer: bytes) -> None:
     """Keep the answer with the effect, in one transaction."""
     await db.execute(
         """

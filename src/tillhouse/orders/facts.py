@@ -6,6 +6,8 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.orders.types import CustomerShown, TagShown, TermShown
+
 Policy = Literal["deny", "allow"]
 
 
@@ -24,6 +26,7 @@ class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The store of the order."""
 
     id: UUID
+    name: str
     is_active: bool
     time_zone: str | None
     preparation_minutes: int
@@ -112,14 +115,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     trade: Trade
     store: StoreFacts | None
-    has_customer: bool
+    customer: CustomerShown | None
     session: SessionFacts | None
     server_name: str | None
-    has_term: bool
+    term: TermShown | None
     products: dict[UUID, ProductFacts]
     options: dict[UUID, OptionFacts]
-    # Which of the tags that are given by id there are.
-    tags: frozenset[UUID]
+    # Of the tags that are given by id, those that there are.
+    tags: dict[UUID, TagShown]
     # Whether customers hear that their order is in the kitchen.
     tells_queued: bool
     # An order that this idempotency key made long ago.

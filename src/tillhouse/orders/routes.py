@@ -32,7 +32,9 @@ async def list_orders(call: Call, query: OrderFilter) -> Reply[list[Order]]:
 async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
     """Record an order: a sale, or one scheduled for later."""
     outcome = await create.create(call, body)
-    reply = Reply("Order recorded", outcome.order, is_replay=outcome.is_replay)
+    reply = msgspec.structs.replace(
+        create.recorded(outcome.order), is_replay=outcome.is_replay, is_kept=outcome.is_kept
+    )
     sending = outcome.sending
     if sending is None:
         return reply

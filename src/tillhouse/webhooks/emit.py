@@ -1,7 +1,7 @@
 """Emit: an event is written in the transaction that makes it true."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import msgspec
@@ -13,7 +13,9 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.catalogue import API_VERSION, BY_NAME
-from tillhouse.webhooks.store import events as store
+from tillhouse.webhooks.store.events import Told, insert_events
+
+_APART = timedelta(milliseconds=1)
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -51,15 +53,46 @@ async def emit_all_from(
     db: Db, origin: Source, events: Sequence[tuple[str, msgspec.Struct]], now: datetime
 ) -> list[UUID]:
     """Announce several events for somebody who has no call, in one statement."""
-    rows: list[tuple[UUID, str, str]] = []
+    told = prepare(origin, events, now)
+    if told.ids:
+        mark(db, await insert_events(db, origin.book.id, now, told))
+    return told.ids
+
+
+def prepare(
+    origin: Source,
+    events: Sequence[tuple[str, msgspec.Struct]],
+    now: datetime,
+    *,
+    followed_by: int = 0,
+) -> Told:
+    """Events as they are written, for a statement that does so together with what happened.
+
+    Their moments lie a millisecond apart, so that logs and queues keep the order, and end now, or
+    early enough for so many that the same call tells afterwards.
+    """
+    ids: list[UUID] = []
+    payloads: list[str] = []
     for event_type, data in events:
         if not isinstance(data, BY_NAME[event_type].data):
             raise TypeError(f"{event_type} carries {BY_NAME[event_type].data.__name__}")
-        event_id = new_id()
-        rows.append((event_id, event_type, envelope(event_id, event_type, origin, data, now)))
-    if rows and await store.insert_events(db, origin.book.id, rows, origin.app_id, now):
+        ids.append(new_id())
+        payloads.append(envelope(ids[-1], event_type, origin, data, now))
+    last = len(ids) + followed_by
+    return Told(
+        ids=ids,
+        types=[event_type for event_type, _ in events],
+        payloads=payloads,
+        moments=[now - place * _APART for place in range(last - 1, followed_by - 1, -1)],
+        app_id=origin.app_id,
+    )
+
+
+def mark(db: Db, queued: int) -> None:
+    """Note what the commit has to wake: the workers, when deliveries were queued, or followers."""
+    if queued:
         db.rings = True
-    return [event_id for event_id, _, _ in rows]
+    db.tells = True
 
 
 def envelope(

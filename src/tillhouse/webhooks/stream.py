@@ -21,7 +21,7 @@ from tillhouse.webhooks.catalogue import BY_NAME, TEST
 from tillhouse.webhooks.store import stream as store
 
 LATEST_MAX = 100
-# The bell rings for what is queued: an event that no endpoint wants is found by looking.
+# The bell tells of each event; what it could not tell is found by looking.
 POLL_S = 0.5
 # An event has its id before it is committed, at most so long: a later id may be seen first.
 LATE_MS = 30_000

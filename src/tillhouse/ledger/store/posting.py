@@ -1,7 +1,7 @@
 """The one place where money is written: a brick of CTEs that other statements splice in.
 
     WITH <the statement's own CTEs, among them posting, receipt, owing and source>,
-    <POST>
+    <POST, or what `Rows.post` says>
     SELECT …
 
 What the surrounding statement defines, by these columns (`GIVEN` defines the first three):
@@ -25,6 +25,7 @@ import msgspec
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id, short_code
 from tillhouse.kit.json import encode
+from tillhouse.ledger.faults import BOUNDED
 from tillhouse.ledger.rules import Postings, Transfer
 
 GIVEN: LiteralString = """
@@ -44,7 +45,7 @@ GIVEN: LiteralString = """
 
 # Data-modifying CTEs see one snapshot and run in no fixed order. Where one has to come before
 # another, the other counts its rows first. Foreign keys are checked after all of them.
-POST: LiteralString = """
+_TRANSFERS: LiteralString = """
     opened AS (
         INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
         SELECT DISTINCT $1::uuid, side.kind, side.owner_id, $3::text, $2::timestamptz
@@ -64,6 +65,17 @@ POST: LiteralString = """
             source.happened_at, $2::timestamptz
         FROM posting p CROSS JOIN source
     ),
+    seen AS (
+        INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
+            order_id, customer_id, store_id, happened_at, created_at, updated_at)
+        SELECT $1::uuid, r.id, r.reference, r.type, 'successful', r.method, r.amount, $3::text,
+            source.order_id, source.customer_id, source.store_id, source.happened_at,
+            $2::timestamptz, $2::timestamptz
+        FROM receipt r CROSS JOIN source
+    )
+"""
+
+_BOUNDS: LiteralString = """
     turnover AS MATERIALIZED (
         SELECT side.kind, side.owner_id, sum(side.debit) AS debits, sum(side.credit) AS credits
         FROM posting p CROSS JOIN source
@@ -99,14 +111,6 @@ POST: LiteralString = """
             DO UPDATE SET debits = b.debits + excluded.debits,
                 credits = b.credits + excluded.credits
     ),
-    seen AS (
-        INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
-            order_id, customer_id, store_id, happened_at, created_at, updated_at)
-        SELECT $1::uuid, r.id, r.reference, r.type, 'successful', r.method, r.amount, $3::text,
-            source.order_id, source.customer_id, source.store_id, source.happened_at,
-            $2::timestamptz, $2::timestamptz
-        FROM receipt r CROSS JOIN source
-    ),
     settled AS (
         UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
             updated_at = $2::timestamptz
@@ -126,6 +130,9 @@ POST: LiteralString = """
             DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
     )
 """
+
+POST: LiteralString = _TRANSFERS + "," + _BOUNDS
+"""Everything that can be posted."""
 
 
 class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,6 +173,14 @@ class Rows(msgspec.Struct, frozen=True):
     posting: list[PostingRow]
     receipt: list[ReceiptRow]
     owing: list[OwingRow]
+
+    @property
+    def post(self) -> LiteralString:
+        """The brick for these: without balances and debts, where there are none to keep."""
+        has_bounds = self.owing or any(
+            kind in BOUNDED for row in self.posting for kind in (row.debit_kind, row.credit_kind)
+        )
+        return POST if has_bounds else _TRANSFERS
 
 
 def rows(postings: Postings, first: int) -> Rows:
@@ -224,7 +239,7 @@ async def record_postings(
                 $10::timestamptz AS happened_at
         ),
         """
-        + POST
+        + written.post
         + "SELECT 1",
         *place,
         encode(written.posting).decode(),

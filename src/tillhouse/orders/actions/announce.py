@@ -1,6 +1,5 @@
 """What an order tells the world: its events, with the data that the contract names."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,7 +11,6 @@ from tillhouse.kit.clock import iso
 from tillhouse.orders.rules.create import Sale
 from tillhouse.orders.store.place import Entry
 from tillhouse.webhooks.catalogue import ChangeData, PaymentData
-from tillhouse.webhooks.emit import emit_all
 
 Event = tuple[str, msgspec.Struct]
 
@@ -73,8 +71,8 @@ def ticketed(call: Call, subject: Subject, ticket_id: UUID) -> Event:
     return "kitchen_ticket.created", data
 
 
-async def created(call: Call, entry: Entry, sale: Sale, crossings: Sequence[Event]) -> None:
-    """Everything that a new order tells, in one statement."""
+def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
+    """Everything that a new order tells by itself."""
     order = entry.order
     subject = Subject(order["id"], order["store_id"], order["customer_id"])
     metadata = {
@@ -91,4 +89,4 @@ async def created(call: Call, entry: Entry, sale: Sale, crossings: Sequence[Even
         events.append(paid(call, subject, sale.amount_paid, order["payment_method"]))
     if order["ticket_id"]:
         events.append(ticketed(call, subject, order["ticket_id"]))
-    await emit_all(call, [*events, *crossings])
+    return events

@@ -13,6 +13,7 @@ from tillhouse.catalog.places.actions import tag_ids
 from tillhouse.catalog.stock.rules import events
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import Wanted as WantedCustomer
+from tillhouse.http.route import Reply, envelope
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import new_id, short_code
@@ -24,12 +25,14 @@ from tillhouse.orders.actions.actor import actor_of
 from tillhouse.orders.actions.kitchen import tell_of_new
 from tillhouse.orders.facts import Earlier, Facts
 from tillhouse.orders.rules import create as rules
+from tillhouse.orders.rules import fresh
 from tillhouse.orders.rules.create import Sale, uuid_of
 from tillhouse.orders.rules.lines import Line, line
 from tillhouse.orders.store.facts import Wanted, find_facts
-from tillhouse.orders.store.place import Entry, insert_order
+from tillhouse.orders.store.place import Entry, Kept, insert_order
 from tillhouse.orders.store.show import show_order
 from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
+from tillhouse.webhooks.emit import emit_all, mark, prepare, source
 
 
 class NotRecorded(
@@ -50,11 +53,15 @@ async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
     return found
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """The order; whether an earlier request had recorded it; what is left to do afterwards."""
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The order, and how it came about."""
 
     order: Order
+    # An earlier request had recorded it.
     is_replay: bool = False
+    # Its answer is kept with the idempotency key already.
+    is_kept: bool = False
+    # What is left to do afterwards.
     sending: Sending | None = None
 
 
@@ -62,39 +69,78 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     """Record the order, unless an earlier request with the same key did."""
     facts = await find_facts(call.db, call.book.id, wanted_of(call, new))
     if facts.earlier is not None:
-        return Outcome(await _earlier(call, facts.earlier), is_replay=True)
+        return Outcome(order=await _earlier(call, facts.earlier), is_replay=True)
     check(rules.new_faults(new, facts, call.now) + await promotion.faults(call, new.promotion_id))
     if reason := reason_against(call, new, facts):
         raise NotRecorded(reason)
     tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
-    customer_id = new.customer_id
-    if customer_id is None and new.customer_name is not None:
-        wanted = WantedCustomer(name=str(new.customer_name))
-        customer_id, _ = await find_or_create(call, wanted)
+    customer_id = await _customer_id(call, new)
     lines = [line(item, facts) for item in new.items]
     if new.promotion_id is not None:
-        at = new.occurred_at.at if new.occurred_at else call.now
-        if reason := await promotion.apply(call, new.promotion_id, lines, customer_id, at):
-            raise NotRecorded(reason)
-        check(list(rules.discount_errors(new.discount_amount, lines)))
+        await _discount(call, new, new.promotion_id, lines, customer_id)
     sale = rules.decide(new, facts, lines, call.now)
     if reason := rules.reason_against_needs(sale.needs):
         raise NotRecorded(reason)
     entry = _entry(call, new, facts, sale, customer_id)
     entry.order["tag_ids"] = tags
+    return await _record(call, facts, sale, entry)
+
+
+async def _customer_id(call: Call, new: NewOrder) -> UUID | None:
+    if new.customer_id is not None or new.customer_name is None:
+        return new.customer_id
+    return (await find_or_create(call, WantedCustomer(name=str(new.customer_name))))[0]
+
+
+async def _discount(
+    call: Call, new: NewOrder, promotion_id: UUID, lines: list[Line], customer_id: UUID | None
+) -> None:
+    at = new.occurred_at.at if new.occurred_at else call.now
+    if reason := await promotion.apply(call, promotion_id, lines, customer_id, at):
+        raise NotRecorded(reason)
+    check(list(rules.discount_errors(new.discount_amount, lines)))
+
+
+async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
+    """Write it, and see to it that all of it could be had."""
     await stock.open_levels(call, sale.needs)
-    written = await insert_order(call.db, call.book.id, call.now, entry)
+    order = None
+    if fresh.knows(entry.order, facts):
+        order = fresh.shown(entry.order, entry.items, facts, call.now)
+    kept = _kept(call, order)
+    # Each thing that is taken may be running low, and be the last of its kind.
+    told = prepare(
+        source(call), announce.created(call, entry, sale), call.now,
+        followed_by=2 * len(entry.moves),
+    )  # fmt: skip
+    written = await insert_order(call.db, (call.book.id, call.now), entry, told, kept)
+    mark(call.db, written.queued)
     if facts.session is not None and not written.is_seated:
         raise NotRecorded(rules.closed(facts.session))
     if short := stock.shortage(written.moved, stock.names_of(sale.needs)):
         raise NotRecorded(short)
-    if new.promotion_id is not None and not await promotion.count(
-        call, new.promotion_id, customer_id
-    ):
+    promotion_id, customer_id = entry.order["promotion_id"], entry.order["customer_id"]
+    if promotion_id and not await promotion.count(call, promotion_id, customer_id):
         raise NotRecorded(promotion.USED_UP)
-    await announce.created(call, entry, sale, events(written.moved, call.business_id, call.now))
+    await emit_all(call, events(written.moved, call.business_id, call.now))
     sending = await _tell_kitchen(call, facts, entry)
-    return Outcome(await _shown(call, entry.order["id"]), sending=sending)
+    return Outcome(
+        order=order or await _shown(call, entry.order["id"]),
+        is_kept=kept is not None,
+        sending=sending,
+    )
+
+
+def recorded(order: Order) -> Reply[Order]:
+    """What the caller hears of a new order."""
+    return Reply("Order recorded", order)
+
+
+def _kept(call: Call, order: Order | None) -> Kept | None:
+    once = call.once
+    if order is None or once is None or once.is_claimed:
+        return None
+    return Kept(once.surface, once.key, once.fingerprint, envelope(recorded(order)))
 
 
 async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | None:
@@ -193,7 +239,14 @@ def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUI
         "postings": posted.used,
         "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
     }
-    return Entry(order=order, items=items, moves=moves, postings=posted)
+    return Entry(
+        order=order,
+        items=items,
+        moves=moves,
+        postings=posted,
+        has_session=new.table_session_id is not None,
+        has_ticket=order["ticket_id"] is not None,
+    )
 
 
 def _stock_state(sale: Sale) -> str:

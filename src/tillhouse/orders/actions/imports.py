@@ -159,7 +159,8 @@ async def record(house: House, origin: Source, ready: Ready) -> Recorded:
 
 
 async def _record(house: House, origin: Source, ready: Ready) -> Recorded:
-    once = Once(origin.book.id, _SURFACE, ready.key, ready.fingerprint)
+    # The order keeps the key of its row; there is no answer to be kept besides.
+    once = Once(origin.book.id, _SURFACE, ready.key, ready.fingerprint, is_claimed=True)
     new = ready.new
     async with house.pool.transaction() as db:
         call = _call(house, origin, db, once)

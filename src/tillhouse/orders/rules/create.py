@@ -100,7 +100,7 @@ def _amount_errors(name: str, amount: Decimal | None, facts: Facts) -> Iterator[
 
 
 def _customer_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
-    if new.customer_id is not None and not facts.has_customer:
+    if new.customer_id is not None and facts.customer is None:
         yield FieldError("customer_id", "is no customer of this book")
 
 
@@ -122,7 +122,7 @@ def _server_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
 
 
 def _term_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
-    if new.academic_term_id is not None and not facts.has_term:
+    if new.academic_term_id is not None and facts.term is None:
         yield FieldError("academic_term_id", "is no academic term of this book")
 
 

@@ -21,12 +21,13 @@ from tillhouse.orders.facts import (
     Trade,
     VariantFacts,
 )
+from tillhouse.orders.types import CustomerShown, TagShown, TermShown
 
 T = TypeVar("T")
 
 _FACTS = """
     WITH place AS (
-        SELECT s.id, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
+        SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
         WHERE s.book_id = $1 AND s.deleted_at IS NULL
             AND (s.id = $2 OR ($2::uuid IS NULL AND lower(s.name) = lower($3)))
     ), variant AS (
@@ -58,8 +59,10 @@ _FACTS = """
             'stock_policy', t.stock_policy, 'restocks_cancelled', t.restocks_cancelled
         ) AS trade,
         (SELECT row_to_json(place) FROM place) AS store,
-        EXISTS (SELECT FROM customers c
-            WHERE c.book_id = $1 AND c.id = $4 AND c.deleted_at IS NULL) AS has_customer,
+        (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
+                'whatsappNumber', c.whatsapp_number)
+            FROM customers c
+            WHERE c.book_id = $1 AND c.id = $4 AND c.deleted_at IS NULL) AS customer,
         (SELECT json_build_object('status', s.status, 'label', d.label,
                 'store_id', d.store_id)
             FROM table_sessions s
@@ -67,8 +70,8 @@ _FACTS = """
             WHERE s.book_id = $1 AND s.id = $5) AS session,
         (SELECT u.name FROM members m JOIN users u ON u.id = m.user_id
             WHERE m.business_id = t.id AND m.user_id = $6) AS server_name,
-        EXISTS (SELECT FROM academic_terms a
-            WHERE a.book_id = $1 AND a.id = $7 AND a.deleted_at IS NULL) AS has_term,
+        (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
+            WHERE a.book_id = $1 AND a.id = $7 AND a.deleted_at IS NULL) AS term,
         (SELECT json_agg(json_build_object('id', p.id, 'name', p.name, 'type', p.type,
                 'category_id', p.category_id, 'base_price', p.base_price,
                 'tax_rate', p.tax_rate, 'image_url', p.image_url,
@@ -92,8 +95,8 @@ _FACTS = """
                 'price_delta', o.price_delta, 'is_active', o.is_active))
             FROM modifier_options o WHERE o.book_id = $1 AND o.id = ANY($11)
                 AND o.deleted_at IS NULL) AS options,
-        (SELECT array_agg(g.id) FROM tags g
-            WHERE g.book_id = $1 AND g.id = ANY($13)) AS tags,
+        (SELECT json_agg(json_build_object('id', g.id, 'name', g.name, 'slug', g.slug))
+            FROM tags g WHERE g.book_id = $1 AND g.id = ANY($13)) AS tags,
         EXISTS (SELECT FROM stage_messages g
             WHERE g.book_id = $1 AND g.stage = 'queued' AND g.is_sent) AS tells_queued,
         (SELECT json_build_object('id', e.id,
@@ -171,13 +174,13 @@ def _facts(row: Record) -> Facts:
     return Facts(
         trade=read(row["trade"], type=Trade),
         store=read(row["store"], type=StoreFacts) if row["store"] else None,
-        has_customer=row["has_customer"],
+        customer=read(row["customer"], type=CustomerShown) if row["customer"] else None,
         session=read(row["session"], type=SessionFacts) if row["session"] else None,
         server_name=row["server_name"],
-        has_term=row["has_term"],
+        term=read(row["term"], type=TermShown) if row["term"] else None,
         products=_products(row),
         options={option.id: option for option in options},
-        tags=frozenset(row["tags"] or ()),
+        tags={tag.id: tag for tag in _list(row["tags"], TagShown)},
         tells_queued=row["tells_queued"],
         earlier=read(row["earlier"], type=Earlier) if row["earlier"] else None,
     )

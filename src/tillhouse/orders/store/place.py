@@ -1,7 +1,8 @@
 """The one statement that records an order with all that belongs to it.
 
 Order, lines, stock, postings, debt and kitchen ticket are written together: one round trip, and
-nothing of it without the rest. The parts of other rooms are their own text (MOVE, POST).
+nothing of it without the rest, its events and the answer to its idempotency key among it. The
+parts of other rooms are their own text (MOVE, POST, TELL, KEEP).
 """
 
 from datetime import datetime
@@ -13,11 +14,13 @@ import msgspec
 from tillhouse.catalog.stock.facts import Moved
 from tillhouse.catalog.stock.store.moving import MOVE, MOVED
 from tillhouse.db.pool import Db
+from tillhouse.http.store import KEEP
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Postings
-from tillhouse.ledger.store.posting import GIVEN, POST, rows
+from tillhouse.ledger.store.posting import GIVEN, Rows, rows
+from tillhouse.webhooks.store.events import TELL, Told
 
-_PLACE: LiteralString = (
+_GIVEN: LiteralString = (
     "WITH "
     + GIVEN
     + """, one AS (
@@ -32,13 +35,25 @@ _PLACE: LiteralString = (
             recorded_by_name text, served_by_id uuid, entry_source text, wants_kitchen boolean,
             fires_at timestamptz, stock_state text, stock_round integer, postings integer,
             occurred_at timestamptz, ticket_id uuid)
-    ), seated AS (
-        -- A session that is being closed waits for the order, or the order for it.
-        SELECT s.id FROM one
-        JOIN table_sessions s ON s.book_id = $1 AND s.id = one.table_session_id
-        WHERE s.status = 'open'
-        FOR SHARE OF s
-    ), placed AS (
+    ), source AS (
+        SELECT id AS order_id, customer_id, store_id, occurred_at AS happened_at FROM one
+    ), moving AS (
+        SELECT r.*, one.id AS order_id, one.stock_round AS round, NULL::text AS reason,
+            NULL::jsonb AS actor
+        FROM one, json_to_recordset($9) AS r (id uuid, variant_id uuid, store_id uuid, kind text,
+            on_hand_change numeric, reserved_change numeric, order_item_id uuid, allows boolean)
+    ), told AS MATERIALIZED (
+        SELECT t.*, $14::uuid AS app_id
+        FROM unnest($10::uuid[], $11::text[], $12::text[], $13::timestamptz[])
+            AS t (id, type, payload, at)
+    ), keeping AS (
+        SELECT $15::text AS surface, $16::text AS key, $17::bytea AS fingerprint,
+            $18::bytea AS answer
+    ), """
+)
+
+_ORDER: LiteralString = """
+    placed AS (
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
             status, summary, currency, subtotal_amount, discount_amount,
             service_charge_amount, tax_amount, exclusive_tax_amount, total_amount, amount_paid,
@@ -69,24 +84,31 @@ _PLACE: LiteralString = (
             quantity numeric, unit_price numeric, original_unit_price numeric,
             subtotal_amount numeric, discount_amount numeric, tax_amount numeric,
             total_price numeric, image_url text, modifiers jsonb, components jsonb)
-    ), ticket AS (
+    ), """
+
+_SEATED: LiteralString = """
+    seated AS (
+        -- A session that is being closed waits for the order, or the order for it.
+        SELECT s.id FROM one
+        JOIN table_sessions s ON s.book_id = $1 AND s.id = one.table_session_id
+        WHERE s.status = 'open'
+        FOR SHARE OF s
+    ), """
+
+_TICKET: LiteralString = """
+    ticket AS (
         INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
         SELECT $1, ticket_id, id, 'queued', $2, $2 FROM one WHERE ticket_id IS NOT NULL
-    ), moving AS (
-        SELECT r.*, one.id AS order_id, one.stock_round AS round, NULL::text AS reason,
-            NULL::jsonb AS actor
-        FROM one, json_to_recordset($9) AS r (id uuid, variant_id uuid, store_id uuid, kind text,
-            on_hand_change numeric, reserved_change numeric, order_item_id uuid, allows boolean)
-    ), source AS (
-        SELECT id AS order_id, customer_id, store_id, occurred_at AS happened_at FROM one
     ), """
-    + MOVE
-    + ", "
-    + POST
-    + "SELECT EXISTS (SELECT FROM seated) AS is_seated, (SELECT json_agg(m) FROM ("
-    + MOVED
-    + ") m) AS moved"
-)
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """The idempotency key of the request, with its answer."""
+
+    surface: str
+    key: str
+    fingerprint: bytes
+    answer: bytes
 
 
 class Entry(msgspec.Struct, kw_only=True):
@@ -96,6 +118,8 @@ class Entry(msgspec.Struct, kw_only=True):
     items: list[dict[str, Any]]
     moves: list[dict[str, Any]]
     postings: Postings
+    has_session: bool
+    has_ticket: bool
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -103,15 +127,17 @@ class Written(msgspec.Struct, frozen=True):
 
     is_seated: bool
     moved: list[Moved]
+    queued: int
 
 
-async def insert_order(db: Db, book_id: UUID, now: datetime, entry: Entry) -> Written:
-    """Record an order; the caller rolls back unless all of it could be had."""
+async def insert_order(
+    db: Db, place: tuple[UUID, datetime], entry: Entry, told: Told, kept: Kept | None
+) -> Written:
+    """Record an order in (book, now); the caller rolls back unless all of it could be had."""
     written = rows(entry.postings, 0)
     row = await db.fetchrow(
-        _PLACE,
-        book_id,
-        now,
+        _statement(entry, written, keeps=kept is not None),
+        *place,
         entry.postings.currency,
         encode(written.posting).decode(),
         encode(written.receipt).decode(),
@@ -119,7 +145,34 @@ async def insert_order(db: Db, book_id: UUID, now: datetime, entry: Entry) -> Wr
         encode(entry.order).decode(),
         encode(entry.items).decode(),
         encode(entry.moves).decode(),
+        told.ids,
+        told.types,
+        told.payloads,
+        told.moments,
+        told.app_id,
+        *((kept.surface, kept.key, kept.fingerprint, kept.answer) if kept else (None,) * 4),
     )
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
     moved = msgspec.json.decode(row["moved"], type=list[Moved]) if row["moved"] else []
-    return Written(row["is_seated"], moved)
+    return Written(row["is_seated"], moved, row["queued"])
+
+
+def _statement(entry: Entry, written: Rows, *, keeps: bool) -> LiteralString:
+    """The bricks that this order takes: each that is left out is work that nobody does."""
+    seated: LiteralString = "true"
+    moved: LiteralString = "NULL::json"
+    sql = _GIVEN + _ORDER
+    if entry.has_session:
+        sql += _SEATED
+        seated = "EXISTS (SELECT FROM seated)"
+    if entry.has_ticket:
+        sql += _TICKET
+    if entry.moves:
+        sql += MOVE + ", "
+        moved = "(SELECT json_agg(m) FROM (" + MOVED + ") m)"
+    if written.posting:
+        sql += written.post + ", "
+    if keeps:
+        sql += KEEP + ", "
+    found = " AS is_seated, " + moved + " AS moved, (SELECT count(*) FROM queued) AS queued"
+    return sql + TELL + "SELECT " + seated + found

@@ -1,57 +1,69 @@
 """The statement that every business transaction ends with: its events and their deliveries."""
 
-from collections.abc import Sequence
 from datetime import datetime
+from typing import LiteralString
 from uuid import UUID
+
+import msgspec
 
 from tillhouse.db.pool import Db
 
 
-async def insert_events(
-    db: Db,
-    book_id: UUID,
-    events: Sequence[tuple[UUID, str, str]],
-    app_id: UUID | None,
-    now: datetime,
-) -> int:
-    """Events (id, type, payload) in their order, and one queued delivery of each per active
-    endpoint that wants it; how many those are.
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """Events as they are written, a place of each list for each, and the app of the key, if any."""
 
-    Events caused through a key go to the endpoints of the key's app, any others to all. Their
-    moments lie a millisecond apart, the last one now, so that logs and queues keep the order.
-    """
+    ids: list[UUID]
+    types: list[str]
+    payloads: list[str]
+    moments: list[datetime]
+    app_id: UUID | None
+
+
+# Events, and one queued delivery of each per active endpoint that wants it: a brick for whoever
+# writes both in one statement with what happened. It reads the CTE `told` of the statement around
+# it, with the columns (id uuid, type text, payload text, at timestamptz, app_id uuid), and
+# $1 = book_id and $2 = now. Events caused through a key go to the endpoints of the key's app, any
+# others to all.
+TELL: LiteralString = """
+    event AS (
+        INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload)
+        SELECT $1, id, type, app_id, payload FROM told
+    ), delivery AS (
+        INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
+            event_id, event_type, status, url, next_attempt_at, updated_at)
+        SELECT e.book_id, new_id(t.at), e.developer_app_id, e.id, t.id, t.type, 'pending',
+            e.url, $2, $2
+        FROM webhook_endpoints e JOIN told t ON t.type = ANY(e.events)
+        WHERE e.book_id = $1 AND e.status = 'active'
+            AND (t.app_id IS NULL OR e.developer_app_id = t.app_id)
+        RETURNING id, webhook_endpoint_id, event_id
+    ), queued AS (
+        INSERT INTO webhook_queue (book_id, delivery_id, endpoint_id, event_id, due_at)
+        SELECT $1, id, webhook_endpoint_id, event_id, made_at(id) FROM delivery
+        RETURNING 1
+    )
+"""
+
+
+async def insert_events(db: Db, book_id: UUID, now: datetime, told: Told) -> int:
+    """Events in their order, with their deliveries; how many of those are queued."""
     return await db.fetchval(
         """
-        WITH news AS MATERIALIZED (
-            SELECT n.id, n.type, n.payload,
-                $6::timestamptz + (n.place - cardinality($2)) * interval '1 millisecond' AS at
-            FROM unnest($2::uuid[], $3::text[], $4::text[])
-                WITH ORDINALITY AS n (id, type, payload, place)
-        ), event AS (
-            INSERT INTO webhook_events (book_id, id, type, developer_app_id, payload)
-            SELECT $1, id, type, $5, payload FROM news
-        ), delivery AS (
-            INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
-                event_id, event_type, status, url, next_attempt_at, updated_at)
-            SELECT e.book_id, new_id(n.at), e.developer_app_id, e.id, n.id, n.type, 'pending',
-                e.url, $6, $6
-            FROM webhook_endpoints e JOIN news n ON n.type = ANY(e.events)
-            WHERE e.book_id = $1 AND e.status = 'active'
-                AND ($5::uuid IS NULL OR e.developer_app_id = $5)
-            RETURNING id, webhook_endpoint_id, event_id
-        ), queued AS (
-            INSERT INTO webhook_queue (book_id, delivery_id, endpoint_id, event_id, due_at)
-            SELECT $1, id, webhook_endpoint_id, event_id, made_at(id) FROM delivery
-            RETURNING 1
-        )
-        SELECT count(*) FROM queued
-        """,
+        WITH told AS MATERIALIZED (
+            SELECT t.*, $7::uuid AS app_id
+            FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
+                AS t (id, type, payload, at)
+        ),
+        """
+        + TELL
+        + "SELECT count(*) FROM queued",
         book_id,
-        [event_id for event_id, _, _ in events],
-        [event_type for _, event_type, _ in events],
-        [payload for _, _, payload in events],
-        app_id,
         now,
+        told.ids,
+        told.types,
+        told.payloads,
+        told.moments,
+        told.app_id,
     )
 
 

@@ -55,7 +55,9 @@ MOVED: LiteralString = """
         coalesce(l.reserved, h.reserved, 0) AS reserved,
         v.low_stock_threshold AS threshold, l.id IS NOT NULL AS is_moved
     FROM wanted w
-    JOIN variants v ON v.book_id = $1 AND v.id = w.variant_id
+    -- One by one: a join would read all variants of a small book for a handful.
+    CROSS JOIN LATERAL (SELECT v.product_id, v.low_stock_threshold FROM variants v
+        WHERE v.book_id = $1 AND v.id = w.variant_id LIMIT 1) v
     LEFT JOIN held h
         ON h.variant_id = w.variant_id AND h.store_id IS NOT DISTINCT FROM w.store_id
     LEFT JOIN levelled l ON l.id = h.id
