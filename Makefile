@@ -29,6 +29,8 @@ help: ## Show this list
 run: $(RUN) ## Start Tillhouse with a demo business (ARGS="--port 9000")
 	@exec $(BIN)/tillhouse serve --demo $(ARGS)
 
+# Tests start processes by the hundred: without kept bytecode each would compile the package anew.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(DEV) ## Run the tests (ARGS="-k name")
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 

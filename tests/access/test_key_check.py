@@ -12,6 +12,7 @@ from tillhouse.kit.secrets import new_api_key
 HEALTH = "/v1/voice/health"
 GOOD = new_api_key("test").secret
 
+TRIES = 3
 MALFORMED = [
     "thsk_",
     "thsk_test_",
@@ -33,22 +34,28 @@ MALFORMED = [
 ]
 
 
+async def fewest_statements(house: House, app: App, secrets: list[str]) -> int:
+    """What a refusal costs: the process's own chores add statements, and nothing takes any away."""
+    spent: list[int] = []
+    for secret in secrets:
+        await house.usage.flush()
+        before = house.pool.statements
+        answer = await Api(app).as_bearer(secret).get(HEALTH, status=401)
+        assert answer.error == "unauthorized"
+        spent.append(house.pool.statements - before)
+    return min(spent)
+
+
 @pytest.mark.parametrize("secret", MALFORMED, ids=range(len(MALFORMED)))
 async def test_a_malformed_secret_costs_no_statement(house: House, app: App, secret: str) -> None:
     """A typo is refused by form and checksum, before the database hears of it."""
-    await house.usage.flush()
-    before = house.pool.statements
-    answer = await Api(app).as_bearer(secret).get(HEALTH, status=401)
-    assert answer.error == "unauthorized"
-    assert house.pool.statements == before
+    assert await fewest_statements(house, app, [secret] * TRIES) == 0
 
 
 async def test_a_well_formed_unknown_secret_costs_one_statement(house: House, app: App) -> None:
     """Only the database knows that it was never given out."""
-    await house.usage.flush()
-    before = house.pool.statements
-    await Api(app).as_bearer(new_api_key("test").secret).get(HEALTH, status=401)
-    assert house.pool.statements == before + 1
+    unknown = [new_api_key("test").secret for _ in range(TRIES)]
+    assert await fewest_statements(house, app, unknown) == 1
 
 
 @pytest.mark.parametrize("form", ["Bearer {}", "bearer {}", "BEARER  {} "])

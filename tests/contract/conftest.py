@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import pytest
+import requests
 import uvicorn
 
 from tests.make import Make
@@ -45,6 +46,7 @@ class Running:
         self._thread = threading.Thread(target=self._loop.run_forever, name="contract server")
         self._thread.start()
         self.url = self.run(self._start())
+        self.connection = _kept_connection()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something where the application lives, and wait for it."""
@@ -52,6 +54,7 @@ class Running:
 
     def stop(self) -> None:
         """End the server and everything that it used."""
+        self.connection.close()
         self.run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -110,6 +113,14 @@ class Running:
         self._server.should_exit = True
         await self._serving
         await self._app.stop()
+
+
+def _kept_connection() -> requests.Session:
+    """What sends the thousands of requests: one connection, and nothing of the environment's."""
+    session = requests.Session()
+    session.trust_env = False
+    session.headers.clear()
+    return session
 
 
 @pytest.fixture(scope="session")

@@ -82,6 +82,7 @@ def keeps_to_its_description(case: schemathesis.Case, running: Running, world: W
     aim(case, world)
     case.call_and_validate(
         base_url=running.url,
+        session=running.connection,
         headers={"Authorization": f"Bearer {credential(case, world)}"},
         excluded_checks=[positive_data_acceptance],
         additional_checks=[what_fits_is_taken],

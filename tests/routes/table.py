@@ -1,6 +1,7 @@
 """What the generated tests know of a route besides its row: a body that passes, ids that exist."""
 
 import json
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
@@ -20,6 +21,9 @@ from tillhouse.http.route import Open, Portal, Route, Scope
 
 DOCUMENT: dict[str, Any] = json.loads(describe(ROUTES, "test", "http://testserver"))
 
+SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
+_REFERENCE = re.compile(r'"\$ref": "#/components/schemas/([^"/]+)"')
+
 BEHIND_A_CREDENTIAL = [r for r in ROUTES if not isinstance(r.guard, Open)]
 OF_PEOPLE = [r for r in BEHIND_A_CREDENTIAL if not isinstance(r.guard, Scope)]
 OF_THE_PORTAL = [r for r in ROUTES if isinstance(r.guard, Portal)]
@@ -34,6 +38,15 @@ ONCE = [r for r in ROUTES if r.once]
 def every(routes: Iterable[Route]) -> pytest.MarkDecorator:
     """One test per route."""
     return pytest.mark.parametrize("route", routes, ids=name_of)
+
+
+def every_at_one_place(routes: Iterable[Route]) -> pytest.MarkDecorator:
+    """One test per route, all of a route's in one process: they share what was made for it."""
+    params = [
+        pytest.param(route, id=name_of(route), marks=pytest.mark.xdist_group(name_of(route)))
+        for route in routes
+    ]
+    return pytest.mark.parametrize("route", params)
 
 
 def name_of(route: Route) -> str:
@@ -150,9 +163,9 @@ def examples(content: dict[str, Any]) -> list[Any]:
     return [example["value"] for example in content["examples"].values()]
 
 
-async def every_scope(business: Business) -> Api:
-    """A client whose key has all scopes."""
-    policy = {"max_per_transaction": 1, "max_per_day": 1, "currency": "USD"}
+async def every_scope(business: Business, currency: str = "USD") -> Api:
+    """A client whose key has all scopes; the currency is the business's."""
+    policy = {"max_per_transaction": 1, "max_per_day": 1, "currency": currency}
     return await business.client(*BY_NAME, withdrawal_policy=policy)
 
 
@@ -210,9 +223,21 @@ async def ready(route: Route, business: Business) -> Ready:
 
 def misfits(schema: dict[str, Any], value: object) -> list[str]:
     """What is wrong with a value, by its schema in the document."""
-    whole = {**schema, "components": DOCUMENT["components"]}
+    named = {name: SCHEMAS[name] for name in _named_by(schema)}
+    whole = {**schema, "components": {"schemas": named}}
     validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
     return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(value)]
+
+
+def _named_by(schema: dict[str, Any]) -> set[str]:
+    """The schemas that one leads to: a validator of all of them would take a while to make."""
+    found: set[str] = set()
+    left = [schema]
+    while left:
+        named = set(_REFERENCE.findall(json.dumps(left.pop()))) - found
+        found |= named
+        left += [SCHEMAS[name] for name in named]
+    return found
 
 
 def without_request_id(answer: Response) -> dict[str, Any]:

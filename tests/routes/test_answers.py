@@ -4,19 +4,19 @@ from typing import Any, get_origin
 
 import pytest
 
-from tests.make import Business, Make
+from tests.make import Make
+from tests.routes.conftest import Exchanges
 from tests.routes.table import (
     BEHIND_A_CREDENTIAL,
     DOCUMENT,
     every,
+    every_at_one_place,
     examples,
     misfits,
     name_of,
     operation,
     random_path,
-    ready,
 )
-from tillhouse.access.house import House
 from tillhouse.app import ROUTES
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.openapi import describe
@@ -53,24 +53,18 @@ def budget(route: Route) -> int:
     return GET_LIST if get_origin(Endpoint(route).data_type) is list else GET_ONE
 
 
-@every(ROUTES)
-async def test_a_route_keeps_its_statement_budget(
-    route: Route, business: Business, house: House
-) -> None:
+@every_at_one_place(ROUTES)
+async def test_a_route_keeps_its_statement_budget(route: Route, exchanges: Exchanges) -> None:
     """One statement for one thing, two for a list, seven for a write."""
-    good = await ready(route, business)
-    await house.usage.flush()
-    before = house.pool.statements
-    await good.send(route, status=route.status)
-    spent = house.pool.statements - before - (not isinstance(route.guard, Open))
+    statements = (await exchanges.with_route(route)).statements
+    spent = statements - (not isinstance(route.guard, Open))
     assert spent <= budget(route), spent
 
 
-@every(ROUTES)
-async def test_an_answer_fits_its_schema(route: Route, business: Business) -> None:
+@every_at_one_place(ROUTES)
+async def test_an_answer_fits_its_schema(route: Route, exchanges: Exchanges) -> None:
     """What the document promises is what comes."""
-    good = await ready(route, business)
-    answer = await good.send(route, status=route.status)
+    answer = (await exchanges.with_route(route)).answer
     described = operation(route)["responses"][str(route.status)]
     assert misfits(described["content"]["application/json"]["schema"], answer.json) == []
 
@@ -84,15 +78,14 @@ async def test_a_refusal_fits_its_schema(route: Route, make: Make) -> None:
     assert answer.json["requestId"] == answer.headers["x-request-id"]
 
 
-@every(ROUTES)
+@every_at_one_place(ROUTES)
 async def test_an_answer_has_safe_headers_and_its_request_id(
-    route: Route, business: Business
+    route: Route, exchanges: Exchanges
 ) -> None:
     """Success and refusal alike; a good id that was sent comes back, a bad one doesn't."""
-    good = await ready(route, business)
-    answer = await good.send(route, headers={"x-request-id": "my-id:1"}, status=route.status)
+    business, answer, _ = await exchanges.with_route(route)
     assert SAFE.items() <= answer.headers.items()
-    assert answer.headers["x-request-id"] == "my-id:1"
+    assert answer.headers["x-request-id"] == exchanges.ID
     for bad in ("", "x" * 129, "two words", 'quo"te', "\xe9"):
         refusal = await business.anybody.request(
             route.method, "/v1/nowhere", headers={"x-request-id": bad}, status=404

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api import Api
 from tests.make import Business, Make
-from tests.routes.conftest import Visitor
+from tests.routes.conftest import Bygone, Narrow, Visitor
 from tests.routes.table import (
     BEHIND_A_CREDENTIAL,
     OF_KEYS,
@@ -57,15 +57,11 @@ async def test_a_route_needs_a_credential(route: Route, make: Make) -> None:
 
 @every(BEHIND_A_CREDENTIAL)
 async def test_a_route_refuses_a_revoked_key_and_an_ended_session(
-    route: Route, business: Business
+    route: Route, bygone: Bygone
 ) -> None:
     """What was good a moment ago is 401 once it is over."""
-    scope = getattr(route.guard, "name", "voice:read")
-    key = await business.key(scope)
-    await business.owner.post(f"/api/developer/api-keys/{key['id']}/revoke", status=200)
-    await refuses(route, business.anybody.as_bearer(key["secret"]))
-    await business.owner.post("/api/auth/logout", status=200)
-    await refuses(route, business.owner)
+    await refuses(route, await bygone.key(getattr(route.guard, "name", "voice:read")))
+    await refuses(route, bygone.session)
 
 
 @every(OF_PEOPLE)
@@ -75,10 +71,10 @@ async def test_a_route_of_people_refuses_an_api_key(route: Route, visitor: Visit
 
 
 @every(OF_KEYS)
-async def test_a_route_of_keys_needs_its_scope(route: Route, business: Business) -> None:
+async def test_a_route_of_keys_needs_its_scope(route: Route, narrow: Narrow) -> None:
     """A key with another scope is known and may not: 403."""
     other = "stores:read" if route.guard.name != "stores:read" else "voice:read"
-    client = await business.client(other)
+    client = await narrow.client(other)
     answer = await client.request(route.method, random_path(route), {}, status=403)
     assert answer.error == "forbidden"
     assert route.guard.name in answer.json["message"]
@@ -86,25 +82,23 @@ async def test_a_route_of_keys_needs_its_scope(route: Route, business: Business)
 
 @every(OF_THE_PORTAL)
 async def test_the_portal_is_for_roles_that_manage_keys(
-    route: Route, business: Business, sql: asyncpg.Connection
+    route: Route, staffed: Business, sql: asyncpg.Connection
 ) -> None:
     """Each role without MANAGE_DEVELOPER_KEYS gets 403, each with it gets further."""
-    await business.step_up()
     for role, permissions in PERMISSIONS.items():
         await sql.execute(
-            "UPDATE members SET role = $2 WHERE business_id = $1::text::uuid", business.id, role
+            "UPDATE members SET role = $2 WHERE business_id = $1::text::uuid", staffed.id, role
         )
-        answer = await business.owner.request(route.method, random_path(route), {"zz": 1})
+        answer = await staffed.owner.request(route.method, random_path(route), {"zz": 1})
         assert (answer.status == 403) == (MANAGE_DEVELOPER_KEYS not in permissions), role
         assert answer.status != 403 or answer.error == "forbidden"
 
 
 @every(OF_THE_PORTAL)
 async def test_the_portal_needs_a_subscription(
-    route: Route, business: Business, house: House
+    route: Route, subscribed: Business, house: House
 ) -> None:
     """Trial over, past due, cancelled, active without API access: 403 subscription_required."""
-    await business.step_up()
     past, later = now() - timedelta(seconds=1), now() + timedelta(days=1)
     states = [
         ("trial", past, True),
@@ -115,13 +109,13 @@ async def test_the_portal_needs_a_subscription(
     for status, trial_ends_at, api_access in states:
         async with house.pool.transaction() as db:
             await update_subscription(
-                db, business.id, status, trial_ends_at, now(), api_access=api_access
+                db, subscribed.id, status, trial_ends_at, now(), api_access=api_access
             )
-        answer = await business.owner.request(route.method, random_path(route), {}, status=403)
+        answer = await subscribed.owner.request(route.method, random_path(route), {}, status=403)
         assert answer.error == "subscription_required", status
     async with house.pool.transaction() as db:
-        await update_subscription(db, business.id, "active", past, now(), api_access=True)
-    answer = await business.owner.request(route.method, random_path(route), {"zz": 1})
+        await update_subscription(db, subscribed.id, "active", past, now(), api_access=True)
+    answer = await subscribed.owner.request(route.method, random_path(route), {"zz": 1})
     assert answer.status != 403
 
 

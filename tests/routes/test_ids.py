@@ -2,15 +2,11 @@
 
 from uuid import uuid4
 
-from tests.make import Business, Make
-from tests.routes.conftest import Visitor
+from tests.routes.conftest import Hidden, Visitor
 from tests.routes.table import (
-    MAKERS,
-    REMOVERS,
     WITH_IDS,
     WITH_NAMES,
     body_for,
-    caller_for,
     every,
     fill,
     without_request_id,
@@ -22,19 +18,14 @@ NO_UUIDS = ["1", "x", "null", "%00", "{}", "..", uuid4().hex, f"{{{uuid4()}}}", 
 
 @every(WITH_IDS)
 async def test_foreign_deleted_and_unknown_ids_read_alike(
-    route: Route, business: Business, make: Make
+    route: Route, visitor: Visitor, hidden: Hidden
 ) -> None:
     """Another business's, another environment's, a deleted and a random id: the same 404."""
-    stranger = await make.business()
-    api, body = await caller_for(route, business), await body_for(route, business)
+    api, body = visitor.api(route), await body_for(route, visitor.business)
     name = next(s[1:-1] for s in route.path.split("/") if s.endswith("_id}"))
-    ids = [str(uuid4()), await MAKERS[name](stranger, "test")]
-    if name in REMOVERS:
-        deleted = await MAKERS[name](business, "test")
-        await REMOVERS[name](business, deleted)
-        ids.append(deleted)
+    ids = [str(uuid4()), *await hidden.ids(name)]
     if isinstance(route.guard, Scope):
-        ids.append(await MAKERS[name](business, "live"))
+        ids.append(await hidden.live(name))
     answers = [
         await api.request(route.method, fill(route, lambda _, i=i: i), body, status=404)
         for i in ids

@@ -1,70 +1,119 @@
-"""The table of commands, and how each one ends: well, or with a sentence."""
+"""The table of commands, and how each one ends: well, or with a sentence.
+
+A command's module is imported when the command is called: most need half the house, and whoever
+asks for help or the version would wait for all of it.
+"""
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
-import asyncpg
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from tillhouse import __version__
-from tillhouse.cli import (
-    business,
-    demo,
-    docs,
-    doctor,
-    imports,
-    keys,
-    listen,
-    migrate,
-    serve,
-    trigger,
-    user,
-    verify,
-    work,
-)
-from tillhouse.cli.output import CommandError
-from tillhouse.db.cluster import EmbeddedError
-from tillhouse.db.migrate import MigrationError
-from tillhouse.kit.errors import Problem
-from tillhouse.settings import SettingError
 
-_SENTENCES = (CommandError, SettingError, EmbeddedError, MigrationError, Problem)
+
+class Entry(NamedTuple):
+    """Where a command stands, and the sentence about it in the list of commands."""
+
+    module: str
+    about: str
+    is_hidden: bool = False
+
+    def load(self, name: str) -> typer.Typer:
+        """The command, or the group of commands if the module has one."""
+        module = import_module(f"tillhouse.cli.{self.module}")
+        if hasattr(module, "commands"):
+            return module.commands()
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(getattr(module, name))
+        return alone
+
+
+# The sentences are the ones that the commands say of themselves; a test compares them.
+TABLE = {
+    "serve": Entry(
+        "serve", "Serve the API; without TILLHOUSE_DATABASE_URL, with a database of its own."
+    ),
+    "work": Entry(
+        "work", "Send webhooks until told to stop; beside `tillhouse serve --no-work`, or with it."
+    ),
+    "demo": Entry(
+        "demo", "Make the demo business, or find it again, and tell its password and keys."
+    ),
+    "listen": Entry(
+        "listen",
+        "Print the events of a business as they happen; with --forward-to, deliver them here.",
+    ),
+    "trigger": Entry(
+        "trigger",
+        "Queue a test event to the webhook endpoints of a business; a running server sends it.",
+    ),
+    "migrate": Entry("migrate", "Bring the database's schema up to date."),
+    "doctor": Entry(
+        "doctor",
+        "Tell what is set, what is unsafe and what is broken; exit code 1 when something is.",
+    ),
+    "verify": Entry(
+        "verify",
+        "Check every business's audit chain and ledger; exit code 1 when something is wrong.",
+    ),
+    "business": Entry("business", "The businesses of this installation."),
+    "user": Entry("user", "The people of a business."),
+    "keys": Entry("keys", "API keys and the master key."),
+    "import": Entry("imports", "Bring what you have, from files."),
+    "docs": Entry(
+        "docs", "Write docs/openapi.json and src/tillhouse/db/schema.sql anew.", is_hidden=True
+    ),
+}
+
+
+class _Later(TyperCommand):
+    """Stands in the list for a command, and fetches it when it is called."""
+
+    def __init__(self, name: str, entry: Entry) -> None:
+        super().__init__(name, help=entry.about, hidden=entry.is_hidden)
+        self._fetch = lambda: typer.main.get_command(entry.load(name))
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """What is called from here on is the command itself."""
+        return self._fetch().make_context(info_name, args, parent, **extra)
+
+
+class _Commands(TyperGroup):
+    """All of the table."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        for name, entry in TABLE.items():
+            self.add_command(_Later(name, entry))
 
 
 def main() -> int:
     """Run the command line; the exit code."""
     try:
-        _commands()()
-    except _SENTENCES as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        sys.stderr.write(f"The database or the system failed ({error}): try again.\n")
+        _app()()
+    except Exception as error:
+        sentence = import_module("tillhouse.cli.sentences").sentence_for(error)
+        if sentence is None:
+            raise
+        sys.stderr.write(f"{sentence}\n")
         return 1
     return 0
 
 
-def _commands() -> typer.Typer:
+def _app() -> typer.Typer:
     app = typer.Typer(
         name="tillhouse",
+        cls=_Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_begin)
-    app.command()(serve.serve)
-    app.command()(work.work)
-    app.command()(demo.demo)
-    app.command()(listen.listen)
-    app.command()(trigger.trigger)
-    app.command()(migrate.migrate)
-    app.command()(doctor.doctor)
-    app.command()(verify.verify)
-    app.add_typer(business.commands(), name="business")
-    app.add_typer(user.commands(), name="user")
-    app.add_typer(keys.commands(), name="keys")
-    app.add_typer(imports.commands(), name="import")
-    app.command(hidden=True)(docs.docs)
     return app
 
 
