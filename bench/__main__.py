@@ -18,6 +18,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="length of one measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of requests, to take medians")
     parser.add_argument("--backlog", type=int, default=20_000, help="deliveries to drain")
+    parser.add_argument(
+        "--beside", action="store_true", help="of webhooks: only the API beside a backlog"
+    )
+    parser.add_argument("--log", type=int, default=0, help="deliveries of the long log to list")
     parser.add_argument("--rows", type=int, default=0, help="orders of the large book to list")
     parser.add_argument("--books", default=orders.BOOKS, help="folder in which books are kept")
     parser.add_argument("--only", choices=orders.PARTS, help="one part of orders")

@@ -3,10 +3,7 @@
 import argparse
 import asyncio
 import contextlib
-import json
 import ssl
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,7 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from tests.webhooks.tls import Authority
 
-from bench import world
+from bench import drain, weblog, world
+from bench.backlog import Process, queue_backlog
 from tillhouse.access.callers import Book
 from tillhouse.access.house import House
 from tillhouse.app import App
@@ -32,38 +30,6 @@ from tillhouse.webhooks.emit import Source, emit_from
 from tillhouse.webhooks.store.endpoints import EndpointRow, insert_endpoint
 
 SINK_CLIENTS = 64
-
-
-class Process:
-    """A child that answers a line on its standard output for each line on its input."""
-
-    def __init__(self, *args: str, environment: dict[str, str] | None = None) -> None:
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", *args],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=environment,
-        )
-        self.first_line = self._read()
-
-    def ask(self) -> str:
-        """Its answer now."""
-        assert self._child.stdin
-        self._child.stdin.write("\n")
-        self._child.stdin.flush()
-        return self._read()
-
-    def stop(self) -> None:
-        """Let it end by itself."""
-        assert self._child.stdin
-        self._child.stdin.close()
-        self._child.wait(60)
-
-    def _read(self) -> str:
-        assert self._child.stdout
-        return self._child.stdout.readline().strip()
 
 
 class Scene(msgspec.Struct, kw_only=True):
@@ -83,7 +49,7 @@ class Scene(msgspec.Struct, kw_only=True):
     def arrivals(self) -> dict[str, int]:
         """When each event first came, in monotonic nanoseconds."""
         found: dict[str, int] = {}
-        for event_id, at in json.loads(self.sink.ask()):
+        for event_id, at in self.sink.arrivals():
             found.setdefault(event_id, at)
         return found
 
@@ -160,33 +126,14 @@ async def _steady(scene: Scene, event: str, per_second: int, seconds: float) -> 
     return f"{len(delays)}/{len(committed)}", _percentiles(delays)
 
 
-_BACKLOG = """
-    WITH endpoint AS (
-        SELECT book_id, id, developer_app_id, url FROM webhook_endpoints
-        WHERE book_id = $1 AND $3 = ANY(events)
-    ), event AS (
-        INSERT INTO webhook_events (book_id, id, type, payload)
-        SELECT $1, new_id(now()), $3, repeat('x', 500) FROM generate_series(1, $2::int)
-        RETURNING id
-    ), delivery AS (
-        INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
-            event_id, event_type, status, url, next_attempt_at, updated_at)
-        SELECT $1, new_id(now()), e.developer_app_id, e.id, v.id, $3, 'pending', e.url, now(), now()
-        FROM event v, endpoint e RETURNING id, webhook_endpoint_id, event_id
-    )
-    INSERT INTO webhook_queue (book_id, delivery_id, endpoint_id, event_id, due_at)
-    SELECT $1, id, webhook_endpoint_id, event_id, now() FROM delivery RETURNING event_id
-"""
-
-
 async def _drain(scene: Scene, event: str, count: int) -> tuple[int, float, float]:
     """A backlog that is there at once; how long until the last is received, statements each."""
     before = int(scene.sender.ask())
-    async with scene.house.pool.transaction() as db:
-        rows = await db.fetch(_BACKLOG, scene.business["test"], count, event)
-        db.rings = True
+    connection = await scene.house.pool.dedicated()
+    ids = await queue_backlog(connection, scene.business["test"], count, event)
+    await connection.close()
+    scene.house.pool.bell.ring()
     began = time.monotonic_ns()
-    ids = {str(row["event_id"]) for row in rows}
     got = await _received(scene, ids, 300)
     took = (max(got.values()) - began) / 1e9
     statements = (int(scene.sender.ask()) - before) / count
@@ -270,6 +217,11 @@ async def _report(scene: Scene, options: argparse.Namespace) -> None:
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Measure, and print a table."""
+    """Measure, and print a table: of the log where its rows are given, else of the sender."""
+    if options.log:
+        weblog.measure(options)
+        return
     with world.database() as url, _certificates() as folder:
-        uvloop.run(_measure(url, folder, options))
+        if not options.beside:
+            uvloop.run(_measure(url, folder, options))
+        uvloop.run(drain.measure(url, folder, options.backlog, Console()))

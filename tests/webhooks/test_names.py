@@ -14,7 +14,14 @@ from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.guard import session
-from tillhouse.webhooks.sender.names import THREADS_SILENT, Names, NoAnswer
+from tillhouse.webhooks.sender.names import (
+    HANGS_AFTER_S,
+    THREADS_HANGING,
+    THREADS_NEW,
+    THREADS_SILENT,
+    Names,
+    NoAnswer,
+)
 
 HEALTHY = "hooks.example.com"
 PATIENCE_S = 1.5
@@ -127,6 +134,42 @@ async def test_dead_names_hold_up_no_other(
     for outcome, took in await asyncio.gather(*dead):
         assert outcome.error == "dns_failed"
         assert took < PATIENCE_S + 1
+
+
+async def test_hundreds_of_dead_names_hold_up_a_new_one_for_a_moment(server: SilentServer) -> None:
+    """More than have threads at once: those that hang soon count apart."""
+    names = Names(server.ask, 10.0)
+    count = 3 * THREADS_NEW
+    dead = [
+        asyncio.create_task(names.find(f"shop{number}.dead.test", 443)) for number in range(count)
+    ]
+    await server.until(THREADS_NEW)
+    began = time.perf_counter()
+    assert await names.find(HEALTHY, 443)
+    # Behind all that came before it, whose places become free one group after the other.
+    assert time.perf_counter() - began < 4 * HANGS_AFTER_S + 1
+    assert len(server.asked()) == count
+    server.release()
+    assert all(await asyncio.gather(*dead))
+    names.close()
+
+
+async def test_only_so_many_hang(server: SilentServer) -> None:
+    """Then names that nothing is known of wait, and are told so; known ones do not."""
+    names = Names(server.ask, 3.0)
+    assert await names.find(HEALTHY, 443)
+    most = THREADS_HANGING + THREADS_NEW
+    dead = [
+        asyncio.create_task(names.find(f"shop{number}.dead.test", 443)) for number in range(most)
+    ]
+    await server.until(most)
+    with pytest.raises(NoAnswer):
+        await names.find("new.example.com", 443)
+    assert await names.find(HEALTHY, 443)
+    server.release()
+    await asyncio.gather(*dead, return_exceptions=True)
+    assert await names.find("new.example.com", 443)
+    names.close()
 
 
 async def test_a_name_is_asked_for_once_at_a_time(

@@ -16,12 +16,20 @@ PER_SECOND = 20
 async def _log(
     shop: Shop, sql: asyncpg.Connection, endpoint_id: str, moments: list[datetime], status: str
 ) -> list[UUID]:
-    """Deliveries as they were left at these moments; their ids carry the time."""
+    """Deliveries as they were left at these moments, with events; ids carry the time."""
     book = await shop.book()
     ids: list[UUID] = []
     for moment in moments:
         at = int(moment.timestamp() * 1000)
         ids.append(UUID(int=(at << 80) | (new_id().int & ((1 << 80) - 1))))
+    events = [new_id() for _ in ids]
+    await sql.executemany(
+        """
+        INSERT INTO webhook_events (book_id, id, type, payload)
+        VALUES ($1, $2, 'order.created', '{}')
+        """,
+        [(book.id, event_id) for event_id in events],
+    )
     await sql.executemany(
         """
         INSERT INTO webhook_deliveries (book_id, id, developer_app_id, webhook_endpoint_id,
@@ -29,7 +37,10 @@ async def _log(
         SELECT $1, $2, developer_app_id, id, $4, 'order.created', $5, url, 5, 'http_500', now()
         FROM webhook_endpoints WHERE id = $3
         """,
-        [(book.id, one, UUID(endpoint_id), new_id(), status) for one in ids],
+        [
+            (book.id, one, UUID(endpoint_id), event_id, status)
+            for one, event_id in zip(ids, events, strict=True)
+        ],
     )
     return ids
 
@@ -96,6 +107,31 @@ async def test_only_what_failed_for_good_is_recovered(quiet: Shop, sql: asyncpg.
     await _log(quiet, sql, other_id, [moment], "failed")
     assert (await _recover(quiet, endpoint_id, since=iso(moment)))["count"] == 1
     assert [one for one, _ in await _queued(sql, endpoint_id)] == [final]
+
+
+async def test_what_is_no_longer_kept_is_neither_counted_nor_queued(
+    quiet: Shop, sql: asyncpg.Connection
+) -> None:
+    """A preview tells what a recovery then does; the record of the rest stays as it is."""
+    endpoint_id = (await quiet.endpoint())["id"]
+    moment = now() - timedelta(hours=1)
+    kept = await _log(quiet, sql, endpoint_id, [moment] * 2, "failed")
+    expired = await _log(quiet, sql, endpoint_id, [moment] * 3, "failed")
+    await sql.execute(
+        """
+        DELETE FROM webhook_events v USING webhook_deliveries d
+        WHERE d.id = ANY($1) AND v.book_id = d.book_id AND v.id = d.event_id
+        """,
+        expired,
+    )
+    told = await _recover(quiet, endpoint_id, since=iso(moment), preview=True)
+    done = await _recover(quiet, endpoint_id, since=iso(moment))
+    assert (told["count"], done["count"]) == (2, 2)
+    assert {one for one, _ in await _queued(sql, endpoint_id)} == set(kept)
+    left = await quiet.delivery(str(expired[0]))
+    assert (left["status"], left["errorMessage"], left["nextAttemptAt"]) == (
+        "failed", "http_500", None,
+    )  # fmt: skip
 
 
 async def test_both_ends_belong_to_the_window(quiet: Shop, sql: asyncpg.Connection) -> None:

@@ -6,11 +6,30 @@ import time
 import asyncpg
 import pytest
 
+from tests.webhooks.shop import Shop, until
 from tillhouse.app import App
-from tillhouse.db.bell import APART_S, LOOKS_AT_ONCE, LOOKS_PER_S, Bell, Follower
+from tillhouse.db.bell import (
+    APART_S,
+    CHANNEL,
+    GATHER_S,
+    LOOKS_AT_ONCE,
+    LOOKS_PER_S,
+    NEWS,
+    UNHEARD_S,
+    Bell,
+    Follower,
+)
+from tillhouse.kit.errors import Unavailable
 
 LONG_S = 10.0
 BUSY_S = 0.5
+TOLD_WITHIN_S = 0.1
+EVENTS = 9
+_FOLLOWED = """
+    SELECT count(*) = 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'tillhouse stream'
+        AND query ILIKE 'LISTEN %'
+"""
 _LISTENERS = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND query ILIKE 'LISTEN %' AND pid <> pg_backend_pid()
@@ -86,7 +105,7 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
 ) -> None:
     """However fast they come and go, one listens while there are some, and none afterwards."""
     bell = app.house.pool.bell
-    before = await sql.fetchval(_LISTENERS)
+    before = await sql.fetchval(_LISTENERS) or 0
 
     async def until(count: int) -> None:
         async with asyncio.timeout(LONG_S):
@@ -106,3 +125,83 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
             await sql.execute("NOTIFY tillhouse_work")
             assert await took_s(follower) < 1
     await until(0)
+
+
+async def test_what_nobody_subscribes_to_is_heard_in_another_process(
+    app: App, quiet: Shop, sql: asyncpg.Connection
+) -> None:
+    """Soon after its commit, without waiting for a look."""
+    took: list[float] = []
+    with app.house.pool.bell.following() as follower:
+        await until(lambda: _is_followed(sql))
+        await follower.wait(0)
+        for _ in range(EVENTS):
+            await quiet.emit("order.cancelled")
+            took.append(await took_s(follower))
+    # The first may come while the other process still thinks that nobody follows.
+    assert max(took) < UNHEARD_S + 1
+    assert sorted(took)[EVENTS // 2] < TOLD_WITHIN_S
+
+
+async def test_without_a_follower_nothing_is_notified(
+    app: App, quiet: Shop, sql: asyncpg.Connection
+) -> None:
+    """Events that nobody subscribes to wake no worker, and no channel hears of them."""
+    heard: list[str] = []
+    for channel in (CHANNEL, NEWS):
+        await sql.add_listener(channel, lambda *told: heard.append(told[2]))
+    for _ in range(EVENTS):
+        await quiet.emit("order.cancelled")
+    # What has been told by the time that a ring is heard would have been heard before it.
+    await asyncio.sleep(UNHEARD_S + 5 * GATHER_S)
+    quiet.house.pool.bell.ring()
+
+    async def is_heard() -> bool | None:
+        return bool(heard) or None
+
+    await until(is_heard)
+    assert heard == [CHANNEL]
+    with app.house.pool.bell.following():
+        await until(lambda: _is_followed(sql))
+        await quiet.emit("order.cancelled")
+
+        async def is_told() -> bool | None:
+            return NEWS in heard or None
+
+        await until(is_told)
+    await sql.reset()
+
+
+async def _is_followed(sql: asyncpg.Connection) -> bool | None:
+    return await sql.fetchval(_FOLLOWED) or None
+
+
+async def test_news_are_far_apart_while_nobody_hears_them() -> None:
+    """And close together once somebody does; a database that is busy for a while ends neither."""
+    bell = Bell()
+    told: list[str] = []
+    is_heard = False
+
+    async def connect(_name: str) -> asyncpg.Connection:
+        raise OSError
+
+    async def notify(channel: str) -> bool:
+        told.append(channel)
+        if len(told) == 1:
+            raise Unavailable(retry_after_s=1)
+        return is_heard
+
+    bell.start(connect, notify, listens=False)
+    counts: list[int] = []
+    for heard in (False, True):
+        is_heard = heard
+        before = len(told)
+        end = time.monotonic() + BUSY_S
+        while time.monotonic() < end:
+            bell.tell()
+            await asyncio.sleep(0.002)
+        counts.append(len(told) - before)
+    await bell.stop()
+    assert set(told) == {NEWS}
+    assert 1 <= counts[0] <= BUSY_S / UNHEARD_S + 1
+    assert BUSY_S / UNHEARD_S + 1 < counts[1] <= BUSY_S / GATHER_S + 1

@@ -136,6 +136,8 @@ class Pool:
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
         self.bell = Bell()
+        # Of a worker's pool: that of the requests in the same process.
+        self.front: Pool | None = None
 
     @classmethod
     async def open(
@@ -157,6 +159,7 @@ class Pool:
         """A second pool on the same database, for a worker; the same bell wakes both."""
         pool = await Pool.open(self._url, size=size, planner=planner)
         pool.bell = self.bell
+        pool.front = self
         return pool
 
     async def acquire(self) -> Any:

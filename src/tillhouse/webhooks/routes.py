@@ -104,7 +104,8 @@ async def test_endpoint(call: Call, endpoint_id: UUID) -> Reply[DeliveryWithAtte
 
 async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Reply[Recovered]:
     """Queue the failed deliveries of a time window again, at a bounded rate."""
-    return Reply("Deliveries queued again", await deliveries.recover(call, endpoint_id, body))
+    found = await deliveries.recover(call, endpoint_id, body)
+    return Reply("Deliveries counted" if found.is_preview else "Deliveries queued again", found)
 
 
 async def recover_faults(call: Call, endpoint_id: UUID, body: Recovery) -> list[FieldError]:

@@ -32,8 +32,13 @@ class EventExpired(
 
 
 async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
-    """The latest deliveries."""
-    return await store.list_deliveries(call.db, call.user.books.all(), wanted)
+    """The latest deliveries; the narrowest filter is the way in."""
+    books = call.user.books.all()
+    if wanted.event_id:
+        return await store.list_deliveries_of_event(call.db, books, wanted.event_id, wanted)
+    if wanted.endpoint_id:
+        return await store.list_deliveries_of_endpoint(call.db, books, wanted.endpoint_id, wanted)
+    return await store.list_deliveries(call.db, books, wanted)
 
 
 async def show(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:

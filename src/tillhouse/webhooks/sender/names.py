@@ -3,6 +3,7 @@
 The system's resolver blocks a thread until its name server answers, and a dead one takes that
 for a minute. Nothing ends such a thread before, so threads are kept apart by what is known of a
 name: those that answered last time, those that nothing is known of, those that lately did not.
+Of the first two, a thread that takes long soon counts apart, so that many may hang.
 """
 
 import asyncio
@@ -21,6 +22,9 @@ SILENT_FOR_S = 60.0
 THREADS_PROVEN = 64
 THREADS_NEW = 128
 THREADS_SILENT = 16
+# A look-up that takes longer leaves its thread's place to others: so many more may hang.
+HANGS_AFTER_S = 0.5
+THREADS_HANGING = 512
 # More names than these many are forgotten, the oldest first.
 REMEMBERED = 20_000
 
@@ -35,6 +39,15 @@ def look_up(host: str, port: int) -> Answers:
     return [(family, sockaddr) for family, _kind, _proto, _name, sockaddr in found]
 
 
+class _Place:
+    """Where a thread is counted: in its group, or among those that hang."""
+
+    def __init__(self, threads: asyncio.Semaphore) -> None:
+        self.threads = threads
+        self.is_hanging = False
+        self.is_over = False
+
+
 class Names:
     """Questions under way, and what is known of the names that were asked for."""
 
@@ -47,6 +60,7 @@ class Names:
         self._for_proven = asyncio.Semaphore(THREADS_PROVEN)
         self._for_new = asyncio.Semaphore(THREADS_NEW)
         self._for_silent = asyncio.Semaphore(THREADS_SILENT)
+        self._hanging = 0
 
     async def find(self, host: str, port: int) -> Answers:
         """The answers for a name; who asks while it is being asked for shares them."""
@@ -78,7 +92,9 @@ class Names:
         async with asyncio.timeout(self._patience_s):
             await threads.acquire()
         silent = loop.call_later(self._patience_s, self._note_silent, host)
-        answered = self._begin(loop, threads, host, port)
+        place = _Place(threads)
+        loop.call_later(HANGS_AFTER_S, self._let_hang, place)
+        answered = self._begin(loop, place, host, port)
         try:
             return await answered
         finally:
@@ -100,14 +116,30 @@ class Names:
         until = asyncio.get_running_loop().time() + SILENT_FOR_S
         _remember(self._silent_until, host, until)
 
+    def _let_hang(self, place: "_Place") -> None:
+        """Count a thread among those that hang, as long as there may be more of them."""
+        is_free = self._hanging < THREADS_HANGING and place.threads is not self._for_silent
+        if is_free and not place.is_over:
+            self._hanging += 1
+            place.is_hanging = True
+            place.threads.release()
+
+    def _leave(self, place: "_Place") -> None:
+        """A thread has ended."""
+        place.is_over = True
+        if place.is_hanging:
+            self._hanging -= 1
+        else:
+            place.threads.release()
+
     def _begin(
-        self, loop: asyncio.AbstractEventLoop, threads: asyncio.Semaphore, host: str, port: int
+        self, loop: asyncio.AbstractEventLoop, place: "_Place", host: str, port: int
     ) -> asyncio.Future[Answers]:
         """Ask in a thread of its own; it counts until its name server lets it go."""
         answered: asyncio.Future[Answers] = loop.create_future()
 
         def end(answers: Answers, error: Exception | None) -> None:
-            threads.release()
+            self._leave(place)
             if answered.done():
                 return
             if error is None:
@@ -131,7 +163,7 @@ class Names:
         try:
             thread.start()
         except RuntimeError:
-            threads.release()
+            self._leave(place)
             raise
         return answered
 

@@ -29,13 +29,12 @@ from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, one_each, standings
 from tillhouse.webhooks.sender.guard import session
 from tillhouse.webhooks.sender.lanes import WINDOW_FIRST, Lanes
+from tillhouse.webhooks.sender.pace import Pace
 from tillhouse.webhooks.store import queue as store
 from tillhouse.webhooks.store.queue import Expired, Places
 
 LEASE = timedelta(seconds=30)
 PLACES = 1000
-# How many are claimed at once: enough to spare statements, few enough to start soon.
-CLAIM_MAX = 200
 POLL_S = 0.5
 CLAIM_EVERY_S = 0.005
 # Results that come within this time are written together.
@@ -61,6 +60,7 @@ class Sender:
         settings = house.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
         self._lanes = Lanes(places)
+        self._pace = Pace(house.pool.front)
         # After which lane the next look goes on: each gets its turn, however many there are.
         self._after = store.FIRST_LANE
         self._results: list[Result] = []
@@ -109,7 +109,8 @@ class Sender:
     async def _claim_loop(self) -> None:
         claimed = 0
         while not self._stopping:
-            places = self._lanes.places(time.monotonic(), CLAIM_MAX)
+            at_s = time.monotonic()
+            places = self._lanes.places(at_s, self._pace.most(at_s))
             if places.free:
                 try:
                     claimed += await self._claim(places)
@@ -145,6 +146,8 @@ class Sender:
             task = asyncio.create_task(self._send(claim, self._begin(claim)))
             self._attempts.add(task)
             task.add_done_callback(self._attempts.discard)
+            if (wait_s := self._pace.wait_s(time.monotonic())) is not None:
+                await asyncio.sleep(wait_s)
         if len(claims) < len(rows):
             await self._end_expired([row for row in rows if row["payload"] is None])
         return len(rows)

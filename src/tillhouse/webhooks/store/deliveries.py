@@ -1,7 +1,7 @@
 """Statements on the delivery log, and those that queue a delivery again."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -26,6 +26,20 @@ _COLUMNS = """
         iso(d.next_attempt_at) AS next_attempt_at, iso(d.delivered_at) AS delivered_at,
         iso(made_at(d.id)) AS created_at, iso(d.updated_at) AS updated_at
 """
+# What is told with them is looked up for those that are shown alone.
+_AROUND = """
+    JOIN books b ON b.id = d.book_id
+    LEFT JOIN webhook_events v ON v.book_id = d.book_id AND v.id = d.event_id
+    ORDER BY d.id DESC
+"""
+# The index of what is not delivered is taken only by a statement that says so in its text: a plan
+# that is kept knows no values.
+_HAS_STATUS: dict[str | None, LiteralString] = {
+    None: "",
+    "delivered": "l.status = $",
+    "failed": "l.status <> 'delivered' AND l.status = $",
+    "pending": "l.status <> 'delivered' AND l.status = $",
+}
 
 
 def _fields(row: Record) -> dict[str, Any]:
@@ -35,30 +49,78 @@ def _fields(row: Record) -> dict[str, Any]:
 
 
 async def list_deliveries(db: Db, books: list[UUID], wanted: DeliveryFilter) -> list[Delivery]:
-    """The latest deliveries, the newest first: each book's latest, then the latest of those."""
+    """The latest deliveries, the newest first: each app's latest, then the latest of those.
+
+    The apps are the way in, not the books: no index of an app's deliveries can be mistaken for
+    the primary key. What is of an app is of the app's book.
+    """
     where = (
         Where(books, LISTED)
-        .and_("l.developer_app_id = $", wanted.developer_app_id)
-        .and_("l.webhook_endpoint_id = $", wanted.endpoint_id)
-        .and_("l.status = $", wanted.status)
+        .and_("a.id = $", wanted.developer_app_id)
         .and_("l.event_type = $", wanted.event_type)
-        .and_("l.event_id = $", wanted.event_id)
+        .and_(_HAS_STATUS[wanted.status], wanted.status)
     )
     rows = await db.fetch(
         _COLUMNS
         + """
-        FROM unnest($1::uuid[]) AS chosen (book_id)
-        JOIN books b ON b.id = chosen.book_id
-        CROSS JOIN LATERAL (
-            SELECT * FROM webhook_deliveries l WHERE l.book_id = chosen.book_id
+        FROM (SELECT l.* FROM developer_apps a CROSS JOIN LATERAL (
+                SELECT * FROM webhook_deliveries l WHERE l.developer_app_id = a.id
         """
         + where.sql()
         + """
-            ORDER BY l.id DESC LIMIT $2
-        ) d
-        LEFT JOIN webhook_events v ON v.book_id = d.book_id AND v.id = d.event_id
-        ORDER BY d.id DESC LIMIT $2
-        """,
+                ORDER BY l.id DESC LIMIT $2
+            ) l WHERE a.book_id = ANY($1) ORDER BY l.id DESC LIMIT $2) d
+        """
+        + _AROUND,
+        *where.args,
+    )
+    return [Delivery(**_fields(row)) for row in rows]
+
+
+async def list_deliveries_of_endpoint(
+    db: Db, books: list[UUID], endpoint_id: UUID, wanted: DeliveryFilter
+) -> list[Delivery]:
+    """The latest deliveries of one endpoint, the newest first."""
+    where = (
+        Where(books, LISTED, endpoint_id)
+        .and_("l.developer_app_id = $", wanted.developer_app_id)
+        .and_("l.event_type = $", wanted.event_type)
+        .and_(_HAS_STATUS[wanted.status], wanted.status)
+    )
+    rows = await db.fetch(
+        _COLUMNS
+        + """
+        FROM (SELECT * FROM webhook_deliveries l
+            WHERE l.webhook_endpoint_id = $3 AND l.book_id = ANY($1)
+        """
+        + where.sql()
+        + " ORDER BY l.id DESC LIMIT $2) d "
+        + _AROUND,
+        *where.args,
+    )
+    return [Delivery(**_fields(row)) for row in rows]
+
+
+async def list_deliveries_of_event(
+    db: Db, books: list[UUID], event_id: UUID, wanted: DeliveryFilter
+) -> list[Delivery]:
+    """The deliveries of one event, the newest first."""
+    where = (
+        Where(books, LISTED, event_id)
+        .and_("l.developer_app_id = $", wanted.developer_app_id)
+        .and_("l.webhook_endpoint_id = $", wanted.endpoint_id)
+        .and_("l.event_type = $", wanted.event_type)
+        .and_("l.status = $", wanted.status)
+    )
+    rows = await db.fetch(
+        _COLUMNS
+        + """
+        FROM (SELECT * FROM webhook_deliveries l
+            WHERE l.event_id = $3 AND l.book_id = ANY($1)
+        """
+        + where.sql()
+        + " ORDER BY l.id DESC LIMIT $2) d "
+        + _AROUND,
         *where.args,
     )
     return [Delivery(**_fields(row)) for row in rows]
@@ -131,14 +193,17 @@ async def queue_again(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
 async def count_recoverable(
     db: Db, place: tuple[UUID, UUID], window: tuple[datetime, datetime], status: str, limit: int
 ) -> int:
-    """How many of an endpoint's deliveries of a time window have this status."""
+    """How many of an endpoint's deliveries of a time window would be queued again."""
     return await db.fetchval(
         """
         SELECT count(*) FROM (
             SELECT FROM webhook_deliveries d
             WHERE d.book_id = $1 AND d.webhook_endpoint_id = $2
                 AND d.id >= least_id($3) AND d.id < least_id($4)
-                AND d.status = $5 AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
+                AND d.status <> 'delivered' AND d.status = $5
+                AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
+                AND EXISTS (SELECT FROM webhook_events v
+                    WHERE v.book_id = d.book_id AND v.id = d.event_id OFFSET 0)
             LIMIT $6
         ) found
         """,
@@ -158,7 +223,10 @@ async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
     per_second: int,
     now: datetime,
 ) -> int:
-    """Queue those deliveries again, the oldest first, so many in each second; how many."""
+    """Queue those deliveries again, the oldest first, so many in each second; how many.
+
+    One whose event is no longer kept is left as it is: there is nothing to send.
+    """
     return await db.fetchval(
         """
         WITH chosen AS (
@@ -167,7 +235,10 @@ async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
             FROM webhook_deliveries d
             WHERE d.book_id = $1 AND d.webhook_endpoint_id = $2
                 AND d.id >= least_id($3) AND d.id < least_id($4)
-                AND d.status = $5 AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
+                AND d.status <> 'delivered' AND d.status = $5
+                AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
+                AND EXISTS (SELECT FROM webhook_events v
+                    WHERE v.book_id = d.book_id AND v.id = d.event_id OFFSET 0)
             ORDER BY d.id LIMIT $6
         ), reset AS (
             UPDATE webhook_deliveries d SET status = 'pending', attempts = 0,
