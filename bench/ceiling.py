@@ -115,7 +115,7 @@ class Ceiling:
         values = template.values()
         connection = await self._pool.acquire()
         try:
-            await connection.execute("BEGIN")
+            await connection.execute("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan")
             for method, sql, fills in template.statements:
                 await getattr(connection, method)(sql, *[fill(values) for fill in fills])
             await connection.execute("COMMIT")

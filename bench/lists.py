@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import json
 import math
+import os
 import subprocess
 import sys
 import time
@@ -179,7 +180,41 @@ def _queries(client: Client) -> dict[str, dict[str, Any]]:
         "middle page of a member of staff": {"recorded_by_id": staff, "page": max(1, pages // 12)},
         "limit 100": {"limit": 100},
     }  # fmt: skip
-    return {"the newest 50": {}, **single, **together}
+    hard = _hard(name, staff, tags, (year, pages))
+    return {"the newest 50": {}, **single, **together, **hard}
+
+
+def _hard(
+    name: str, staff: str, tags: list[str], sizes: tuple[int, int]
+) -> dict[str, dict[str, Any]]:
+    """What few indexes could help with: much that lies far apart, little that lies anywhere."""
+    year, pages = sizes
+    letter = name.split()[0][0]
+    return {
+        "a letter": {"search": letter},
+        "a deep page of a letter": {"search": letter, "page": max(1, pages // 40)},
+        "a letter + channel": {"search": letter, "channel": "whatsapp"},
+        "a letter + pending": {"search": letter, "status": "pending"},
+        "a letter + staff": {"search": letter, "staff_id": staff},
+        "first name + tag": {"search": name.split()[0], "tag_ids": tags[0]},
+        "staff + rare pair": {
+            "staff_id": staff, "service_mode": "room_service", "payment_method": "credit",
+        },
+        "staff + refunded": {"staff_id": staff, "status": "refunded"},
+        "staff + odd dates": {
+            "staff_id": staff, "start_date": f"{year - 1}-01-02T10:00:00Z",
+            "end_date": f"{year}-10-30",
+        },
+        "staff + automated, deep": {
+            "staff_id": staff, "is_automated": "true", "page": max(1, pages // 400),
+        },
+        "recorded + served": {"recorded_by_id": staff, "served_by_user_id": staff},
+        "every tag, deep": {"tag_ids": ",".join(sorted(set(tags))), "page": max(1, pages // 40)},
+        "fulfilled, deep": {"channel_fulfilled": "true", "page": max(1, pages // 8)},
+        "two odd years, deep": {
+            "start_date": f"{year - 2}-12-05T03:00:00Z", "page": max(1, pages // 4),
+        },
+    }  # fmt: skip
 
 
 def _single(
@@ -242,6 +277,7 @@ def _report(console: Console, found: dict[int, dict[str, Timing]]) -> None:
             f"{times:.1f}", "" if timing.p95 <= most else f"ABOVE {most:.0f} ms",
         )  # fmt: skip
     console.print(table)
+    console.print(f"Load averages of the machine after it: {os.getloadavg()}")
 
 
 async def _explain(console: Console, book: Book, paths: list[str]) -> None:

@@ -13,6 +13,7 @@ from tillhouse.access.house import House, close_house, open_house
 from tillhouse.accounts.routes import ROUTES as ACCOUNTS
 from tillhouse.catalog.routes import ROUTES as CATALOG
 from tillhouse.customers.routes import ROUTES as CUSTOMERS
+from tillhouse.db import statistics
 from tillhouse.db.pool import FAILURES
 from tillhouse.developer.routes import ROUTES as DEVELOPER
 from tillhouse.http import log as logs
@@ -78,7 +79,7 @@ class App:
         self._master_key = master_key
         self._house: House | None = None
         self._api: Api | None = None
-        self._chores: asyncio.Task[None] | None = None
+        self._chores: list[asyncio.Task[None]] = []
         self._sender: Sender | None = None
         self._order_works: OrderWorks | None = None
         self._postman: Postman | None = None
@@ -112,7 +113,10 @@ class App:
         document = describe(self._routes, __version__, self._settings.public_url)
         self._api = Api(house, self._routes, pages.build(document), (*HOOKS, *order_pages()))
         self._api.add_metrics_page()
-        self._chores = asyncio.create_task(_do_chores(house))
+        self._chores = [
+            asyncio.create_task(_do_chores(house)),
+            asyncio.create_task(statistics.watch(house.pool)),
+        ]
         return house
 
     async def stop(self) -> None:
@@ -123,10 +127,10 @@ class App:
         if self._sender is not None:
             await self._sender.stop()
             await self._sender.house.pool.close()
-        if self._chores is not None:
-            self._chores.cancel()
+        for chore in self._chores:
+            chore.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._chores
+                await chore
         if self._house is not None:
             await self._house.pool.bell.stop()
             await close_house(self._house)

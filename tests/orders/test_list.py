@@ -3,11 +3,13 @@
 import random
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
+import msgspec
 import pytest
 
 from tests.api import Response
@@ -17,8 +19,14 @@ from tests.orders.conftest import Open
 from tests.orders.history import COUNT, ZONE, History
 from tests.orders.plain import Query
 from tests.orders.shop import ORDERS, Shop, fee
+from tillhouse.access.house import House
 from tillhouse.app import App
+from tillhouse.customers.rules import word_query
 from tillhouse.kit.clock import end_of_day, iso, now, start_of_day
+from tillhouse.kit.page import Page
+from tillhouse.orders.store import listing, stretches
+from tillhouse.orders.store.query import OrderQuery
+from tillhouse.orders.works import fold
 
 COMBINATIONS = 200
 FILTERS = (
@@ -85,7 +93,8 @@ def _queries(history: History) -> dict[str, list[str]]:
         "end_date": [history.day(3), history.day(1), history.instant(20)],
         "search": ["ada", "ADA OBI", "obi ad", "bol", "zainab", "o'neil", "nobody", "john",
                    "mary-ann", "%", orders[5]["shortCode"],
-                   orders[9]["shortCode"].lower(), orders[9]["shortCode"][:4]],
+                   orders[9]["shortCode"].lower(), orders[9]["shortCode"][:4],
+                   orders[9]["shortCode"][:2], orders[9]["shortCode"][0], "a"],
         "is_automated": ["true", "false"],
         "channel_fulfilled": ["true", "false"],
         "scheduled_only": ["true", "false"],
@@ -140,6 +149,105 @@ async def test_pages_make_up_the_list(history: History, query: Query, limit: int
         }  # fmt: skip
         seen += [order["id"] for order in answer.data]
     assert seen == [order["id"] for order in expected]
+
+
+# What the tallies in detail know and the others don't, and what no tally knows.
+DETAILS = {
+    "recorded_by_id": "recorded_by_id", "staff_id": "staff_id",
+    "served_by_user_id": "served_by_id", "academic_term_id": "term_id", "tag_ids": "tag_ids",
+}  # fmt: skip
+PICKS = {"customer_id", "table_session_id", "search", "scheduled_only"}
+LISTS = {"status", "payment_status", "channel", "service_mode"}
+
+
+def _asked(query: Query) -> OrderQuery:
+    """A query of the API as the stores know it."""
+    given: dict[str, Any] = {}
+    for name, value in query.items():
+        if name in LISTS:
+            given[name] = value.split(",")
+        elif name in ("store_ids", "tag_ids"):
+            given[name] = [UUID(one) for one in value.split(",")]
+        elif name in ("is_automated", "channel_fulfilled"):
+            given["is_fulfilled" if name[0] == "c" else name] = value == "true"
+        elif name == "start_date":
+            given["since"] = value.first
+        elif name == "end_date":
+            given["until"] = value.last
+        elif name.endswith("_id"):
+            given[DETAILS.get(name, name)] = UUID(value)
+        else:
+            given[name] = value
+    return OrderQuery(**given)
+
+
+async def _within(house: House, history: History, query: Query, page: Page) -> list[str]:
+    """A page as it is found where it lies deep."""
+    asked, book = _asked(query), history.shop.book
+    async with house.pool.reading() as db:
+        if not query.keys() & DETAILS.keys():
+            times = await stretches.list_days(db, book, asked, page)
+        elif asked.is_of_kinds:
+            times = await stretches.list_days_in_months(db, book, asked, page)
+        else:
+            times = await stretches.list_months(db, book, asked, page)
+        orders = await listing.list_within(db, book, asked, page, times)
+    return [str(order.id) for order in orders]
+
+
+async def test_a_search_finds_the_same_in_every_way(history: History, house: House) -> None:
+    """From the newest, by the customers and codes, by what else is asked: alone and together."""
+    dice = random.Random(17)  # noqa: S311 - the same queries every time
+    values = {name: each for name, each in _queries(history).items() if name not in PICKS}
+    ways = (partial(listing.list_near, most=COUNT), listing.list_found, listing.list_few)
+    longest = 0
+    for text in _queries(history)["search"] * 4:
+        names = dice.sample(sorted(values), dice.choice((0, 0, 1, 2)))
+        query = {name: dice.choice(values[name]) for name in names}
+        expected = plain.newest(history.orders, {**query, "search": text})
+        page = Page(dice.randint(1, 3), dice.choice((2, 5, 50)))
+        ids = [order["id"] for order in expected[page.offset : page.offset + page.per_page]]
+        code = text.strip().upper()
+        asked = msgspec.structs.replace(
+            _asked(query), code=code if len(code) > 1 else "?", words=word_query(text) or None
+        )
+        async with house.pool.reading() as db:
+            for way in ways:
+                found = await way(db, history.shop.book, asked, page)
+                assert [str(order.id) for order in found] == ids, (text, query, way)
+        longest = max(longest, len(ids))
+    assert longest > 5
+
+
+async def test_a_walk_ends(history: History, house: House) -> None:
+    """After so many of the newest, whatever was found: the rest is found in another way."""
+    asked, page = _asked({"status": "completed"}), Page(1, COUNT)
+    newest = plain.newest(history.orders, {})[:10]
+    async with house.pool.reading() as db:
+        found = await listing.list_near(db, history.shop.book, asked, page, 10)
+    expected = [order["id"] for order in newest if order["status"] == "completed"]
+    assert [str(order.id) for order in found] == expected
+    assert 0 < len(expected) < 10
+
+
+async def test_a_page_is_where_the_tallies_say(history: History, house: House) -> None:
+    """Folded or not: what only a book of thousands needs is the same as a walk from the newest."""
+    dice = random.Random(13)  # noqa: S311 - the same queries every time
+    values = {name: each for name, each in _queries(history).items() if name not in PICKS}
+    deepest = 0
+    for number in range(COMBINATIONS):
+        if number == COMBINATIONS // 2:
+            await fold(house)
+        names = dice.sample(sorted(values), dice.choice((0, 1, 1, 2, 3)))
+        query = {name: dice.choice(values[name]) for name in names}
+        expected = [order["id"] for order in plain.newest(history.orders, query)]
+        limit = dice.choice((1, 4, 9))
+        place = dice.randint(1, -(-len(expected) // limit) or 1)
+        page = Page(place, limit)
+        found = await _within(house, history, query, page)
+        assert found == expected[page.offset : page.offset + limit], (query, place, limit)
+        deepest = max(deepest, page.offset if found else 0)
+    assert deepest > COUNT // 2
 
 
 async def test_a_page_has_fifty_unless_told(history: History) -> None:

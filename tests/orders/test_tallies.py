@@ -11,28 +11,63 @@ from tillhouse.access.house import House
 from tillhouse.orders.works import fold
 
 ORDERS = "/v1/orders"
+SCOPES = ("orders:read", "orders:write", "stores:read", "stores:write")
+# Every level of either table beside a scan: by days, by months, and over all time.
 SCAN = """
-    SELECT status, payment_status, channel, payment_method, service_mode, store_id,
-        is_automated, channel_fulfilled_at IS NOT NULL AS is_fulfilled, count(*) AS orders,
+    SELECT date_trunc($2, occurred_at AT TIME ZONE 'UTC')::date AS day, status, payment_status,
+        channel, payment_method, service_mode, store_id, is_automated,
+        channel_fulfilled_at IS NOT NULL AS is_fulfilled, count(*) AS orders,
         sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount
     FROM orders
     WHERE book_id = $1 AND deleted_at IS NULL
-    GROUP BY status, payment_status, channel, payment_method, service_mode, store_id,
-        is_automated, channel_fulfilled_at IS NOT NULL
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 """
 KEPT = """
-    SELECT status, payment_status, channel, payment_method, service_mode, store_id,
-        is_automated, is_fulfilled, sum(orders) AS orders, sum(total_amount) AS total_amount,
-        sum(remaining_amount) AS remaining_amount
+    SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_method,
+        service_mode, store_id, is_automated, is_fulfilled, sum(orders) AS orders,
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount
     FROM (
-        SELECT * FROM order_tallies WHERE book_id = $1 AND (day IS NULL) = $2
+        SELECT coalesce(day, '2001-01-01') AS day, status, payment_status, channel,
+            payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
+            total_amount, remaining_amount
+        FROM order_tallies
+        WHERE book_id = $1 AND period = CASE $2 WHEN 'millennium' THEN 'ever' ELSE $2 END
         UNION ALL
-        SELECT book_id, day, status, payment_status, channel, payment_method, service_mode,
-            store_id, is_automated, is_fulfilled, orders, total_amount, remaining_amount
+        SELECT day, status, payment_status, channel, payment_method, service_mode, store_id,
+            is_automated, is_fulfilled, orders, total_amount, remaining_amount
         FROM order_tally_changes WHERE book_id = $1
     ) t
-    GROUP BY status, payment_status, channel, payment_method, service_mode, store_id,
-        is_automated, is_fulfilled
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
+"""
+SCAN_IN_DETAIL = """
+    SELECT date_trunc($2, occurred_at AT TIME ZONE 'UTC')::date AS day, status, payment_status,
+        channel, payment_method, service_mode, store_id, is_automated,
+        channel_fulfilled_at IS NOT NULL AS is_fulfilled, recorded_by_id, served_by_id,
+        academic_term_id, tag_ids::text, count(*) AS orders, sum(total_amount) AS total_amount,
+        sum(remaining_amount) AS remaining_amount
+    FROM orders
+    WHERE book_id = $1 AND deleted_at IS NULL
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+"""
+KEPT_IN_DETAIL = """
+    SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_method,
+        service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
+        academic_term_id, tag_ids::text, sum(orders) AS orders,
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount
+    FROM (
+        SELECT coalesce(day, '2001-01-01') AS day, status, payment_status, channel,
+            payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
+            served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount
+        FROM order_tallies_in_detail
+        WHERE book_id = $1 AND (day IS NULL) = ($2 = 'millennium')
+        UNION ALL
+        SELECT day, status, payment_status, channel, payment_method, service_mode, store_id,
+            is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids,
+            orders, total_amount, remaining_amount
+        FROM order_tally_changes WHERE book_id = $1
+    ) t
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
     HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
 """
 
@@ -42,27 +77,37 @@ def _rows(found: Any) -> set[tuple[Any, ...]]:
 
 
 async def _check(sql: asyncpg.Connection, book_id: str) -> None:
-    scanned = _rows(await sql.fetch(SCAN, book_id))
-    for over_all_days in (True, False):
-        assert _rows(await sql.fetch(KEPT, book_id, over_all_days)) == scanned
+    # All orders of the test are of one millennium, which stands for all time.
+    for level in ("day", "month", "millennium"):
+        scanned = _rows(await sql.fetch(SCAN, book_id, level))
+        assert _rows(await sql.fetch(KEPT, book_id, level)) == scanned
+    for level in ("month", "millennium"):
+        scanned = _rows(await sql.fetch(SCAN_IN_DETAIL, book_id, level))
+        assert _rows(await sql.fetch(KEPT_IN_DETAIL, book_id, level)) == scanned
 
 
-async def _change(api: Api, chance: random.Random, ids: list[str]) -> None:
+def _sale(chance: random.Random, user_id: str) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "items": [{"product_name": "Tea", "quantity": chance.randint(1, 9), "custom_price": 2.5}],
+        "amount_paid": chance.choice([0, 1, 100]),
+        "channel": chance.choice(["in_person", "whatsapp", "other"]),
+        "payment_method": chance.choice(["cash", "pos"]),
+        "tags": chance.sample(["late", "vip"], chance.choice([0, 0, 1, 2])),
+    }
+    if chance.random() < 0.4:
+        body["served_by_user_id"] = user_id
+    if chance.random() < 0.2:
+        body["scheduled_for"] = "2100-01-01T00:00:00Z"
+    if chance.random() < 0.3:
+        body["occurred_at"] = f"2026-0{chance.randint(1, 9)}-11T23:59:59.999Z"
+        body.pop("scheduled_for", None)
+    return body
+
+
+async def _change(api: Api, chance: random.Random, ids: list[str], people: dict[str, str]) -> None:
     """One random operation; refusals are as good as successes here."""
     if not ids or chance.random() < 0.4:
-        body: dict[str, Any] = {
-            "items": [
-                {"product_name": "Tea", "quantity": chance.randint(1, 9), "custom_price": 2.5}
-            ],
-            "amount_paid": chance.choice([0, 1, 100]),
-            "channel": chance.choice(["in_person", "whatsapp", "other"]),
-            "payment_method": chance.choice(["cash", "pos"]),
-        }
-        if chance.random() < 0.2:
-            body["scheduled_for"] = "2100-01-01T00:00:00Z"
-        if chance.random() < 0.3:
-            body["occurred_at"] = f"2026-0{chance.randint(1, 9)}-11T23:59:59.999Z"
-            body.pop("scheduled_for", None)
+        body = _sale(chance, people["user"])
         ids.append((await api.post(ORDERS, body, status=201)).data["id"])
         return
     path = f"{ORDERS}/{chance.choice(ids)}"
@@ -70,7 +115,8 @@ async def _change(api: Api, chance: random.Random, ids: list[str]) -> None:
         [
             {"status": "cancelled"}, {"status": "pending"}, {"status": "completed"},
             {"amount_paid": chance.randint(0, 30)}, {"total_amount": chance.randint(1, 50)},
-            {"channel_fulfilled": chance.random() < 0.5}, {"payment_method": "transfer"}, None,
+            {"channel_fulfilled": chance.random() < 0.5}, {"payment_method": "transfer"},
+            {"academic_term_id": chance.choice([people["term"], None])}, None,
         ]
     )  # fmt: skip
     if patch is None:
@@ -82,8 +128,10 @@ async def _change(api: Api, chance: random.Random, ids: list[str]) -> None:
 async def test_tallies_say_what_a_count_says(
     business: Business, sql: asyncpg.Connection, house: House
 ) -> None:
-    """After random changes, some of them folded in between: by all days and day by day."""
-    api = await business.client("orders:read", "orders:write")
+    """After random changes, some of them folded in between: on each level, and in detail."""
+    api = await business.client(*SCOPES)
+    term = await api.post("/v1/academic-terms", {"name": "First term"}, status=201)
+    people = {"user": business.user_id, "term": term.data["id"]}
     made = await api.post(
         ORDERS,
         {"items": [{"product_name": "Tea", "quantity": 1, "custom_price": 2.5}]},
@@ -92,12 +140,21 @@ async def test_tallies_say_what_a_count_says(
     ids: list[str] = [made.data["id"]]
     book_id = await sql.fetchval("SELECT book_id FROM orders WHERE id = $1", ids[0])
     chance = random.Random(7)  # noqa: S311 - any walk will do, but always the same
-    for step in range(120):
-        await _change(api, chance, ids)
-        if step % 30 == 29:
+    for step in range(160):
+        await _change(api, chance, ids, people)
+        if step % 40 == 39:
             await _check(sql, book_id)
             await fold(house)
             await _check(sql, book_id)
+    kinds = await sql.fetchrow(
+        """
+        SELECT count(DISTINCT served_by_id) AS servers, count(DISTINCT tag_ids) AS tags,
+            count(DISTINCT academic_term_id) AS terms, count(DISTINCT day) AS months
+        FROM order_tallies_in_detail WHERE book_id = $1
+        """,
+        book_id,
+    )
+    assert min(kinds["servers"], kinds["tags"] - 2, kinds["terms"], kinds["months"] - 5) > 0
     summary = (await api.get(ORDERS, status=200)).json["summary"]
     counted = await sql.fetchrow(
         """

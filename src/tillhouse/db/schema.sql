@@ -1,5 +1,74 @@
 -- Written by `make docs`; change a migration instead.
 
+CREATE DOMAIN ledger_account_kind AS text
+    CONSTRAINT ledger_account_kind_known CHECK (VALUE = ANY (ARRAY['wallet'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text]));
+
+CREATE DOMAIN order_amount AS numeric
+    CONSTRAINT order_amount_bounds CHECK (VALUE >= 0::numeric AND VALUE < '1000000000000000'::numeric);
+
+CREATE DOMAIN order_channel AS text
+    CONSTRAINT order_channel_known CHECK (VALUE = ANY (ARRAY['in_person'::text, 'whatsapp'::text, 'instagram'::text, 'tiktok'::text, 'telegram'::text, 'twitter'::text, 'storefront'::text, 'dashboard'::text, 'checkout'::text, 'voice'::text, 'other'::text]));
+
+CREATE DOMAIN order_line_type AS text
+    CONSTRAINT order_line_type_known CHECK (VALUE = ANY (ARRAY['product'::text, 'fee'::text]));
+
+CREATE DOMAIN order_payment_method AS text
+    CONSTRAINT order_payment_method_known CHECK (VALUE = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'credit'::text, 'other'::text]));
+
+CREATE DOMAIN order_quantity AS numeric
+    CONSTRAINT order_quantity_bounds CHECK (VALUE > 0::numeric AND VALUE < '1000000000'::numeric);
+
+CREATE DOMAIN order_service_mode AS text
+    CONSTRAINT order_service_mode_known CHECK (VALUE = ANY (ARRAY['dine_in'::text, 'takeaway'::text, 'room_service'::text]));
+
+CREATE DOMAIN order_status AS text
+    CONSTRAINT order_status_known CHECK (VALUE = ANY (ARRAY['scheduled'::text, 'pending'::text, 'completed'::text, 'cancelled'::text, 'refunded'::text]));
+
+CREATE DOMAIN order_stock_state AS text
+    CONSTRAINT order_stock_state_known CHECK (VALUE = ANY (ARRAY['none'::text, 'reserved'::text, 'taken'::text]));
+
+CREATE DOMAIN positive_amount AS numeric
+    CONSTRAINT positive_amount_bounds CHECK (VALUE > 0::numeric AND VALUE < '1000000000000000'::numeric);
+
+CREATE DOMAIN signed_amount AS numeric
+    CONSTRAINT signed_amount_bounds CHECK (VALUE <> 0::numeric AND VALUE > '-1000000000000000'::numeric AND VALUE < '1000000000000000'::numeric);
+
+CREATE DOMAIN stock_move_kind AS text
+    CONSTRAINT stock_move_kind_known CHECK (VALUE = ANY (ARRAY['opening'::text, 'adjustment'::text, 'count'::text, 'purchase'::text, 'waste'::text, 'transfer'::text, 'sale'::text, 'reservation'::text, 'release'::text, 'restore'::text]));
+
+CREATE DOMAIN transaction_method AS text
+    CONSTRAINT transaction_method_known CHECK (VALUE = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'card'::text, 'credit'::text, 'wallet'::text, 'other'::text]));
+
+CREATE DOMAIN transaction_status AS text
+    CONSTRAINT transaction_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'processing'::text, 'successful'::text, 'failed'::text, 'reversed'::text]));
+
+CREATE DOMAIN transaction_type AS text
+    CONSTRAINT transaction_type_known CHECK (VALUE = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text]));
+
+CREATE OR REPLACE FUNCTION public.analyze_what_grew()
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    grown regclass;
+    analyzed integer := 0;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('analyze what grew', 0)) THEN
+        RETURN 0;
+    END IF;
+    FOR grown IN
+        SELECT c.oid FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.reltuples < 100000
+            AND s.n_live_tup > 100 AND s.n_live_tup > 2 * c.reltuples
+            AND pg_has_role(c.relowner, 'USAGE')
+        ORDER BY c.oid
+    LOOP
+        EXECUTE format('ANALYZE %s', grown);
+        analyzed := analyzed + 1;
+    END LOOP;
+    RETURN analyzed;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  RETURNS bytea
  LANGUAGE sql
@@ -81,12 +150,13 @@ CREATE OR REPLACE FUNCTION public.tally_order(counted orders, sign integer)
 AS $function$
 BEGIN
     INSERT INTO order_tally_changes (book_id, day, status, payment_status, channel,
-        payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
-        total_amount, remaining_amount)
+        payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
+        served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount)
     VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date, counted.status,
         counted.payment_status, counted.channel, counted.payment_method, counted.service_mode,
-        counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL, sign,
-        sign * counted.total_amount, sign * counted.remaining_amount);
+        counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL,
+        counted.recorded_by_id, counted.served_by_id, counted.academic_term_id, counted.tag_ids,
+        sign, sign * counted.total_amount, sign * counted.remaining_amount);
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.tally_orders()
@@ -432,13 +502,12 @@ CREATE INDEX kitchen_tickets_on_board ON kitchen_tickets USING btree (book_id, q
 
 CREATE TABLE ledger_accounts (
     book_id uuid NOT NULL,
-    kind text NOT NULL,
+    kind ledger_account_kind NOT NULL,
     owner_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
     currency text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT ledger_accounts_pkey PRIMARY KEY (book_id, kind, owner_id),
     CONSTRAINT ledger_accounts_in_currency UNIQUE (book_id, kind, owner_id, currency),
-    CONSTRAINT ledger_accounts_kind_known CHECK (kind = ANY (ARRAY['wallet'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text])),
     CONSTRAINT ledger_accounts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 
@@ -460,7 +529,7 @@ CREATE TABLE ledger_transfers (
     debit_owner uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
     credit_kind text NOT NULL,
     credit_owner uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
-    amount numeric NOT NULL,
+    amount positive_amount NOT NULL,
     currency text NOT NULL,
     kind text NOT NULL,
     source_type text NOT NULL,
@@ -472,7 +541,6 @@ CREATE TABLE ledger_transfers (
     CONSTRAINT ledger_transfers_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT ledger_transfers_once UNIQUE (book_id, source_id, kind, sequence),
     CONSTRAINT ledger_transfers_reversed_once UNIQUE (book_id, reverses_id),
-    CONSTRAINT ledger_transfers_amount_bounds CHECK (amount > 0::numeric AND amount < '1000000000000000'::numeric),
     CONSTRAINT ledger_transfers_between_two CHECK (debit_kind <> credit_kind OR debit_owner <> credit_owner),
     CONSTRAINT ledger_transfers_book_id_credit_kind_credit_owner_currency_fkey FOREIGN KEY (book_id, credit_kind, credit_owner, currency) REFERENCES ledger_accounts(book_id, kind, owner_id, currency),
     CONSTRAINT ledger_transfers_book_id_debit_kind_debit_owner_currency_fkey FOREIGN KEY (book_id, debit_kind, debit_owner, currency) REFERENCES ledger_accounts(book_id, kind, owner_id, currency),
@@ -599,32 +667,30 @@ CREATE TABLE order_items (
     id uuid NOT NULL,
     order_id uuid NOT NULL,
     "position" integer NOT NULL,
-    line_type text NOT NULL,
+    line_type order_line_type NOT NULL,
     product_id uuid,
     variant_id uuid,
     product_name text NOT NULL,
     variant_name text,
-    quantity numeric NOT NULL,
+    quantity order_quantity NOT NULL,
     unit_price numeric NOT NULL,
     original_unit_price numeric NOT NULL,
     subtotal_amount numeric NOT NULL,
     discount_amount numeric NOT NULL,
     tax_amount numeric NOT NULL,
-    total_price numeric NOT NULL,
+    total_price order_amount NOT NULL,
     image_url text,
     modifiers jsonb NOT NULL DEFAULT '[]'::jsonb,
     components jsonb NOT NULL DEFAULT '[]'::jsonb,
     CONSTRAINT order_items_pkey PRIMARY KEY (book_id, order_id, "position"),
     CONSTRAINT order_items_id_key UNIQUE (book_id, id),
-    CONSTRAINT order_items_line_type_known CHECK (line_type = ANY (ARRAY['product'::text, 'fee'::text])),
-    CONSTRAINT order_items_quantity_bounds CHECK (quantity > 0::numeric AND quantity < '1000000000'::numeric),
-    CONSTRAINT order_items_total_bounds CHECK (total_price >= 0::numeric),
     CONSTRAINT order_items_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
     CONSTRAINT order_items_book_id_product_id_variant_id_fkey FOREIGN KEY (book_id, product_id, variant_id) REFERENCES variants(book_id, product_id, id)
 );
 
 CREATE TABLE order_tallies (
     book_id uuid NOT NULL,
+    period text NOT NULL,
     day date,
     status text NOT NULL,
     payment_status text NOT NULL,
@@ -637,8 +703,33 @@ CREATE TABLE order_tallies (
     orders bigint NOT NULL,
     total_amount numeric NOT NULL,
     remaining_amount numeric NOT NULL,
-    CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status, payment_status, channel, payment_method, service_mode, store_id, is_automated, is_fulfilled)
+    CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, period, day, status, payment_status, channel, payment_method, service_mode, store_id, is_automated, is_fulfilled),
+    CONSTRAINT order_tallies_period_known CHECK (period = ANY (ARRAY['day'::text, 'month'::text, 'ever'::text]))
 ) WITH (fillfactor=70);
+
+CREATE TABLE order_tallies_in_detail (
+    book_id uuid NOT NULL,
+    day date,
+    status text NOT NULL,
+    payment_status text NOT NULL,
+    channel text NOT NULL,
+    payment_method text NOT NULL,
+    service_mode text,
+    store_id uuid,
+    is_automated boolean NOT NULL,
+    is_fulfilled boolean NOT NULL,
+    recorded_by_id uuid NOT NULL,
+    served_by_id uuid,
+    academic_term_id uuid,
+    tag_ids uuid[] NOT NULL,
+    orders bigint NOT NULL,
+    total_amount numeric NOT NULL,
+    remaining_amount numeric NOT NULL,
+    CONSTRAINT order_tallies_in_detail_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status, payment_status, channel, payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids)
+) WITH (fillfactor=80);
+CREATE INDEX order_tallies_in_detail_by_recorder ON order_tallies_in_detail USING btree (book_id, recorded_by_id, day);
+CREATE INDEX order_tallies_in_detail_by_server ON order_tallies_in_detail USING btree (book_id, served_by_id, day) WHERE served_by_id IS NOT NULL;
+CREATE INDEX order_tallies_in_detail_by_tags ON order_tallies_in_detail USING btree (book_id, day) WHERE tag_ids <> '{}'::uuid[];
 
 CREATE TABLE order_tally_changes (
     book_id uuid NOT NULL,
@@ -652,6 +743,10 @@ CREATE TABLE order_tally_changes (
     store_id uuid,
     is_automated boolean NOT NULL,
     is_fulfilled boolean NOT NULL,
+    recorded_by_id uuid NOT NULL,
+    served_by_id uuid,
+    academic_term_id uuid,
+    tag_ids uuid[] NOT NULL,
     orders bigint NOT NULL,
     total_amount numeric NOT NULL,
     remaining_amount numeric NOT NULL,
@@ -664,34 +759,34 @@ CREATE TABLE orders (
     short_code text COLLATE "C" NOT NULL,
     idempotency_key text,
     idempotency_fingerprint bytea,
-    status text NOT NULL,
+    status order_status NOT NULL,
     summary text NOT NULL,
     currency text NOT NULL,
-    subtotal_amount numeric NOT NULL,
-    discount_amount numeric NOT NULL,
-    service_charge_amount numeric NOT NULL,
-    tax_amount numeric NOT NULL,
-    exclusive_tax_amount numeric NOT NULL,
+    subtotal_amount order_amount NOT NULL,
+    discount_amount order_amount NOT NULL,
+    service_charge_amount order_amount NOT NULL,
+    tax_amount order_amount NOT NULL,
+    exclusive_tax_amount order_amount NOT NULL,
     adjustment_amount numeric NOT NULL DEFAULT 0,
-    total_amount numeric NOT NULL,
-    amount_paid numeric NOT NULL,
+    total_amount order_amount NOT NULL,
+    amount_paid order_amount NOT NULL,
     payment_status text NOT NULL GENERATED ALWAYS AS (
 CASE
-    WHEN (amount_paid >= total_amount) THEN 'paid'::text
-    WHEN (amount_paid > (0)::numeric) THEN 'partial'::text
+    WHEN ((amount_paid)::numeric >= (total_amount)::numeric) THEN 'paid'::text
+    WHEN ((amount_paid)::numeric > (0)::numeric) THEN 'partial'::text
     ELSE 'pending'::text
 END) STORED,
-    remaining_amount numeric NOT NULL GENERATED ALWAYS AS (GREATEST((total_amount - amount_paid), (0)::numeric)) STORED,
-    payment_method text NOT NULL,
+    remaining_amount numeric NOT NULL GENERATED ALWAYS AS (GREATEST(((total_amount)::numeric - (amount_paid)::numeric), (0)::numeric)) STORED,
+    payment_method order_payment_method NOT NULL,
     customer_id uuid,
     store_id uuid,
-    channel text NOT NULL,
+    channel order_channel NOT NULL,
     channel_fulfilled_at timestamp(3) with time zone,
     is_automated boolean NOT NULL DEFAULT false,
     deposit jsonb,
     scheduled_at timestamp(3) with time zone,
     scheduled_confirmed_at timestamp(3) with time zone,
-    service_mode text,
+    service_mode order_service_mode,
     table_session_id uuid,
     table_label text,
     covers integer,
@@ -710,7 +805,7 @@ END) STORED,
     cancellation jsonb,
     wants_kitchen boolean NOT NULL DEFAULT false,
     fires_at timestamp(3) with time zone,
-    stock_state text NOT NULL DEFAULT 'none'::text,
+    stock_state order_stock_state NOT NULL DEFAULT 'none'::text,
     stock_round integer NOT NULL DEFAULT 0,
     postings integer NOT NULL DEFAULT 0,
     occurred_at timestamp(3) with time zone NOT NULL,
@@ -719,13 +814,7 @@ END) STORED,
     deleted_at timestamp(3) with time zone,
     CONSTRAINT orders_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
-    CONSTRAINT orders_add_up CHECK (total_amount = (subtotal_amount - discount_amount + service_charge_amount + exclusive_tax_amount + adjustment_amount)),
-    CONSTRAINT orders_amounts_bounds CHECK (subtotal_amount >= 0::numeric AND discount_amount >= 0::numeric AND service_charge_amount >= 0::numeric AND tax_amount >= 0::numeric AND total_amount >= 0::numeric AND total_amount < '1000000000000000'::numeric AND amount_paid >= 0::numeric AND amount_paid < '1000000000000000'::numeric),
-    CONSTRAINT orders_channel_known CHECK (channel = ANY (ARRAY['in_person'::text, 'whatsapp'::text, 'instagram'::text, 'tiktok'::text, 'telegram'::text, 'twitter'::text, 'storefront'::text, 'dashboard'::text, 'checkout'::text, 'voice'::text, 'other'::text])),
-    CONSTRAINT orders_payment_method_known CHECK (payment_method = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'credit'::text, 'other'::text])),
-    CONSTRAINT orders_service_mode_known CHECK (service_mode = ANY (ARRAY['dine_in'::text, 'takeaway'::text, 'room_service'::text])),
-    CONSTRAINT orders_status_known CHECK (status = ANY (ARRAY['scheduled'::text, 'pending'::text, 'completed'::text, 'cancelled'::text, 'refunded'::text])),
-    CONSTRAINT orders_stock_state_known CHECK (stock_state = ANY (ARRAY['none'::text, 'reserved'::text, 'taken'::text])),
+    CONSTRAINT orders_add_up CHECK (total_amount::numeric = (subtotal_amount::numeric - discount_amount::numeric + service_charge_amount::numeric + exclusive_tax_amount::numeric + adjustment_amount)),
     CONSTRAINT orders_book_id_academic_term_id_fkey FOREIGN KEY (book_id, academic_term_id) REFERENCES academic_terms(book_id, id),
     CONSTRAINT orders_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
@@ -733,20 +822,19 @@ END) STORED,
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
-CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) WHERE customer_id IS NOT NULL;
-CREATE INDEX orders_by_payment ON orders USING btree (book_id, payment_status, occurred_at, id) WHERE deleted_at IS NULL AND payment_status <> 'paid'::text;
-CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) INCLUDE (status, channel, payment_method, total_amount, remaining_amount) WHERE deleted_at IS NULL;
-CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status = 'scheduled'::text;
-CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) INCLUDE (status, channel, payment_method, total_amount, remaining_amount) WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;
+CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status::text = 'scheduled'::text;
+CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;
 CREATE INDEX orders_by_session ON orders USING btree (book_id, table_session_id) WHERE table_session_id IS NOT NULL;
-CREATE INDEX orders_by_status ON orders USING btree (book_id, status, occurred_at, id) WHERE deleted_at IS NULL AND status <> 'completed'::text;
+CREATE INDEX orders_by_status ON orders USING btree (book_id, status, occurred_at, id) WHERE deleted_at IS NULL AND status::text <> 'completed'::text;
 CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}'::uuid[];
 CREATE INDEX orders_by_term ON orders USING btree (book_id, academic_term_id, occurred_at, id) WHERE academic_term_id IS NOT NULL;
 CREATE INDEX orders_by_time ON orders USING btree (book_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS NOT NULL;
 CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
-CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel IS DISTINCT FROM new.channel OR old.payment_method IS DISTINCT FROM new.payment_method OR old.service_mode IS DISTINCT FROM new.service_mode OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.total_amount IS DISTINCT FROM new.total_amount OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_method::text IS DISTINCT FROM new.payment_method::text OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
 
 CREATE TABLE product_modifier_groups (
     book_id uuid NOT NULL,
@@ -918,7 +1006,7 @@ CREATE TABLE stock_moves (
     id uuid NOT NULL,
     variant_id uuid NOT NULL,
     store_id uuid,
-    kind text NOT NULL,
+    kind stock_move_kind NOT NULL,
     on_hand_change numeric NOT NULL,
     reserved_change numeric NOT NULL DEFAULT 0,
     order_id uuid,
@@ -929,10 +1017,9 @@ CREATE TABLE stock_moves (
     created_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT stock_moves_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT stock_moves_once_per_line UNIQUE (book_id, order_item_id, variant_id, kind, round),
-    CONSTRAINT stock_moves_kind_known CHECK (kind = ANY (ARRAY['opening'::text, 'adjustment'::text, 'count'::text, 'purchase'::text, 'waste'::text, 'transfer'::text, 'sale'::text, 'reservation'::text, 'release'::text, 'restore'::text])),
     CONSTRAINT stock_moves_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
 );
-CREATE INDEX stock_moves_by_kind ON stock_moves USING btree (book_id, kind, id) WHERE kind <> 'sale'::text;
+CREATE INDEX stock_moves_by_kind ON stock_moves USING btree (book_id, kind, id) WHERE kind::text <> 'sale'::text;
 CREATE INDEX stock_moves_by_order ON stock_moves USING btree (book_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE INDEX stock_moves_by_store ON stock_moves USING btree (book_id, store_id, id);
 CREATE INDEX stock_moves_by_variant ON stock_moves USING btree (book_id, variant_id, id);
@@ -1003,10 +1090,10 @@ CREATE TABLE transactions (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
     reference text NOT NULL,
-    type text NOT NULL,
-    status text NOT NULL,
-    method text NOT NULL,
-    amount numeric NOT NULL,
+    type transaction_type NOT NULL,
+    status transaction_status NOT NULL,
+    method transaction_method NOT NULL,
+    amount signed_amount NOT NULL,
     currency text NOT NULL,
     order_id uuid,
     customer_id uuid,
@@ -1016,10 +1103,6 @@ CREATE TABLE transactions (
     updated_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT transactions_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT transactions_reference_key UNIQUE (book_id, reference),
-    CONSTRAINT transactions_amount_bounds CHECK (amount <> 0::numeric AND amount > '-1000000000000000'::numeric AND amount < '1000000000000000'::numeric),
-    CONSTRAINT transactions_method_known CHECK (method = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'card'::text, 'credit'::text, 'wallet'::text, 'other'::text])),
-    CONSTRAINT transactions_status_known CHECK (status = ANY (ARRAY['pending'::text, 'processing'::text, 'successful'::text, 'failed'::text, 'reversed'::text])),
-    CONSTRAINT transactions_type_known CHECK (type = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text])),
     CONSTRAINT transactions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX transactions_by_customer ON transactions USING btree (book_id, customer_id, happened_at) WHERE customer_id IS NOT NULL;
@@ -1110,10 +1193,14 @@ CREATE TABLE webhook_deliveries (
     CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT webhook_deliveries_status_known CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
 ) PARTITION BY RANGE (id);
+CREATE INDEX webhook_deliveries_by_app ON webhook_deliveries USING btree (developer_app_id, id);
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries USING btree (webhook_endpoint_id, id);
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries USING btree (event_id);
-CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries USING btree (event_type, book_id, id);
-CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries USING btree (status, book_id, id) WHERE status <> 'delivered'::text;
+CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries USING btree (event_type, developer_app_id, id);
+CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (webhook_endpoint_id, event_type, id);
+CREATE INDEX webhook_deliveries_to_recover ON webhook_deliveries USING btree (webhook_endpoint_id, status, id) WHERE status <> 'delivered'::text;
+CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries USING btree (status, developer_app_id, id) WHERE status <> 'delivered'::text;
+CREATE INDEX webhook_deliveries_undelivered_of_type ON webhook_deliveries USING btree (event_type, status, developer_app_id, id) WHERE status <> 'delivered'::text;
 
 CREATE TABLE webhook_endpoints (
     book_id uuid NOT NULL,

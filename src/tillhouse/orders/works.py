@@ -5,6 +5,7 @@ Any number of processes may do it: a due order is claimed by one, and folding is
 
 import asyncio
 import contextlib
+import itertools
 from uuid import UUID
 
 import structlog
@@ -21,9 +22,12 @@ from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.kitchen.types import Sending
 from tillhouse.orders.store.due import claim_due
 from tillhouse.orders.store.kitchen import find_sale
-from tillhouse.orders.store.listing import update_tallies
+from tillhouse.orders.store.tallies import update_tallies
 
 EVERY_S = 1.0
+# Changes that gather for so many turns share the rows that they are folded into. A list sums them
+# up besides: a few thousand cost it a millisecond.
+FOLDED_EVERY = 5
 FOLDED_AT_ONCE = 5_000
 
 log = structlog.get_logger()
@@ -48,9 +52,10 @@ class OrderWorks:
                 await self._loop
 
     async def _run(self) -> None:
-        while True:
+        for turn in itertools.count():
             try:
-                await fold(self._house)
+                if turn % FOLDED_EVERY == 0:
+                    await fold(self._house)
                 while await fire_next(self._house):
                     pass
             except (*FAILURES, Problem) as error:
@@ -58,14 +63,14 @@ class OrderWorks:
             await asyncio.sleep(EVERY_S)
 
 
-async def fold(house: House) -> int:
+async def fold(house: House, at_once: int = FOLDED_AT_ONCE) -> int:
     """Fold the changes of the tallies that there are now; how many they were."""
     folded = 0
     while True:
         async with house.pool.transaction() as db:
-            count = await update_tallies(db, FOLDED_AT_ONCE)
+            count = await update_tallies(db, at_once)
         folded += count
-        if count < FOLDED_AT_ONCE:
+        if count < at_once:
             return folded
 
 

@@ -1,9 +1,14 @@
-"""The filling itself: batch after batch, each a transaction, made while the last is written."""
+"""The filling itself: batch after batch, each a transaction, two under way at any time.
+
+While PostgreSQL writes two batches on two connections, the next one is made. They are committed
+in order, so that what is there is always the beginning of the plan.
+"""
 
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -15,7 +20,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.house import House
 from tillhouse.cli.filling import people, plan, store
 from tillhouse.cli.filling.plan import Plan, Timetable
-from tillhouse.cli.filling.rows import COLUMNS, Batch, Scribe
+from tillhouse.cli.filling.rows import COLUMNS, Batch, Row, Scribe
 from tillhouse.cli.filling.sale import Till
 from tillhouse.cli.filling.shop import Shop
 from tillhouse.cli.output import CommandError
@@ -27,14 +32,22 @@ from tillhouse.orders import works
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.
 BATCH = 2_000
-# An API that opens the same customer's account meanwhile makes a batch begin anew.
+# How many are written at once: COPY is one process of PostgreSQL's for each connection.
+_WRITERS = 2
+# An API that opens the same customer's account meanwhile makes a batch's be opened anew.
 _TRIES = 3
+# The tallies' changes of so many batches are folded together: what they share is written once.
+_FOLDED = 10
+# Debts are counted in slots, and two connections may share one: who waits for another's slot
+# must not be waited for, so they are written in the order of the commits.
+_IN_TURN = ("debts",)
+_AT_ONCE = [name for name in COLUMNS if name not in ("ledger_accounts", *_IN_TURN)]
 _SWITCH_S = 0.0005
 _CODE = COLUMNS["orders"].index("short_code")
 _PLANNED = (
-    "orders", "order_items", "order_tallies", "order_tally_changes", "ledger_accounts",
-    "ledger_transfers", "transactions", "debts", "customers", "customer_tallies", "products",
-    "variants", "stores", "tags",
+    "orders", "order_items", "order_tallies", "order_tallies_in_detail", "order_tally_changes",
+    "ledger_accounts", "ledger_transfers", "transactions", "debts", "customers",
+    "customer_tallies", "products", "variants", "stores", "tags",
 )  # fmt: skip
 
 
@@ -51,9 +64,9 @@ async def fill(house: House, call: Call, shop: Shop, wanted: int) -> Filled:
     began = time.monotonic()
     # The thread that makes the next batch mustn't keep the one that feeds PostgreSQL waiting.
     sys.setswitchinterval(_SWITCH_S)
-    connection = await house.pool.dedicated()
+    connections = [await house.pool.dedicated() for _ in range(_WRITERS + 1)]
     try:
-        await _only_one(connection, shop.book_id)
+        await _only_one(connections[0], shop.book_id)
         async with house.pool.reading() as db:
             last = await store.find_last_key(db, shop.book_id)
         there = plan.Plan.of_key(last)[0] + 1 if last else 0
@@ -61,12 +74,13 @@ async def fill(house: House, call: Call, shop: Shop, wanted: int) -> Filled:
         with Bar("Filling in orders", max(wanted - there, 0)) as done:
             for number, one in enumerate(plan.plans(last, wanted, call.now)):
                 first = there if number == 0 else one.first
-                added += await _Filler(house, connection, shop, one).run(first, done)
+                added += await _Filler(house, connections, shop, one).run(first, done)
         if added:
-            await connection.execute("SET statement_timeout = '10min'")
-            await connection.execute(f"ANALYZE {', '.join(_PLANNED)}")
+            await connections[0].execute("SET statement_timeout = '10min'")
+            await connections[0].execute(f"ANALYZE {', '.join(_PLANNED)}")
     finally:
-        await connection.close()
+        for connection in connections:
+            await connection.close()
     seconds = round(time.monotonic() - began, 1)
     return Filled(orders=there + added, added=added, seconds=seconds)
 
@@ -82,11 +96,11 @@ class _Filler:
     """Carries one plan out."""
 
     def __init__(
-        self, house: House, connection: asyncpg.Connection, shop: Shop, what: Plan
+        self, house: House, connections: list[asyncpg.Connection], shop: Shop, what: Plan
     ) -> None:
         trade = shop.facts.trade
         self._house = house
-        self._connection = connection
+        self._opener, *self._connections = connections
         self._shop = shop
         self._plan = what
         self._till = Till(shop, what, Timetable(what.at, ZoneInfo(trade.time_zone)))
@@ -96,23 +110,39 @@ class _Filler:
     async def run(self, first: int, done: Steps) -> int:
         """Write every order from this number on."""
         await self._know_accounts()
-        starts = list(range(first, self._plan.end, BATCH))
+        writing: list[asyncio.Task[None]] = []
+        folding: list[asyncio.Task[int]] = []
+        starts = range(first, self._plan.end, BATCH)
         making = self._make(starts[0]) if starts else None
-        for start, following in zip(starts, [*starts[1:], None], strict=True):
-            assert making is not None  # noqa: S101 - one is made ahead for each start
-            batch = await making
-            making = self._make(following) if following is not None else None
-            await self._people(start)
-            await self._write(batch)
-            await works.fold(self._house)
-            done(len(batch.codes))
+        try:
+            for number, start in enumerate(starts):
+                assert making is not None  # noqa: S101 - one is made ahead for each start
+                batch = await making
+                making = self._make(start + BATCH) if start + BATCH < self._plan.end else None
+                await self._prepare(batch, start)
+                if len(writing) == _WRITERS:
+                    await writing.pop(0)
+                connection = self._connections[number % _WRITERS]
+                before = writing[-1] if writing else None
+                writing.append(asyncio.create_task(_write(connection, batch.rows, before)))
+                done(len(batch.codes))
+                if number % _FOLDED == 0:
+                    await _all(folding)
+                    folding = [asyncio.create_task(works.fold(self._house, _FOLDED * BATCH))]
+            await _all(writing)
+            await _all(folding)
+        finally:
+            for one in (*writing, *folding):
+                one.cancel()
+            await asyncio.gather(*writing, *folding, return_exceptions=True)
+        await works.fold(self._house, _FOLDED * BATCH)
         return self._plan.end - first
 
     def _end_of(self, start: int) -> int:
         return min(start + BATCH, self._plan.end)
 
     def _make(self, start: int) -> asyncio.Task[Batch]:
-        """Make a batch in a thread: PostgreSQL writes the last one meanwhile."""
+        """Make a batch in a thread: PostgreSQL writes others meanwhile."""
         numbers = range(start, self._end_of(start))
 
         def make() -> Batch:
@@ -120,8 +150,8 @@ class _Filler:
 
         return asyncio.create_task(asyncio.to_thread(make))
 
-    async def _people(self, start: int) -> None:
-        """Whoever may buy in a batch is a customer before it."""
+    async def _prepare(self, batch: Batch, start: int) -> None:
+        """What a batch refers to is there, for both connections to see, before it is written."""
         book = self._shop.book_id
         numbers = range(people.count(start), people.count(self._end_of(start)))
         ids = [people.customer_id(book, number) for number in numbers]
@@ -129,32 +159,28 @@ class _Filler:
         moment = self._till.sale(start).at
         async with self._house.pool.transaction() as db:
             await insert_customers(db, book, ids, contacts, moment)
-
-    async def _know_accounts(self) -> None:
-        async with self._house.pool.reading() as db:
-            rows = await store.list_accounts(db, self._shop.book_id)
-        self._accounts = {(row["kind"], row["owner_id"]) for row in rows}
-
-    async def _write(self, batch: Batch) -> None:
+        await self._open_accounts(batch, moment)
         await self._part_codes(batch)
+
+    async def _open_accounts(self, batch: Batch, moment: datetime) -> None:
+        book, currency = self._shop.book_id, self._shop.facts.trade.currency
         for left in reversed(range(_TRIES)):
-            fresh = batch.accounts - self._accounts
-            orders = batch.rows["orders"]
-            moment = orders[0][-2]
-            currency = self._shop.facts.trade.currency
-            book = self._shop.book_id
-            batch.rows["ledger_accounts"][:] = [
-                (book, kind, owner, currency, moment) for kind, owner in sorted(fresh)
-            ]
+            fresh = sorted(batch.accounts - self._accounts)
+            rows = [(book, kind, owner, currency, moment) for kind, owner in fresh]
             try:
-                await _copy(self._connection, batch.rows)
+                await _copy(self._opener, "ledger_accounts", rows)
             except asyncpg.UniqueViolationError:
                 if not left:
                     raise
                 await self._know_accounts()
             else:
-                self._accounts |= fresh
+                self._accounts.update(fresh)
                 return
+
+    async def _know_accounts(self) -> None:
+        async with self._house.pool.reading() as db:
+            rows = await store.list_accounts(db, self._shop.book_id)
+        self._accounts = {(row["kind"], row["owner_id"]) for row in rows}
 
     async def _part_codes(self, batch: Batch) -> None:
         """Give those another code whose own was drawn by somebody else."""
@@ -164,20 +190,31 @@ class _Filler:
             batch.rows["orders"][place] = tuple(row)
 
 
+async def _all(tasks: Sequence[Awaitable[Any]]) -> None:
+    for one in tasks:
+        await one
+
+
 async def _taken(pool: Pool, book_id: UUID, codes: list[str]) -> list[int]:
     async with pool.reading() as db:
         taken = await store.list_codes(db, book_id, codes)
     return [place for place, code in enumerate(codes) if code in taken]
 
 
-async def _copy(connection: asyncpg.Connection, rows: dict[str, list[Any]]) -> None:
-    async with connection.transaction():
-        for table, columns in COLUMNS.items():
-            if rows[table]:
-                await _copy_table(connection, table, columns, rows[table])
-
-
-async def _copy_table(
-    connection: asyncpg.Connection, table: str, columns: Sequence[str], rows: list[Any]
+async def _write(
+    connection: asyncpg.Connection, rows: dict[str, list[Row]], before: Awaitable[None] | None
 ) -> None:
-    await connection.copy_records_to_table(table, records=rows, columns=list(columns))
+    """Write a batch, and commit it once the one before is there."""
+    async with connection.transaction():
+        for table in _AT_ONCE:
+            await _copy(connection, table, rows[table])
+        if before is not None:
+            await before
+        for table in _IN_TURN:
+            await _copy(connection, table, rows[table])
+
+
+async def _copy(connection: asyncpg.Connection, table: str, rows: Sequence[Any]) -> None:
+    if rows:
+        columns = list(COLUMNS[table])
+        await connection.copy_records_to_table(table, records=rows, columns=columns)

@@ -13,7 +13,6 @@ from tillhouse.cli.filling import plan
 from tillhouse.cli.filling.plan import Plan
 from tillhouse.cli.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
-from tillhouse.kit.ids import CODE_ALPHABET
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Owing, Postings, postings
 from tillhouse.orders.rules.create import PREPARATION_MINUTES
@@ -173,7 +172,7 @@ class Scribe:
         return plan.ordered_id(milliseconds, sale.chance.getrandbits(74))
 
     def _reference(self, sale: Sale) -> str:
-        return "TXN-" + "".join(sale.chance.choices(CODE_ALPHABET, k=_REFERENCE_LENGTH))
+        return "TXN-" + plan.letters(sale.chance.getrandbits(64), _REFERENCE_LENGTH)
 
 
 def _cancellation(sale: Sale) -> str | None:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from itertools import accumulate
@@ -105,6 +106,8 @@ class Till:
         # The first are wanted far more often than the last.
         weights = [(thing, 1 / (place % 60 + 6)) for place, thing in enumerate(shop.goods)]
         self._goods = Choice(weights)
+        # Lines of the catalog as they are before discount and tax.
+        self._lines: dict[tuple[UUID, int], Line] = {}
 
     def sale(self, number: int) -> Sale:
         """The sale with this number."""
@@ -141,13 +144,18 @@ class Till:
 
     def _line(self, chance: Random) -> Line:
         product, variant = self._goods.of(chance)
-        item = NewItem(
-            product_name=cast("Any", product.name),
-            quantity=Quantity(_QUANTITIES.of(chance)),
-            product_id=product.id,
-            variant_id=variant.id,
-        )
-        return line(item, self._shop.facts)
+        quantity = _QUANTITIES.of(chance)
+        known = self._lines.get((variant.id, quantity))
+        if known is None:
+            item = NewItem(
+                product_name=cast("Any", product.name),
+                quantity=Quantity(quantity),
+                product_id=product.id,
+                variant_id=variant.id,
+            )
+            known = self._lines[variant.id, quantity] = line(item, self._shop.facts)
+        # A discount and a tax are written into it later.
+        return copy(known)
 
     def _totals(self, lines: list[Line], mode: ServiceMode | None, chance: Random) -> Totals:
         trade = self._shop.facts.trade

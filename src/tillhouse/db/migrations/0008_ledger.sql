@@ -1,12 +1,27 @@
 -- Money: accounts, transfers between them, what the business sees of it, and debts.
 
+-- Vocabularies and bounds of what every order writes are domains, whose checks are made ready once
+-- in a session; a table's own checks are made ready by each statement.
+CREATE DOMAIN ledger_account_kind AS text CONSTRAINT ledger_account_kind_known CHECK (VALUE IN (
+    'wallet', 'provider_clearing', 'fees', 'unapplied_receipts', 'customer_credit', 'receivable',
+    'sales', 'cash', 'pos', 'bank', 'other_tender', 'expenses', 'refunds',
+    'withdrawals_in_transit', 'opening'));
+CREATE DOMAIN positive_amount AS numeric CONSTRAINT positive_amount_bounds
+    CHECK (VALUE > 0 AND VALUE < 1e15);
+CREATE DOMAIN signed_amount AS numeric CONSTRAINT signed_amount_bounds
+    CHECK (VALUE <> 0 AND VALUE > -1e15 AND VALUE < 1e15);
+CREATE DOMAIN transaction_type AS text CONSTRAINT transaction_type_known CHECK (VALUE IN (
+    'sale', 'debt_payment', 'wallet_deposit', 'wallet_withdrawal', 'refund', 'reversal', 'fee',
+    'expense', 'credit', 'adjustment'));
+CREATE DOMAIN transaction_status AS text CONSTRAINT transaction_status_known CHECK (VALUE IN (
+    'pending', 'processing', 'successful', 'failed', 'reversed'));
+CREATE DOMAIN transaction_method AS text CONSTRAINT transaction_method_known CHECK (VALUE IN (
+    'cash', 'transfer', 'pos', 'cloove_pay', 'card', 'credit', 'wallet', 'other'));
+
 -- Who owes whom how much. The one without an owner is the business's own of that kind.
 CREATE TABLE ledger_accounts (
     book_id uuid NOT NULL REFERENCES books,
-    kind text NOT NULL CONSTRAINT ledger_accounts_kind_known
-        CHECK (kind IN ('wallet', 'provider_clearing', 'fees', 'unapplied_receipts',
-            'customer_credit', 'receivable', 'sales', 'cash', 'pos', 'bank', 'other_tender',
-            'expenses', 'refunds', 'withdrawals_in_transit', 'opening')),
+    kind ledger_account_kind NOT NULL,
     owner_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
     currency text NOT NULL,
     created_at timestamptz(3) NOT NULL,
@@ -23,8 +38,7 @@ CREATE TABLE ledger_transfers (
     debit_owner uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
     credit_kind text NOT NULL,
     credit_owner uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-    amount numeric NOT NULL CONSTRAINT ledger_transfers_amount_bounds
-        CHECK (amount > 0 AND amount < 1e15),
+    amount positive_amount NOT NULL,
     currency text NOT NULL,
     kind text NOT NULL,
     -- What it was posted for, and the how manieth of that kind: the same is never posted twice.
@@ -78,17 +92,11 @@ CREATE TABLE transactions (
     book_id uuid NOT NULL REFERENCES books,
     id uuid NOT NULL,
     reference text NOT NULL,
-    type text NOT NULL CONSTRAINT transactions_type_known
-        CHECK (type IN ('sale', 'debt_payment', 'wallet_deposit', 'wallet_withdrawal', 'refund',
-            'reversal', 'fee', 'expense', 'credit', 'adjustment')),
-    status text NOT NULL CONSTRAINT transactions_status_known
-        CHECK (status IN ('pending', 'processing', 'successful', 'failed', 'reversed')),
-    method text NOT NULL CONSTRAINT transactions_method_known
-        CHECK (method IN ('cash', 'transfer', 'pos', 'cloove_pay', 'card', 'credit', 'wallet',
-            'other')),
+    type transaction_type NOT NULL,
+    status transaction_status NOT NULL,
+    method transaction_method NOT NULL,
     -- Negative for a correction of what was recorded as received.
-    amount numeric NOT NULL CONSTRAINT transactions_amount_bounds
-        CHECK (amount <> 0 AND amount > -1e15 AND amount < 1e15),
+    amount signed_amount NOT NULL,
     currency text NOT NULL,
     order_id uuid,
     customer_id uuid,

@@ -1,7 +1,6 @@
 """Lists of orders, with the figures beside them."""
 
 from decimal import Decimal
-from uuid import UUID
 
 from asyncpg import Record
 
@@ -10,9 +9,18 @@ from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.customers.rules import word_query
 from tillhouse.kit.money import round_money
 from tillhouse.kit.page import Page, meta
+from tillhouse.orders.store import figures, stretches
 from tillhouse.orders.store import listing as store
-from tillhouse.orders.store.listing import OrderQuery
+from tillhouse.orders.store.query import OrderQuery
+from tillhouse.orders.store.stretches import Stretches
 from tillhouse.orders.types import Order, OrderFilter, OrderPage, Summary
+
+# No walk is longer than this: else the tallies tell where the page is.
+_WALK_MAX = 10_000
+# One letter is no search for a code: by chance, every thirtieth begins with it.
+_CODE_MIN = 2
+# So many tagged orders are fetched by their tags and sorted.
+_FEW = 2_000
 
 
 async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
@@ -21,33 +29,65 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     row = await _figures(call, query)
     summary = _summary(row)
     page = Page(wanted.page, wanted.limit)
-    total = summary.filtered_orders
-    orders = await _orders(call, wanted, query, page, total)
-    return OrderPage(orders, meta(page, total), summary)
+    orders: list[Order] = []
+    if page.offset < summary.filtered_orders:
+        orders = await _orders(call, wanted, query, summary)
+    return OrderPage(orders, meta(page, summary.filtered_orders), summary)
 
 
 async def _orders(
-    call: Call, wanted: OrderFilter, query: OrderQuery, page: Page, total: int
+    call: Call, wanted: OrderFilter, query: OrderQuery, summary: Summary
 ) -> list[Order]:
-    left = total - page.offset
-    if left <= 0:
-        return []
+    page = Page(wanted.page, wanted.limit)
+    here = call.db, call.book.id, query, page
     if wanted.scheduled_only:
-        return await store.list_scheduled(call.db, call.book.id, query, page)
-    if page.offset <= total // 2:
-        return await store.list_newest(call.db, call.book.id, query, page)
-    # Nearer to the end, it is counted from there.
-    limit = min(page.per_page, left)
-    return await store.list_oldest(call.db, call.book.id, query, limit, left - limit)
+        return await store.list_scheduled(*here)
+    if query.is_picky:
+        return await (store.list_few if query.is_searched else store.list_newest)(*here)
+    if _walk(query, page, summary) <= _WALK_MAX // 2:
+        if query.has_own_order:
+            return await store.list_newest(*here)
+        orders = await store.list_near(*here, _WALK_MAX)
+        if len(orders) >= min(page.per_page, summary.filtered_orders - page.offset):
+            return orders
+    if query.is_searched and query.tag_ids is None:
+        return await store.list_found(*here)
+    if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
+        return await store.list_few(*here)
+    return await store.list_within(*here, await _stretches(call, query, page))
+
+
+async def _stretches(call: Call, query: OrderQuery, page: Page) -> Stretches:
+    here = call.db, call.book.id, query, page
+    if not query.is_detailed:
+        return await stretches.list_days(*here)
+    if query.is_of_kinds:
+        return await stretches.list_days_in_months(*here)
+    return await stretches.list_months(*here)
+
+
+def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
+    """How many orders one would pass on the way to a page's end, if what fits is spread evenly."""
+    wanted = page.offset + page.per_page
+    if query.has_own_order:
+        return wanted
+    return wanted * summary.total_orders // summary.filtered_orders
 
 
 async def _figures(call: Call, query: OrderQuery) -> Record:
-    if not query.is_tallied:
-        found = await store.find_figures_of_few(call.db, call.book.id, query, call.now)
+    here = call.db, call.book.id, query, call.now
+    if query.is_picky or (query.is_searched and query.tag_ids is not None):
+        found = await figures.find_figures_of_few(*here)
+    elif query.is_searched:
+        found = await figures.find_figures_of_found(*here)
+    elif query.is_detailed and query.is_dated:
+        found = await figures.find_figures_in_detail_between(*here)
+    elif query.is_detailed:
+        found = await figures.find_figures_in_detail(*here)
     elif query.is_dated:
-        found = await store.find_figures_between(call.db, call.book.id, query, call.now)
+        found = await figures.find_figures_between(*here)
     else:
-        found = await store.find_figures(call.db, call.book.id, query, call.now)
+        found = await figures.find_figures(*here)
     assert found is not None, "sums of nothing are a row too"  # noqa: S101
     return found
 
@@ -78,19 +118,19 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
         session_id=wanted.table_session_id,
         term_id=wanted.academic_term_id,
         tag_ids=wanted.tag_ids,
-        ids=await _found(call, wanted.search),
+        code=_code(wanted.search),
+        words=word_query(wanted.search) or None if wanted.search else None,
         since=since,
         until=until,
     )
 
 
-async def _found(call: Call, search: str | None) -> list[UUID] | None:
-    """What a search means, looked up once for the page and for the figures."""
+def _code(search: str | None) -> str | None:
+    """How a short code begins; of what can't be one, or is hardly one, what no code begins with."""
     if search is None:
         return None
-    # Of what can't be a code, a text that no code begins with.
-    code = search.strip().upper() or "?"
-    return await store.list_found(call.db, call.book.id, code, word_query(search) or None)
+    code = search.strip().upper()
+    return code if len(code) >= _CODE_MIN else "?"
 
 
 def _summary(row: Record) -> Summary:

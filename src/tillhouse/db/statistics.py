@@ -1,0 +1,35 @@
+"""What the planner knows, kept in step with a house that grows.
+
+See `analyze_what_grew` in the migrations. A process that asks the database much looks every second,
+one that doesn't never: whoever makes tables grow is the one who notices.
+"""
+
+import asyncio
+import contextlib
+
+from tillhouse.db.pool import FAILURES, Pool
+from tillhouse.kit.errors import Unavailable
+
+EVERY_S = 1.0
+# Fewer statements in a second than this make nothing grow that would matter.
+BUSY_FROM = 50
+
+
+async def watch(pool: Pool) -> None:
+    """Look after each busy second, until cancelled."""
+    seen = pool.statements
+    while True:
+        await asyncio.sleep(EVERY_S)
+        if pool.statements - seen >= BUSY_FROM:
+            with contextlib.suppress(Unavailable, *FAILURES):
+                await analyze(pool)
+        seen = pool.statements
+
+
+async def analyze(pool: Pool) -> int:
+    """Look over the tables that have grown; how many those were. A chore: it isn't counted."""
+    connection = await pool.acquire()
+    try:
+        return await connection.fetchval("SELECT analyze_what_grew()")
+    finally:
+        await pool.release(connection)

@@ -1,0 +1,238 @@
+"""What a list asks for, as conditions on rows `o`: of orders, or of the tallies of their kinds."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.where import Where
+
+_DAY = timedelta(days=1)
+_MILLISECOND = timedelta(milliseconds=1)
+# No order lies outside; PostgreSQL's own time begins and ends well outside as well.
+_EVER = (datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 11, 30, tzinfo=UTC))
+
+
+class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on orders; an absent one (None) lets all pass."""
+
+    status: list[str] | None = None
+    payment_status: list[str] | None = None
+    channel: list[str] | None = None
+    service_mode: list[str] | None = None
+    payment_method: str | None = None
+    store_id: UUID | None = None
+    store_ids: list[UUID] | None = None
+    is_automated: bool | None = None
+    is_fulfilled: bool | None = None
+    recorded_by_id: UUID | None = None
+    staff_id: UUID | None = None
+    served_by_id: UUID | None = None
+    term_id: UUID | None = None
+    tag_ids: list[UUID] | None = None
+    customer_id: UUID | None = None
+    session_id: UUID | None = None
+    # A search: how the short code begins, or the words of the customer's name begin. What has no
+    # words finds nobody by them.
+    code: str | None = None
+    words: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether it is a search."""
+        return self.code is not None
+
+    @property
+    def is_picky(self) -> bool:
+        """Whether something is asked that no tally knows, but for a search."""
+        return self.customer_id is not None or self.session_id is not None
+
+    @property
+    def is_detailed(self) -> bool:
+        """Whether something is asked that only the tallies in detail know."""
+        return any(
+            one is not None
+            for one in (
+                self.recorded_by_id, self.staff_id, self.served_by_id, self.term_id, self.tag_ids,
+            )
+        )  # fmt: skip
+
+    @property
+    def is_of_kinds(self) -> bool:
+        """Whether something is asked that every tally knows."""
+        return any(
+            one is not None
+            for one in (
+                self.status, self.payment_status, self.channel, self.service_mode,
+                self.payment_method, self.store_id, self.store_ids, self.is_automated,
+                self.is_fulfilled,
+            )
+        )  # fmt: skip
+
+    @property
+    def has_own_order(self) -> bool:
+        """Whether an index has just what is asked, in the order of the list."""
+        people = (self.recorded_by_id, self.served_by_id, self.term_id)
+        others = (self.staff_id, self.tag_ids, self.code, self.customer_id, self.session_id)
+        return (
+            not self.is_of_kinds
+            and others == (None,) * len(others)
+            and len([one for one in people if one is not None]) <= 1
+        )
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether only some time counts."""
+        return self.since is not None or self.until is not None
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A time as whole days or months in UTC, which are tallied, and what is left at its two ends.
+
+    The ends `until` and `after` are not part of it.
+    """
+
+    since: datetime
+    first: date
+    after: date
+    until: datetime
+
+    @property
+    def begins(self) -> datetime:
+        """When the first whole day begins."""
+        return midnight(self.first)
+
+    @property
+    def ends(self) -> datetime:
+        """When the last whole day has ended."""
+        return midnight(self.after)
+
+    @property
+    def months(self) -> "Span":
+        """The same in whole months."""
+        first = self.first if self.first.day == 1 else next_month(self.first)
+        after = self.after.replace(day=1)
+        if first >= after:
+            return _remnant(self.since, self.until)
+        return Span(self.since, first, after, self.until)
+
+
+def span(since: datetime | None, until: datetime | None) -> Span:
+    """A time, both ends included, in whole days and remnants."""
+    start = min(max(since or _EVER[0], _EVER[0]), _EVER[1])
+    end = min(max(until or _EVER[1], _EVER[0]), _EVER[1]) + _MILLISECOND
+    first = start.date() if start == midnight(start.date()) else start.date() + _DAY
+    after = end.date()
+    if first >= after:
+        return _remnant(start, end)
+    return Span(start, first, after, end)
+
+
+def _remnant(since: datetime, until: datetime) -> Span:
+    """No whole day: everything is left over before the first that doesn't count."""
+    never = until.date() + _DAY
+    return Span(since, never, never, until)
+
+
+def midnight(day: date) -> datetime:
+    """When a day begins in UTC."""
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def next_month(day: date) -> date:
+    """The first day of the month after."""
+    return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+
+
+def and_kinds(where: Where, query: OrderQuery) -> Where:
+    """Conditions that every tally knows."""
+    return (
+        where.and_("o.status = ANY($)", query.status)
+        .and_("o.payment_status = ANY($)", query.payment_status)
+        .and_("o.channel = ANY($)", query.channel)
+        .and_("o.service_mode = ANY($)", query.service_mode)
+        .and_("o.payment_method = $", query.payment_method)
+        .and_("o.store_id = $ OR o.store_id IS NULL", query.store_id)
+        .and_("o.store_id = ANY($)", query.store_ids)
+        .and_("o.is_automated = $", query.is_automated)
+        .and_("o.is_fulfilled = $", query.is_fulfilled)
+    )
+
+
+def and_details(where: Where, query: OrderQuery) -> Where:
+    """What the tallies in detail know besides."""
+    return (
+        where.and_("o.recorded_by_id = $", query.recorded_by_id)
+        .and_("o.recorded_by_id = $ OR o.served_by_id = $", query.staff_id)
+        .and_("o.served_by_id = $", query.served_by_id)
+        .and_("o.academic_term_id = $", query.term_id)
+        .and_("o.tag_ids <> '{}' AND o.tag_ids && $", query.tag_ids)
+    )
+
+
+def and_picks(where: Where, query: OrderQuery) -> Where:
+    """All conditions on orders themselves, but for a search and the dates."""
+    return (
+        and_details(and_kinds(where, query), query)
+        .and_("o.customer_id = $", query.customer_id)
+        .and_("o.table_session_id = $", query.session_id)
+    )
+
+
+def and_search(where: Where, query: OrderQuery) -> Where:
+    """What a search finds, where that isn't looked up by it (FOUND); it needs BUYERS."""
+    return where.and_("o.customer_id IN (SELECT id FROM buyers) OR o.short_code ^@ $", query.code)
+
+
+def and_dates(where: Where, query: OrderQuery) -> Where:
+    """When it was sold."""
+    return where.and_("o.occurred_at >= $", query.since).and_("o.occurred_at <= $", query.until)
+
+
+ROWS: LiteralString = """
+    SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
+    WHERE r.book_id = $1 AND r.deleted_at IS NULL
+"""
+"""Orders as rows on which all conditions hold."""
+
+# $4 is the words of a name, $5 the beginning of a short code.
+BUYERS: LiteralString = """
+    buyers AS (
+        SELECT c.id FROM customers c
+        WHERE c.book_id = $1 AND c.deleted_at IS NULL
+            AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
+    )"""
+"""Customers whom a search finds."""
+
+_FOUND: LiteralString = """
+        r.id, r.occurred_at, r.status, r.payment_status, r.channel, r.payment_method,
+        r.service_mode, r.store_id, r.is_automated,
+        r.channel_fulfilled_at IS NOT NULL AS is_fulfilled, r.recorded_by_id, r.served_by_id,
+        r.academic_term_id, r.tag_ids, r.customer_id, r.table_session_id, r.short_code,
+        r.scheduled_at, r.total_amount, r.remaining_amount
+"""
+FOUND: LiteralString = (
+    "SELECT * FROM (SELECT"
+    + _FOUND
+    + """
+    FROM buyers b
+    JOIN orders r ON r.book_id = $1 AND r.customer_id = b.id AND r.deleted_at IS NULL
+    -- First what is found, then what fits: there may be thousands of customers, and each would
+    -- be asked for all orders with a tag.
+    OFFSET 0) f
+    UNION ALL
+    SELECT * FROM (SELECT"""
+    + _FOUND
+    + """
+    FROM orders r
+    WHERE r.book_id = $1 AND r.deleted_at IS NULL
+        AND r.short_code >= $5 AND r.short_code < $5 || '~'
+        AND (r.customer_id IN (SELECT id FROM buyers)) IS NOT TRUE
+    OFFSET 0) f
+"""
+)
+"""What a search finds, each order once: by the customers, which is answered from an index, and by
+the code."""

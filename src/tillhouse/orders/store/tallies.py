@@ -1,0 +1,54 @@
+"""Folding: changes of the tallies, gathered as orders changed, become part of the sums."""
+
+from tillhouse.db.pool import Db
+
+
+async def update_tallies(db: Db, limit: int) -> int:
+    """Fold some changes into the tallies of their kinds; how many."""
+    return await db.fetchval(
+        """
+        WITH folding AS (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('order tallies', 0)) AS is_mine
+        ), gone AS (
+            -- By their places in the table: as a join it may be planned to look again for each row.
+            DELETE FROM order_tally_changes
+            WHERE ctid = ANY(ARRAY(
+                SELECT ctid FROM order_tally_changes
+                WHERE (SELECT is_mine FROM folding) LIMIT $1))
+            RETURNING *, date_trunc('month', day)::date AS month
+        ), kept AS (
+            INSERT INTO order_tallies AS t (book_id, period, day, status, payment_status, channel,
+                payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
+                total_amount, remaining_amount)
+            SELECT book_id, p.period, p.day, status, payment_status, channel, payment_method,
+                service_mode, store_id, is_automated, is_fulfilled, sum(orders),
+                sum(total_amount), sum(remaining_amount)
+            FROM gone, LATERAL (VALUES ('day', gone.day), ('month', gone.month), ('ever', NULL))
+                AS p (period, day)
+            GROUP BY book_id, p.period, p.day, status, payment_status, channel, payment_method,
+                service_mode, store_id, is_automated, is_fulfilled
+            ON CONFLICT ON CONSTRAINT order_tallies_kind_key DO UPDATE SET
+                orders = t.orders + excluded.orders,
+                total_amount = t.total_amount + excluded.total_amount,
+                remaining_amount = t.remaining_amount + excluded.remaining_amount
+        ), kept_in_detail AS (
+            INSERT INTO order_tallies_in_detail AS t (book_id, day, status, payment_status,
+                channel, payment_method, service_mode, store_id, is_automated, is_fulfilled,
+                recorded_by_id, served_by_id, academic_term_id, tag_ids, orders, total_amount,
+                remaining_amount)
+            SELECT book_id, p.day, status, payment_status, channel, payment_method,
+                service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
+                academic_term_id, tag_ids, sum(orders), sum(total_amount), sum(remaining_amount)
+            FROM gone, LATERAL (VALUES (gone.month), (NULL::date)) AS p (day)
+            GROUP BY book_id, p.day, status, payment_status, channel, payment_method,
+                service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
+                academic_term_id, tag_ids
+            ON CONFLICT ON CONSTRAINT order_tallies_in_detail_kind_key DO UPDATE SET
+                orders = t.orders + excluded.orders,
+                total_amount = t.total_amount + excluded.total_amount,
+                remaining_amount = t.remaining_amount + excluded.remaining_amount
+        )
+        SELECT count(*) FROM gone
+        """,
+        limit,
+    )

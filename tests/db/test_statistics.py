@@ -1,0 +1,48 @@
+"""The planner hears of a table that has grown, once, and not of one that merely changes."""
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+from tests.webhooks.shop import until
+
+from tillhouse.access.house import House
+from tillhouse.db.statistics import analyze
+
+KNOWN = "SELECT reltuples FROM pg_class WHERE oid = 'grows'::regclass"
+LIVE = "SELECT n_live_tup FROM pg_stat_user_tables WHERE relid = 'grows'::regclass"
+
+
+@pytest.fixture
+async def table(sql: asyncpg.Connection) -> AsyncIterator[asyncpg.Connection]:
+    """A table that nobody but the test knows of."""
+    await sql.execute("CREATE TABLE grows (id integer) WITH (autovacuum_enabled = off)")
+    yield sql
+    await sql.execute("DROP TABLE grows")
+
+
+async def _grow(sql: asyncpg.Connection, rows: int) -> None:
+    """Insert so many, and wait until the server has counted them."""
+    before = await sql.fetchval(LIVE) or 0
+    await sql.execute("INSERT INTO grows SELECT generate_series(1, $1)", rows)
+
+    async def look() -> bool | None:
+        return True if (await sql.fetchval(LIVE) or 0) >= before + rows else None
+
+    await until(look)
+
+
+async def test_what_doubles_is_looked_over(table: asyncpg.Connection, house: House) -> None:
+    """From a hundred rows on; then again only when there are twice as many."""
+    await _grow(table, 90)
+    await analyze(house.pool)
+    assert await table.fetchval(KNOWN) == -1
+    await _grow(table, 30)
+    await analyze(house.pool)
+    assert await table.fetchval(KNOWN) == 120
+    await _grow(table, 60)
+    await analyze(house.pool)
+    assert await table.fetchval(KNOWN) == 120
+    await _grow(table, 100)
+    await analyze(house.pool)
+    assert await table.fetchval(KNOWN) == 280
