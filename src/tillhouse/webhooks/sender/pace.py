@@ -13,9 +13,9 @@ LOOK_EVERY_S = 0.25
 CLAIM_MAX = 200
 # Beside requests: how many attempts begin in a second, one after the other; how much lateness is
 # made up for; and how many are claimed at once, since all of these begin before the next look.
-BESIDE_PER_S = 1000.0
-LATE_S_MAX = 0.02
-CLAIM_BESIDE_MAX = 32
+BESIDE_PER_S = 920.0
+LATE_S_MAX = 0.01
+CLAIM_BESIDE_MAX = 24
 
 
 class Pace:
