@@ -1,5 +1,7 @@
 """Beside requests attempts begin one after the other; without them nothing holds them up."""
 
+import asyncio
+
 import pytest
 
 from tillhouse.app import App
@@ -55,6 +57,22 @@ async def test_who_is_late_makes_up_for_a_little(app: App) -> None:
     while pace.wait_s(now_s) == 0:
         at_once += 1
     assert at_once == pytest.approx(LATE_S_MAX * BESIDE_PER_S, abs=1)
+
+
+async def test_a_request_under_way_goes_first(app: App) -> None:
+    """The loop goes round for it, but not for ever; where there is none, at once."""
+    pace, ran = Pace(app.house.pool), list[int]()
+    connection = await app.house.pool.acquire()
+    try:
+        asyncio.get_running_loop().call_soon(ran.append, 1)
+        await pace.give_way()
+        assert ran == [1]
+    finally:
+        await app.house.pool.release(connection)
+    assert app.house.pool.usage()[0] == 0
+    asyncio.get_running_loop().call_soon(ran.append, 2)
+    await pace.give_way()
+    assert ran == [1]
 
 
 async def test_a_process_that_only_sends_is_never_held_up() -> None:

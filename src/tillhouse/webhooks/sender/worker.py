@@ -148,6 +148,7 @@ class Sender:
             task.add_done_callback(self._attempts.discard)
             if (wait_s := self._pace.wait_s(time.monotonic())) is not None:
                 await asyncio.sleep(wait_s)
+                await self._pace.give_way()
         if len(claims) < len(rows):
             await self._end_expired([row for row in rows if row["payload"] is None])
         return len(rows)
