@@ -45,6 +45,7 @@ def test_spellings_become_one(written: str, country: str, kept: str) -> None:
         ("٠٨٠٣٠٠٠٠٠٠٠", "NG"),
         ("0" * 39, "NG"),
         ("+2348030000000\n1", "NG"),
+        ("+234000000000000", "NG"),
     ],
 )
 def test_what_is_no_number_is_refused(written: str, country: str) -> None:

@@ -30,16 +30,22 @@ def e164(text: str, country: str) -> str:
     written = text.strip()
     if not looks_like_phone(written):
         raise ValueError(_MESSAGE)
+    found = _formatted(written, country)
+    # Of zeros behind a country's code some may count as its trunk prefix: who reads the result
+    # again would get another number.
+    if _E164.fullmatch(found) is None or _formatted(found, "") != found:
+        raise ValueError(_MESSAGE)
+    return found
+
+
+def _formatted(written: str, country: str) -> str:
     try:
         number = phonenumbers.parse(written, country)
     except phonenumbers.NumberParseException:
         raise ValueError(_MESSAGE) from None
     if phonenumbers.is_possible_number_with_reason(number) != _POSSIBLE:
         raise ValueError(_MESSAGE)
-    found = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    if _E164.fullmatch(found) is None:
-        raise ValueError(_MESSAGE)
-    return found
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
 class PhoneText(Value):
