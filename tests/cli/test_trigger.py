@@ -1,4 +1,4 @@
-"""`tillhouse trigger` queues test events, and says which it can't let happen."""
+"""`tillhouse trigger` queues test events and samples, and says which it can't let happen."""
 
 from typing import Any
 from uuid import uuid4
@@ -43,6 +43,11 @@ async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
             path = f"/api/developer/webhook-deliveries/{one['id']}"
             seen = (await owner.get(path, status=200)).data
             assert (seen["eventType"], seen["status"]) == ("webhook.test", "pending")
+            [one] = command.json("trigger", "order.created", "--endpoint", made[0])["deliveries"]
+            path = f"/api/developer/webhook-deliveries/{one['id']}"
+            seen = (await owner.get(path, status=200)).data
+            assert (seen["eventType"], seen["environment"]) == ("order.created", "test")
+            assert "ORDER_CREATED" in seen["payloadPreview"]["preview"]
             other = command.refusal(
                 "trigger", "webhook.test", "--endpoint", made[0], "--environment", "live"
             )
@@ -60,11 +65,12 @@ async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
 
 
 def test_what_can_not_be_triggered(command: Command, business: str) -> None:
-    """No endpoint, an unknown one, an event without its feature, no such event or business."""
+    """No endpoint, an unknown one, a sample among live events, no such event or business."""
     own = ["trigger", "webhook.test", "--business", business]
     assert "no active webhook endpoint in test" in command.refusal(*own)
     assert "no webhook endpoint" in command.refusal(*own, "--endpoint", str(uuid4()))
-    assert "comes with its feature" in command.refusal("trigger", "order.created")
+    live = command.refusal("trigger", "order.created", "--environment", "live")
+    assert "test endpoints only" in live
     assert "no event" in command.refusal("trigger", "order.made", code=2)
     nobody = command.refusal("trigger", "webhook.test", "--business", str(uuid4()))
     assert "There is no business" in nobody

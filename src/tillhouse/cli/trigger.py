@@ -26,7 +26,7 @@ from tillhouse.webhooks.types import DeliveryWithAttempts
 
 
 def trigger(
-    event: Annotated[str, typer.Argument(help="The event's type: webhook.test.")],
+    event: Annotated[str, typer.Argument(help="webhook.test, or any type of the catalogue.")],
     *,
     endpoint: Annotated[
         str | None, typer.Option(help="Id of one endpoint; all active ones when left out.")
@@ -39,7 +39,7 @@ def trigger(
     as_json: AsJson = False,
 ) -> None:
     """Queue a test event to the webhook endpoints of a business; a running server sends it."""
-    _check_event(event)
+    _check_event(event, environment)
     endpoint_id = given.id_of("--endpoint", endpoint) if endpoint is not None else None
     business_id = given.id_of("--business", business) if business is not None else None
 
@@ -47,7 +47,7 @@ def trigger(
         async with house.pool.transaction() as db:
             call = await _call(house, db, business_id, now())
             chosen = await _choose(call, endpoint_id, environment)
-            queued = [await endpoints.test(call, one) for one in chosen]
+            queued = [await endpoints.test(call, one, event) for one in chosen]
         # The senders are other processes: a command has no worker that hears its bell.
         await house.pool.notify()
         return queued
@@ -59,14 +59,17 @@ def trigger(
     tell(result, as_json=as_json, shown=shown)
 
 
-def _check_event(event: str) -> None:
-    if event in BY_NAME:
-        raise CommandError(
-            f"{event} comes with its feature, by doing what it tells of; until then only {TEST} "
-            "can be triggered."
+def _check_event(event: str, environment: Environment) -> None:
+    if event == TEST:
+        return
+    if event not in BY_NAME:
+        raise typer.BadParameter(
+            f"there is no event {event}: see GET /api/developer/webhook-events, or use {TEST}"
         )
-    if event != TEST:
-        raise typer.BadParameter(f"there is no event {event}; {TEST} can be triggered")
+    if environment == "live":
+        raise CommandError(
+            f"A sample of {event} tells of nothing that happened: it goes to test endpoints only."
+        )
 
 
 async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment) -> list[UUID]:

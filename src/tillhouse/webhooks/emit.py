@@ -1,7 +1,8 @@
 """Emit: an event is written in the transaction that makes it true."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -96,7 +97,11 @@ def mark(db: Db, queued: int) -> None:
 
 
 def envelope(
-    event_id: UUID, event_type: str, origin: Source, data: msgspec.Struct, now: datetime
+    event_id: UUID,
+    event_type: str,
+    origin: Source,
+    data: msgspec.Struct | Mapping[str, Any],
+    now: datetime,
 ) -> str:
     """The body that every subscribed endpoint gets, the same bytes at every attempt."""
     return encode(

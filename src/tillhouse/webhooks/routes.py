@@ -6,13 +6,11 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.http.examples import example_of
-from tillhouse.http.openapi import schema_of
 from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
 from tillhouse.kit.errors import FieldError
-from tillhouse.webhooks import stream
+from tillhouse.webhooks import samples, stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
-from tillhouse.webhooks.catalogue import CATALOGUE
+from tillhouse.webhooks.catalogue import TEST
 from tillhouse.webhooks.stream import SentEvent, StreamFilter
 from tillhouse.webhooks.types import (
     AppChoice,
@@ -34,22 +32,9 @@ from tillhouse.webhooks.types import (
 Environment = Literal["test", "live"]
 
 
-def _shown() -> list[EventShown]:
-    found: list[EventShown] = []
-    for event in CATALOGUE:
-        schema, components = schema_of(event.data)
-        sample = example_of(schema, components)
-        whole = {**schema, "$defs": components} if components else schema
-        found.append(EventShown(event.name, event.label, event.group, whole, sample))
-    return found
-
-
-_EVENTS = _shown()
-
-
 async def list_events(call: Call) -> Reply[list[EventShown]]:
     """List every event that an endpoint can subscribe to."""
-    return Reply("Webhook events", _EVENTS)
+    return Reply("Webhook events", list(samples.shown()))
 
 
 async def list_endpoints(call: Call, query: AppFilter) -> Reply[list[Endpoint]]:
@@ -99,7 +84,7 @@ async def enable_endpoint(call: Call, endpoint_id: UUID) -> Reply[Endpoint]:
 
 async def test_endpoint(call: Call, endpoint_id: UUID) -> Reply[DeliveryWithAttempts]:
     """Queue a signed webhook.test event to an active endpoint."""
-    return Reply("Test event queued", await endpoints.test(call, endpoint_id))
+    return Reply("Test event queued", await endpoints.test(call, endpoint_id, TEST))
 
 
 async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Reply[Recovered]:

@@ -20,6 +20,7 @@ from tillhouse.kit.partly import Gap
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.catalogue import TEST, TestData
 from tillhouse.webhooks.emit import Source, envelope
+from tillhouse.webhooks.samples import sample_of
 from tillhouse.webhooks.store import deliveries as delivery_store
 from tillhouse.webhooks.store import endpoints as store
 from tillhouse.webhooks.store import events as event_store
@@ -137,17 +138,19 @@ async def delete(call: Call, endpoint_id: UUID) -> Deleted:
     return Deleted(endpoint_id, iso(call.now))
 
 
-async def test(call: Call, endpoint_id: UUID) -> DeliveryWithAttempts:
-    """Queue a webhook.test for this endpoint, whatever it subscribes to."""
+async def test(call: Call, endpoint_id: UUID, event_type: str) -> DeliveryWithAttempts:
+    """Queue a webhook.test or a sample for this endpoint, whatever it subscribes to."""
     row = await lock(call, endpoint_id)
     rules.check_active(row["status"])
     event_id = new_id()
     origin = Source(call.business_id, Book(row["book_id"], row["environment"]))
-    data = TestData(endpoint_id=endpoint_id, message=TEST_MESSAGE)
-    payload = envelope(event_id, TEST, origin, data, call.now)
+    data: TestData | dict[str, Any] = TestData(endpoint_id=endpoint_id, message=TEST_MESSAGE)
+    if event_type != TEST:
+        data = sample_of(event_type)
+    payload = envelope(event_id, event_type, origin, data, call.now)
     place = (row["book_id"], event_id)
     delivery_id = await event_store.insert_event_for(
-        call.db, place, endpoint_id, TEST, payload, call.now
+        call.db, place, endpoint_id, event_type, payload, call.now
     )
     await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
     call.db.rings = True
