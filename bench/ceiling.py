@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from bench.recording import Recorder, Statement
+from tillhouse.db.pool import BEGIN
 from tillhouse.kit.ids import new_id, short_code
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -115,7 +116,7 @@ class Ceiling:
         values = template.values()
         connection = await self._pool.acquire()
         try:
-            await connection.execute("BEGIN; SET LOCAL plan_cache_mode = force_generic_plan")
+            await connection.execute(BEGIN)
             for method, sql, fills in template.statements:
                 await getattr(connection, method)(sql, *[fill(values) for fill in fills])
             await connection.execute("COMMIT")

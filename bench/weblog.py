@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import world
-from bench.lists import Client
+from bench.lists import Client, Timing
 from bench.recording import Recorder
 
 SMALL = 10_000
@@ -89,15 +89,6 @@ class Log(msgspec.Struct, kw_only=True):
     endpoints: dict[str, str]
     apps: dict[str, str]
     event_id: str = ""
-
-
-class Timing(msgspec.Struct):
-    """One query's times in milliseconds."""
-
-    path: str
-    p50: float
-    p95: float
-    found: int
 
 
 def measure(options: argparse.Namespace) -> None:

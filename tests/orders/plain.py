@@ -70,8 +70,7 @@ def _id(order: Order, name: str) -> str | None:
 def _search(order: Order, text: str) -> bool:
     name = order["customer"]["name"].lower() if order["customer"] else ""
     words, wanted = _WORD.findall(name), _WORD.findall(text.lower())
-    code = text.strip().upper()
-    return (len(code) > 1 and order["shortCode"].startswith(code)) or (
+    return order["shortCode"].startswith(text.strip().upper()) or (
         bool(words and wanted)
         and all(any(word.startswith(want) for word in words) for want in wanted)
     )

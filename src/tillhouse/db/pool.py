@@ -42,7 +42,7 @@ _NOTIFY: dict[str, LiteralString] = {
 }
 # A write goes to its rows by their keys, whatever the values are, so its plans are kept: PostgreSQL
 # would plan some of them anew each time, which costs more than running them. Reads are left alone.
-_BEGIN = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan"
+BEGIN = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan"
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 
@@ -98,7 +98,7 @@ class Db:
         connection = await self._pool.acquire()
         self._connection = connection
         if self.write:
-            await connection.execute(_BEGIN)
+            await connection.execute(BEGIN)
         return connection
 
     async def commit(self) -> None:

@@ -17,8 +17,6 @@ from tillhouse.orders.types import Order, OrderFilter, OrderPage, Summary
 
 # No walk is longer than this: else the tallies tell where the page is.
 _WALK_MAX = 10_000
-# One letter is no search for a code: by chance, every thirtieth begins with it.
-_CODE_MIN = 2
 # So many tagged orders are fetched by their tags and sorted.
 _FEW = 2_000
 
@@ -126,11 +124,10 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
 
 
 def _code(search: str | None) -> str | None:
-    """How a short code begins; of what can't be one, or is hardly one, what no code begins with."""
+    """How a short code begins; of what can't be one, what no code begins with."""
     if search is None:
         return None
-    code = search.strip().upper()
-    return code if len(code) >= _CODE_MIN else "?"
+    return search.strip().upper() or "?"
 
 
 def _summary(row: Record) -> Summary:
