@@ -207,10 +207,8 @@ async def test_a_search_finds_the_same_in_every_way(history: History, house: Hou
         expected = plain.newest(history.orders, {**query, "search": text})
         page = Page(dice.randint(1, 3), dice.choice((2, 5, 50)))
         ids = [order["id"] for order in expected[page.offset : page.offset + page.per_page]]
-        code = text.strip().upper()
-        asked = msgspec.structs.replace(
-            _asked(query), code=code if len(code) > 1 else "?", words=word_query(text) or None
-        )
+        code = text.strip().upper() or "?"
+        asked = msgspec.structs.replace(_asked(query), code=code, words=word_query(text) or None)
         async with house.pool.reading() as db:
             for way in ways:
                 found = await way(db, history.shop.book, asked, page)
