@@ -8,7 +8,10 @@ import structlog
 
 from tillhouse.db.embedded import Embedded, EmbeddedError
 
-EVERY_S = 1.0
+# Whether its process lives is asked often, for that costs next to nothing; whether it answers, at
+# most once a second, for the server starts a process to be asked.
+GLANCE_S = 0.1
+GLANCES = 10
 
 log = structlog.get_logger()
 
@@ -35,8 +38,14 @@ class Watch:
         self._thread.join()
 
     def _run(self) -> None:
-        server = self._server
-        while server is not None and not self._over.wait(EVERY_S):
+        if (server := self._server) is None:
+            return
+        glances = 0
+        while not self._over.wait(GLANCE_S):
+            glances += 1
+            if glances < GLANCES and server.is_alive():
+                continue
+            glances = 0
             try:
                 if server.ensure_running():
                     log.error("database_started_again", pid=server.pid)

@@ -6,6 +6,7 @@ needs none (a bad body, a health check) costs none.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self
@@ -45,6 +46,10 @@ _NOTIFY: dict[str, LiteralString] = {
 BEGIN = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan"
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
+# A server that is away or coming back is not asked again for this long: every try costs it a new
+# process, and thousands of them a second would keep it from recovering.
+AWAY_S = 0.1
+_AWAY = (asyncpg.CannotConnectNowError, OSError)
 
 
 class _Connection(asyncpg.Connection):
@@ -139,6 +144,7 @@ class Pool:
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
         self.bell = Bell()
+        self._away_until = 0.0
         # Of a worker's pool: that of the requests in the same process.
         self.front: Pool | None = None
 
@@ -167,10 +173,15 @@ class Pool:
 
     async def acquire(self) -> Any:
         """One connection, soon or not at all."""
+        if self._inner.get_idle_size() == 0 and time.monotonic() < self._away_until:
+            raise Unavailable(retry_after_s=1)
         try:
             return await self._inner.acquire(timeout=ACQUIRE_TIMEOUT_S)
         except TimeoutError as error:
             raise Unavailable(retry_after_s=1) from error
+        except _AWAY:
+            self._away_until = time.monotonic() + AWAY_S
+            raise
 
     async def release(self, connection: Any) -> None:
         """Take a connection back."""
