@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from bench.recording import Recorder, Statement
-from tillhouse.db.pool import BEGIN
+from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id, short_code
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -114,14 +114,13 @@ class Ceiling:
     async def _place(self) -> None:
         template = next(self._templates)
         values = template.values()
-        connection = await self._pool.acquire()
+        db = Db(self._pool, write=True, is_brief=True)
         try:
-            await connection.execute(BEGIN)
             for method, sql, fills in template.statements:
-                await getattr(connection, method)(sql, *[fill(values) for fill in fills])
-            await connection.execute("COMMIT")
+                await getattr(db, method)(sql, *[fill(values) for fill in fills])
+            await db.commit()
         finally:
-            await self._pool.release(connection)
+            await db.release()
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()

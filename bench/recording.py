@@ -23,8 +23,10 @@ class _Overheard(Db):
 
     __slots__ = ("_notes",)
 
-    def __init__(self, pool: Any, notes: list[Statement], *, write: bool) -> None:
-        super().__init__(pool, write=write)
+    def __init__(
+        self, pool: Any, notes: list[Statement], *, write: bool, is_brief: bool = False
+    ) -> None:
+        super().__init__(pool, write=write, is_brief=is_brief)
         self._notes = notes
 
     async def fetch(self, sql: Any, *args: object) -> Any:
@@ -38,6 +40,14 @@ class _Overheard(Db):
     async def fetchval(self, sql: Any, *args: object) -> Any:
         self._notes.append(Statement("fetchval", sql, args))
         return await super().fetchval(sql, *args)
+
+    async def ahead(self, sql: Any, *args: object) -> Any:
+        self._notes.append(Statement("ahead", sql, args))
+        return await super().ahead(sql, *args)
+
+    async def whole(self, sql: Any, *args: object) -> Any:
+        self._notes.append(Statement("whole", sql, args))
+        return await super().whole(sql, *args)
 
     async def execute(self, sql: Any, *args: object) -> str:
         self._notes.append(Statement("execute", sql, args))
@@ -61,7 +71,7 @@ class Recorder:
         self.app = App(settings, settings.database_url, settings.master_key)
         house = await self.app.start()
         pool, notes = house.pool, self._notes
-        vars(pool)["writer"] = lambda: _Overheard(pool, notes, write=True)
+        vars(pool)["writer"] = lambda **how: _Overheard(pool, notes, write=True, **how)
         vars(pool)["reader"] = lambda: _Overheard(pool, notes, write=False)
         return self.app
 

@@ -1,13 +1,17 @@
 """Which moves cross a threshold, and what there was too little of: for any numbers."""
 
+import itertools
 from decimal import Decimal
 from uuid import UUID
 
+import asyncpg
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tillhouse.catalog.stock.facts import Moved
 from tillhouse.catalog.stock.rules import LOW, OUT, crossings, events, shorts
+from tillhouse.catalog.stock.store.moving import STEADY
 from tillhouse.kit.clock import now
 
 # Small whole numbers meet the lines exactly; the others lie anywhere.
@@ -86,3 +90,33 @@ def test_a_shortage_says_what_was_asked_and_what_there_is() -> None:
     assert short.sentence("Rice") == (
         f"There is not enough of Rice (variant {UUID(int=1)}): 3.5 requested, 2 available."
     )
+
+
+async def test_sql_knows_as_well_when_there_is_nothing_to_tell(sql: asyncpg.Connection) -> None:
+    """A sale that writes all at once asks the database; the rule says the same of every move."""
+    numbers = [Decimal(number) for number in ("-1", "0", "0.5", "1", "2", "3")]
+    moves = [
+        msgspec.structs.replace(
+            _moved(on_hand, available + reserved, threshold, is_moved=is_moved),
+            reserved_change=change,
+            reserved=reserved,
+        )
+        for on_hand, change, available, threshold, reserved, is_moved in itertools.product(
+            [-2, 0, 1], [-1, 0, 2], numbers, [None, *numbers], [Decimal(0), Decimal(1)],
+            [True, False],
+        )
+    ]  # fmt: skip
+    rows = await sql.fetch(
+        f"""
+        SELECT {STEADY} AS is_steady FROM unnest($1::boolean[], $2::numeric[], $3::numeric[],
+            $4::numeric[], $5::numeric[], $6::numeric[]) WITH ORDINALITY
+            AS m (is_moved, on_hand, reserved, on_hand_change, reserved_change, threshold, place)
+        ORDER BY place
+        """,  # noqa: S608 - a text of ours
+        *([getattr(move, name) for move in moves] for name in (
+            "is_moved", "on_hand", "reserved", "on_hand_change", "reserved_change", "threshold",
+        )),
+    )  # fmt: skip
+    told = [row["is_steady"] for row in rows]
+    assert told == [move.is_moved and not list(crossings(move)) for move in moves]
+    assert 0.1 < told.count(True) / len(told) < 0.9

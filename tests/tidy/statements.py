@@ -19,7 +19,7 @@ from tests.tidy.test_imports import is_store
 from tests.tidy.tree import Function, Source, functions, python
 from tillhouse.db.pool import Db
 
-_ASKS = ("fetch", "fetchrow", "fetchval", "execute")
+_ASKS = ("fetch", "fetchrow", "fetchval", "execute", "ahead", "whole")
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -60,6 +60,14 @@ class Notebook:
 
     async def fetchval(self, sql: str, *args: Any) -> None:
         """No value."""
+        self._note(sql, args)
+
+    async def ahead(self, sql: str, *args: Any) -> None:
+        """No row."""
+        self._note(sql, args)
+
+    async def whole(self, sql: str, *args: Any) -> None:
+        """No row."""
         self._note(sql, args)
 
     async def execute(self, sql: str, *args: Any) -> str:

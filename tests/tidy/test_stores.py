@@ -68,20 +68,26 @@ OWNERS = {
 
 BRICK = "the text is the owner's own brick, spliced in: decision 0021"
 
+# An order is placed by one statement, in a transaction or as the whole of it.
+_PLACES = ("orders.store.place.insert_order", "orders.store.place.insert_whole_order")
+_PLACED = {
+    "ledger_accounts": BRICK,
+    "ledger_balances": BRICK,
+    "ledger_transfers": BRICK,
+    "transactions": BRICK,
+    "debts": BRICK,
+    "stock_levels": BRICK,
+    "stock_moves": BRICK,
+    "webhook_events": BRICK,
+    "webhook_deliveries": BRICK,
+    "webhook_queue": BRICK,
+    "idempotency_keys": BRICK,
+    "kitchen_tickets": "a new order's ticket: decision 0021",
+}
+
 # What else is written by another than the owner, each with its reason.
 GUESTS = {
-    "orders.store.place.insert_order ledger_accounts": BRICK,
-    "orders.store.place.insert_order ledger_balances": BRICK,
-    "orders.store.place.insert_order ledger_transfers": BRICK,
-    "orders.store.place.insert_order transactions": BRICK,
-    "orders.store.place.insert_order debts": BRICK,
-    "orders.store.place.insert_order stock_levels": BRICK,
-    "orders.store.place.insert_order stock_moves": BRICK,
-    "orders.store.place.insert_order webhook_events": BRICK,
-    "orders.store.place.insert_order webhook_deliveries": BRICK,
-    "orders.store.place.insert_order webhook_queue": BRICK,
-    "orders.store.place.insert_order idempotency_keys": BRICK,
-    "orders.store.place.insert_order kitchen_tickets": "a new order's ticket: decision 0021",
+    **{f"{place} {table}": why for place in _PLACES for table, why in _PLACED.items()},
     "access.store.vault.update_data_key businesses": "the columns of the wrapped key are access's",
     "access.store.sessions.update_password users": "the column of the password is access's",
     "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",

@@ -43,7 +43,7 @@ _NOTIFY: dict[str, LiteralString] = {
 }
 # A write goes to its rows by their keys, whatever the values are, so its plans are kept: PostgreSQL
 # would plan some of them anew each time, which costs more than running them. Reads are left alone.
-BEGIN = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan"
+_KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 # A server that is away or coming back is not asked again for this long: every try costs it a new
@@ -60,15 +60,27 @@ class _Connection(asyncpg.Connection):
 
 
 class Db:
-    """Statements on one connection: autocommitted, or in one transaction when `write`."""
+    """Statements on one connection: autocommitted, or in one transaction when `write`.
 
-    __slots__ = ("_connection", "_pool", "rings", "tells", "write")
+    Where nothing but the commit follows what the holder's caller does (`is_brief`), a write may be
+    one statement that needs no transaction around it: `ahead` reads what it rests on, `whole`
+    writes. That saves two round trips, and nobody waits at its locks while they are under way.
+    """
+
+    __slots__ = (
+        "_connection", "_held", "_is_brief", "_is_over", "_pool", "rings", "tells", "write",
+    )  # fmt: skip
 
     _connection: Any
+    _held: Any
 
-    def __init__(self, pool: "Pool", *, write: bool) -> None:
+    def __init__(self, pool: "Pool", *, write: bool, is_brief: bool = False) -> None:
         self._pool = pool
+        # A connection is held before statements can be sent on it: a write begins a transaction.
+        self._held = None
         self._connection = None
+        self._is_brief = is_brief
+        self._is_over = False
         self.write = write
         # Set by what queues work: the commit then wakes the workers.
         self.rings = False
@@ -99,17 +111,49 @@ class Db:
         self._pool.statements += 1
         return await connection.execute(sql, *args)
 
+    @property
+    def can_be_whole(self) -> bool:
+        """Whether one statement may yet be all that is written."""
+        return self._is_brief and self._connection is None
+
+    async def ahead(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
+        """A row that is read without locks: before the transaction, if it hasn't begun."""
+        connection = self._connection
+        if connection is None:
+            connection = await (self._hold() if self._is_brief else self._open())
+        self._pool.statements += 1
+        return await connection.fetchrow(sql, *args)
+
+    async def whole(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
+        """Run the one statement that writes; it is lasting when this returns."""
+        if not self.can_be_whole:
+            raise RuntimeError("A transaction has begun, or may go on.")
+        connection = await self._hold()
+        self._pool.statements += 1
+        row = await connection.fetchrow(sql, *args)
+        self._is_over = True
+        return row
+
     async def _open(self) -> Any:
-        connection = await self._pool.acquire()
+        if self._is_over:
+            raise RuntimeError("A statement was the whole transaction, so nothing may follow.")
+        connection = await self._hold()
         self._connection = connection
         if self.write:
-            await connection.execute(BEGIN)
+            await connection.execute("BEGIN")
         return connection
+
+    async def _hold(self) -> Any:
+        if self._held is None:
+            self._held = await self._pool.acquire(write=self.write)
+        return self._held
 
     async def commit(self) -> None:
         """Make what was written lasting and give the connection back."""
         if self._connection is not None and self.write:
             await self._connection.execute("COMMIT")
+            self._is_over = True
+        if self._is_over:
             if self.rings:
                 self._pool.bell.ring()
             elif self.tells:
@@ -130,16 +174,20 @@ class Db:
 
     async def release(self) -> None:
         """Give the connection back."""
-        connection, self._connection = self._connection, None
+        connection, self._held, self._connection = self._held, None, None
         if connection is not None:
-            await self._pool.release(connection)
+            await self._pool.release(connection, write=self.write)
 
 
 class Pool:
-    """The connections of one process."""
+    """The connections of one process: half of them for reads, half for writes.
 
-    def __init__(self, inner: asyncpg.Pool, url: str) -> None:
-        self._inner = inner
+    They differ in how long they keep a plan; and slow lists never stand in the way of sales.
+    """
+
+    def __init__(self, reads: asyncpg.Pool, writes: asyncpg.Pool, url: str) -> None:
+        self._reads = reads
+        self._writes = writes
         self._url = url
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
@@ -152,17 +200,12 @@ class Pool:
     async def open(
         cls, url: str, *, size: int = 16, planner: Mapping[str, str] | None = None
     ) -> Self:
-        """Connect; at least one connection must answer. `planner` adds settings of the planner."""
-        inner = await asyncpg.create_pool(
-            url,
-            min_size=1,
-            max_size=size,
-            connection_class=_Connection,
-            server_settings={**SESSION_SETTINGS, **(planner or {})},
-            timeout=CONNECT_TIMEOUT_S,
-            max_inactive_connection_lifetime=300,
-        )
-        return cls(inner, url)
+        """Connect; at least one connection must answer. `planner` settles all plans alike."""
+        if planner is not None or size == 1:
+            inner = await _connect(url, size, planner or {})
+            return cls(inner, inner, url)
+        writes = await _connect(url, size // 2, _KEPT_PLANS)
+        return cls(await _connect(url, size - size // 2, {}), writes, url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same bell wakes both."""
@@ -171,21 +214,24 @@ class Pool:
         pool.front = self
         return pool
 
-    async def acquire(self) -> Any:
+    async def acquire(self, *, write: bool = False) -> Any:
         """One connection, soon or not at all."""
-        if self._inner.get_idle_size() == 0 and time.monotonic() < self._away_until:
+        inner = self._writes if write else self._reads
+        is_idle = inner.get_idle_size() > 0
+        if not is_idle and time.monotonic() < self._away_until:
             raise Unavailable(retry_after_s=1)
         try:
-            return await self._inner.acquire(timeout=ACQUIRE_TIMEOUT_S)
+            # One that is idle is there at once, and a timer costs more than taking it.
+            return await inner.acquire(timeout=None if is_idle else ACQUIRE_TIMEOUT_S)
         except TimeoutError as error:
             raise Unavailable(retry_after_s=1) from error
         except _AWAY:
             self._away_until = time.monotonic() + AWAY_S
             raise
 
-    async def release(self, connection: Any) -> None:
+    async def release(self, connection: Any, *, write: bool = False) -> None:
         """Take a connection back."""
-        await self._inner.release(connection)
+        await (self._writes if write else self._reads).release(connection)
 
     async def dedicated(self, name: str = WORKING) -> asyncpg.Connection:
         """A connection outside the pool, for its owner to close; known by this name."""
@@ -204,9 +250,9 @@ class Pool:
         """A handle for reads, each statement on its own."""
         return Db(self, write=False)
 
-    def writer(self) -> Db:
+    def writer(self, *, is_brief: bool = False) -> Db:
         """A handle whose statements are one transaction; the holder commits or rolls back."""
-        return Db(self, write=True)
+        return Db(self, write=True, is_brief=is_brief)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Db]:
@@ -230,12 +276,31 @@ class Pool:
 
     def usage(self) -> tuple[int, int]:
         """Connections in use and open: for metrics."""
-        size = self._inner.get_size()
-        return size - self._inner.get_idle_size(), size
+        inners = self._inners()
+        size = sum(inner.get_size() for inner in inners)
+        return size - sum(inner.get_idle_size() for inner in inners), size
 
     async def close(self) -> None:
         """Close every connection, waiting a moment for those in use."""
+        inners = self._inners()
         try:
-            await asyncio.wait_for(self._inner.close(), timeout=5)
+            async with asyncio.timeout(5):
+                await asyncio.gather(*(inner.close() for inner in inners))
         except TimeoutError:
-            self._inner.terminate()
+            for inner in inners:
+                inner.terminate()
+
+    def _inners(self) -> set[asyncpg.Pool]:
+        return {self._reads, self._writes}
+
+
+async def _connect(url: str, size: int, planner: Mapping[str, str]) -> asyncpg.Pool:
+    return await asyncpg.create_pool(
+        url,
+        min_size=1,
+        max_size=size,
+        connection_class=_Connection,
+        server_settings={**SESSION_SETTINGS, **planner},
+        timeout=CONNECT_TIMEOUT_S,
+        max_inactive_connection_lifetime=300,
+    )

@@ -128,6 +128,17 @@ BEGIN
     RAISE EXCEPTION 'the ledger is only added to' USING ERRCODE = 'restrict_violation';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.take_back_unless(is_right boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF is_right THEN
+        RETURN true;
+    END IF;
+    RAISE EXCEPTION 'taken back' USING ERRCODE = 'TH001';
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.tally_debt()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -219,7 +219,7 @@ class Endpoint:
         once: Once | None,
     ) -> Answer:
         for left in reversed(range(_TRIES)):
-            db = house.pool.writer()
+            db = house.pool.writer(is_brief=True)
             hopes = once is not None and not once.is_claimed
             try:
                 visit = self._visit(house, exchange, book, db, once)

@@ -29,7 +29,7 @@ from tillhouse.orders.rules import fresh
 from tillhouse.orders.rules.create import Sale, uuid_of
 from tillhouse.orders.rules.lines import Line, line
 from tillhouse.orders.store.facts import Wanted, find_facts
-from tillhouse.orders.store.place import Entry, Kept, insert_order
+from tillhouse.orders.store.place import Entry, Kept, Written, insert_order, insert_whole_order
 from tillhouse.orders.store.show import show_order
 from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
 from tillhouse.webhooks.emit import emit_all, mark, prepare, source
@@ -113,8 +113,35 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
         source(call), announce.created(call, entry, sale), call.now,
         followed_by=2 * len(entry.moves),
     )  # fmt: skip
-    written = await insert_order(call.db, (call.book.id, call.now), entry, told, kept)
+    place = (call.book.id, call.now)
+    if order is not None and _is_all(call, facts, entry, kept):
+        queued = await insert_whole_order(call.db, place, entry, told, kept)
+        if queued is not None:
+            mark(call.db, queued)
+            return Outcome(order=order, is_kept=kept is not None)
+    written = await insert_order(call.db, place, entry, told, kept)
     mark(call.db, written.queued)
+    await _follow(call, facts, sale, entry, written)
+    sending = await _tell_kitchen(call, facts, entry)
+    return Outcome(
+        order=order or await _shown(call, entry.order["id"]),
+        is_kept=kept is not None,
+        sending=sending,
+    )
+
+
+def _is_all(call: Call, facts: Facts, entry: Entry, kept: Kept | None) -> bool:
+    """Whether one statement can be all that is written, should nothing come between."""
+    return (
+        call.db.can_be_whole
+        and (call.once is None or kept is not None)
+        and entry.order["promotion_id"] is None
+        and not (entry.has_ticket and facts.tells_queued)
+    )
+
+
+async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: Written) -> None:
+    """Refuse what could not be had, count the promotion, and tell of what runs low."""
     if facts.session is not None and not written.is_seated:
         raise NotRecorded(rules.closed(facts.session))
     if short := stock.shortage(written.moved, stock.names_of(sale.needs)):
@@ -123,12 +150,6 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     if promotion_id and not await promotion.count(call, promotion_id, customer_id):
         raise NotRecorded(promotion.USED_UP)
     await emit_all(call, events(written.moved, call.business_id, call.now))
-    sending = await _tell_kitchen(call, facts, entry)
-    return Outcome(
-        order=order or await _shown(call, entry.order["id"]),
-        is_kept=kept is not None,
-        sending=sending,
-    )
 
 
 def recorded(order: Order) -> Reply[Order]:

@@ -176,7 +176,7 @@ class _Component(msgspec.Struct, kw_only=True):
 
 async def find_facts(db: Db, book_id: UUID, wanted: Wanted) -> Facts:
     """Business, store, customer, session, products, prices, stock places, options."""
-    row = await db.fetchrow(
+    row = await db.ahead(
         _statement(wanted),
         book_id,
         wanted.store_id,

@@ -9,10 +9,12 @@ from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
 
+import asyncpg
 import msgspec
 
 from tillhouse.catalog.stock.facts import Moved
-from tillhouse.catalog.stock.store.moving import MOVE, MOVED
+from tillhouse.catalog.stock.store.moving import MOVE, MOVED, STEADY
+from tillhouse.db.constraints import is_taken_back
 from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
 from tillhouse.kit.json import encode
@@ -136,7 +138,39 @@ async def insert_order(
     """Record an order in (book, now); the caller rolls back unless all of it could be had."""
     written = rows(entry.postings, 0)
     row = await db.fetchrow(
-        _statement(entry, written, keeps=kept is not None),
+        _statement(entry, written, keeps=kept is not None) + _found(entry),
+        *_values(place, entry, written, told, kept),
+    )
+    assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
+    moved = msgspec.json.decode(row["moved"], type=list[Moved]) if row["moved"] else []
+    return Written(row["is_seated"], moved, row["queued"])
+
+
+async def insert_whole_order(
+    db: Db, place: tuple[UUID, datetime], entry: Entry, told: Told, kept: Kept | None
+) -> int | None:
+    """Record an order by a statement that is the whole transaction; how many deliveries it queued.
+
+    None: something was not to be had, or there is more to tell. Nothing was recorded then.
+    """
+    written = rows(entry.postings, 0)
+    try:
+        row = await db.whole(
+            _statement(entry, written, keeps=kept is not None) + _unless(entry),
+            *_values(place, entry, written, told, kept),
+        )
+    except asyncpg.PostgresError as error:
+        if is_taken_back(error):
+            return None
+        raise
+    assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
+    return row["queued"]
+
+
+def _values(
+    place: tuple[UUID, datetime], entry: Entry, written: Rows, told: Told, kept: Kept | None
+) -> tuple[object, ...]:
+    return (
         *place,
         entry.postings.currency,
         encode(written.posting).decode(),
@@ -152,27 +186,44 @@ async def insert_order(
         told.app_id,
         *((kept.surface, kept.key, kept.fingerprint, kept.answer) if kept else (None,) * 4),
     )
-    assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
-    moved = msgspec.json.decode(row["moved"], type=list[Moved]) if row["moved"] else []
-    return Written(row["is_seated"], moved, row["queued"])
 
 
 def _statement(entry: Entry, written: Rows, *, keeps: bool) -> LiteralString:
     """The bricks that this order takes: each that is left out is work that nobody does."""
-    seated: LiteralString = "true"
-    moved: LiteralString = "NULL::json"
     sql = _GIVEN + _ORDER
     if entry.has_session:
         sql += _SEATED
-        seated = "EXISTS (SELECT FROM seated)"
     if entry.has_ticket:
         sql += _TICKET
     if entry.moves:
-        sql += MOVE + ", "
-        moved = "(SELECT json_agg(m) FROM (" + MOVED + ") m)"
+        sql += MOVE + ", moved AS MATERIALIZED (" + MOVED + "), "
     if written.posting:
         sql += written.post + ", "
     if keeps:
         sql += KEEP + ", "
-    found = " AS is_seated, " + moved + " AS moved, (SELECT count(*) FROM queued) AS queued"
-    return sql + TELL + "SELECT " + seated + found
+    return sql + TELL
+
+
+def _found(entry: Entry) -> LiteralString:
+    """What came of it."""
+    moved: LiteralString = "(SELECT json_agg(m) FROM moved m)" if entry.moves else "NULL::json"
+    return (
+        "SELECT " + _seated(entry) + " AS is_seated, " + moved + " AS moved, "
+        "(SELECT count(*) FROM queued) AS queued"
+    )
+
+
+def _unless(entry: Entry) -> LiteralString:
+    """Take all of it back unless it was had in full, and no stock became something to tell of."""
+    steady: LiteralString = "NOT EXISTS (SELECT FROM moved m WHERE NOT (" + STEADY + "))"
+    return (
+        "SELECT (SELECT count(*) FROM queued) AS queued WHERE take_back_unless("
+        + _seated(entry)
+        + " AND "
+        + (steady if entry.moves else "true")
+        + ")"
+    )
+
+
+def _seated(entry: Entry) -> LiteralString:
+    return "EXISTS (SELECT FROM seated)" if entry.has_session else "true"

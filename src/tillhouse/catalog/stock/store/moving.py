@@ -63,6 +63,16 @@ MOVED: LiteralString = """
     LEFT JOIN levelled l ON l.id = h.id
 """
 
+# Of a row `m` of MOVED: whether it was moved, and no threshold was crossed by it (`crossings` of
+# the rules), so that there is nothing to say of it.
+STEADY: LiteralString = """
+    m.is_moved
+        AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold
+            OR m.on_hand - m.reserved - m.on_hand_change + m.reserved_change <= m.threshold)
+        AND (m.on_hand - m.reserved > 0
+            OR m.on_hand - m.reserved - m.on_hand_change + m.reserved_change <= 0)
+"""
+
 
 async def record_moves(db: Db, book_id: UUID, now: datetime, moves: list[Move]) -> list[Moved]:
     """Move stock and note why; what came of it, by variant and place."""

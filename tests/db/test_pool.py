@@ -1,0 +1,160 @@
+"""Connections: what a handle sends, and what becomes of it."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+from tests.system.proxy import Proxy
+
+from tillhouse.db.pool import FAILURES, Pool
+from tillhouse.kit.errors import Unavailable
+
+WRITE = "INSERT INTO notes (text) VALUES ($1) RETURNING text"
+
+
+@pytest.fixture
+async def pool(fresh_database_url: str) -> AsyncIterator[Pool]:
+    """A pool on a database with one table."""
+    opened = await Pool.open(fresh_database_url, size=4)
+    async with opened.transaction() as db:
+        await db.execute("CREATE TABLE notes (text text UNIQUE)")
+    yield opened
+    async with opened.transaction() as db:
+        await db.execute("DROP TABLE notes")
+    await opened.close()
+
+
+async def notes(pool: Pool) -> list[str]:
+    """What everybody can read."""
+    async with pool.reading() as db:
+        return [row["text"] for row in await db.fetch("SELECT text FROM notes ORDER BY text")]
+
+
+async def test_a_whole_write_is_lasting_when_it_returns(pool: Pool) -> None:
+    """It needs no commit, and a rollback that comes after it takes nothing back."""
+    db = pool.writer(is_brief=True)
+    assert db.can_be_whole
+    row = await db.whole(WRITE, "one")
+    assert row is not None
+    assert row["text"] == "one"
+    assert await notes(pool) == ["one"]
+    await db.rollback()
+    assert await notes(pool) == ["one"]
+
+
+async def test_nothing_follows_a_whole_write(pool: Pool) -> None:
+    """What came after it would be a transaction of its own, so it is refused."""
+    db = pool.writer(is_brief=True)
+    await db.whole(WRITE, "one")
+    with pytest.raises(RuntimeError, match="nothing may follow"):
+        await db.execute(WRITE, "two")
+    await db.commit()
+    assert await notes(pool) == ["one"]
+
+
+async def test_a_whole_write_that_fails_can_be_tried_as_a_part(pool: Pool) -> None:
+    """The holder goes on in a transaction, on the same connection."""
+    db = pool.writer(is_brief=True)
+    await db.whole(WRITE, "one")
+    await db.release()
+    db = pool.writer(is_brief=True)
+    with pytest.raises(asyncpg.UniqueViolationError):
+        await db.whole(WRITE, "one")
+    assert db.can_be_whole
+    await db.execute(WRITE, "two")
+    assert not db.can_be_whole
+    assert await notes(pool) == ["one"]
+    await db.commit()
+    assert await notes(pool) == ["one", "two"]
+
+
+async def test_no_write_is_whole_within_a_transaction(pool: Pool) -> None:
+    """Neither once it has begun, nor where the holder may go on after it."""
+    begun, long = pool.writer(is_brief=True), pool.writer()
+    await begun.execute(WRITE, "one")
+    for db in (begun, long):
+        assert not db.can_be_whole
+        with pytest.raises(RuntimeError, match="has begun"):
+            await db.whole(WRITE, "two")
+        await db.rollback()
+    assert await notes(pool) == []
+
+
+async def test_a_row_is_read_ahead_of_the_transaction(pool: Pool) -> None:
+    """A brief write hasn't begun by that; another has, and a read never does."""
+    moment = "SELECT now() AS begun, pg_backend_pid() AS pid"
+    for db, is_begun in (
+        (pool.writer(is_brief=True), False),
+        (pool.writer(), True),
+        (pool.reader(), False),
+    ):
+        first, second = await db.ahead(moment), await db.ahead(moment)
+        assert first is not None
+        assert second is not None
+        assert first["pid"] == second["pid"]
+        assert (first["begun"] == second["begun"]) is is_begun
+        await db.rollback()
+
+
+async def test_writes_keep_their_plans_and_reads_do_not(pool: Pool) -> None:
+    """Each has connections of its own; a worker's planner holds for both."""
+    asked = "SELECT current_setting('plan_cache_mode')"
+    beside = await pool.beside(size=2, planner={"plan_cache_mode": "force_custom_plan"})
+    try:
+        for one, reads, writes in (
+            (pool, "auto", "force_generic_plan"),
+            (beside, "force_custom_plan", "force_custom_plan"),
+        ):
+            async with one.reading() as db:
+                assert await db.fetchval(asked) == reads
+            async with one.transaction() as db:
+                assert await db.fetchval(asked) == writes
+    finally:
+        await beside.close()
+
+
+async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:
+    """Half of them read and half of them write, however many there are."""
+    for size in (1, 2, 5):
+        pool = await Pool.open(database_url, size=size)
+        held = [pool.reader() for _ in range(max(1, size - size // 2))]
+        held += [pool.writer() for _ in range(size // 2)]
+        for db in held:
+            await db.fetchval("SELECT 1")
+        assert pool.usage() == (size, size)
+        for db in held:
+            await db.rollback()
+        await pool.close()
+
+
+async def test_a_server_that_is_away_is_not_asked_by_everybody(database_url: str) -> None:
+    """Who comes just after a failed try is told at once; later, somebody tries again."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with Proxy(Path(folder), database_url) as proxy:
+            pool = await Pool.open(proxy.url, size=2)
+            async with pool.reading() as db:
+                assert await db.fetchval("SELECT 1") == 1
+        outcomes: list[str] = []
+        # A connection that has just died may be handed out once.
+        while outcomes[-2:] != ["tried", "told"]:
+            try:
+                await pool.reader().fetchval("SELECT 1")
+            except Unavailable:
+                outcomes.append("told")
+            except FAILURES:
+                outcomes.append("tried")
+            assert len(outcomes) < 100
+        async with Proxy(Path(folder), database_url):
+            while True:
+                db = pool.reader()
+                try:
+                    assert await db.fetchval("SELECT 1") == 1
+                    break
+                except Unavailable:
+                    outcomes.append("told")
+                finally:
+                    await db.release()
+        assert outcomes.count("tried") < outcomes.count("told")
+        await pool.close()
