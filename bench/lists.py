@@ -192,6 +192,10 @@ def _hard(
     letter = name.split()[0][0]
     return {
         "a letter": {"search": letter},
+        "the commonest letter": {"search": "a"},
+        "the commonest letter + a month": {
+            "search": "a", "start_date": f"{year - 1}-03-01", "end_date": f"{year - 1}-03-31",
+        },
         "a deep page of a letter": {"search": letter, "page": max(1, pages // 40)},
         "a letter + channel": {"search": letter, "channel": "whatsapp"},
         "a letter + pending": {"search": letter, "status": "pending"},

@@ -15,7 +15,6 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.orders.store.query import (
     BUYERS,
-    FOUND,
     ROWS,
     OrderQuery,
     and_dates,
@@ -23,6 +22,7 @@ from tillhouse.orders.store.query import (
     and_kinds,
     and_picks,
     and_search,
+    found,
     span,
 )
 
@@ -261,9 +261,11 @@ async def find_figures_of_found(
     """Figures of what a search finds."""
     where = and_picks(Where(book_id, now, query.store_id, query.words, query.code), query)
     fits = where.sql()
-    of_today = and_search(where, query).sql()
     # What is found was searched for already, and asking again would take more than an index.
-    fits += and_dates(where, query).sql().removeprefix(of_today)
+    where = and_search(where, query)
+    of_today = where.sql()
+    where = and_dates(where, query)
+    dated = where.sql().removeprefix(of_today)
     return await db.fetchrow(
         "WITH"
         + BUYERS
@@ -272,7 +274,7 @@ async def find_figures_of_found(
         + of_today
         + _FITTING
         + _SINGLE
-        + FOUND
+        + found(query, dated)
         + ") s"
         + _END
         + fits

@@ -12,7 +12,6 @@ from tillhouse.db.where import Where
 from tillhouse.kit.page import Page
 from tillhouse.orders.store.query import (
     BUYERS,
-    FOUND,
     ROWS,
     OrderQuery,
     and_dates,
@@ -20,6 +19,7 @@ from tillhouse.orders.store.query import (
     and_kinds,
     and_picks,
     and_search,
+    found,
 )
 from tillhouse.orders.store.show import ORDER, orders_of
 from tillhouse.orders.store.stretches import Stretches
@@ -87,9 +87,12 @@ async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list
 async def list_found(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list[Order]:
     """One page of what a search finds, the newest first."""
     fixed = Where(book_id, page.per_page, page.offset, query.words, query.code)
-    where = and_dates(and_picks(fixed, query), query)
+    where = and_dates(fixed, query)
+    dated = where.sql()
+    where = and_picks(where, query)
+    fits = where.sql().removeprefix(dated)
     rows = await db.fetch(
-        "WITH" + BUYERS + _PAGE + FOUND + ") o WHERE true" + where.sql() + _NEWEST + _SHOWN,
+        "WITH" + BUYERS + _PAGE + found(query, dated) + ") o WHERE true" + fits + _NEWEST + _SHOWN,
         *where.args,
     )
     return orders_of(rows)
