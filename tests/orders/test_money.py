@@ -172,6 +172,71 @@ async def test_too_much_otherwise_is_credit(shop: Shop) -> None:
     assert list(accounts.values()) == [-300]
 
 
+@pytest.mark.parametrize("name", ["Ada Obi", None])
+@pytest.mark.parametrize(("way", "other"), [("cash", "transfer"), ("cash", "pos"), ("pos", "cash")])
+async def test_change_that_was_given_is_no_credit(
+    shop: Shop, house: House, way: str, other: str, name: str | None
+) -> None:
+    """Nor credit change: another method moves no money, so with an excess it is refused."""
+    given = {"customer_name": name} if name else {}
+    order = await shop.sell(fee(1000), amount_paid=1300, payment_method=way, **given)
+    before = await _accounts(shop, order)
+    await shop.news()
+    for fields in (
+        {}, {"amount_paid": 1300}, {"amount_paid": 1500}, {"amount_paid": 1001},
+        {"total_amount": 1299}, {"customer_name": "Bola New"}, {"status": "pending"},
+    ):  # fmt: skip
+        answer = await shop.patch_all(order, {"payment_method": other, **fields}, 400)
+        assert answer.error == "request_failed", fields
+        assert "amount_paid that is not above the total" in answer.json["message"]
+    answer = await shop.patch_all(order, {"payment_method": other, "status": "cancelled"}, 400)
+    assert answer.json["message"].endswith("leave the payment method as it is.")
+    assert await shop.show(order) == order
+    assert await _accounts(shop, order) == before
+    assert await shop.told() == []
+    # Nothing is too much any more: what is in the drawer, or at the bank, stays there.
+    exact = await shop.patch(order, payment_method=other, amount_paid=1000)
+    assert (exact["paymentMethod"], exact["amountPaid"]) == (other, 1000)
+    assert await _accounts(shop, order) == {"sales": -1000, way: 1000}
+    async with house.pool.reading() as db:
+        assert [fault async for fault in prove(db, shop.book)] == []
+
+
+@pytest.mark.parametrize(("way", "other"), [("cash", "transfer"), ("pos", "cash")])
+async def test_an_excess_stays_what_it_was_when_the_sale_ended(
+    shop: Shop, way: str, other: str
+) -> None:
+    """Change is handed out, credit is given, also when the order is cancelled or put off."""
+    sold = await shop.to(await _sell(shop, 1300, payment_method=way), "pending")
+    later = {"status": "scheduled", "scheduled_for": iso(now() + timedelta(days=1))}
+    await shop.patch_all(sold, {"payment_method": other, **later}, 400)
+    order = await shop.to(sold, "cancelled")
+    before = await _accounts(shop, order)
+    for fields in ({}, {"status": "pending"}, later):
+        await shop.patch_all(order, {"payment_method": other, **fields}, 400)
+    assert await shop.show(order) == order
+    assert await _accounts(shop, order) == before
+
+
+async def test_the_method_changes_where_no_excess_turns(shop: Shop) -> None:
+    """Among ways that give credit, without an excess, up to the total, and before the sale."""
+    order = await _sell(shop, 1300, payment_method="transfer")
+    before = await _accounts(shop, order)
+    assert (await shop.patch(order, payment_method="pos"))["paymentMethod"] == "pos"
+    assert await _accounts(shop, order) == before
+    order = await _sell(shop, 1000)
+    assert (await shop.patch(order, payment_method="pos"))["paymentMethod"] == "pos"
+    over = await shop.patch(order, amount_paid=1200)
+    assert over["amountPaid"] == 1200
+    assert (await _accounts(shop, order))["customer_credit"] == -200
+    order = await _sell(shop, 1300)
+    await shop.patch(order, payment_method="transfer", total_amount=1300)
+    assert await _accounts(shop, order) == {"sales": -1300, "cash": 1300}
+    later = iso(now() + timedelta(days=1))
+    order = await _sell(shop, 1300, scheduled_for=later)
+    assert (await shop.patch(order, payment_method="transfer"))["paymentMethod"] == "transfer"
+
+
 async def test_a_deposit_is_no_sale_yet(shop: Shop) -> None:
     """A scheduled order sells nothing before it is confirmed, though money came in."""
     later = iso(now() + timedelta(days=1))
@@ -233,6 +298,8 @@ async def test_books_are_exact_in_every_currency(
 
 async def test_the_ledger_says_what_the_orders_say(shop: Shop, house: House) -> None:
     """After all that the tests above did: no sum, debt or balance is off."""
+    # By itself, too, when the others run elsewhere.
+    await _sell(shop, 400)
     assert await shop.total() > 0
     async with house.pool.reading() as db:
         assert [fault async for fault in prove(db, shop.book)] == []

@@ -65,6 +65,11 @@ class Stand(msgspec.Struct, frozen=True, kw_only=True):
         return self.total if self.is_sold else _ZERO
 
     @property
+    def over(self) -> Decimal:
+        """What was paid beyond the total."""
+        return max(self.paid - self.total, _ZERO)
+
+    @property
     def debt(self) -> Decimal:
         """The balance of its active debt; without one, 0."""
         if self.customer_id is None or self.status not in ("pending", "completed"):
@@ -152,14 +157,24 @@ def excess(stand: Stand) -> Excess:
     Nothing is too much yet for an order that is only scheduled. All is for one that ended, but
     the change that was handed out over its counter doesn't come back to the drawer.
     """
-    over = max(stand.paid - stand.total, _ZERO)
     if stand.status in ("cancelled", "deleted"):
         amount = stand.paid
     else:
-        amount = over if stand.is_sold else _ZERO
-    change = min(over, amount) if stand.method == "cash" else _ZERO
+        amount = stand.over if stand.is_sold else _ZERO
+    change = min(stand.over, amount) if stand.method == "cash" else _ZERO
     found = {_CHANGE: change, _kept(stand): amount - change}
     return {account: held for account, held in found.items() if held}
+
+
+def turns_excess(before: Stand, after: Stand) -> bool:
+    """Whether another method would make credit of change that was given, or change of credit.
+
+    Neither moves by being called something else: only money that comes in, or a correction, does.
+    Of an order that is only scheduled nothing was given yet.
+    """
+    is_other_way = (before.method == "cash") != (after.method == "cash")
+    is_given = before.over > 0 and before.status != "scheduled"
+    return is_other_way and is_given and after.over > 0
 
 
 def _kept(stand: Stand) -> Account:

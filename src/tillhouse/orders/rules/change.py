@@ -13,7 +13,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partly import faults
-from tillhouse.ledger.rules import Method, Stand
+from tillhouse.ledger.rules import Method, Stand, turns_excess
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
 StockState = Literal["none", "reserved", "taken"]
@@ -26,6 +26,8 @@ NEXT: dict[Status, frozenset[Status]] = {
     "cancelled": frozenset({"pending", "scheduled"}),
     "refunded": frozenset(),
 }
+# Whose amounts stay as they are.
+_SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
 
 class Standing(msgspec.Struct, kw_only=True):
@@ -152,7 +154,7 @@ def patched(order: Standing, patch: OrderPatch, now: datetime, actor: dict[str, 
     target = _target(patch, order) or order.status
     _check_transition(order, target)
     touches_money = patch.amount_paid is not UNSET or patch.total_amount is not UNSET
-    if touches_money and target in ("cancelled", "refunded"):
+    if touches_money and target in _SETTLED:
         raise Refused(f"The amounts of a {target} order stay as they are.")
     if patch.total_amount is not UNSET:
         after.adjustment_amount += patch.total_amount - order.total_amount
@@ -167,6 +169,7 @@ def patched(order: Standing, patch: OrderPatch, now: datetime, actor: dict[str, 
         at = order.channel_fulfilled_at or now
         after.channel_fulfilled_at = at if patch.channel_fulfilled else None
     _reschedule(after, patch)
+    _check_excess(order, after, target)
     return settle(order, after, target, patch, (now, actor))
 
 
@@ -213,6 +216,19 @@ def _check_transition(order: Standing, target: Status) -> None:
             "A completed order with an automated deposit can't be cancelled here: its payment "
             "may have to be reversed first."
         )
+
+
+def _check_excess(order: Standing, after: Standing, target: Status) -> None:
+    if not turns_excess(order.stand(), after.stand()):
+        return
+    is_change = order.payment_method == "cash"
+    given, other = ("given as change", "credit") if is_change else ("kept as credit", "change")
+    advice = "leave the payment method as it is"
+    if target not in _SETTLED:
+        advice += ", or send with it an amount_paid that is not above the total"
+    raise Refused(
+        f"What was paid beyond the total was {given} and doesn't become {other}: {advice}."
+    )
 
 
 def _reschedule(after: Standing, patch: OrderPatch) -> None:
