@@ -12,17 +12,23 @@ import msgspec
 
 from tests.api import Response
 from tests.orders import plain
-from tests.orders.basket import No
+from tests.orders.asking import Change, paid_for
 from tests.orders.shop import ORDERS, Body, exact
 from tests.orders.snapshot import proof
-from tests.orders.walk import CENT, Change
+from tests.orders.till import Sale
+from tests.orders.watch import Watch
 from tests.orders.world import (
+    HEARD,
+    SESSIONS,
+    TABLES,
     Adjust,
     Confirm,
     Create,
     Delete,
+    Leave,
     Patch,
     Replay,
+    Seat,
     Send,
     Stage,
     Step,
@@ -37,14 +43,20 @@ REFUSALS = (400, 404, 409, 422)
 class Crowd:
     """Clients of one shop, and what they were answered."""
 
-    def __init__(self, world: World, once: Create) -> None:
+    def __init__(self, world: World, once: Create, watch: Watch, reach: Counter[str]) -> None:
         self.world = world
-        self.answers: Counter[int] = Counter()
+        self.watch = watch
+        # How often what was done, and came of it.
+        self.reach = reach
         self._once = once
         self._keys = [str(uuid4()) for _ in range(2)]
         self._made: dict[str, set[str]] = defaultdict(set)
+        self._sales: dict[str, Sale] = {}
+        self._named: set[str] = set(world.model.customers)
         self._gone: set[str] = set()
         self._added: Counter[str] = Counter()
+        self._leaving: set[str] = set()
+        self._left: set[str] = set()
 
     async def take(self, clients: Sequence[Sequence[Step]]) -> None:
         """Each client its steps, one after the other; all clients at once."""
@@ -53,44 +65,62 @@ class Crowd:
     async def _go(self, steps: Sequence[Step]) -> None:
         for step in steps:
             match step:
-                case None:
-                    pass
                 case Works():
                     await self.world.work()
                 case Adjust():
-                    answer = await self.world.adjust(step)
-                    assert answer.status == 201, answer
-                    self._added[step.variant] += step.count
+                    answer = self._heard(step, await self.world.ask(self.world.tending(step)))
+                    if answer.status == 201:
+                        self._added[step.variant] += step.count
+                case Seat():
+                    await self._seat(step)
+                case Leave():
+                    await self._leave(step)
                 case Replay():
-                    key = self._keys[step.number % len(self._keys)]
-                    answer = await self._create(self._once, key)
-                    if answer.status <= 201:
-                        self._made[key].add(answer.data["id"])
+                    await self._create(self._once, self._keys[step.number % len(self._keys)])
                 case Create():
-                    await self._create(step, None)
-                case _ if self.world.orders:
+                    await self._create(step, str(uuid4()) if step.is_keyed else None)
+                case Patch() | Confirm() | Delete() | Send() | Stage() if self.world.orders:
                     await self._change(step)
                 case _:
+                    # Prices stay as they are here: whose order was first nobody knows.
                     pass
 
-    def _heard(self, answer: Response) -> Response:
-        self.answers[answer.status] += 1
+    def _heard(self, step: Step, answer: Response) -> Response:
+        self.reach[f"{type(step).__name__.lower()} {answer.status}"] += 1
         assert answer.status in (200, 201, *REFUSALS), answer
         return answer
 
-    async def _create(self, step: Create, key: str | None) -> Response:
-        try:
-            _, total = self.world.model.trade.priced(step.sale)
-        except No:
-            total = Decimal(10)
-        paid = None if step.paid is None else (total * step.paid).quantize(CENT)
-        body = self.world.new_order(step.sale, paid)
-        headers = {"idempotency-key": key} if key else None
-        answer = self._heard(await self.world.shop.api.post(ORDERS, body, headers=headers))
+    async def _create(self, step: Create, key: str | None) -> None:
+        body = self.world.new_order(step.sale, paid_for(self.world, step))
+        was_left = body.get("table_session_id") in self._left
+        answer = self._heard(step, await self.world.ask(("POST", ORDERS, body), key))
+        if answer.status > 201:
+            return
+        order = answer.data["id"]
+        assert not was_left or answer.status == 200, "an order of guests who were gone"
+        if key is not None:
+            self._made[key].add(order)
         if answer.status == 201:
-            self.world.names.orders[answer.data["id"]] = len(self.world.orders)
-            self.world.orders.append(answer.data["id"])
-        return answer
+            self.world.names.orders[order] = len(self.world.orders)
+            self.world.orders.append(order)
+            self._sales[order] = step.sale
+            self._named |= {step.sale.customer} if step.sale.customer else set()
+
+    async def _seat(self, step: Seat) -> None:
+        before = {*self.world.seated[step.table]}
+        answer = self._heard(step, await self.world.ask(self.world.tending(step)))
+        if answer.status == 201:
+            assert before <= self._leaving, "two parties at one table"
+            self.world.note_session(step.table, answer.data["id"])
+
+    async def _leave(self, step: Leave) -> None:
+        session = self.world.seated[step.table][-1]
+        self._leaving.add(session)
+        answer = self._heard(step, await self.world.ask(self.world.tending(step)))
+        assert answer.status == 200 or not step.is_forced, answer
+        if answer.status == 200:
+            assert answer.data["status"] == "closed"
+            self._left.add(session)
 
     async def _change(self, step: Change) -> None:
         order = self.world.orders[step.order % len(self.world.orders)]
@@ -98,6 +128,9 @@ class Crowd:
         match step:
             case Patch():
                 answer = await api.patch(path, self.world.patch(_amounts(step.fields)))
+                # Who is named by id is known; a name beside it counts for nothing.
+                name = None if "customer" in step.fields else step.fields.get("customer_name")
+                self._named |= {name} if name and answer.status == 200 else set()
             case Confirm():
                 paid = {} if step.paid is None else {"amount_paid": float(step.paid * 1000)}
                 answer = await api.post(path + "/confirm", paid)
@@ -110,7 +143,7 @@ class Crowd:
                 answer = await api.post(path + "/send-to-kitchen")
             case Stage():
                 answer = await api.post(path + "/kitchen-status", {"status": step.stage})
-        self._heard(answer)
+        self._heard(step, answer)
 
     async def check(self) -> None:
         """What holds, whoever was first."""
@@ -118,9 +151,12 @@ class Crowd:
         answer = await shop.api.get(f"{ORDERS}?limit=100", status=200)
         orders = exact(answer)
         assert {o["id"] for o in orders} == {*self.world.orders} - self._gone
-        assert all(len(made) == 1 for made in self._made.values()), self._made
         assert await proof(shop.api.app.house, shop.book) == []
+        await self._check_kept()
         await self._check_stock(orders)
+        await self._check_crossings()
+        self._check_prices(orders)
+        await self._check_sessions(orders)
         await self._check_debts(orders)
         await self._check_uses(orders)
         await self._check_told(orders)
@@ -128,6 +164,58 @@ class Crowd:
         summary = answer.json["summary"]
         for name in (name for name in wanted if "today" not in name):
             assert Decimal(str(summary[name])) == wanted[name], name
+
+    async def _check_kept(self) -> None:
+        """What was refused left nothing: no order, no key, no customer; no event by halves."""
+        rows = self.world.rows
+        assert await rows.made() == {*self.world.orders}
+        assert all(len(made) == 1 for made in self._made.values()), self._made
+        assert await rows.keys() == (self._made.keys(), self._made.keys())
+        assert await rows.customers() == self._named
+        assert await rows.unheard(HEARD) == []
+
+    async def _check_crossings(self) -> None:
+        """Each crossing was told once, by the transaction that it came of; nothing else was."""
+        book = self.world.shop.book
+        ids, thresholds = self.world.ids, self.world.model.thresholds
+        by_id = {ids[f"variant {name}"]: count for name, count in thresholds.items()}
+        crossings, told = await self.watch.crossings(book, by_id), await self.watch.told(book)
+        assert told == crossings, (told - crossings, crossings - told)
+        sales = await self.watch.sales(book)
+        crossing = {xact for xact, *_ in crossings} & sales
+        self.reach["sales with a crossing"] += len(crossing)
+        self.reach["sales without one"] += len(sales - crossing)
+        self.reach["crossings"] += crossings.total()
+
+    def _check_prices(self, orders: list[Body]) -> None:
+        """Every line cost what its place asks for it, whatever else went on."""
+        trade = self.world.model.trade
+        for order in orders:
+            sale = self._sales[order["id"]]
+            units = [(item["unitPrice"], item["originalUnitPrice"]) for item in order["items"]]
+            assert units == trade.units(sale), (units, sale)
+            subtotal, total = trade.priced(sale)
+            seen = order["subtotalAmount"], order["totalAmount"] - order["adjustmentAmount"]
+            assert seen == (subtotal, total), sale
+            assert order["discountAmount"] == trade.off(sale) + sale.discount, sale
+            self.reach["sales with a gift"] += sale.promotion in trade.gifts
+
+    async def _check_sessions(self, orders: list[Body]) -> None:
+        """A session's bill is that of its orders; one that was left stays left."""
+        answer = await self.world.shop.api.get(f"{SESSIONS}?limit=100", status=200)
+        shown = {one["id"]: one for one in exact(answer)}
+        assert shown.keys() == self.world.names.sessions.keys()
+        for id_, one in shown.items():
+            of_it = [o for o in orders if o["tableSessionId"] == id_ and o["status"] != "cancelled"]
+            owed = [o["remainingAmount"] for o in of_it if o["status"] in ("pending", "scheduled")]
+            assert one["status"] == ("closed" if id_ in self._left else "open")
+            assert one["ordersCount"] == len(of_it)
+            assert one["totalAmount"] == sum(o["totalAmount"] for o in of_it)
+            assert one["unpaidAmount"] == sum(owed)
+        for table in TABLES:
+            is_open = [shown[id_]["status"] == "open" for id_ in self.world.seated[table]]
+            assert not any(is_open[:-1]), "two parties at one table"
+        assert await self.watch.late(self.world.shop.book) == []
 
     async def _check_stock(self, orders: list[Body]) -> None:
         """On hand is what there was and came less what is sold; reserved what is promised."""
@@ -177,8 +265,15 @@ class Crowd:
             count = sum(order["status"] != "cancelled" for order in is_used)
             assert uses.get((name, None), 0) == count
             assert promotion.limit is None or count <= promotion.limit
-            each = [n for (what, who), n in uses.items() if what == name and who is not None]
-            assert promotion.each is None or all(used <= promotion.each for used in each)
+            who = Counter(
+                self._sales[order["id"]].customer
+                for order in is_used
+                if order["status"] != "cancelled"
+            )
+            each = {of: n for (what, of), n in uses.items() if what == name and of is not None}
+            assert each == {of: n for of, n in who.items() if of is not None}
+            assert promotion.each is None or all(used <= promotion.each for used in who.values())
+            assert promotion.each is None or None not in who
 
     async def _check_told(self, orders: list[Body]) -> None:
         """One event per change of state: each begins where the one before ended."""

@@ -11,7 +11,9 @@ from typing import Any
 
 import msgspec
 
-from tests.orders.basket import ZERO, No, Sale, Trade, Ware
+from tests.orders.basket import ZERO, No, Ware
+from tests.orders.guests import Guests
+from tests.orders.till import Sale, Till
 
 SOLD = ("pending", "completed")
 NEXT = {
@@ -28,6 +30,14 @@ Place = tuple[str, bool]
 Events = Counter[tuple[str, Any]]
 
 
+class Short(No):
+    """There is too little of something."""
+
+
+class Spent(No):
+    """A promotion was had as often as it may be."""
+
+
 class Promotion(msgspec.Struct, kw_only=True):
     """A promotion, as often as its limits say."""
 
@@ -38,9 +48,9 @@ class Promotion(msgspec.Struct, kw_only=True):
     def take(self, customer: str | None) -> None:
         """Count a use, if one is left."""
         if self.limit is not None and self.used.total() >= self.limit:
-            raise No(400)
+            raise Spent(400)
         if self.each is not None and (customer is None or self.used[customer] >= self.each):
-            raise No(400)
+            raise Spent(400)
         self.used[customer] += 1
 
 
@@ -59,6 +69,9 @@ class Order(msgspec.Struct, kw_only=True):
     promoted: str | None
     scheduled: str | None
     wants_kitchen: bool
+    discount: Decimal
+    units: list[tuple[Decimal, Decimal]]
+    session: int | None = None
     stage: str | None = None
     holds: str = "none"
     term: bool = False
@@ -95,12 +108,13 @@ class Order(msgspec.Struct, kw_only=True):
 class Shop(msgspec.Struct, kw_only=True):
     """A book of a business with all that its orders touch."""
 
-    trade: Trade
+    trade: Till
     allows: dict[str, bool]
     thresholds: dict[str, Decimal]
     levels: dict[Place, list[Decimal]]
     promotions: dict[str, Promotion]
     customers: set[str]
+    guests: Guests
     has_kitchen: bool = False
     restocks: bool = True
     orders: list[Order] = []
@@ -136,26 +150,28 @@ class Shop(msgspec.Struct, kw_only=True):
             after = level[0] - level[1]
             may = self.allows[place[0]] or order.is_import
             if after < 0 and after < before and not may:
-                raise No(400)
-            told += self._crossed(place[0], before, after)
+                raise Short(400)
+            told += self._crossed(place, before, after)
         order.holds = goal
         return told
 
-    def _crossed(self, variant: str, before: Decimal, after: Decimal) -> Events:
+    def _crossed(self, place: Place, before: Decimal, after: Decimal) -> Events:
         told: Events = Counter()
-        threshold = self.thresholds.get(variant)
+        threshold = self.thresholds.get(place[0])
         if threshold is not None and after <= threshold < before:
-            told["inventory.low_stock", variant] += 1
+            told["inventory.low_stock", (place, after)] += 1
         if after <= 0 < before:
-            told["inventory.out_of_stock", variant] += 1
+            told["inventory.out_of_stock", (place, after)] += 1
         return told
 
     def adjust(self, place: Place, count: Decimal) -> Events:
-        """Somebody counts."""
-        level = self.levels.setdefault(place, [ZERO, ZERO])
-        before = level[0] - level[1]
-        level[0] += count
-        return self._crossed(place[0], before, before + count)
+        """Somebody adds some, or takes some away, if there is as much, whoever may sell more."""
+        on_hand, reserved = self.levels.get(place, (ZERO, ZERO))
+        before = on_hand - reserved
+        if count < 0 and before + count < 0:
+            raise Short(400)
+        self.levels[place] = [on_hand + count, reserved]
+        return self._crossed(place, before, before + count)
 
     # What is done with orders.
 
@@ -199,6 +215,9 @@ class Shop(msgspec.Struct, kw_only=True):
             promoted=sale.customer if sale.promotion else None,
             scheduled=sale.when,
             wants_kitchen=wants,
+            discount=self.trade.off(sale) + sale.discount,
+            units=self.trade.units(sale),
+            session=self.guests.joined(sale.table) if sale.table else None,
         )
         number = len(self.orders)
         told = self._known(sale.customer)
@@ -233,6 +252,7 @@ class Shop(msgspec.Struct, kw_only=True):
         order.total = fields.get("total_amount", order.total)
         method = fields.get("payment_method", order.method)
         self._pay(order, fields.get("amount_paid", order.paid), method)
+        _check_excess(before, order)
         order.term = fields.get("term", order.term)
         order.fulfilled = fields.get("channel_fulfilled", order.fulfilled)
         order.scheduled = fields.get("scheduled_for", order.scheduled)
@@ -338,6 +358,14 @@ def _check_form(order: Order, fields: Mapping[str, Any], target: str) -> None:
         raise No(422)
     if "cancellation_reason" in fields and target != "cancelled":
         raise No(422)
+
+
+def _check_excess(before: Order, order: Order) -> None:
+    """Change that was given is no credit, credit that was given no change."""
+    is_turned = (before.method == "cash") != (order.method == "cash")
+    is_given = before.status != "scheduled" and before.paid > before.total
+    if is_turned and is_given and order.paid > order.total:
+        raise No(400)
 
 
 def _watched(order: Order) -> tuple[Any, ...]:

@@ -248,5 +248,9 @@ _FOOTPRINT = """
         (SELECT count(*) FROM debts WHERE book_id = $1) AS debts,
         (SELECT count(*) FROM kitchen_tickets WHERE book_id = $1) AS tickets,
         (SELECT count(*) FROM webhook_events WHERE book_id = $1) AS events,
+        (SELECT count(*) FROM webhook_deliveries WHERE book_id = $1) AS deliveries,
+        (SELECT count(*) FROM webhook_queue WHERE book_id = $1) AS queued,
+        (SELECT count(*) FROM idempotency_keys WHERE book_id = $1) AS keys,
+        (SELECT count(*) FROM table_sessions WHERE book_id = $1) AS sessions,
         (SELECT coalesce(sum(used), 0) FROM promotions WHERE book_id = $1) AS uses
 """

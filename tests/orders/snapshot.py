@@ -20,6 +20,8 @@ class Names(msgspec.Struct):
 
     orders: dict[str, int] = {}
     variants: dict[str, str] = {}
+    sessions: dict[str, int] = {}
+    store: str = ""
 
 
 class Snapshot:
@@ -66,11 +68,39 @@ class Snapshot:
     async def events(self) -> Events:
         """How often what was told of which order, variant, customer."""
         rows = await self._sql.fetch(_TOLD + _EVENTS, self._book)
-        known: dict[str, Any] = {**self._names.orders, **self._names.variants}
         found: Events = Counter()
         for row in rows:
-            found[row["type"], known.get(row["subject"], row["subject"])] += row["count"]
+            found[row["type"], self._subject(row)] += row["count"]
         return found
+
+    def _subject(self, row: asyncpg.Record) -> Any:
+        subject = row["subject"]
+        if row["available"] is None:
+            return self._names.orders.get(subject, subject)
+        assert row["store"] in (None, self._names.store), row
+        return (self._names.variants[subject], row["store"] is not None), row["available"]
+
+    async def keys(self) -> tuple[set[str], set[str]]:
+        """The keys with a kept answer, and those that orders keep for ever."""
+        rows = await self._sql.fetch(_KEYS, self._book)
+        kept, lasting = (
+            {row["key"] for row in rows if row["is_order"] is is_} for is_ in (False, True)
+        )
+        return kept, lasting
+
+    async def made(self) -> set[str]:
+        """The ids of all orders that there are, the deleted among them."""
+        return {str(row["id"]) for row in await self._sql.fetch(_MADE, self._book)}
+
+    async def customers(self) -> set[str]:
+        """The names of all customers."""
+        rows = await self._sql.fetch(_CUSTOMERS, self._book)
+        assert len(rows) == len({row["name"] for row in rows}), "somebody is there twice"
+        return {row["name"] for row in rows}
+
+    async def unheard(self, heard: list[str]) -> list[asyncpg.Record]:
+        """Events of these types that are not delivered once each; others, that are at all."""
+        return await self._sql.fetch(_UNHEARD, self._book, heard)
 
     async def stories(self) -> dict[int, list[dict[str, Any]]]:
         """The events of each order, the oldest first, with what they carry."""
@@ -119,19 +149,38 @@ _USES = """
     JOIN customers c ON c.book_id = $1 AND c.id = u.customer_id
     WHERE u.book_id = $1 AND u.used <> 0
 """
+_KEYS = """
+    SELECT key, false AS is_order FROM idempotency_keys WHERE book_id = $1
+    UNION ALL
+    SELECT idempotency_key, true FROM orders WHERE book_id = $1 AND idempotency_key IS NOT NULL
+"""
+_MADE = "SELECT id FROM orders WHERE book_id = $1"
+_CUSTOMERS = "SELECT name FROM customers WHERE book_id = $1"
+_UNHEARD = """
+    SELECT e.type, count(d.id) AS deliveries FROM webhook_events e
+    LEFT JOIN webhook_deliveries d ON d.book_id = $1 AND d.event_id = e.id
+    WHERE e.book_id = $1
+    GROUP BY e.id, e.type HAVING count(d.id) <> (e.type = ANY($2))::int
+"""
 _TOLD = """
     WITH told AS (
         SELECT e.id, e.type, e.payload::jsonb -> 'data' AS data FROM webhook_events e
         WHERE e.book_id = $1 AND e.type ~ '^(order|payment|kitchen_ticket|inventory|contact)[.]'
     ), named AS (
-        SELECT t.id, t.type, t.data -> 'metadata' AS metadata,
+        SELECT t.id, t.type, t.data -> 'metadata' AS metadata, t.data ->> 'storeId' AS store,
+            (t.data -> 'metadata' ->> 'available')::numeric AS available,
             coalesce(c.name, t.data -> 'metadata' ->> 'orderId', t.data ->> 'entityId') AS subject
         FROM told t
         LEFT JOIN customers c ON c.book_id = $1 AND t.type LIKE 'contact.%'
             AND c.id::text = t.data ->> 'entityId'
     )
 """
-_EVENTS = "SELECT type, subject, count(*) AS count FROM named GROUP BY type, subject"
+_EVENTS = """
+    SELECT type, subject, store, available, count(*) AS count FROM (
+        SELECT type, subject, available, CASE WHEN available IS NOT NULL THEN store END AS store
+        FROM named
+    ) n GROUP BY type, subject, store, available
+"""
 _STORIES = """
     SELECT type, subject, metadata FROM named
     WHERE type ~ '^(order|payment|kitchen_ticket)[.]' ORDER BY id

@@ -6,19 +6,26 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from tests.orders.basket import Ask, Sale
+from tests.orders.basket import Ask
 from tests.orders.model import TENDERS
+from tests.orders.till import Sale
 from tests.orders.world import (
+    TABLES,
     Adjust,
     Confirm,
     Create,
     Delete,
+    Leave,
     Patch,
+    Price,
     Replay,
+    Retry,
+    Seat,
     Send,
     Setting,
     Stage,
     Step,
+    Threshold,
     Works,
 )
 
@@ -27,12 +34,14 @@ SETTINGS = st.builds(
     type=st.sampled_from(["retail", "restaurant"]),
     is_inclusive=st.booleans(),
     restocks=st.sampled_from([True, True, False]),
+    stocks=st.sampled_from([1, 1, 4]),
+    low=st.sampled_from([2, 2, 4, 0]),
 )
 _CUSTOMERS = st.sampled_from([None, "Ann Obi", "Ben Eze", "Cleo New", "Dan New"])
 _METHODS = st.sampled_from(["cash", *TENDERS])
 _PARTS = st.sampled_from(["0", "0.5", "1", "1.25"]).map(Decimal)
-# Few orders, so that much happens to each.
-_WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4, 5, 6])
+# Few orders, so that much happens to each; or the latest.
+_WHICH = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4, 5, -1, -1])
 _KEYED = st.booleans()
 _STAGES = st.sampled_from(["queued", "preparing", "ready", "served"])
 
@@ -47,6 +56,10 @@ def _asks(draw: st.DrawFn) -> Ask:
     return Ask(ware, quantity, price, has_extra=ware == "rice" and draw(st.booleans()))
 
 
+# So much of a price that some promotions leave as much of it, and others don't.
+_NEARLY = {"rice": Decimal(800), "soap": Decimal("78.08")}
+
+
 def _telling(sale: Sale) -> Sale:
     """What by chance alone is rare, or too frequent."""
     if sale.is_import and sale.charge:
@@ -54,7 +67,8 @@ def _telling(sale: Sale) -> Sale:
         sale = msgspec.structs.replace(sale, when=None)
     if sale.promotion and sale.discount:
         # Both together may come to more than the price.
-        sale = msgspec.structs.replace(sale, asks=(Ask("rice"),), discount=Decimal(800))
+        asks = (Ask("soap") if sale.promotion == "taste" else Ask("rice"),)
+        sale = msgspec.structs.replace(sale, asks=asks, discount=_NEARLY[asks[0].ware])
     return sale
 
 
@@ -66,13 +80,37 @@ _SALES = st.builds(
     when=st.sampled_from([None] * 6 + ["soon", "soon", "later", "later", "past"]),
     is_import=st.sampled_from([False, False, False, False, True]),
     in_store=st.booleans(),
-    promotion=st.sampled_from([None, None, None, None, "few", "each"]),
+    promotion=st.sampled_from([None] * 6 + ["few", "each", "gift", "gift", "taste"]),
     discount=st.sampled_from(["0", "0", "0", "0", "0", "10", "95.5", "1000"]).map(Decimal),
     charge=st.sampled_from([None, Decimal("120.50")]),
     kitchen=st.sampled_from([None, None, True, False]),
+    table=st.sampled_from([None] * 4 + [*TABLES]),
 ).map(_telling)
 _CREATES = st.builds(Create, _SALES, paid=st.none() | _PARTS, is_keyed=_KEYED)
 
+# Plain sales of what there is little of: each is tried as one statement, much is refused, much
+# runs low.
+_LITTLE = st.builds(
+    Create,
+    st.builds(
+        Sale,
+        asks=st.lists(
+            st.builds(
+                Ask,
+                st.sampled_from(["rice", "rice", "rice", "beer", "box"]),
+                st.sampled_from(["1", "1", "2", "0.5"]).map(Decimal),
+            ),
+            min_size=1,
+            max_size=2,
+        ).map(tuple),
+        customer=st.sampled_from([None, "Ann Obi"]),
+        when=st.sampled_from([None, None, None, "later"]),
+        in_store=st.booleans(),
+        table=st.sampled_from([None, None, None, "Door"]),
+    ),
+    paid=st.none() | _PARTS,
+    is_keyed=_KEYED,
+)
 _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "status": st.sampled_from(["cancelled", "pending", "completed", "scheduled"]),
     "customer": st.sampled_from(["Ann Obi", "Ben Eze"]),
@@ -97,9 +135,23 @@ _PATCHES = st.one_of(
 _CHANGES = st.builds(Patch, _WHICH, _PATCHES)
 
 
+_CONFIRMS = st.builds(Confirm, _WHICH, st.none() | _PARTS, st.none() | _METHODS, _KEYED)
+_COUNTS = st.sampled_from([1, 2, 3, 4, 6, -1, -2, -4])
+_ADJUSTS = st.builds(
+    Adjust, st.sampled_from(["rice", "rice", "beer", "ghost"]), st.booleans(), _COUNTS
+)
+_TABLE = st.sampled_from(TABLES)
+
+
 def _turn(order: int, back: Step, state: str) -> list[Step]:
     """Cancelled, and taken up again after something else."""
     return [Patch(order, {"status": "cancelled"}), back, Patch(order, {"status": state}), Works()]
+
+
+def _promise(create: Create, between: Step, confirm: Confirm) -> list[Step]:
+    """For later, and confirmed after something else."""
+    later = msgspec.structs.replace(create.sale, when="later", is_import=False)
+    return [msgspec.structs.replace(create, sale=later), between, confirm]
 
 
 def _alone(step: Step) -> list[Step]:
@@ -109,31 +161,48 @@ def _alone(step: Step) -> list[Step]:
 _SINGLE: dict[str, tuple[int, st.SearchStrategy[Step]]] = {
     # How often each comes, against the others.
     "none": (1, st.none()),
-    "create": (9, _CREATES),
+    "create": (8, _CREATES),
+    "sell": (7, _LITTLE),
     "change": (14, _CHANGES),
-    "confirm": (
-        3,
-        st.builds(Confirm, _WHICH, st.none() | _PARTS, st.none() | _METHODS, _KEYED),
-    ),
+    "confirm": (3, _CONFIRMS),
     "delete": (2, st.builds(Delete, _WHICH)),
     "send": (2, st.builds(Send, _WHICH, _KEYED)),
     "stage": (3, st.builds(Stage, _WHICH, _STAGES, _KEYED)),
     "replay": (3, st.builds(Replay, _WHICH, st.booleans())),
-    "adjust": (
+    "retry": (2, st.builds(Retry, _WHICH)),
+    "adjust": (2, _ADJUSTS),
+    "threshold": (
         1,
         st.builds(
-            Adjust, st.sampled_from(["rice", "beer", "ghost"]), st.booleans(), st.integers(1, 6)
+            Threshold, st.sampled_from(["rice", "beer"]), st.sampled_from([None, 0, 1, 2, 3, 6])
         ),
     ),
+    "price": (
+        1,
+        st.builds(
+            Price,
+            st.sampled_from(["rice", "beer", "soap", "box"]),
+            st.sampled_from([None, Decimal("0.99"), Decimal("420.07")]),
+        ),
+    ),
+    "seat": (2, st.builds(Seat, _TABLE)),
+    "leave": (2, st.builds(Leave, _TABLE, st.booleans())),
     "works": (2, st.builds(Works)),
 }
 _STATES = st.sampled_from(["pending", "scheduled"])
-STEPS: st.SearchStrategy[Step] = st.sampled_from(
-    [name for name, (count, _) in _SINGLE.items() for _ in range(count)]
-).flatmap(lambda name: _SINGLE[name][1])
-_STRIDES: st.SearchStrategy[list[Step]] = st.integers(0, 9).flatmap(
-    lambda lot: st.builds(_turn, _WHICH, STEPS, _STATES) if lot == 9 else STEPS.map(_alone)
-)
+
+
+def _of(kinds: dict[str, tuple[int, st.SearchStrategy[Step]]]) -> st.SearchStrategy[Step]:
+    """One of these kinds, each as often as it says."""
+    names = [name for name, (count, _) in kinds.items() for _ in range(count)]
+    return st.sampled_from(names).flatmap(lambda name: kinds[name][1])
+
+
+STEPS = _of(_SINGLE)
+_STRIDES: st.SearchStrategy[list[Step]] = st.sampled_from(
+    [STEPS.map(_alone)] * 8
+    + [st.builds(_turn, _WHICH, STEPS, _STATES), st.builds(_promise, _LITTLE, STEPS, _CONFIRMS)]
+).flatmap(lambda stride: stride)
 
 
 def walks(length: int) -> st.SearchStrategy[list[Step]]:
@@ -142,20 +211,58 @@ def walks(length: int) -> st.SearchStrategy[list[Step]]:
     return strides.map(lambda taken: [step for stride in taken for step in stride])
 
 
-def crowds() -> st.SearchStrategy[list[list[Step]]]:
-    """Steps of one to four clients, without imports, which may sell what isn't there."""
-    return st.lists(st.lists(STEPS.map(_as_of_now), min_size=8, max_size=8), min_size=1, max_size=4)
+def _at_the_door(step: Create) -> Create:
+    return msgspec.structs.replace(step, sale=msgspec.structs.replace(step.sale, table="Door"))
+
+
+_RUSHES: dict[str, tuple[int, st.SearchStrategy[Step]]] = {
+    "create": (12, _LITTLE),
+    "adjust": (3, _ADJUSTS),
+    "cancel": (2, st.builds(Patch, _WHICH, st.just({"status": "cancelled"}))),
+    "revive": (2, st.builds(Patch, _WHICH, st.just({"status": "pending"}))),
+    "delete": (1, st.builds(Delete, _WHICH)),
+    "seat": (1, st.builds(Seat, _TABLE)),
+    "leave": (1, st.builds(Leave, _TABLE, st.booleans())),
+}
+# Guests who order while others of their table leave.
+_EVENINGS: dict[str, tuple[int, st.SearchStrategy[Step]]] = {
+    "create": (6, _LITTLE.map(_at_the_door)),
+    "seat": (2, st.just(Seat("Door"))),
+    "leave": (2, st.builds(Leave, st.just("Door"), st.sampled_from([True, True, False]))),
+    "pay": (1, st.builds(Patch, _WHICH, st.just({"amount_paid": Decimal(9)}))),
+}
+
+
+def crowds(length: int) -> st.SearchStrategy[list[list[Step]]]:
+    """So many steps of one to four clients, many as greedy, or as restless, as can be."""
+    kinds = st.sampled_from([STEPS.map(_as_of_now), _of(_RUSHES), _of(_EVENINGS)])
+    return st.tuples(kinds, st.integers(1, 4)).flatmap(
+        lambda drawn: st.lists(
+            st.lists(drawn[0], min_size=length, max_size=length),
+            min_size=drawn[1],
+            max_size=drawn[1],
+        )
+    )
 
 
 def _as_of_now(step: Step) -> Step:
-    if isinstance(step, Create):
-        return msgspec.structs.replace(step, sale=_now(step.sale))
-    return step
+    """Without imports, which may sell what isn't there, and what would change prices."""
+    match step:
+        case Create():
+            return msgspec.structs.replace(step, sale=_now(step.sale))
+        case Price() | Threshold() | Retry():
+            return None
+        case _:
+            return step
+
+
+def _made_now(step: Create) -> Create:
+    return msgspec.structs.replace(step, sale=_now(step.sale))
 
 
 def _now(sale: Sale) -> Sale:
     return msgspec.structs.replace(sale, is_import=False)
 
 
-CREATES = _CREATES.map(_as_of_now)
+CREATES = _CREATES.map(_made_now)
 OPENINGS = st.lists(CREATES, min_size=4, max_size=4)

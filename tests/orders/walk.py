@@ -7,43 +7,45 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-import msgspec
-
 from tests.api import Response
 from tests.orders import figures
+from tests.orders.asking import Asking, Request, foretell, request
 from tests.orders.basket import No
-from tests.orders.model import Events
+from tests.orders.model import Events, Order
 from tests.orders.shop import ORDERS, Body, exact
 from tests.orders.snapshot import proof
 from tests.orders.world import (
+    HEARD,
+    SESSIONS,
     Adjust,
-    Confirm,
     Create,
     Delete,
-    Patch,
+    Leave,
+    Price,
     Replay,
-    Send,
-    Stage,
+    Retry,
+    Seat,
     Step,
+    Threshold,
     Works,
     World,
 )
 from tillhouse.kit.clock import now, start_of_day
 
 ZONE = "Africa/Lagos"
-CENT = Decimal("0.01")
-Change = Patch | Confirm | Delete | Send | Stage
-Request = tuple[str, str, Body | None]
 
 
 class Walk:
     """Takes one step after the other, and looks at everything after each."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, reach: Counter[str]) -> None:
         self.world = world
-        self.model = world.model
+        # How often what was done, and came of it.
+        self.reach = reach
         self.told: Events = Counter()
         self._kept: list[tuple[Request, str, Response]] = []
+        self._lasting: set[str] = set()
+        self._refused: dict[str, Asking] = {}
 
     async def begin(self) -> None:
         """What was told while the shop was furnished is no news."""
@@ -51,7 +53,7 @@ class Walk:
 
     async def take(self, step: Step) -> None:
         """One step, if there is anything to take it with."""
-        if step is None or (not self.model.orders and hasattr(step, "order")):
+        if step is None or (not self.world.orders and hasattr(step, "order")):
             return
         await self._take(step)
         await self.check()
@@ -62,149 +64,156 @@ class Walk:
                 pass
             case Replay():
                 await self._replay(step)
+            case Retry():
+                if self._refused:
+                    key = sorted(self._refused)[step.number % len(self._refused)]
+                    await self._ask(self._refused[key], key)
             case Works():
-                self.told += self.model.fire()
+                self.told += self.world.model.fire()
                 await self.world.work()
-            case Adjust():
-                answer = await self.world.adjust(step)
-                assert answer.status == 201, answer
-                place = step.variant, step.in_store
-                self.told += self.model.adjust(place, Decimal(step.count))
+                self.reach["works"] += 1
             case _:
-                await self._ask(step)
+                await self._ask(step, str(uuid4()) if getattr(step, "is_keyed", False) else None)
 
-    async def _ask(self, step: Create | Change) -> None:
-        earlier = copy.deepcopy(self.model)
+    async def _ask(self, step: Asking, key: str | None) -> None:
+        world = self.world
+        earlier, asked = copy.deepcopy(world.model), request(world, step)
         told: Events = Counter()
-        request = self._request(step)
-        expected: tuple[int, ...] = (201,) if isinstance(step, Create) else (200,)
+        refusal: No | None = None
         try:
-            told = self._foretell(step)
+            told = foretell(world, step)
         except No as no:
-            self.model, expected = earlier, no.statuses
-        key = str(uuid4()) if getattr(step, "is_keyed", False) else None
-        answer = await self._send(request, key)
-        assert answer.status in expected, (expected, answer)
+            refusal, world.model = no, earlier
+        self._count(step, told, refusal)
+        before = await world.shop.footprint() if refusal else {}
+        answer = await world.ask(asked, key)
+        assert answer.status in _expected(step, refusal), (refusal, answer)
         self.told += told
-        if answer.status > 201:
-            return
-        if isinstance(step, Create):
-            self.world.names.orders[answer.data["id"]] = len(self.world.orders)
-            self.world.orders.append(answer.data["id"])
-        if key is not None:
-            self._kept.append((request, key, answer))
-        if not isinstance(step, Delete):
-            path = f"{ORDERS}/{answer.data['id']}"
-            assert exact(answer) == exact(await self.world.shop.api.get(path, status=200))
+        if refusal is None:
+            await self._follow(step, asked, key, answer)
+        else:
+            assert await world.shop.footprint() == before, "a refusal left something"
+            if key is not None:
+                self._refused[key] = step
 
-    async def _send(self, request: Request, key: str | None) -> Response:
-        headers = {"idempotency-key": key} if key else None
-        return await self.world.shop.api.request(*request, headers=headers)
+    def _count(self, step: Asking, told: Events, refusal: No | None) -> None:
+        kind = type(step).__name__.lower()
+        if refusal is not None:
+            self.reach[f"{kind}: {type(refusal).__name__.lower()}"] += 1
+            return
+        is_crossing = any(name.startswith("inventory") for name, _ in told)
+        self.reach[f"{kind}: {'crossing' if is_crossing else 'done'}"] += 1
+        if not isinstance(step, Create):
+            return
+        sale = step.sale
+        for name, is_so in {
+            "with its store's price": sale.in_store
+            and any(
+                ask.price is None and ask.ware in self.world.model.trade.here for ask in sale.asks
+            ),
+            "with a gift": sale.promotion in self.world.model.trade.gifts,
+            "once per customer": sale.promotion is not None
+            and self.world.model.promotions[sale.promotion].each is not None,
+            "of a session": sale.table is not None,
+        }.items():
+            self.reach[f"create: {name}"] += is_so
+
+    async def _follow(
+        self, step: Asking, asked: Request, key: str | None, answer: Response
+    ) -> None:
+        """Note what was made, and read it as it was answered."""
+        world = self.world
+        if key is not None:
+            self._refused.pop(key, None)
+            self._kept.append((asked, key, answer))
+        match step:
+            case Create():
+                world.names.orders[answer.data["id"]] = len(world.orders)
+                world.orders.append(answer.data["id"])
+                self._lasting |= {key} if key else set()
+            case Seat():
+                world.note_session(step.table, answer.data["id"])
+            case Delete() | Adjust() | Threshold() | Price() | Leave():
+                return
+            case _:
+                pass
+        path = SESSIONS if isinstance(step, Seat) else ORDERS
+        shown = await world.shop.api.get(f"{path}/{answer.data['id']}", status=200)
+        assert exact(answer) == exact(shown)
 
     async def _replay(self, step: Replay) -> None:
         if not self._kept:
             return
         (method, path, body), key, first = self._kept[step.number % len(self._kept)]
         if not step.is_other:
-            answer = await self._send((method, path, body), key)
+            answer = await self.world.ask((method, path, body), key)
             assert (answer.status, answer.body) == (200, first.body), answer
             assert answer.headers["idempotent-replayed"] == "true"
         elif path == ORDERS:
-            answer = await self._send((method, path, {**(body or {}), "notes": "other"}), key)
+            answer = await self.world.ask((method, path, {**(body or {}), "notes": "other"}), key)
             assert (answer.status, answer.error) == (422, "idempotency_key_reused")
-
-    def _number(self, number: int) -> int:
-        return number % len(self.model.orders)
-
-    def _request(self, step: Create | Change) -> Request:
-        if isinstance(step, Create):
-            return "POST", ORDERS, self.world.new_order(step.sale, self._paid_for(step))
-        number = self._number(step.order)
-        path = f"{ORDERS}/{self.world.orders[number]}"
-        match step:
-            case Patch():
-                return "PATCH", path, self.world.patch(self._fields(number, step))
-            case Confirm():
-                body: Body = {}
-                if step.paid is not None:
-                    body["amount_paid"] = float(self._part(step.paid, number))
-                if step.method is not None:
-                    body["payment_method"] = step.method
-                return "POST", path + "/confirm", body
-            case Delete():
-                return "DELETE", path, None
-            case Send():
-                return "POST", path + "/send-to-kitchen", None
-            case Stage():
-                return "POST", path + "/kitchen-status", {"status": step.stage}
-
-    def _foretell(self, step: Create | Change) -> Events:
-        if isinstance(step, Create):
-            paid = self._paid_for(step) or Decimal(0)
-            return self.model.create(msgspec.structs.replace(step.sale, paid=paid))
-        number = self._number(step.order)
-        match step:
-            case Patch():
-                return self.model.patch(number, self._fields(number, step))
-            case Confirm():
-                paid = None if step.paid is None else self._part(step.paid, number)
-                return self.model.confirm(number, paid, step.method)
-            case Delete():
-                return self.model.delete(number)
-            case Send():
-                return self.model.send(number)
-            case Stage():
-                return self.model.move(number, step.stage)
-
-    def _paid_for(self, step: Create) -> Decimal | None:
-        if step.paid is None:
-            return None
-        try:
-            _, total = self.model.trade.priced(step.sale)
-        except No:
-            return Decimal(10)
-        return (total * step.paid).quantize(CENT)
-
-    def _part(self, part: Decimal, number: int, total: Decimal | None = None) -> Decimal:
-        whole = self.model.orders[number].total if total is None else total
-        return (whole * part).quantize(CENT)
-
-    def _fields(self, number: int, step: Patch) -> dict[str, Any]:
-        fields = dict(step.fields)
-        total = None
-        if "total_amount" in fields:
-            total = fields["total_amount"] = self._part(fields["total_amount"], number)
-        if "amount_paid" in fields:
-            fields["amount_paid"] = self._part(fields["amount_paid"], number, total)
-        return fields
+        self.reach["replay"] += 1
 
     async def check(self) -> None:
         """Everything that can be seen is as the model says."""
-        model, rows = self.model, self.world.rows
+        model, rows = self.world.model, self.world.rows
         _same(await rows.levels(), model.levels)
         _same(await rows.debts(), figures.debts(model.orders))
         _same(await rows.accounts(), figures.accounts(model))
         _same(await rows.uses(), figures.uses(model))
         _same(await rows.events(), self.told)
+        assert await rows.unheard(HEARD) == []
+        assert await rows.keys() == ({key for _, key, _ in self._kept}, self._lasting)
+        assert await rows.customers() == model.customers
         assert await proof(self.world.shop.api.app.house, self.world.shop.book) == []
         await self._check_list()
+        await self._check_sessions()
 
     async def _check_list(self) -> None:
-        day = _day()
+        day, orders = _day(), self.world.model.orders
         answer = await self.world.shop.api.get(f"{ORDERS}?limit=100", status=200)
         shown = {self.world.names.orders[order["id"]]: order for order in exact(answer)}
-        live = {n: order for n, order in enumerate(self.model.orders) if not order.is_deleted}
+        live = {n: order for n, order in enumerate(orders) if not order.is_deleted}
         assert shown.keys() == live.keys(), (shown.keys(), live.keys())
         for number, order in live.items():
-            wanted = figures.shown(order, self.world.times)
+            wanted = figures.shown(order, self.world.times) | self._basis(order)
             _same({name: _seen(shown[number], name) for name in wanted}, wanted)
             _check_sums(shown[number])
-        wanted = figures.summary(self.model.orders)
+            units = [
+                (item["unitPrice"], item["originalUnitPrice"]) for item in shown[number]["items"]
+            ]
+            assert units == order.units, (units, order.units)
+        wanted = figures.summary(orders)
         if day != _day():
             # Midnight went by: what was of today is not any more.
             wanted = {name: value for name, value in wanted.items() if "today" not in name}
         summary = {n: Decimal(str(v)) for n, v in answer.json["summary"].items() if n in wanted}
         _same(summary, wanted)
+
+    def _basis(self, order: Order) -> dict[str, Any]:
+        """What an order rests on, which no change of it touches."""
+        sessions = {number: id_ for id_, number in self.world.names.sessions.items()}
+        guests = self.world.model.guests.sessions
+        return {
+            "promotionId": self.world.ids[order.promotion] if order.promotion else None,
+            "discountAmount": order.discount,
+            "tableSessionId": None if order.session is None else sessions[order.session],
+            "tableLabel": None if order.session is None else guests[order.session].table,
+        }
+
+    async def _check_sessions(self) -> None:
+        answer = await self.world.shop.api.get(f"{SESSIONS}?limit=100", status=200)
+        shown = {self.world.names.sessions[one["id"]]: one for one in exact(answer)}
+        wanted = self.world.model.guests.shown(self.world.model.orders)
+        assert shown.keys() == wanted.keys()
+        for number, fields in wanted.items():
+            _same({name: shown[number][name] for name in fields}, fields)
+
+
+def _expected(step: Asking, refusal: No | None) -> tuple[int, ...]:
+    if refusal is not None:
+        return refusal.statuses
+    return (201,) if isinstance(step, Create | Adjust | Seat) else (200,)
 
 
 def _same(seen: dict[Any, Any], wanted: dict[Any, Any]) -> None:

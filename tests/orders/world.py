@@ -7,13 +7,23 @@ from typing import Any
 import msgspec
 
 from tests.api import Response
-from tests.orders.basket import Ask, Sale, Trade, Ware
+from tests.orders.basket import Ask, Ware
+from tests.orders.guests import Guests
 from tests.orders.model import Promotion
 from tests.orders.model import Shop as Model
 from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
+from tests.orders.till import Gift, Sale, Till
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.works import fire_next, fold
+
+SESSIONS = "/v1/table-sessions"
+TABLES = ("Window", "Door")
+# What a server of somebody else is told of.
+HEARD = [
+    "order.created", "order.updated", "order.cancelled", "payment.received",
+    "inventory.low_stock", "inventory.out_of_stock",
+]  # fmt: skip
 
 
 class Create(msgspec.Struct, frozen=True):
@@ -68,19 +78,53 @@ class Replay(msgspec.Struct, frozen=True):
     is_other: bool = False
 
 
+class Retry(msgspec.Struct, frozen=True):
+    """What was refused once more, with the key that it had."""
+
+    number: int
+
+
 class Adjust(msgspec.Struct, frozen=True):
-    """More of a variant."""
+    """More of a variant, or less."""
 
     variant: str
     in_store: bool
     count: int
 
 
+class Threshold(msgspec.Struct, frozen=True):
+    """From which count on a variant runs low."""
+
+    variant: str
+    count: int | None
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What the store asks for a ware: a price of its own, or the catalog's."""
+
+    ware: str
+    price: Decimal | None
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """Guests come."""
+
+    table: str
+
+
+class Leave(msgspec.Struct, frozen=True):
+    """Guests go."""
+
+    table: str
+    is_forced: bool
+
+
 class Works(msgspec.Struct, frozen=True):
     """The background's turn: what is due goes to the kitchen, tallies are folded."""
 
 
-Step = Create | Patch | Confirm | Delete | Send | Stage | Replay | Adjust | Works | None
+Tending = Adjust | Threshold | Price | Seat | Leave
+Step = Create | Patch | Confirm | Delete | Send | Stage | Replay | Retry | Tending | Works | None
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -89,6 +133,9 @@ class Setting(msgspec.Struct, frozen=True):
     type: str = "retail"
     is_inclusive: bool = False
     restocks: bool = True
+    # How many times the least stock there is, and when rice runs low.
+    stocks: int = 1
+    low: int = 2
 
 
 class World:
@@ -100,6 +147,8 @@ class World:
         self.rows = Snapshot(shop.sql, shop.book, self.names)
         self.ids: dict[str, str] = {}
         self.orders: list[str] = []
+        # The sessions of each table, the latest last.
+        self.seated: dict[str, list[str]] = {}
         self._group: Body = {}
         moment = now()
         times = {"soon": 10 * 60, "later": 48 * 3600, "past": -60}
@@ -115,15 +164,47 @@ class World:
         await world._stock()
         for name in ("Ann Obi", "Ben Eze"):
             world.ids[name] = (await shop.customer(name))["id"]
-        world.ids["few"] = (await shop.promotion(name="few", limit_total=2))["id"]
-        each = {"value": 25, "limit_per_customer": 1}
-        world.ids["each"] = (await shop.promotion(name="each", **each))["id"]
+        for name, fields in world._offers().items():
+            world.ids[name] = (await shop.made("/v1/promotions", {"name": name, **fields}))["id"]
         world.ids["term"] = (await shop.term())["id"]
+        for table in TABLES:
+            session = await shop.session(table)
+            world.ids[f"table {table}"] = session["tableId"]
+            world.note_session(table, session["id"])
+            world.model.guests.seat(table)
+        await shop.business.endpoint("test", events=HEARD)
         return world
+
+    def _offers(self) -> dict[str, Body]:
+        """Promotions, as the model has them."""
+        offers: dict[str, Body] = {}
+        for name, promotion in self.model.promotions.items():
+            limits = {"limit_total": promotion.limit, "limit_per_customer": promotion.each}
+            offers[name] = {key: value for key, value in limits.items() if value is not None}
+            gift = self.model.trade.gifts.get(name)
+            if gift is None:
+                percent = float(self.model.trade.percents[name])
+                offers[name] |= {"type": "percent", "value": percent}
+                continue
+            offers[name]["type"] = "free_item"
+            if gift.wares is not None:
+                ids = [self.ids[ware] for ware in sorted(gift.wares)]
+                offers[name] |= {"scope": "products", "product_ids": ids}
+            if gift.most is not None:
+                # Both say that it takes off no more.
+                bound = "value" if gift.wares else "maximum_discount"
+                offers[name][bound] = float(gift.most)
+        return offers
+
+    def note_session(self, table: str, session: str) -> None:
+        """Guests came to a table."""
+        self.names.sessions[session] = len(self.names.sessions)
+        self.seated.setdefault(table, []).append(session)
 
     async def _stock(self) -> None:
         shop, ids = self.shop, self.ids
-        ids["store"] = (await shop.store())["id"]
+        ids["store"], ids["elsewhere"] = [(await shop.store())["id"] for _ in range(2)]
+        self.names.store = ids["store"]
         self._group = await shop.group(150)
         made: dict[str, Body] = {}
         for name, ware in self.model.trade.wares.items():
@@ -138,6 +219,7 @@ class World:
                 fields["components"] = [{"product_id": p, "quantity": c} for p, c in parts]
             if ware.extra:
                 fields["modifier_group_ids"] = [self._group["id"]]
+            fields["prices"] = self._prices(self.model.trade.here.get(name))
             made[name] = await shop.product(float(ware.price), **fields)
             ids[name] = made[name]["id"]
             if name in self.model.allows:
@@ -147,6 +229,15 @@ class World:
         for (name, in_store), (count, _) in self.model.levels.items():
             store = ids["store"] if in_store else None
             await shop.adjust(variants[name], float(count), store)
+
+    def _prices(self, here: Decimal | None) -> list[Body]:
+        """The store's price, if it has one, beside that of another, which nobody pays here."""
+        given = {"elsewhere": Decimal("1.01"), "store": here}
+        return [
+            {"store_id": self.ids[store], "price": float(price)}
+            for store, price in given.items()
+            if price is not None
+        ]
 
     def new_order(self, sale: Sale, paid: Decimal | None) -> Body:
         """The body of a new order."""
@@ -161,6 +252,7 @@ class World:
             "scheduled_for": self.times[sale.when] if sale.when else None,
             "occurred_at": "2026-01-02T10:00:00Z" if sale.is_import else None,
             "send_to_kitchen": sale.kitchen,
+            "table_session_id": self.seated[sale.table][-1] if sale.table else None,
             "customer_id": self.ids.get(sale.customer or ""),
             "customer_name": None if sale.customer in self.ids else sale.customer,
         }
@@ -193,13 +285,33 @@ class World:
                     body[name] = float(value) if isinstance(value, Decimal) else value
         return body
 
-    async def adjust(self, step: Adjust) -> Response:
-        """Somebody counts."""
-        store = self.ids["store"] if step.in_store else None
-        body = {"variant_id": self.ids[f"variant {step.variant}"], "store_id": store}
-        return await self.shop.api.post(
-            "/v1/inventory/adjustments", {**body, "kind": "adjustment", "quantity": step.count}
-        )
+    def tending(self, step: Tending) -> tuple[str, str, Body]:
+        """The request of somebody who looks after the shop."""
+        match step:
+            case Adjust():
+                body: Body = {
+                    "variant_id": self.ids[f"variant {step.variant}"],
+                    "store_id": self.ids["store"] if step.in_store else None,
+                    "kind": "adjustment",
+                    "quantity": step.count,
+                }
+                return "POST", "/v1/inventory/adjustments", body
+            case Threshold():
+                body = {"low_stock_threshold": step.count}
+                return "PATCH", f"/v1/products/{self.ids[step.variant]}", body
+            case Price():
+                body = {"prices": self._prices(step.price)}
+                return "PATCH", f"/v1/products/{self.ids[step.ware]}", body
+            case Seat():
+                return "POST", SESSIONS, {"table_id": self.ids[f"table {step.table}"]}
+            case Leave():
+                path = f"{SESSIONS}/{self.seated[step.table][-1]}/close"
+                return "POST", path, {"force": True} if step.is_forced else {}
+
+    async def ask(self, request: tuple[str, str, Body | None], key: str | None = None) -> Response:
+        """What a request is answered."""
+        headers = {"idempotency-key": key} if key else None
+        return await self.shop.api.request(*request, headers=headers)
 
     async def work(self) -> None:
         """What a process does in the background."""
@@ -217,21 +329,33 @@ def _model(setting: Setting) -> Model:
         "box": Ware(price=Decimal(3000), parts=(("rice", Decimal(2)), ("beer", Decimal(1)))),
     }
     zero = Decimal(0)
+    times = setting.stocks
     return Model(
-        trade=Trade(
+        trade=Till(
             wares=wares,
             percents={"few": Decimal(10), "each": Decimal(25)},
             is_inclusive=setting.is_inclusive,
+            here={"rice": Decimal("899.95"), "beer": Decimal(260), "box": Decimal(2500)},
+            gifts={
+                "gift": Gift(most=Decimal(2000)),
+                "taste": Gift(wares=frozenset({"soap", "beer"}), most=Decimal("255.25")),
+            },
         ),
         allows={"rice": False, "beer": True, "ghost": True},
-        thresholds={"rice": Decimal(2), "beer": Decimal(1)},
+        thresholds={"rice": Decimal(setting.low), "beer": Decimal(1)},
         levels={
-            ("rice", False): [Decimal(5), zero],
-            ("rice", True): [Decimal(3), zero],
-            ("beer", False): [Decimal(4), zero],
+            ("rice", False): [Decimal(5 * times), zero],
+            ("rice", True): [Decimal(3 * times), zero],
+            ("beer", False): [Decimal(4 * times), zero],
         },
-        promotions={"few": Promotion(limit=2), "each": Promotion(each=1)},
+        promotions={
+            "few": Promotion(limit=2),
+            "each": Promotion(each=1),
+            "gift": Promotion(limit=4, each=2),
+            "taste": Promotion(each=1),
+        },
         customers={"Ann Obi", "Ben Eze"},
+        guests=Guests(),
         has_kitchen=setting.type == "restaurant",
         restocks=setting.restocks,
     )

@@ -154,10 +154,10 @@ def already_open(session_id: UUID) -> Conflict:
 
 def still_owed(unpaid: int, session: Session) -> Refused:
     """The refusal to let guests go who have not paid."""
-    orders = "1 order" if unpaid == 1 else f"{unpaid} orders"
+    orders = "1 order is" if unpaid == 1 else f"{unpaid} orders are"
     return Refused(
-        f"{orders} of the session, {session.unpaid_amount:f} {session.currency} in all, wait for "
-        'money: have them paid, completed or cancelled first, or close it with {"force": true}.'
+        f"{orders} not paid in full, {session.unpaid_amount:f} {session.currency} in all: have "
+        'that paid, completed or cancelled first, or close the session with {"force": true}.'
     )
 
 
