@@ -23,8 +23,8 @@ from tests.orders.world import Create, Setting, Step, World
 from tillhouse.app import App
 
 LONG = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0"))
-STEPS = 50 if LONG else 30
-FEW = 7
+STEPS = 50 if LONG else 20
+FEW = 6
 CROWDED = 16 if LONG else 10
 walking = settings(
     max_examples=LONG or FEW,
@@ -36,19 +36,20 @@ walking = settings(
     phases=[Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-
+# Cheaper: everything is looked at once, in the end.
+crowding = settings(walking, max_examples=LONG or FEW + 2)
 
 # What walks must have come to, and how often at least: a walk that sells what there is plenty of
 # proves nothing of what is short.
 WALKED = {
-    "create: done": 20, "create: crossing": 5, "create: short": 3, "create: closed": 2,
-    "create: with a gift": 1, "create: with its store's price": 3,
-    "create: of a session": 5, "leave: done": 3, "patch: crossing": 1,
+    "create: one statement": 10, "create: one undone": 3, "create: short": 3, "create: closed": 1,
+    "create: gift": 1, "create: limit of each": 1, "create: store's price": 3, "create: session": 3,
+    "leave: done": 2,
 }  # fmt: skip
 # Who is first among several at once is never the same twice, so these are far below the usual.
 CROWDS = {
     "sales without one": 15, "sales with a crossing": 3, "create 400": 8, "sales with a gift": 1,
-    "leave 200": 2,
+    "leave 200": 2, "crowds of 4": 1,
 }  # fmt: skip
 
 
@@ -57,8 +58,9 @@ def _reached(session: pytest.Session, wanted: dict[str, int]) -> Iterator[Counte
     yield reach
     if LONG:
         sys.stdout.write("".join(f"{reach[kind]:7} {kind}\n" for kind in sorted(reach)))
-    if session.testsfailed or 0 < LONG < FEW:
-        # It ended early, or was told to be short.
+    if session.testsfailed or LONG < FEW:
+        # It ended early; or the walks are too few to be sure of what comes rarely: which ones are
+        # drawn depends on the modules that were loaded before.
         return
     rare = {kind: reach[kind] for kind, least in wanted.items() if reach[kind] < least}
     assert not rare, f"the walks hardly came there: {rare}"
@@ -108,7 +110,7 @@ async def test_a_book_is_what_its_history_says(
         await walk.take(step)
 
 
-@walking
+@crowding
 @given(setting=SETTINGS, once=CREATES, opening=OPENINGS, clients=crowds(CROWDED))
 async def test_any_crowd_leaves_a_sound_book(
     app: App,

@@ -12,6 +12,7 @@ from tests.orders import figures
 from tests.orders.asking import Asking, Request, foretell, request
 from tests.orders.basket import No
 from tests.orders.model import Events, Order
+from tests.orders.model import Shop as Model
 from tests.orders.shop import ORDERS, Body, exact
 from tests.orders.snapshot import proof
 from tests.orders.world import (
@@ -66,7 +67,7 @@ class Walk:
                 await self._replay(step)
             case Retry():
                 if self._refused:
-                    key = sorted(self._refused)[step.number % len(self._refused)]
+                    key = list(self._refused)[step.number % len(self._refused)]
                     await self._ask(self._refused[key], key)
             case Works():
                 self.told += self.world.model.fire()
@@ -84,7 +85,7 @@ class Walk:
             told = foretell(world, step)
         except No as no:
             refusal, world.model = no, earlier
-        self._count(step, told, refusal)
+        self._count(step, told, refusal, earlier)
         before = await world.shop.footprint() if refusal else {}
         answer = await world.ask(asked, key)
         assert answer.status in _expected(step, refusal), (refusal, answer)
@@ -96,27 +97,31 @@ class Walk:
             if key is not None:
                 self._refused[key] = step
 
-    def _count(self, step: Asking, told: Events, refusal: No | None) -> None:
+    def _count(self, step: Asking, told: Events, refusal: No | None, earlier: Model) -> None:
         kind = type(step).__name__.lower()
         if refusal is not None:
             self.reach[f"{kind}: {type(refusal).__name__.lower()}"] += 1
             return
         is_crossing = any(name.startswith("inventory") for name, _ in told)
         self.reach[f"{kind}: {'crossing' if is_crossing else 'done'}"] += 1
-        if not isinstance(step, Create):
-            return
-        sale = step.sale
-        for name, is_so in {
-            "with its store's price": sale.in_store
-            and any(
-                ask.price is None and ask.ware in self.world.model.trade.here for ask in sale.asks
-            ),
-            "with a gift": sale.promotion in self.world.model.trade.gifts,
-            "once per customer": sale.promotion is not None
-            and self.world.model.promotions[sale.promotion].each is not None,
-            "of a session": sale.table is not None,
-        }.items():
-            self.reach[f"create: {name}"] += is_so
+        if isinstance(step, Create):
+            model, sale = self.world.model, step.sale
+            listed = [ask.ware for ask in sale.asks if ask.price is None]
+            offer = model.promotions.get(sale.promotion or "")
+            is_known = sale.customer is None or sale.customer in self.world.ids
+            # What one statement can do, unless it crosses a threshold.
+            is_plain = is_known and model.orders[-1].takes.keys() <= earlier.levels.keys()
+            self.reach.update(
+                {
+                    "create: one statement": is_plain and not offer and not is_crossing,
+                    "create: one undone": is_plain and not offer and is_crossing,
+                    "create: store's price": sale.in_store
+                    and not model.trade.here.keys().isdisjoint(listed),
+                    "create: gift": sale.promotion in model.trade.gifts,
+                    "create: limit of each": offer is not None and offer.each is not None,
+                    "create: session": sale.table is not None,
+                }
+            )
 
     async def _follow(
         self, step: Asking, asked: Request, key: str | None, answer: Response
