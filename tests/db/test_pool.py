@@ -99,13 +99,13 @@ async def test_a_row_is_read_ahead_of_the_transaction(pool: Pool) -> None:
 
 
 async def test_writes_keep_their_plans_and_reads_do_not(pool: Pool) -> None:
-    """Each has connections of its own; a worker's planner holds for both."""
+    """Each has connections of its own, also those of a worker with its own planner."""
     asked = "SELECT current_setting('plan_cache_mode')"
     beside = await pool.beside(size=2, planner={"plan_cache_mode": "force_custom_plan"})
     try:
         for one, reads, writes in (
             (pool, "auto", "force_generic_plan"),
-            (beside, "force_custom_plan", "force_custom_plan"),
+            (beside, "force_custom_plan", "force_generic_plan"),
         ):
             async with one.reading() as db:
                 assert await db.fetchval(asked) == reads

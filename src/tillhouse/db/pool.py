@@ -200,12 +200,13 @@ class Pool:
     async def open(
         cls, url: str, *, size: int = 16, planner: Mapping[str, str] | None = None
     ) -> Self:
-        """Connect; at least one connection must answer. `planner` settles all plans alike."""
-        if planner is not None or size == 1:
-            inner = await _connect(url, size, planner or {})
+        """Connect; at least one connection must answer. `planner` adds settings of the planner."""
+        given = planner or {}
+        if size == 1:
+            inner = await _connect(url, size, given)
             return cls(inner, inner, url)
-        writes = await _connect(url, size // 2, _KEPT_PLANS)
-        return cls(await _connect(url, size - size // 2, {}), writes, url)
+        writes = await _connect(url, size // 2, {**given, **_KEPT_PLANS})
+        return cls(await _connect(url, size - size // 2, given), writes, url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same bell wakes both."""
