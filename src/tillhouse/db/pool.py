@@ -136,7 +136,7 @@ class Db:
 
     async def _open(self) -> Any:
         if self._is_over:
-            raise RuntimeError("A statement was the whole transaction, so nothing may follow.")
+            raise RuntimeError("What was written is lasting already: nothing may follow.")
         connection = await self._hold()
         self._connection = connection
         if self.write:
