@@ -48,6 +48,9 @@ async def test_nothing_follows_a_whole_write(pool: Pool) -> None:
     """What came after it would be a transaction of its own, so it is refused."""
     db = pool.writer(is_brief=True)
     await db.whole(WRITE, "one")
+    assert not db.can_be_whole
+    with pytest.raises(RuntimeError, match="is over"):
+        await db.whole(WRITE, "two")
     with pytest.raises(RuntimeError, match="nothing may follow"):
         await db.execute(WRITE, "two")
     await db.commit()

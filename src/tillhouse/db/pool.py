@@ -114,7 +114,7 @@ class Db:
     @property
     def can_be_whole(self) -> bool:
         """Whether one statement may yet be all that is written."""
-        return self._is_brief and self._connection is None
+        return self._is_brief and self._connection is None and not self._is_over
 
     async def ahead(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
         """A row that is read without locks: before the transaction, if it hasn't begun."""
@@ -127,7 +127,7 @@ class Db:
     async def whole(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
         """Run the one statement that writes; it is lasting when this returns."""
         if not self.can_be_whole:
-            raise RuntimeError("A transaction has begun, or may go on.")
+            raise RuntimeError("A transaction has begun, may go on, or is over.")
         connection = await self._hold()
         self._pool.statements += 1
         row = await connection.fetchrow(sql, *args)
