@@ -1,17 +1,18 @@
 """The ceiling of orders: an ASGI function that sends the statements of an order and nothing else.
 
 The statements are those that the application sent for orders like these; ids, codes and keys are
-put in anew, so that each request writes what an order writes. Nothing is parsed, checked or
-built, and no key is checked: what the application needs beyond this is its own cost.
+put in anew, so that each request writes what an order writes. Those that wait at the same time
+share a statement, as in the application. Nothing is parsed, checked or built, and no key is
+checked: what the application needs beyond this is its own cost.
 """
 
 import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString, cast
 from uuid import UUID
 
 from bench.recording import Recorder, Statement
@@ -117,7 +118,12 @@ class Ceiling:
         db = Db(self._pool, write=True, is_brief=True)
         try:
             for method, sql, fills in template.statements:
-                await getattr(db, method)(sql, *[fill(values) for fill in fills])
+                args = [fill(values) for fill in fills]
+                if method == "whole":
+                    await self._lanes.write(db, _write, sql, args)
+                else:
+                    assert method == "ahead", method
+                    await self._lanes.share(_read, sql, args)
             await db.commit()
         finally:
             await db.release()
@@ -126,7 +132,7 @@ class Ceiling:
         await receive()
         recorder = Recorder(dict(os.environ))
         app = await recorder.start()
-        self._pool = app.house.pool
+        self._pool, self._lanes = app.house.pool, app.house.lanes
         token = self._scene["token"]
         templates: list[Template] = []
         answers: list[Any] = []
@@ -150,6 +156,25 @@ class Ceiling:
         await receive()
         await app.stop()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _read(db: Db, sql: str, each: Sequence[list[Any]]) -> None:
+    await db.ahead(cast("LiteralString", sql), *map(_joined, zip(*each, strict=True)))
+
+
+async def _write(db: Db, sql: str, each: Sequence[list[Any]]) -> bool:
+    """One statement for all of them: rows in JSON and arrays are joined, anything else is equal."""
+    await db.whole(cast("LiteralString", sql), *map(_joined, zip(*each, strict=True)))
+    return True
+
+
+def _joined(values: tuple[Any, ...]) -> Any:
+    first = values[0]
+    if isinstance(first, list):
+        return [one for value in values for one in value]
+    if isinstance(first, str) and first.startswith("["):
+        return "[" + ",".join(filter(None, (value[1:-1] for value in values))) + "]"
+    return first
 
 
 async def _post(recorder: Recorder, token: str, body: Any, key: str) -> Any:

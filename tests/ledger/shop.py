@@ -172,7 +172,9 @@ class Shop:
             store_id=None,
             happened_at=happened_at,
         )
-        await record_postings(db, (self.book, now(), self.currency), origin, rows(made, first))
+        await record_postings(
+            db, (self.book, now(), self.currency), origin, rows(order.id, made, first)
+        )
 
     async def accounts(self) -> dict[tuple[str, UUID], Decimal]:
         """Debits less credits of each account that isn't even, from the transfers alone."""

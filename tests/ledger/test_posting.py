@@ -133,11 +133,10 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
     order = Order(new_id(), "", before)
     origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)
     place = (shop.book, shop.moment, shop.currency)
+    written = rows(order.id, postings(before, after, shop.currency), 0)
     with pytest.raises(asyncpg.CheckViolationError) as caught:
         async with shop.house.pool.transaction() as db:
-            await record_postings(
-                db, place, origin, rows(postings(before, after, shop.currency), 0)
-            )
+            await record_postings(db, place, origin, written)
     assert refused([caught.value]) == [SPENT]
     assert await shop.accounts() == {}
 
@@ -145,7 +144,7 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
 async def test_the_same_is_never_posted_twice(shop: Shop) -> None:
     """Who comes with a number that was used is refused, whatever it is for."""
     order = await shop.sell(stand(1000, 400))
-    first = rows(postings(None, order.stand, shop.currency), 0)
+    first = rows(order.id, postings(None, order.stand, shop.currency), 0)
     origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
         async with shop.house.pool.transaction() as db:

@@ -69,7 +69,7 @@ OWNERS = {
 BRICK = "the text is the owner's own brick, spliced in: decision 0021"
 
 # An order is placed by one statement, in a transaction or as the whole of it.
-_PLACES = ("orders.store.place.insert_order", "orders.store.place.insert_whole_order")
+_PLACES = ("orders.store.place.insert_order", "orders.store.place.insert_orders")
 _PLACED = {
     "ledger_accounts": BRICK,
     "ledger_balances": BRICK,

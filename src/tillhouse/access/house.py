@@ -7,6 +7,7 @@ from tillhouse.access.passwords import Passwords
 from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
+from tillhouse.db.lanes import Lanes
 from tillhouse.db.pool import Pool
 from tillhouse.settings import Settings
 
@@ -16,6 +17,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: Settings
     pool: Pool
+    lanes: Lanes
     vault: Vault
     tokens: Tokens
     passwords: Passwords
@@ -34,6 +36,7 @@ async def open_house(settings: Settings, database_url: str, master_key: str) -> 
     return House(
         settings=settings,
         pool=pool,
+        lanes=Lanes(pool),
         vault=vault,
         tokens=Tokens(vault.derive("access tokens")),
         passwords=Passwords(),

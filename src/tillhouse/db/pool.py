@@ -134,6 +134,10 @@ class Db:
         self._is_over = True
         return row
 
+    def end(self) -> None:
+        """Note that what was to be written is lasting, by another handle: nothing may follow."""
+        self._is_over = True
+
     async def _open(self) -> Any:
         if self._is_over:
             raise RuntimeError("What was written is lasting already: nothing may follow.")

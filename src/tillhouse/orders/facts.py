@@ -110,20 +110,25 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that one order rests on."""
+class Common(msgspec.Struct, frozen=True, kw_only=True):
+    """What orders rest on that were looked up together: more than each of them names."""
 
     trade: Trade
     store: StoreFacts | None
-    customer: CustomerShown | None
-    session: SessionFacts | None
-    server_name: str | None
-    term: TermShown | None
     products: dict[UUID, ProductFacts]
     options: dict[UUID, OptionFacts]
     # Of the tags that are given by id, those that there are.
     tags: dict[UUID, TagShown]
     # Whether customers hear that their order is in the kitchen.
     tells_queued: bool
+
+
+class Facts(Common, frozen=True, kw_only=True):
+    """Everything that one order rests on."""
+
+    customer: CustomerShown | None
+    session: SessionFacts | None
+    server_name: str | None
+    term: TermShown | None
     # An order that this idempotency key made long ago.
     earlier: Earlier | None

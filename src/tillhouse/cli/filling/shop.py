@@ -52,7 +52,7 @@ async def furnish(call: Call) -> Shop:
     tags = await places.tag_ids(call, list(names.TAGS))
     products = await _products(call)
     wanted = Wanted(products=products, variants=[], bare_products=products, options=[], tags=[])
-    facts = await find_facts(call.db, call.book.id, wanted)
+    facts = (await find_facts(call.db, (call.book.id, None, None), [wanted])).of(wanted)
     goods = [(p, v) for p in (facts.products[one] for one in products) for v in p.variants]
     if not goods:
         raise CommandError("The demo business has nothing to sell: its products are gone.")

@@ -6,15 +6,18 @@
 
 What the surrounding statement defines, by these columns (`GIVEN` defines the first three):
 
-    posting  id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind, sequence
-    receipt  id, reference, type, method, amount
-    owing    id, customer_id, balance, closes
-    source   order_id, customer_id, store_id, happened_at: one row, or none, and nothing is written
+    posting  order_id, id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind,
+             sequence
+    receipt  order_id, id, reference, type, method, amount
+    owing    order_id, id, customer_id, balance, closes
+    source   order_id, customer_id, store_id, happened_at: of an order without a row nothing is
+             written
 
 Everywhere $1 is the book, $2 now, $3 the currency. `GIVEN` reads the first three from JSON, as
 $4, $5 and $6; `rows` makes what is in it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import LiteralString
@@ -30,16 +33,17 @@ from tillhouse.ledger.rules import Postings, Transfer
 
 GIVEN: LiteralString = """
     posting AS (
-        SELECT * FROM json_to_recordset($4) AS p (id uuid, debit_kind text, debit_owner uuid,
-            credit_kind text, credit_owner uuid, amount numeric, kind text, sequence integer)
+        SELECT * FROM json_to_recordset($4) AS p (order_id uuid, id uuid, debit_kind text,
+            debit_owner uuid, credit_kind text, credit_owner uuid, amount numeric, kind text,
+            sequence integer)
     ),
     receipt AS (
-        SELECT * FROM json_to_recordset($5) AS r (id uuid, reference text, type text,
-            method text, amount numeric)
+        SELECT * FROM json_to_recordset($5) AS r (order_id uuid, id uuid, reference text,
+            type text, method text, amount numeric)
     ),
     owing AS (
-        SELECT * FROM json_to_recordset($6) AS o (id uuid, customer_id uuid, balance numeric,
-            closes text)
+        SELECT * FROM json_to_recordset($6) AS o (order_id uuid, id uuid, customer_id uuid,
+            balance numeric, closes text)
     )
 """
 
@@ -49,7 +53,7 @@ _TRANSFERS: LiteralString = """
     opened AS (
         INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
         SELECT DISTINCT $1::uuid, side.kind, side.owner_id, $3::text, $2::timestamptz
-        FROM posting p CROSS JOIN source
+        FROM posting p JOIN source USING (order_id)
         CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner), (p.credit_kind, p.credit_owner))
             AS side (kind, owner_id)
         ORDER BY 2, 3
@@ -61,24 +65,24 @@ _TRANSFERS: LiteralString = """
             credit_owner, amount, currency, kind, source_type, source_id, sequence, happened_at,
             created_at)
         SELECT $1::uuid, p.id, p.debit_kind, p.debit_owner, p.credit_kind, p.credit_owner,
-            p.amount, $3::text, p.kind, 'order', source.order_id, p.sequence,
+            p.amount, $3::text, p.kind, 'order', order_id, p.sequence,
             source.happened_at, $2::timestamptz
-        FROM posting p CROSS JOIN source
+        FROM posting p JOIN source USING (order_id)
     ),
     seen AS (
         INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
             order_id, customer_id, store_id, happened_at, created_at, updated_at)
         SELECT $1::uuid, r.id, r.reference, r.type, 'successful', r.method, r.amount, $3::text,
-            source.order_id, source.customer_id, source.store_id, source.happened_at,
+            order_id, source.customer_id, source.store_id, source.happened_at,
             $2::timestamptz, $2::timestamptz
-        FROM receipt r CROSS JOIN source
+        FROM receipt r JOIN source USING (order_id)
     )
 """
 
 _BOUNDS: LiteralString = """
     turnover AS MATERIALIZED (
         SELECT side.kind, side.owner_id, sum(side.debit) AS debits, sum(side.credit) AS credits
-        FROM posting p CROSS JOIN source
+        FROM posting p JOIN source USING (order_id)
         CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount, 0),
             (p.credit_kind, p.credit_owner, 0, p.amount)) AS side (kind, owner_id, debit, credit)
         WHERE side.kind IN ('wallet', 'customer_credit')
@@ -114,7 +118,7 @@ _BOUNDS: LiteralString = """
     settled AS (
         UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
             updated_at = $2::timestamptz
-        FROM owing o CROSS JOIN source
+        FROM owing o JOIN source USING (order_id)
         WHERE d.book_id = $1::uuid AND d.order_id = source.order_id AND d.status = 'active'
             AND o.closes IS NOT NULL
         RETURNING d.id
@@ -122,9 +126,9 @@ _BOUNDS: LiteralString = """
     owed AS (
         INSERT INTO debts AS d (book_id, id, order_id, customer_id, status, balance, currency,
             opened_at, updated_at)
-        SELECT $1::uuid, o.id, source.order_id, o.customer_id, 'active', o.balance, $3::text,
+        SELECT $1::uuid, o.id, order_id, o.customer_id, 'active', o.balance, $3::text,
             source.happened_at, $2::timestamptz
-        FROM owing o CROSS JOIN source
+        FROM owing o JOIN source USING (order_id)
         WHERE o.closes IS NULL AND (SELECT count(*) FROM settled) >= 0
         ON CONFLICT (book_id, order_id) WHERE status = 'active'
             DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
@@ -138,6 +142,7 @@ POST: LiteralString = _TRANSFERS + "," + _BOUNDS
 class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of `posting`."""
 
+    order_id: UUID
     id: UUID
     debit_kind: str
     debit_owner: UUID
@@ -151,6 +156,7 @@ class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
 class ReceiptRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of `receipt`."""
 
+    order_id: UUID
     id: UUID
     reference: str
     type: str
@@ -161,6 +167,7 @@ class ReceiptRow(msgspec.Struct, frozen=True, kw_only=True):
 class OwingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of `owing`."""
 
+    order_id: UUID
     id: UUID
     customer_id: UUID
     balance: Decimal
@@ -174,6 +181,15 @@ class Rows(msgspec.Struct, frozen=True):
     receipt: list[ReceiptRow]
     owing: list[OwingRow]
 
+    @classmethod
+    def of(cls, each: Sequence["Rows"]) -> "Rows":
+        """Those of several orders, which one statement writes."""
+        return cls(
+            [row for rows in each for row in rows.posting],
+            [row for rows in each for row in rows.receipt],
+            [row for rows in each for row in rows.owing],
+        )
+
     @property
     def post(self) -> LiteralString:
         """The brick for these: without balances and debts, where there are none to keep."""
@@ -183,25 +199,40 @@ class Rows(msgspec.Struct, frozen=True):
         return POST if has_bounds else _TRANSFERS
 
 
-def rows(postings: Postings, first: int) -> Rows:
+def rows(order_id: UUID, postings: Postings, first: int) -> Rows:
     """Give each row its id and each transfer its number; `first` is the order's next one."""
     return Rows(
-        [_posting(transfer, number) for number, transfer in enumerate(postings.transfers, first)],
+        [
+            _posting(order_id, transfer, number)
+            for number, transfer in enumerate(postings.transfers, first)
+        ],
         [
             ReceiptRow(
-                id=new_id(), reference=_reference(), type=r.type, method=r.method, amount=r.amount
+                order_id=order_id,
+                id=new_id(),
+                reference=_reference(),
+                type=r.type,
+                method=r.method,
+                amount=r.amount,
             )
             for r in postings.receipts
         ],
         [
-            OwingRow(id=new_id(), customer_id=o.customer_id, balance=o.balance, closes=o.closes)
+            OwingRow(
+                order_id=order_id,
+                id=new_id(),
+                customer_id=o.customer_id,
+                balance=o.balance,
+                closes=o.closes,
+            )
             for o in postings.owing
         ],
     )
 
 
-def _posting(transfer: Transfer, number: int) -> PostingRow:
+def _posting(order_id: UUID, transfer: Transfer, number: int) -> PostingRow:
     return PostingRow(
+        order_id=order_id,
         id=new_id(),
         debit_kind=transfer.debit.kind,
         debit_owner=transfer.debit.owner_id,

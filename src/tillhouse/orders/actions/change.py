@@ -124,7 +124,7 @@ async def _write(call: Call, before: Standing, after: Standing) -> None:
             happened_at=call.now,
         )
         book = (call.book.id, call.now, before.currency)
-        await record_postings(call.db, book, origin, rows(posted, first))
+        await record_postings(call.db, book, origin, rows(before.id, posted, first))
     is_over = after.deleted_at is not None or after.status == "cancelled"
     if is_over and before.ticket_id is not None:
         await close(call, before.id)

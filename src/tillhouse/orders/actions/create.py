@@ -28,8 +28,15 @@ from tillhouse.orders.rules import create as rules
 from tillhouse.orders.rules import fresh
 from tillhouse.orders.rules.create import Sale, uuid_of
 from tillhouse.orders.rules.lines import Line, line
-from tillhouse.orders.store.facts import Wanted, find_facts
-from tillhouse.orders.store.place import Entry, Kept, Written, insert_order, insert_whole_order
+from tillhouse.orders.store.facts import Place, Wanted, find_facts
+from tillhouse.orders.store.place import (
+    Entry,
+    Kept,
+    Recording,
+    Written,
+    insert_order,
+    insert_orders,
+)
 from tillhouse.orders.store.show import show_order
 from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
 from tillhouse.webhooks.emit import emit_all, mark, prepare, source
@@ -46,7 +53,7 @@ class NotRecorded(
 
 async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
     """Everything that is wrong with a new order, also of a wrong form."""
-    facts = await find_facts(call.db, call.book.id, wanted_of(call, new))
+    facts = await facts_of(call, new)
     found = rules.new_faults(new, facts, call.now)
     with suppress(Gap):
         found += await promotion.faults(call, new.promotion_id)
@@ -67,7 +74,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 async def create(call: Call, new: NewOrder) -> Outcome:
     """Record the order, unless an earlier request with the same key did."""
-    facts = await find_facts(call.db, call.book.id, wanted_of(call, new))
+    facts = await facts_of(call, new)
     if facts.earlier is not None:
         return Outcome(order=await _earlier(call, facts.earlier), is_replay=True)
     check(rules.new_faults(new, facts, call.now) + await promotion.faults(call, new.promotion_id))
@@ -113,13 +120,17 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
         source(call), announce.created(call, entry, sale), call.now,
         followed_by=2 * len(entry.moves),
     )  # fmt: skip
-    place = (call.book.id, call.now)
-    if order is not None and _is_all(call, facts, entry, kept):
-        queued = await insert_whole_order(call.db, place, entry, told, kept)
-        if queued is not None:
-            mark(call.db, queued)
-            return Outcome(order=order, is_kept=kept is not None)
-    written = await insert_order(call.db, place, entry, told, kept)
+    place = (call.book.id, facts.trade.currency)
+    recording = Recording(call.now, entry, told, kept)
+    if (
+        order is not None
+        and _is_all(call, facts, entry, kept)
+        and await call.house.lanes.write(
+            call.db, insert_orders, place, recording, weight=len(entry.items)
+        )
+    ):
+        return Outcome(order=order, is_kept=kept is not None)
+    written = await insert_order(call.db, place, recording)
     mark(call.db, written.queued)
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
@@ -196,31 +207,45 @@ async def _shown(call: Call, order_id: UUID) -> Order:
     return order
 
 
+async def facts_of(call: Call, new: NewOrder) -> Facts:
+    """What the order rests on: looked up with others, unless this call has begun to write."""
+    place, wanted = place_of(call, new), wanted_of(call, new)
+    if call.db.can_be_whole:
+        weight = 1 + len(wanted.products)
+        found = await call.house.lanes.share(find_facts, place, wanted, weight=weight)
+    else:
+        found = await find_facts(call.db, place, [wanted])
+    return found.of(wanted)
+
+
+def place_of(call: Call, new: NewOrder) -> Place:
+    """The book and the store that the order names."""
+    return call.book.id, _given(new, "store_id"), _given(new, "store_name")
+
+
 def wanted_of(call: Call, new: NewOrder) -> Wanted:
     """The ids that the order names, as far as they can be read."""
-
-    def given(name: str) -> Any:
-        try:
-            return getattr(new, name)
-        except Gap:
-            return None
-
-    items: list[NewItem] = given("items") or []
+    items: list[NewItem] = _given(new, "items") or []
     named = [ids for ids in map(_ids, items) if ids.product]
     return Wanted(
-        store_id=given("store_id"),
-        store_name=given("store_name"),
-        customer_id=given("customer_id"),
-        session_id=given("table_session_id"),
-        server_id=given("served_by_user_id"),
-        term_id=given("academic_term_id"),
+        customer_id=_given(new, "customer_id"),
+        session_id=_given(new, "table_session_id"),
+        server_id=_given(new, "served_by_user_id"),
+        term_id=_given(new, "academic_term_id"),
         products=list({ids.product for ids in named if ids.product}),
         variants=list({ids.variant for ids in named if ids.variant}),
         bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),
-        tags=[tag for tag in map(uuid_of, given("tags") or []) if tag],
+        tags=[tag for tag in map(uuid_of, _given(new, "tags") or []) if tag],
         options=list({option for ids in named for option in ids.options}),
         key=call.once.key if call.once else None,
     )
+
+
+def _given(new: NewOrder, name: str) -> Any:
+    try:
+        return getattr(new, name)
+    except Gap:
+        return None
 
 
 class _Ids(msgspec.Struct):
@@ -240,7 +265,7 @@ def _ids(item: NewItem) -> _Ids:
 
 def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUID | None) -> Entry:
     order_id = new_id()
-    items = [_item(one, place) for place, one in enumerate(sale.lines)]
+    items = [_item(order_id, one, place) for place, one in enumerate(sale.lines)]
     stand = Stand(
         total=sale.totals.total,
         paid=sale.amount_paid,
@@ -249,7 +274,7 @@ def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUI
         status=sale.status,
     )
     posted = postings(None, stand, facts.trade.currency)
-    moves = stock.moves(sale.needs, items, reserves=sale.status == "scheduled")
+    moves = stock.moves(order_id, sale.needs, items, reserves=sale.status == "scheduled")
     order = {
         **_order(call, new, facts, sale),
         "id": order_id,
@@ -257,16 +282,18 @@ def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUI
         "promotion_customer_id": customer_id if new.promotion_id else None,
         "stock_state": _stock_state(sale) if moves else "none",
         "stock_round": 0,
+        "created_at": iso(call.now),
         "postings": posted.used,
         "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
     }
     return Entry(
+        id=order_id,
+        has_session=new.table_session_id is not None,
+        has_ticket=order["ticket_id"] is not None,
         order=order,
         items=items,
         moves=moves,
         postings=posted,
-        has_session=new.table_session_id is not None,
-        has_ticket=order["ticket_id"] is not None,
     )
 
 
@@ -324,11 +351,12 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
     }
 
 
-def _item(one: Line, place: int) -> dict[str, Any]:
+def _item(order_id: UUID, one: Line, place: int) -> dict[str, Any]:
     variant = one.variant
     is_named = variant is not None and not variant.is_implicit
     return {
         "id": new_id(),
+        "order_id": order_id,
         "position": place,
         "line_type": one.line_type,
         "product_id": one.product.id if one.product else None,

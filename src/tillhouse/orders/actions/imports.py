@@ -29,7 +29,7 @@ from tillhouse.orders.actions import create, promotion
 from tillhouse.orders.rules import create as rules
 from tillhouse.orders.rules import sheet
 from tillhouse.orders.rules.sheet import Asked
-from tillhouse.orders.store.facts import Wanted, find_facts
+from tillhouse.orders.store.facts import Place, Wanted, find_facts
 from tillhouse.orders.store.imports import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.webhooks.emit import Source
@@ -266,25 +266,29 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
 async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool) -> None:
     """Everything that rules find wrong; those that rest on the same facts are judged together."""
     country = await find_country(call.db, call.book.id)
-    groups: defaultdict[tuple[object, ...], list[tuple[_Case, NewOrder, Wanted]]]
+    groups: defaultdict[tuple[Place, UUID | None], list[tuple[_Case, NewOrder, Wanted]]]
     groups = defaultdict(list)
     for case in cases:
         new = case.new
         if new is None:
             continue
         case.faults += _own_faults(case.asked, country, takes_now=takes_now)
-        wanted = create.wanted_of(call, new)
-        same = (wanted.store_id, wanted.store_name, wanted.customer_id, wanted.session_id,
-                wanted.server_id, wanted.term_id, _promotion_of(new))  # fmt: skip
-        groups[same].append((case, new, wanted))
-    for group in groups.values():
-        await _judge_group(call, group)
+        same = (create.place_of(call, new), _promotion_of(new))
+        groups[same].append((case, new, create.wanted_of(call, new)))
+    for (place, promotion_id), group in groups.items():
+        promoted = await promotion.faults(call, promotion_id)
+        await _judge_group(call, place, group, promoted)
 
 
-async def _judge_group(call: Call, group: Sequence[tuple[_Case, NewOrder, Wanted]]) -> None:
-    facts = await find_facts(call.db, call.book.id, _joined([wanted for _, _, wanted in group]))
-    promoted = await promotion.faults(call, _promotion_of(group[0][1]))
-    for case, new, _ in group:
+async def _judge_group(
+    call: Call,
+    place: Place,
+    group: Sequence[tuple[_Case, NewOrder, Wanted]],
+    promoted: Sequence[FieldError],
+) -> None:
+    found_facts = await find_facts(call.db, place, [wanted for _, _, wanted in group])
+    for case, new, wanted in group:
+        facts = found_facts.of(wanted)
         named = {fault.field for fault in case.faults}
         ruled = sheet.in_skus(rules.new_faults(new, facts, call.now), case.asked, case.missing)
         found = [*ruled, *promoted]
@@ -312,15 +316,3 @@ def _promotion_of(new: NewOrder) -> UUID | None:
         return new.promotion_id
     except Gap:
         return None
-
-
-def _joined(wants: Sequence[Wanted]) -> Wanted:
-    """One look for the ids of many orders."""
-    return msgspec.structs.replace(
-        wants[0],
-        products=list({id_ for wanted in wants for id_ in wanted.products}),
-        variants=list({id_ for wanted in wants for id_ in wanted.variants}),
-        bare_products=list({id_ for wanted in wants for id_ in wanted.bare_products}),
-        options=list({id_ for wanted in wants for id_ in wanted.options}),
-        tags=list({id_ for wanted in wants for id_ in wanted.tags}),
-    )

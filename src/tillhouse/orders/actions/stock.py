@@ -18,7 +18,7 @@ from tillhouse.orders.store.change import Holding, list_holdings
 
 
 def moves(
-    needs: Iterable[Need], items: Sequence[Mapping[str, Any]], *, reserves: bool
+    order_id: UUID, needs: Iterable[Need], items: Sequence[Mapping[str, Any]], *, reserves: bool
 ) -> list[dict[str, Any]]:
     """The moves of a new order: it takes what it sells, and reserves what it promises."""
     return [
@@ -29,6 +29,7 @@ def moves(
             "kind": "reservation" if reserves else "sale",
             "on_hand_change": ZERO if reserves else -need.quantity,
             "reserved_change": need.quantity if reserves else ZERO,
+            "order_id": order_id,
             "order_item_id": items[need.line]["id"],
             "allows": need.allows,
         }

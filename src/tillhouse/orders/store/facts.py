@@ -1,8 +1,9 @@
-"""The one statement that gathers what a new order rests on."""
+"""The one statement that gathers what new orders rest on."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -10,6 +11,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.orders.facts import (
+    Common,
     ComponentFacts,
     Earlier,
     Facts,
@@ -24,12 +26,13 @@ from tillhouse.orders.facts import (
 from tillhouse.orders.types import CustomerShown, TagShown, TermShown
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 # Every parameter has its type, also in a statement that doesn't ask for what it names.
 _GIVEN: LiteralString = """
     WITH given AS (
-        SELECT $2::uuid, $3::text, $4::uuid, $5::uuid, $6::uuid, $7::uuid, $8::uuid[], $9::uuid[],
-            $10::uuid[], $11::uuid[], $12::text, $13::uuid[]
+        SELECT $2::uuid, $3::text, $4::uuid[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[],
+            $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[]
     ), place AS (
         SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
         WHERE s.book_id = $1 AND s.deleted_at IS NULL AND """
@@ -50,26 +53,26 @@ _TRADE: LiteralString = """
         EXISTS (SELECT FROM stage_messages g
             WHERE g.book_id = $1 AND g.stage = 'queued' AND g.is_sent) AS tells_queued"""
 
-_CUSTOMER: LiteralString = """,
-        (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
-                'whatsappNumber', c.whatsapp_number)
+_CUSTOMERS: LiteralString = """,
+        (SELECT json_agg(json_build_object('id', c.id, 'name', c.name,
+                'phoneNumber', c.phone_number, 'whatsappNumber', c.whatsapp_number))
             FROM customers c
-            WHERE c.book_id = $1 AND c.id = $4 AND c.deleted_at IS NULL) AS customer"""
+            WHERE c.book_id = $1 AND c.id = ANY($4) AND c.deleted_at IS NULL) AS customers"""
 
-_SESSION: LiteralString = """,
-        (SELECT json_build_object('status', s.status, 'label', d.label,
-                'store_id', d.store_id)
+_SESSIONS: LiteralString = """,
+        (SELECT json_agg(json_build_object('id', s.id, 'status', s.status, 'label', d.label,
+                'store_id', d.store_id))
             FROM table_sessions s
             JOIN dining_tables d ON d.book_id = $1 AND d.id = s.table_id
-            WHERE s.book_id = $1 AND s.id = $5) AS session"""
+            WHERE s.book_id = $1 AND s.id = ANY($5)) AS sessions"""
 
-_SERVER: LiteralString = """,
-        (SELECT u.name FROM members m JOIN users u ON u.id = m.user_id
-            WHERE m.business_id = t.id AND m.user_id = $6) AS server_name"""
+_SERVERS: LiteralString = """,
+        (SELECT json_object_agg(u.id, u.name) FROM members m JOIN users u ON u.id = m.user_id
+            WHERE m.business_id = t.id AND m.user_id = ANY($6)) AS servers"""
 
-_TERM: LiteralString = """,
-        (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
-            WHERE a.book_id = $1 AND a.id = $7 AND a.deleted_at IS NULL) AS term"""
+_TERMS: LiteralString = """,
+        (SELECT json_agg(json_build_object('id', a.id, 'name', a.name)) FROM academic_terms a
+            WHERE a.book_id = $1 AND a.id = ANY($7) AND a.deleted_at IS NULL) AS terms"""
 
 _PRODUCTS: LiteralString = """,
         (SELECT json_agg(json_build_object('id', p.id, 'name', p.name, 'type', p.type,
@@ -125,9 +128,9 @@ _TAGS: LiteralString = """,
             FROM tags g WHERE g.book_id = $1 AND g.id = ANY($13)) AS tags"""
 
 _EARLIER: LiteralString = """,
-        (SELECT json_build_object('id', e.id,
-                'fingerprint', encode(e.idempotency_fingerprint, 'hex'))
-            FROM orders e WHERE e.book_id = $1 AND e.idempotency_key = $12) AS earlier"""
+        (SELECT json_object_agg(e.idempotency_key, json_build_object('id', e.id,
+                'fingerprint', encode(e.idempotency_fingerprint, 'hex')))
+            FROM orders e WHERE e.book_id = $1 AND e.idempotency_key = ANY($12)) AS earlier"""
 
 _OF_BUSINESS: LiteralString = """
     FROM books k JOIN businesses t ON t.id = k.business_id WHERE k.id = $1
@@ -135,10 +138,8 @@ _OF_BUSINESS: LiteralString = """
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the request names: looked up all at once."""
+    """What one request names besides its store."""
 
-    store_id: UUID | None = None
-    store_name: str | None = None
     customer_id: UUID | None = None
     session_id: UUID | None = None
     server_id: UUID | None = None
@@ -168,69 +169,114 @@ class _Group(GroupFacts, frozen=True, kw_only=True):
     product_id: UUID
 
 
+class _Session(SessionFacts, frozen=True, kw_only=True):
+    id: UUID
+
+
 class _Component(msgspec.Struct, kw_only=True):
     product_id: UUID
     variant_id: UUID
     quantity: Decimal
 
 
-async def find_facts(db: Db, book_id: UUID, wanted: Wanted) -> Facts:
-    """Business, store, customer, session, products, prices, stock places, options."""
-    row = await db.ahead(
-        _statement(wanted),
-        book_id,
-        wanted.store_id,
-        wanted.store_name,
-        wanted.customer_id,
-        wanted.session_id,
-        wanted.server_id,
-        wanted.term_id,
-        wanted.products,
-        wanted.variants,
-        wanted.bare_products,
-        wanted.options,
-        wanted.key,
-        wanted.tags,
-    )
+class Found(msgspec.Struct, frozen=True):
+    """What was found for several orders."""
+
+    common: Common
+    customers: dict[UUID, CustomerShown]
+    sessions: dict[UUID, SessionFacts]
+    servers: dict[UUID, str]
+    terms: dict[UUID, TermShown]
+    earlier: dict[str, Earlier]
+
+    def of(self, wanted: Wanted) -> Facts:
+        """What one of them rests on."""
+        return Facts(
+            **_fields(self.common),
+            customer=_named(self.customers, wanted.customer_id),
+            session=_named(self.sessions, wanted.session_id),
+            server_name=_named(self.servers, wanted.server_id),
+            term=_named(self.terms, wanted.term_id),
+            earlier=_named(self.earlier, wanted.key),
+        )
+
+
+Place = tuple[UUID, UUID | None, str | None]
+"""The book and the store, by id or by name, that orders looked up together have in common."""
+
+
+async def find_facts(db: Db, place: Place, wants: Sequence[Wanted]) -> Found:
+    """Business, store, customers, sessions, products, prices, stock places, options."""
+    named = {name: _all(wants, name) for name in _ONE + _MANY}
+    row = await db.ahead(_statement(place, named), *place, *(named[name] for name in _ORDER))
     assert row is not None, "every call has a book"  # noqa: S101
-    return _facts(row)
+    return _found(row)
 
 
-def _statement(wanted: Wanted) -> LiteralString:
-    """The parts that this order takes; what nobody named isn't looked for."""
-    by = "id" if wanted.store_id else "name" if wanted.store_name is not None else "none"
-    parts: list[tuple[object, LiteralString]] = [
-        (wanted.customer_id, _CUSTOMER),
-        (wanted.session_id, _SESSION),
-        (wanted.server_id, _SERVER),
-        (wanted.term_id, _TERM),
-        (wanted.products, _PRODUCTS),
-        (wanted.options, _OPTIONS),
-        (wanted.tags, _TAGS),
-        (wanted.key, _EARLIER),
-    ]
+# Of what a request names one of, and of what several.
+_ONE = ("customer_id", "session_id", "server_id", "term_id", "key")
+_MANY = ("products", "variants", "bare_products", "options", "tags")
+# Behind book and store, which are $1 to $3.
+_ORDER = (
+    "customer_id", "session_id", "server_id", "term_id", "products", "variants", "bare_products",
+    "options", "key", "tags",
+)  # fmt: skip
+
+
+def _all(wants: Sequence[Wanted], name: str) -> list[Any]:
+    """What they name, each thing once."""
+    if name in _ONE:
+        return list({one for wanted in wants if (one := getattr(wanted, name)) is not None})
+    return list({one for wanted in wants for one in getattr(wanted, name)})
+
+
+def _statement(place: Place, named: Mapping[str, Sequence[Any]]) -> LiteralString:
+    """The parts that these orders take; what nobody named isn't looked for."""
+    _, store_id, store_name = place
+    by = "id" if store_id else "name" if store_name is not None else "none"
     sql = _GIVEN + _PLACES[by] + _TRADE
-    for is_named, part in parts:
-        if is_named:
+    for name, part in _PARTS.items():
+        if named[name]:
             sql += part
     return sql + _OF_BUSINESS
 
 
-def _facts(row: Record) -> Facts:
-    options = _list(row.get("options"), OptionFacts)
-    return Facts(
-        trade=msgspec.json.decode(row["trade"], type=Trade),
-        store=_one(row["store"], StoreFacts),
-        customer=_one(row.get("customer"), CustomerShown),
-        session=_one(row.get("session"), SessionFacts),
-        server_name=row.get("server_name"),
-        term=_one(row.get("term"), TermShown),
-        products=_products(row) if row.get("products") else {},
-        options={option.id: option for option in options},
-        tags={tag.id: tag for tag in _list(row.get("tags"), TagShown)},
-        tells_queued=row["tells_queued"],
-        earlier=_one(row.get("earlier"), Earlier),
+_PARTS: dict[str, LiteralString] = {
+    "customer_id": _CUSTOMERS,
+    "session_id": _SESSIONS,
+    "server_id": _SERVERS,
+    "term_id": _TERMS,
+    "products": _PRODUCTS,
+    "options": _OPTIONS,
+    "tags": _TAGS,
+    "key": _EARLIER,
+}
+
+
+def _found(row: Record) -> Found:
+    return Found(
+        common=Common(
+            trade=msgspec.json.decode(row["trade"], type=Trade),
+            store=_one(row["store"], StoreFacts),
+            products=_products(row) if row.get("products") else {},
+            options={option.id: option for option in _list(row.get("options"), OptionFacts)},
+            tags={tag.id: tag for tag in _list(row.get("tags"), TagShown)},
+            tells_queued=row["tells_queued"],
+        ),
+        customers={one.id: one for one in _list(row.get("customers"), CustomerShown)},
+        sessions={one.id: one for one in _list(row.get("sessions"), _Session)},
+        servers=_one(row.get("servers"), dict[UUID, str]) or {},
+        terms={one.id: one for one in _list(row.get("terms"), TermShown)},
+        earlier=_one(row.get("earlier"), dict[str, Earlier]) or {},
     )
+
+
+def _named(found: Mapping[K, T], name: K | None) -> T | None:
+    return None if name is None else found.get(name)
+
+
+def _fields(common: Common) -> dict[str, Any]:
+    return {name: getattr(common, name) for name in Common.__struct_fields__}
 
 
 def _one(text: str | None, type_: type[T]) -> T | None:

@@ -1,0 +1,179 @@
+"""Lanes: works of a kind that wait at the same time go as one statement.
+
+A statement costs before its first row and after its last: its plan is set up and taken down, and
+its commit reaches the disk. Who comes alone goes at once and alone. Who comes while others are
+under way waits for them, and shares the next statement with all who wait by then.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import Any, Generic, TypeVar
+
+import asyncpg
+import msgspec
+
+from tillhouse.db.pool import Db, Pool
+
+T = TypeVar("T")
+P = TypeVar("P", bound=Hashable)
+R = TypeVar("R")
+
+Work = Callable[[Db, P, Sequence[T]], Awaitable[R]]
+"""One statement for all of the items, at a place that they have in common."""
+
+# Of one lane, in this process. One more would find the rows locked that the first one holds.
+UNDER_WAY_MAX = 1
+# What takes longer waits for somebody's lock, and nobody who comes later waits with it.
+STUCK_S = 0.1
+# In one statement: so much that the costs are shared, and so little that nobody waits for long.
+ITEMS_MAX = 16
+WEIGHT_MAX = 200
+
+
+class Apart(Exception):
+    """One of several broke a rule: each goes on alone, and hears whether it was its own."""
+
+
+class Lanes:
+    """The lanes of a process: one for each kind of work and place, while there is somebody."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._lanes: dict[Hashable, _Lane[Any, Any, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    async def share(self, work: Work[P, T, R], place: P, item: T, *, weight: int = 1) -> R:
+        """Do this work for the item in whatever company there is; what came of it for all."""
+        key = (work, place)
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = _Lane(self._pool, work, place, lambda: self._lanes.pop(key, None))
+            self._lanes[key] = lane
+        return await lane.carry(item, weight)
+
+    async def write(
+        self, db: Db, work: Work[P, T, bool], place: P, item: T, *, weight: int = 1
+    ) -> bool:
+        """Write the item, by `Db.whole`, in company; `db` is the handle of its own request.
+
+        False: it could not be had, or somebody in its company could not. Nothing was written then,
+        and `db` is as it was. What any other error means for the item is as it is with `Db.whole`.
+        """
+        if not db.can_be_whole:
+            raise RuntimeError("A transaction has begun, may go on, or is over.")
+        # Whoever waits here with a connection in hand would keep it from those under way.
+        await db.release()
+        try:
+            is_written = await self.share(work, place, item, weight=weight)
+        except Apart:
+            return False
+        if is_written:
+            db.end()
+        return is_written
+
+
+class _Waiting(msgspec.Struct, Generic[T, R], eq=False):
+    item: T
+    weight: int
+    future: "asyncio.Future[R]"
+
+
+class _Lane(Generic[P, T, R]):
+    """Who waits for one kind of work at one place, and which statements are under way."""
+
+    def __init__(
+        self, pool: Pool, work: Work[P, T, R], place: P, on_empty: Callable[[], object]
+    ) -> None:
+        self._pool = pool
+        self._work = work
+        self._place = place
+        self._on_empty = on_empty
+        self._waiting: deque[_Waiting[T, R]] = deque()
+        self._trips: set[asyncio.Task[None]] = set()
+        # Those that others wait for: not what is stuck.
+        self._ahead: set[asyncio.Task[None]] = set()
+
+    async def carry(self, item: T, weight: int) -> R:
+        """Take the item along with the next statement."""
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(item, weight, future))
+        self._start()
+        return await future
+
+    def _start(self) -> None:
+        """Begin another statement, if one may."""
+        if not self._waiting or len(self._ahead) >= UNDER_WAY_MAX:
+            return
+        loop = asyncio.get_running_loop()
+        # Not a task of those who wait: one who gives up must not stop the others.
+        trip = loop.create_task(self._go())
+        self._trips.add(trip)
+        self._ahead.add(trip)
+        trip.add_done_callback(self._end)
+        loop.call_later(STUCK_S, self._make_way, trip)
+
+    def _make_way(self, trip: "asyncio.Task[None]") -> None:
+        if trip in self._ahead:
+            self._ahead.discard(trip)
+            self._start()
+
+    def _end(self, trip: "asyncio.Task[None]") -> None:
+        self._make_way(trip)
+        self._trips.discard(trip)
+        if not self._trips:
+            self._on_empty()
+
+    async def _go(self) -> None:
+        company = self._company()
+        if not company:
+            return
+        trip = asyncio.current_task()
+        assert trip is not None, "it is one"  # noqa: S101
+        try:
+            result = await self._done([one.item for one in company])
+        except asyncio.CancelledError:
+            for one in company:
+                one.future.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - theirs to judge
+            for one in _undone(company):
+                one.future.set_exception(error)
+        else:
+            # The next statement is on its way before anybody is told of this one.
+            self._make_way(trip)
+            for one in _undone(company):
+                one.future.set_result(result)
+
+    async def _done(self, items: Sequence[T]) -> R:
+        db = self._pool.writer(is_brief=True)
+        try:
+            result = await self._work(db, self._place, items)
+            await db.commit()
+        except asyncpg.IntegrityConstraintViolationError as error:
+            if len(items) == 1:
+                raise
+            raise Apart from error
+        finally:
+            await db.rollback()
+        return result
+
+    def _company(self) -> list[_Waiting[T, R]]:
+        """Who goes next: in the order in which they came, as many as one statement takes."""
+        company: list[_Waiting[T, R]] = []
+        weight = 0
+        while self._waiting and len(company) < ITEMS_MAX:
+            weight += self._waiting[0].weight
+            if company and weight > WEIGHT_MAX:
+                break
+            one = self._waiting.popleft()
+            if not one.future.done():
+                company.append(one)
+        return company
+
+
+def _undone(company: Sequence[_Waiting[T, R]]) -> list[_Waiting[T, R]]:
+    """Those whose request still waits."""
+    return [one for one in company if not one.future.done()]
