@@ -40,6 +40,8 @@ EXPONENTS: dict[str, int] = {
 }
 """How many decimals each active ISO 4217 currency has."""
 
+_UNITS = {code: Decimal(1).scaleb(-decimals) for code, decimals in EXPONENTS.items()}
+
 
 class Amount(Decimal):
     """An exact number from the wire: finite, bounded, with at most six decimals."""
@@ -98,8 +100,7 @@ def check_scale(amount: Decimal, currency: str) -> str | None:
 
 def round_money(value: Decimal, currency: str) -> Decimal:
     """Round half-up (half away from zero) to the smallest unit of the currency."""
-    unit = Decimal(1).scaleb(-EXPONENTS[currency])
-    rounded = value.quantize(unit, context=_ROUND_CONTEXT)
+    rounded = value.quantize(_UNITS[currency], context=_ROUND_CONTEXT)
     # No minus before a zero.
     return rounded or rounded.copy_abs()
 

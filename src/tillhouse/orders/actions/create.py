@@ -27,7 +27,7 @@ from tillhouse.orders.facts import Earlier, Facts
 from tillhouse.orders.rules import create as rules
 from tillhouse.orders.rules import fresh
 from tillhouse.orders.rules.create import Sale, uuid_of
-from tillhouse.orders.rules.lines import Line, line
+from tillhouse.orders.rules.lines import Line
 from tillhouse.orders.store.facts import Place, Wanted, find_facts
 from tillhouse.orders.store.place import (
     Entry,
@@ -77,12 +77,12 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     facts = await facts_of(call, new)
     if facts.earlier is not None:
         return Outcome(order=await _earlier(call, facts.earlier), is_replay=True)
-    check(rules.new_faults(new, facts, call.now) + await promotion.faults(call, new.promotion_id))
+    found, lines = rules.judge(new, facts, call.now)
+    check(found + await promotion.faults(call, new.promotion_id))
     if reason := reason_against(call, new, facts):
         raise NotRecorded(reason)
     tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
     customer_id = await _customer_id(call, new)
-    lines = [line(item, facts) for item in new.items]
     if new.promotion_id is not None:
         await _discount(call, new, new.promotion_id, lines, customer_id)
     sale = rules.decide(new, facts, lines, call.now)

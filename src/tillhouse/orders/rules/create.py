@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +11,13 @@ import msgspec
 
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partly import Gap, faults
 from tillhouse.orders.facts import Facts, SessionFacts, VariantFacts
 from tillhouse.orders.rules import lines as line_rules
 from tillhouse.orders.rules import totals as total_rules
 from tillhouse.orders.rules.lines import Line
 from tillhouse.orders.rules.totals import Totals
-from tillhouse.orders.types import NewItem, NewOrder, Status
+from tillhouse.orders.types import NewOrder, Status
 
 PREPARATION_MINUTES = 20
 # A till's clock may be a little ahead of ours.
@@ -56,6 +57,11 @@ class Sale(msgspec.Struct, frozen=True, kw_only=True):
 
 def new_faults(new: NewOrder, facts: Facts, now: datetime) -> list[FieldError]:
     """Everything that is wrong with a new order, as far as it can be judged."""
+    return judge(new, facts, now)[0]
+
+
+def judge(new: NewOrder, facts: Facts, now: datetime) -> tuple[list[FieldError], list[Line]]:
+    """Everything that is wrong with a new order; and its lines with their prices, if nothing is."""
     rules: list[Callable[[], Iterator[FieldError]]] = [
         lambda: _amount_errors("amount_paid", new.amount_paid, facts),
         lambda: _amount_errors("discount_amount", new.discount_amount, facts),
@@ -73,25 +79,31 @@ def new_faults(new: NewOrder, facts: Facts, now: datetime) -> list[FieldError]:
         *_item_rules(new, facts),
     ]
     found = faults(*rules)
-    if not any(error.field.startswith(("items", "discount_amount")) for error in found):
-        found += faults(lambda: _sum_errors(new, facts), lambda: _discount_errors(new, facts))
-    return found
+    if any(error.field.startswith(("items", "discount_amount")) for error in found):
+        return found, []
+    try:
+        lines = [line_rules.line(item, facts) for item in new.items]
+    except Gap:
+        return found, []
+    found += faults(lambda: _sum_errors(new, facts, lines), lambda: _discount_errors(new, lines))
+    return found, lines
 
 
-def _item_rules(new: NewOrder, facts: Facts) -> Iterator[Callable[[], Iterator[FieldError]]]:
-    def rule(
-        check: Callable[[NewItem, int, Facts], Iterator[FieldError]], place: int
-    ) -> Callable[[], Iterator[FieldError]]:
-        return lambda: check(new.items[place], place, facts)
+_ITEM_RULES = (
+    line_rules.line_errors,
+    line_rules.product_errors,
+    line_rules.price_errors,
+    line_rules.modifier_errors,
+)
 
-    # Of a list that isn't one the form has said enough.
-    places: list[int] = []
-    faults(lambda: places.extend(range(len(new.items))) or ())
-    for place in places:
-        yield rule(line_rules.line_errors, place)
-        yield rule(line_rules.product_errors, place)
-        yield rule(line_rules.price_errors, place)
-        yield rule(line_rules.modifier_errors, place)
+
+def _item_rules(new: NewOrder, facts: Facts) -> list[Callable[[], Iterator[FieldError]]]:
+    try:
+        items = list(enumerate(new.items))
+    except Gap:
+        # Of a list that isn't one the form has said enough.
+        return []
+    return [partial(rule, item, place, facts) for place, item in items for rule in _ITEM_RULES]
 
 
 def _amount_errors(name: str, amount: Decimal | None, facts: Facts) -> Iterator[FieldError]:
@@ -160,8 +172,7 @@ def _occurrence_errors(new: NewOrder, now: datetime) -> Iterator[FieldError]:
         yield FieldError("occurred_at", "must not be in the future")
 
 
-def _sum_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
-    lines = [line_rules.line(item, facts) for item in new.items]
+def _sum_errors(new: NewOrder, facts: Facts, lines: Sequence[Line]) -> Iterator[FieldError]:
     charge = Decimal(new.service_charge_amount or 0)
     if sum((one.subtotal for one in lines), charge) >= AMOUNT_LIMIT:
         yield FieldError("items", "must come to less than 10^15")
@@ -169,9 +180,8 @@ def _sum_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
         yield FieldError("items", "must come to less than 10^15 with tax and charges")
 
 
-def _discount_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _discount_errors(new: NewOrder, lines: Sequence[Line]) -> Iterator[FieldError]:
     if new.discount_amount:
-        lines = [line_rules.line(item, facts) for item in new.items]
         yield from discount_errors(new.discount_amount, lines)
 
 
