@@ -280,8 +280,8 @@ class Endpoint:
             return kept, None
         if reply.is_replay and (kept := await self._earlier(visit.db, once)):
             return kept, None
-        body = envelope(reply)
-        if once is not None and not reply.is_kept:
+        body = reply.kept or envelope(reply)
+        if once is not None and reply.kept is None:
             stored = body if reply.stored is None else envelope(reply, data=reply.stored)
             await idempotency.keep(visit.db, once, stored, visit.now)
         await visit.db.commit()

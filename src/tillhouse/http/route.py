@@ -55,8 +55,8 @@ class Reply(msgspec.Struct, Generic[T]):
     after: "Callable[[], Awaitable[Reply[T]]] | None" = None
     # Whether this is what an earlier request did, told again.
     is_replay: bool = False
-    # Whether the handler has kept the answer with the idempotency key itself.
-    is_kept: bool = False
+    # The body, where the handler has kept it with the idempotency key itself.
+    kept: bytes | None = None
     # Further members of the envelope, as the contract names them.
     extra: dict[str, Any] | None = None
 

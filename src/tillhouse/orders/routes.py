@@ -33,7 +33,7 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
     """Record an order: a sale, or one scheduled for later."""
     outcome = await create.create(call, body)
     reply = msgspec.structs.replace(
-        create.recorded(outcome.order), is_replay=outcome.is_replay, is_kept=outcome.is_kept
+        create.recorded(outcome.order), is_replay=outcome.is_replay, kept=outcome.kept
     )
     sending = outcome.sending
     if sending is None:

@@ -66,8 +66,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     order: Order
     # An earlier request had recorded it.
     is_replay: bool = False
-    # Its answer is kept with the idempotency key already.
-    is_kept: bool = False
+    # Its answer, where it is kept with the idempotency key already.
+    kept: bytes | None = None
     # What is left to do afterwards.
     sending: Sending | None = None
 
@@ -129,14 +129,14 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
             call.db, insert_orders, place, recording, weight=len(entry.items)
         )
     ):
-        return Outcome(order=order, is_kept=kept is not None)
+        return Outcome(order=order, kept=kept and kept.answer)
     written = await insert_order(call.db, place, recording)
     mark(call.db, written.queued)
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
     return Outcome(
         order=order or await _shown(call, entry.order["id"]),
-        is_kept=kept is not None,
+        kept=kept and kept.answer,
         sending=sending,
     )
 
