@@ -123,7 +123,7 @@ class Ceiling:
                     await self._lanes.write(db, _write, sql, args)
                 else:
                     assert method == "ahead", method
-                    await self._lanes.share(_read, sql, args)
+                    await self._lanes.read(db, _read, sql, args)
             await db.commit()
         finally:
             await db.release()

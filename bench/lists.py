@@ -196,6 +196,8 @@ def _hard(
         "the commonest letter + a month": {
             "search": "a", "start_date": f"{year - 1}-03-01", "end_date": f"{year - 1}-03-31",
         },
+        "the commonest letter, deep": {"search": "a", "page": max(1, pages // 40)},
+        "the commonest letter + cancelled": {"search": "a", "status": "cancelled"},
         "a deep page of a letter": {"search": letter, "page": max(1, pages // 40)},
         "a letter + channel": {"search": letter, "channel": "whatsapp"},
         "a letter + pending": {"search": letter, "status": "pending"},

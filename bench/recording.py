@@ -23,10 +23,8 @@ class _Overheard(Db):
 
     __slots__ = ("_notes",)
 
-    def __init__(
-        self, pool: Any, notes: list[Statement], *, write: bool, is_brief: bool = False
-    ) -> None:
-        super().__init__(pool, write=write, is_brief=is_brief)
+    def __init__(self, pool: Any, notes: list[Statement], *, write: bool, **how: bool) -> None:
+        super().__init__(pool, write=write, **how)
         self._notes = notes
 
     async def fetch(self, sql: Any, *args: object) -> Any:

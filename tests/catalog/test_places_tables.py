@@ -193,3 +193,22 @@ async def test_force_closes_an_unpaid_session(client: Api) -> None:
     closed = (await client.post(path, {"force": True}, status=200)).data
     assert (closed["status"], closed["unpaidAmount"]) == ("closed", 500)
     await seat(client, table, status=201)
+
+
+async def test_an_order_lives_on_after_its_session(client: Api) -> None:
+    """It is paid or taken up again as ever, and counts where it belongs; nobody sits down again."""
+    table = await table_of(client)
+    session = (await seat(client, table, status=201)).data
+    owed = await order(client, session["id"], 500)
+    called_off = await order(client, session["id"], 70)
+    await client.patch(f"/v1/orders/{called_off['id']}", {"status": "cancelled"}, status=200)
+    path = f"{SESSIONS}/{session['id']}"
+    await client.post(f"{path}/close", {"force": True}, status=200)
+    again = await client.patch(f"/v1/orders/{called_off['id']}", {"status": "pending"}, status=200)
+    assert (again.data["status"], again.data["tableSessionId"]) == ("pending", session["id"])
+    shown = (await client.get(path, status=200)).data
+    assert (shown["status"], shown["ordersCount"], shown["unpaidAmount"]) == ("closed", 2, 570)
+    assert (await client.get(f"{TABLES}/{table}", status=200)).data["openSession"] is None
+    await client.patch(f"/v1/orders/{owed['id']}", {"amount_paid": 500}, status=200)
+    shown = (await client.get(path, status=200)).data
+    assert (shown["status"], shown["ordersCount"], shown["unpaidAmount"]) == ("closed", 2, 70)

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,6 +145,15 @@ def test_the_cheapest_unit_is_free() -> None:
     assert _shares(part, *lines) == [Decimal(0), Decimal(100), Decimal(0)]
     among = _offer(type="free_item", value=Decimal(0), scope="products", product_ids=[RICE])
     assert _shares(among, *lines) == [Decimal(1500), Decimal(0), Decimal(0)]
+
+
+def test_of_lines_as_cheap_the_first_has_the_free_unit() -> None:
+    """By the price of a unit, whatever the quantity, and whatever was taken off the line before."""
+    free = _offer(type="free_item", value=Decimal(0))
+    assert _shares(free, _line("900"), _line("500", product=BEANS), _line("500")) == [0, 500, 0]
+    assert _shares(free, _line("1000", "2"), _line("500")) == [500, 0]
+    reduced = msgspec.structs.replace(_line("500"), net=Decimal(100))
+    assert _shares(free, _line("400"), reduced) == [400, 0]
 
 
 @pytest.mark.parametrize(

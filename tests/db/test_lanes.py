@@ -13,7 +13,7 @@ from tillhouse.db.pool import FAILURES, Db, Pool
 @pytest.fixture
 async def pool(fresh_database_url: str) -> AsyncIterator[Pool]:
     """A pool on a database with one table."""
-    opened = await Pool.open(fresh_database_url, size=8)
+    opened = await Pool.open(fresh_database_url, size=8, hasty=2)
     async with opened.transaction() as db:
         await db.execute("CREATE TABLE notes (text text UNIQUE)")
     yield opened
@@ -29,11 +29,20 @@ class Desk:
         self.pool = pool
         self.lanes = Lanes(pool)
         self.companies: list[list[str]] = []
+        # Somebody's statement is on its way.
+        self.sent = asyncio.Event()
 
     async def record(self, db: Db, place: str, items: Sequence[str]) -> bool:
         """All of them, or none."""
         self.companies.append(list(items))
+        self.sent.set()
         await db.whole("INSERT INTO notes SELECT unnest($1::text[])", list(items))
+        return True
+
+    async def linger(self, db: Db, place: str, items: Sequence[str]) -> bool:
+        """Stay in the database for longer than anybody would wait."""
+        self.companies.append(list(items))
+        await db.whole("SELECT pg_sleep(15)")
         return True
 
     async def write(self, item: str, *, place: str = "here", weight: int = 1) -> bool:
@@ -63,19 +72,6 @@ async def held(pool: Pool, text: str) -> Db:
     return db
 
 
-_WAITING = """
-    FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
-
-
-async def waits_for_lock(pool: Pool) -> None:
-    """Until a statement waits for somebody's lock."""
-    async with asyncio.timeout(10), pool.reading() as db:
-        while not await db.fetchval("SELECT count(*)" + _WAITING):
-            pass
-
-
 async def test_those_who_wait_together_go_together(desk: Desk) -> None:
     """In the order in which they came, as many as one statement takes."""
     names = [f"{number:02}" for number in range(ITEMS_MAX + 4)]
@@ -86,12 +82,9 @@ async def test_those_who_wait_together_go_together(desk: Desk) -> None:
 
 async def test_who_comes_while_one_is_under_way_shares_the_next(desk: Desk) -> None:
     """The first goes at once and alone; nobody joins a statement that was sent before."""
-    rival = await held(desk.pool, "one")
     first = asyncio.create_task(desk.write("one"))
-    await waits_for_lock(desk.pool)
+    await desk.sent.wait()
     later = [asyncio.create_task(desk.write(name)) for name in ("two", "three")]
-    await asyncio.sleep(0)
-    await rival.rollback()
     assert all(await asyncio.gather(first, *later))
     assert desk.companies == [["one"], ["two", "three"]]
 
@@ -105,25 +98,23 @@ async def test_heavy_ones_go_apart(desk: Desk) -> None:
 
 async def test_different_places_do_not_wait_for_each_other(desk: Desk) -> None:
     """Each has a lane of its own."""
-    rival = await held(desk.pool, "one")
     first = asyncio.create_task(desk.write("one", place="there"))
-    await waits_for_lock(desk.pool)
-    assert await desk.write("two")
-    assert not first.done()
-    await rival.rollback()
+    await desk.sent.wait()
+    assert await asyncio.gather(desk.write("two"), desk.write("three")) == [True, True]
     assert await first
+    assert desk.companies == [["one"], ["two", "three"]]
 
 
-async def test_nobody_waits_long_behind_one_who_waits_for_a_lock(desk: Desk) -> None:
-    """What is stuck is passed, also at its own place."""
+async def test_nobody_waits_for_a_lock_in_company(desk: Desk) -> None:
+    """Each is told to go on by itself, and those who come later aren't held up."""
     rival = await held(desk.pool, "one")
-    first = asyncio.create_task(desk.write("one"))
-    await waits_for_lock(desk.pool)
-    async with asyncio.timeout(3):
-        assert await desk.write("two")
-    assert not first.done()
+    started = asyncio.get_running_loop().time()
+    assert await asyncio.gather(*(desk.write(name) for name in ("one", "two"))) == [False, False]
+    assert await desk.write("one") is False
+    assert await desk.write("two")
+    assert asyncio.get_running_loop().time() - started < 2
     await rival.rollback()
-    assert await first
+    assert await desk.write("one")
 
 
 async def test_of_a_company_that_breaks_a_rule_nobody_is_written(desk: Desk) -> None:
@@ -162,15 +153,13 @@ async def test_no_transaction_waits_in_a_lane(pool: Pool, desk: Desk) -> None:
 
 async def test_who_gives_up_takes_nobody_along(desk: Desk) -> None:
     """Before it is sent, it isn't; afterwards the others are served all the same."""
-    rival = await held(desk.pool, "one")
     names = ("one", "two", "three", "four")
     first, second = (asyncio.create_task(desk.write(name)) for name in names[:2])
-    await waits_for_lock(desk.pool)
+    await desk.sent.wait()
     third, fourth = (asyncio.create_task(desk.write(name)) for name in names[2:])
     await asyncio.sleep(0)
     first.cancel()
     third.cancel()
-    await rival.rollback()
     assert await asyncio.gather(second, fourth) == [True, True]
     assert desk.companies == [["one", "two"], ["four"]]
     assert await desk.notes() == {"one", "two", "four"}
@@ -179,16 +168,26 @@ async def test_who_gives_up_takes_nobody_along(desk: Desk) -> None:
 
 async def test_an_end_of_the_connection_is_told_to_all(pool: Pool, desk: Desk) -> None:
     """Nobody is left waiting, and the next ones find another connection."""
-    rival = await held(pool, "one")
-    tasks = [asyncio.create_task(desk.write(name)) for name in ("one", "two")]
-    await waits_for_lock(pool)
     async with pool.reading() as db:
-        await db.execute("SELECT pg_terminate_backend(pid)" + _WAITING)
+        own = await db.fetchval("SELECT pg_backend_pid()")
+        await desk.write("zero")
+        writers = [pool.writer(is_brief=True) for _ in range(2)]
+        tasks = [
+            asyncio.create_task(desk.lanes.write(one, desk.linger, "here", "one"))
+            for one in writers
+        ]
+        while not await db.fetchval(
+            """
+            SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event = 'PgSleep' AND pid <> $1
+            """,
+            own,
+        ):
+            pass
     ends = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(isinstance(end, FAILURES) for end in ends), ends
-    await rival.rollback()
     assert await desk.write("three")
-    assert await desk.notes() == {"three"}
+    assert await desk.notes() == {"zero", "three"}
 
 
 async def test_lanes_are_forgotten_when_nobody_is_there(desk: Desk) -> None:
@@ -197,14 +196,59 @@ async def test_lanes_are_forgotten_when_nobody_is_there(desk: Desk) -> None:
     assert len(desk.lanes) == 0
 
 
+async def sums(db: Db, place: int, items: Sequence[int]) -> int:
+    """Work that reads: the sum of all that are in company, and of the place."""
+    row = await db.ahead("SELECT sum(n) AS sum FROM unnest($1::int[]) AS n", list(items))
+    assert row is not None
+    return row["sum"] + place
+
+
 async def test_what_is_read_together_is_told_to_each(pool: Pool) -> None:
-    """Work that only reads needs no handle of the request."""
-
-    async def sums(db: Db, place: int, items: Sequence[int]) -> int:
-        row = await db.ahead("SELECT sum(n) AS sum FROM unnest($1::int[]) AS n", list(items))
-        assert row is not None
-        return row["sum"] + place
-
-    lanes = Lanes(pool)
-    assert await asyncio.gather(*(lanes.share(sums, 100, item) for item in (1, 2, 3))) == [106] * 3
+    """Once for all, and the handles of the requests hold nothing for it."""
+    lanes, handles = Lanes(pool), [pool.writer(is_brief=True) for _ in range(3)]
+    before = pool.statements
+    reads = [lanes.read(db, sums, 100, item) for item, db in enumerate(handles)]
+    assert await asyncio.gather(*reads) == [103] * 3
+    assert pool.statements - before == 1
     assert pool.usage()[0] == 0
+
+
+async def test_who_has_begun_to_write_reads_in_the_transaction(pool: Pool) -> None:
+    """So that it reads what it wrote, and holds what it locked."""
+
+    async def counts(db: Db, place: str, items: Sequence[str]) -> int:
+        row = await db.ahead("SELECT count(*) AS notes FROM notes")
+        assert row is not None
+        return row["notes"]
+
+    db, lanes = pool.writer(is_brief=True), Lanes(pool)
+    await db.execute("INSERT INTO notes VALUES ('one')")
+    assert await lanes.read(db, counts, "here", "") == 1
+    await db.rollback()
+    assert await lanes.read(db, counts, "here", "") == 0
+    await db.rollback()
+
+
+async def test_what_can_not_be_read_at_once_is_read_alone(pool: Pool) -> None:
+    """A table that is being altered is waited for by each request itself."""
+
+    async def names(db: Db, place: str, items: Sequence[str]) -> list[str]:
+        row = await db.ahead("SELECT array_agg(text) AS texts FROM notes")
+        assert row is not None
+        return row["texts"]
+
+    altering = pool.writer()
+    await altering.execute("LOCK TABLE notes")
+    await altering.execute("INSERT INTO notes VALUES ('one')")
+    db = pool.writer(is_brief=True)
+    reading = asyncio.create_task(Lanes(pool).read(db, names, "here", ""))
+    async with asyncio.timeout(10), pool.reading() as other:
+        while not await other.fetchval(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+            "AND datname = current_database() AND state_change < now() - interval '0.3 s'"
+        ):
+            pass
+    assert not reading.done()
+    await altering.commit()
+    assert await reading == ["one"]
+    await db.rollback()

@@ -9,9 +9,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.api import Response
+from tests.calls import calling
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, fee, line, variant_of
+from tests.webhooks.shop import until
 from tillhouse.access.house import House
+from tillhouse.catalog.places.actions import close_session
+from tillhouse.catalog.places.types import Closing
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
 
@@ -158,7 +162,7 @@ async def test_the_first_debts_of_new_customers(shop: Shop, house: House) -> Non
     """However many tills open a customer's account at once, it is one, and all are recorded."""
     customers = [(await shop.customer(f"Newcomer {n}"))["id"] for n in range(10)]
     for customer in customers:
-        unpaid = {"customer_id": customer, "amount_paid": 0}
+        unpaid: Body = {"customer_id": customer, "amount_paid": 0}
         answers = await _all(shop.ask(fee(100), **unpaid) for _ in range(6))
         assert _statuses(answers) == {201: 6}
     await _proven(shop, house)
@@ -304,3 +308,28 @@ async def test_a_session_that_closes_takes_no_order(shop: Shop) -> None:
     shown = (await shop.api.get(path, status=200)).data
     assert (shown["status"], shown["ordersCount"]) == ("closed", len(orders))
     assert (await shop.ask(table_session_id=session["id"])).status == 400
+
+
+async def test_an_order_waits_for_a_session_that_is_being_closed(shop: Shop, house: House) -> None:
+    """The closing isn't committed yet as the order comes: which is refused as soon as it is."""
+    session = await shop.session()
+    product = await shop.product(stock=5)
+    before = await shop.footprint()
+    async with calling(house, shop.business) as call:
+        await close_session(call, UUID(session["id"]), Closing())
+        order = asyncio.create_task(shop.ask(line(product), table_session_id=session["id"]))
+        await _blocked_by(shop, await call.db.fetchval("SELECT pg_backend_pid()"))
+        assert not order.done()
+    answer = await order
+    assert answer.status == 400, answer
+    assert answer.error == "order_not_recorded"
+    assert "closed" in answer.json["message"]
+    assert await shop.footprint() == before
+    shown = (await shop.api.get(f"/v1/table-sessions/{session['id']}", status=200)).data
+    assert (shown["status"], shown["ordersCount"]) == ("closed", 0)
+
+
+async def _blocked_by(shop: Shop, connection: int) -> None:
+    """Until a connection waits for what this one holds."""
+    statement = "SELECT 1 FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))"
+    await until(lambda: shop.sql.fetchval(statement, connection))

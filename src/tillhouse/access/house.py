@@ -27,7 +27,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
 
 async def open_house(settings: Settings, database_url: str, master_key: str) -> House:
     """Connect and unlock: the database must be migrated and the master key its own."""
-    pool = await Pool.open(database_url, size=settings.pool_size)
+    size = settings.pool_size
+    pool = await Pool.open(database_url, size=size, hasty=max(1, size // 4))
     try:
         vault = await open_vault(pool, master_key)
     except BaseException:

@@ -8,6 +8,7 @@ under way waits for them, and shares the next statement with all who wait by the
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 import asyncpg
@@ -22,17 +23,13 @@ R = TypeVar("R")
 Work = Callable[[Db, P, Sequence[T]], Awaitable[R]]
 """One statement for all of the items, at a place that they have in common."""
 
-# Of one lane, in this process. One more would find the rows locked that the first one holds.
-UNDER_WAY_MAX = 1
-# What takes longer waits for somebody's lock, and nobody who comes later waits with it.
-STUCK_S = 0.1
 # In one statement: so much that the costs are shared, and so little that nobody waits for long.
 ITEMS_MAX = 16
 WEIGHT_MAX = 200
 
 
 class Apart(Exception):
-    """One of several broke a rule: each goes on alone, and hears whether it was its own."""
+    """Together it can't be had: each goes on alone, and hears whether it was its own fault."""
 
 
 class Lanes:
@@ -45,14 +42,15 @@ class Lanes:
     def __len__(self) -> int:
         return len(self._lanes)
 
-    async def share(self, work: Work[P, T, R], place: P, item: T, *, weight: int = 1) -> R:
-        """Do this work for the item in whatever company there is; what came of it for all."""
-        key = (work, place)
-        lane = self._lanes.get(key)
-        if lane is None:
-            lane = _Lane(self._pool, work, place, lambda: self._lanes.pop(key, None))
-            self._lanes[key] = lane
-        return await lane.carry(item, weight)
+    async def read(self, db: Db, work: Work[P, T, R], place: P, item: T, *, weight: int = 1) -> R:
+        """Look up the item, by `Db.ahead`, in company: what was found for all.
+
+        `db` is the handle of its own request. What has begun to write reads in its transaction.
+        """
+        if db.can_be_whole:
+            with suppress(Apart):
+                return await self._share(work, place, item, weight)
+        return await work(db, place, [item])
 
     async def write(
         self, db: Db, work: Work[P, T, bool], place: P, item: T, *, weight: int = 1
@@ -64,15 +62,22 @@ class Lanes:
         """
         if not db.can_be_whole:
             raise RuntimeError("A transaction has begun, may go on, or is over.")
-        # Whoever waits here with a connection in hand would keep it from those under way.
         await db.release()
         try:
-            is_written = await self.share(work, place, item, weight=weight)
+            is_written = await self._share(work, place, item, weight)
         except Apart:
             return False
         if is_written:
             db.end()
         return is_written
+
+    async def _share(self, work: Work[P, T, R], place: P, item: T, weight: int) -> R:
+        key = (work, place)
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = _Lane(self._pool, work, place, lambda: self._lanes.pop(key, None))
+            self._lanes[key] = lane
+        return await lane.carry(item, weight)
 
 
 class _Waiting(msgspec.Struct, Generic[T, R], eq=False):
@@ -82,7 +87,10 @@ class _Waiting(msgspec.Struct, Generic[T, R], eq=False):
 
 
 class _Lane(Generic[P, T, R]):
-    """Who waits for one kind of work at one place, and which statements are under way."""
+    """Who waits for one kind of work at one place: one statement is under way at a time.
+
+    A second one would find the rows locked that the first one holds.
+    """
 
     def __init__(
         self, pool: Pool, work: Work[P, T, R], place: P, on_empty: Callable[[], object]
@@ -92,66 +100,60 @@ class _Lane(Generic[P, T, R]):
         self._place = place
         self._on_empty = on_empty
         self._waiting: deque[_Waiting[T, R]] = deque()
-        self._trips: set[asyncio.Task[None]] = set()
-        # Those that others wait for: not what is stuck.
-        self._ahead: set[asyncio.Task[None]] = set()
+        self._trip: asyncio.Task[None] | None = None
 
     async def carry(self, item: T, weight: int) -> R:
         """Take the item along with the next statement."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(item, weight, future))
-        self._start()
+        if self._trip is None:
+            self._start()
         return await future
 
     def _start(self) -> None:
-        """Begin another statement, if one may."""
-        if not self._waiting or len(self._ahead) >= UNDER_WAY_MAX:
-            return
-        loop = asyncio.get_running_loop()
         # Not a task of those who wait: one who gives up must not stop the others.
-        trip = loop.create_task(self._go())
-        self._trips.add(trip)
-        self._ahead.add(trip)
-        trip.add_done_callback(self._end)
-        loop.call_later(STUCK_S, self._make_way, trip)
+        self._trip = asyncio.get_running_loop().create_task(self._go())
 
-    def _make_way(self, trip: "asyncio.Task[None]") -> None:
-        if trip in self._ahead:
-            self._ahead.discard(trip)
+    def _end(self) -> None:
+        """Begin the next statement, or close the lane."""
+        self._trip = None
+        if self._waiting:
             self._start()
-
-    def _end(self, trip: "asyncio.Task[None]") -> None:
-        self._make_way(trip)
-        self._trips.discard(trip)
-        if not self._trips:
+        else:
             self._on_empty()
 
     async def _go(self) -> None:
         company = self._company()
-        if not company:
-            return
-        trip = asyncio.current_task()
-        assert trip is not None, "it is one"  # noqa: S101
+        result: Any = None
+        error: Exception | None = None
         try:
-            result = await self._done([one.item for one in company])
+            if company:
+                result = await self._done([one.item for one in company])
         except asyncio.CancelledError:
             for one in company:
                 one.future.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - theirs to judge
-            for one in _undone(company):
-                one.future.set_exception(error)
-        else:
+        except Exception as raised:  # noqa: BLE001 - theirs to judge
+            error = raised
+        finally:
             # The next statement is on its way before anybody is told of this one.
-            self._make_way(trip)
-            for one in _undone(company):
+            self._end()
+        for one in company:
+            if one.future.done():
+                continue
+            if error is None:
                 one.future.set_result(result)
+            else:
+                one.future.set_exception(error)
 
     async def _done(self, items: Sequence[T]) -> R:
-        db = self._pool.writer(is_brief=True)
+        db = self._pool.writer(is_brief=True, is_hasty=True)
         try:
             result = await self._work(db, self._place, items)
             await db.commit()
+        except asyncpg.LockNotAvailableError as error:
+            # Who goes on alone waits with more patience, and holds up nobody else.
+            raise Apart from error
         except asyncpg.IntegrityConstraintViolationError as error:
             if len(items) == 1:
                 raise
@@ -172,8 +174,3 @@ class _Lane(Generic[P, T, R]):
             if not one.future.done():
                 company.append(one)
         return company
-
-
-def _undone(company: Sequence[_Waiting[T, R]]) -> list[_Waiting[T, R]]:
-    """Those whose request still waits."""
-    return [one for one in company if not one.future.done()]

@@ -44,6 +44,8 @@ _NOTIFY: dict[str, LiteralString] = {
 # A write goes to its rows by their keys, whatever the values are, so its plans are kept: PostgreSQL
 # would plan some of them anew each time, which costs more than running them. Reads are left alone.
 _KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
+# What several requests do together waits for nobody's lock: each can still wait by itself.
+_HASTE = {"lock_timeout": "100ms"}
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 # A server that is away or coming back is not asked again for this long: every try costs it a new
@@ -68,18 +70,22 @@ class Db:
     """
 
     __slots__ = (
-        "_connection", "_held", "_is_brief", "_is_over", "_pool", "rings", "tells", "write",
+        "_connection", "_held", "_is_brief", "_is_hasty", "_is_over", "_pool", "rings", "tells",
+        "write",
     )  # fmt: skip
 
     _connection: Any
     _held: Any
 
-    def __init__(self, pool: "Pool", *, write: bool, is_brief: bool = False) -> None:
+    def __init__(
+        self, pool: "Pool", *, write: bool, is_brief: bool = False, is_hasty: bool = False
+    ) -> None:
         self._pool = pool
         # A connection is held before statements can be sent on it: a write begins a transaction.
         self._held = None
         self._connection = None
         self._is_brief = is_brief
+        self._is_hasty = is_hasty
         self._is_over = False
         self.write = write
         # Set by what queues work: the commit then wakes the workers.
@@ -149,7 +155,7 @@ class Db:
 
     async def _hold(self) -> Any:
         if self._held is None:
-            self._held = await self._pool.acquire(write=self.write)
+            self._held = await self._pool.acquire(write=self.write, is_hasty=self._is_hasty)
         return self._held
 
     async def commit(self) -> None:
@@ -180,18 +186,22 @@ class Db:
         """Give the connection back."""
         connection, self._held, self._connection = self._held, None, None
         if connection is not None:
-            await self._pool.release(connection, write=self.write)
+            await self._pool.release(connection, write=self.write, is_hasty=self._is_hasty)
 
 
 class Pool:
-    """The connections of one process: half of them for reads, half for writes.
+    """The connections of one process: for reads, for writes, and for writes in haste.
 
-    They differ in how long they keep a plan; and slow lists never stand in the way of sales.
+    They differ in how long they keep a plan and how long they wait for a lock; and slow lists
+    never stand in the way of sales.
     """
 
-    def __init__(self, reads: asyncpg.Pool, writes: asyncpg.Pool, url: str) -> None:
+    def __init__(
+        self, reads: asyncpg.Pool, writes: asyncpg.Pool, hasty: asyncpg.Pool, url: str
+    ) -> None:
         self._reads = reads
         self._writes = writes
+        self._hasty = hasty
         self._url = url
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
@@ -202,15 +212,26 @@ class Pool:
 
     @classmethod
     async def open(
-        cls, url: str, *, size: int = 16, planner: Mapping[str, str] | None = None
+        cls,
+        url: str,
+        *,
+        size: int = 16,
+        hasty: int = 0,
+        planner: Mapping[str, str] | None = None,
     ) -> Self:
-        """Connect; at least one connection must answer. `planner` adds settings of the planner."""
-        given = planner or {}
+        """Connect; at least one connection must answer. `planner` adds settings of the planner.
+
+        So many of them are hasty; of the others, half are for reads and half for writes.
+        """
+        given, size = planner or {}, size - hasty
         if size == 1:
             inner = await _connect(url, size, given)
-            return cls(inner, inner, url)
-        writes = await _connect(url, size // 2, {**given, **_KEPT_PLANS})
-        return cls(await _connect(url, size - size // 2, given), writes, url)
+            return cls(inner, inner, inner, url)
+        kept = {**given, **_KEPT_PLANS}
+        writes = await _connect(url, size // 2, kept)
+        reads = await _connect(url, size - size // 2, given)
+        in_haste = await _connect(url, hasty, {**kept, **_HASTE}) if hasty else writes
+        return cls(reads, writes, in_haste, url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same bell wakes both."""
@@ -219,9 +240,9 @@ class Pool:
         pool.front = self
         return pool
 
-    async def acquire(self, *, write: bool = False) -> Any:
+    async def acquire(self, *, write: bool = False, is_hasty: bool = False) -> Any:
         """One connection, soon or not at all."""
-        inner = self._writes if write else self._reads
+        inner = self._inner(write=write, is_hasty=is_hasty)
         is_idle = inner.get_idle_size() > 0
         if not is_idle and time.monotonic() < self._away_until:
             raise Unavailable(retry_after_s=1)
@@ -234,9 +255,16 @@ class Pool:
             self._away_until = time.monotonic() + AWAY_S
             raise
 
-    async def release(self, connection: Any, *, write: bool = False) -> None:
+    async def release(
+        self, connection: Any, *, write: bool = False, is_hasty: bool = False
+    ) -> None:
         """Take a connection back."""
-        await (self._writes if write else self._reads).release(connection)
+        await self._inner(write=write, is_hasty=is_hasty).release(connection)
+
+    def _inner(self, *, write: bool, is_hasty: bool) -> asyncpg.Pool:
+        if is_hasty:
+            return self._hasty
+        return self._writes if write else self._reads
 
     async def dedicated(self, name: str = WORKING) -> asyncpg.Connection:
         """A connection outside the pool, for its owner to close; known by this name."""
@@ -255,9 +283,9 @@ class Pool:
         """A handle for reads, each statement on its own."""
         return Db(self, write=False)
 
-    def writer(self, *, is_brief: bool = False) -> Db:
+    def writer(self, *, is_brief: bool = False, is_hasty: bool = False) -> Db:
         """A handle whose statements are one transaction; the holder commits or rolls back."""
-        return Db(self, write=True, is_brief=is_brief)
+        return Db(self, write=True, is_brief=is_brief, is_hasty=is_hasty)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Db]:
@@ -296,7 +324,7 @@ class Pool:
                 inner.terminate()
 
     def _inners(self) -> set[asyncpg.Pool]:
-        return {self._reads, self._writes}
+        return {self._reads, self._writes, self._hasty}
 
 
 async def _connect(url: str, size: int, planner: Mapping[str, str]) -> asyncpg.Pool:

@@ -208,13 +208,10 @@ async def _shown(call: Call, order_id: UUID) -> Order:
 
 
 async def facts_of(call: Call, new: NewOrder) -> Facts:
-    """What the order rests on: looked up with others, unless this call has begun to write."""
+    """What the order rests on."""
     place, wanted = place_of(call, new), wanted_of(call, new)
-    if call.db.can_be_whole:
-        weight = 1 + len(wanted.products)
-        found = await call.house.lanes.share(find_facts, place, wanted, weight=weight)
-    else:
-        found = await find_facts(call.db, place, [wanted])
+    weight = 1 + len(wanted.products)
+    found = await call.house.lanes.read(call.db, find_facts, place, wanted, weight=weight)
     return found.of(wanted)
 
 

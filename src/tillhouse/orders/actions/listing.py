@@ -7,11 +7,13 @@ from asyncpg import Record
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.customers.rules import word_query
+from tillhouse.kit.ids import CODE_ALPHABET
 from tillhouse.kit.money import round_money
 from tillhouse.kit.page import Page, meta
-from tillhouse.orders.store import figures, stretches
+from tillhouse.orders.store import figures, search, stretches
 from tillhouse.orders.store import listing as store
 from tillhouse.orders.store.query import OrderQuery
+from tillhouse.orders.store.search import Moments
 from tillhouse.orders.store.stretches import Stretches
 from tillhouse.orders.types import Order, OrderFilter, OrderPage, Summary
 
@@ -24,22 +26,32 @@ _FEW = 2_000
 async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     """One page of the orders that fit, and the figures of all that do."""
     query = await _query(call, wanted)
-    row = await _figures(call, query)
-    summary = _summary(row)
     page = Page(wanted.page, wanted.limit)
+    row = await _figures(call, query, page)
+    summary = _summary(row)
     orders: list[Order] = []
     if page.offset < summary.filtered_orders:
-        orders = await _orders(call, wanted, query, summary)
+        if wanted.scheduled_only:
+            orders = await store.list_scheduled(call.db, call.book.id, query, page)
+        elif _is_looked_up(query):
+            orders = await _found(call, query, page, row)
+        else:
+            orders = await _orders(call, query, page, summary)
     return OrderPage(orders, meta(page, summary.filtered_orders), summary)
 
 
-async def _orders(
-    call: Call, wanted: OrderFilter, query: OrderQuery, summary: Summary
-) -> list[Order]:
-    page = Page(wanted.page, wanted.limit)
+async def _found(call: Call, query: OrderQuery, page: Page, row: Record) -> list[Order]:
+    here = call.db, call.book.id, query
+    if _is_near(query, page):
+        orders = await store.list_near(*here, page, _WALK_MAX)
+        if len(orders) >= min(page.per_page, row["filtered_orders"] - page.offset):
+            return orders
+        row = _there(await search.find_figures_of_found(*here, call.now, page))
+    return await store.list_found(*here, page, Moments(row["moments"], row["skipped"] or 0))
+
+
+async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> list[Order]:
     here = call.db, call.book.id, query, page
-    if wanted.scheduled_only:
-        return await store.list_scheduled(*here)
     if query.is_picky:
         return await (store.list_few if query.is_searched else store.list_newest)(*here)
     if _walk(query, page, summary) <= _WALK_MAX // 2:
@@ -48,11 +60,25 @@ async def _orders(
         orders = await store.list_near(*here, _WALK_MAX)
         if len(orders) >= min(page.per_page, summary.filtered_orders - page.offset):
             return orders
-    if query.is_searched and query.tag_ids is None:
-        return await store.list_found(*here)
     if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
         return await store.list_few(*here)
     return await store.list_within(*here, await _stretches(call, query, page))
+
+
+def _is_looked_up(query: OrderQuery) -> bool:
+    """Whether a search decides what is read; where few are picked out, it is one more condition."""
+    return query.is_searched and not query.is_picky and query.tag_ids is None
+
+
+def _is_near(query: OrderQuery, page: Page) -> bool:
+    """Whether a page of a search is near the newest, before anything was looked for.
+
+    A letter alone finds as many orders as have codes that begin with it, at the least.
+    """
+    is_letter = query.code is not None and len(query.code) == 1 and query.code in CODE_ALPHABET
+    is_alone = not (query.is_of_kinds or query.is_detailed or query.is_dated)
+    walk = (page.offset + page.per_page) * len(CODE_ALPHABET)
+    return is_letter and is_alone and walk <= _WALK_MAX // 2
 
 
 async def _stretches(call: Call, query: OrderQuery, page: Page) -> Stretches:
@@ -72,20 +98,23 @@ def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
     return wanted * summary.total_orders // summary.filtered_orders
 
 
-async def _figures(call: Call, query: OrderQuery) -> Record:
+async def _figures(call: Call, query: OrderQuery, page: Page) -> Record:
     here = call.db, call.book.id, query, call.now
-    if query.is_picky or (query.is_searched and query.tag_ids is not None):
-        found = await figures.find_figures_of_few(*here)
-    elif query.is_searched:
-        found = await figures.find_figures_of_found(*here)
-    elif query.is_detailed and query.is_dated:
-        found = await figures.find_figures_in_detail_between(*here)
-    elif query.is_detailed:
-        found = await figures.find_figures_in_detail(*here)
-    elif query.is_dated:
-        found = await figures.find_figures_between(*here)
-    else:
-        found = await figures.find_figures(*here)
+    if _is_looked_up(query):
+        asked = None if _is_near(query, page) else page
+        return _there(await search.find_figures_of_found(*here, asked))
+    if query.is_picky or query.is_searched:
+        return _there(await figures.find_figures_of_few(*here))
+    if query.is_detailed and query.is_dated:
+        return _there(await figures.find_figures_in_detail_between(*here))
+    if query.is_detailed:
+        return _there(await figures.find_figures_in_detail(*here))
+    if query.is_dated:
+        return _there(await figures.find_figures_between(*here))
+    return _there(await figures.find_figures(*here))
+
+
+def _there(found: Record | None) -> Record:
     assert found is not None, "sums of nothing are a row too"  # noqa: S101
     return found
 

@@ -22,24 +22,13 @@ from tillhouse.orders.store.query import (
     and_kinds,
     and_picks,
     and_search,
-    found,
     span,
 )
 
 # Every source gives rows `o` with their number of orders, so that tallies and single orders are
 # summed alike. $2 is now, $3 the store whose day it is, if only one's.
-_WHOLE: LiteralString = """
-    whole AS (
-        SELECT coalesce(sum(w.orders), 0)::bigint AS total_orders,
-            coalesce(sum(w.orders) FILTER (WHERE w.status = 'pending'), 0)::bigint
-                AS pending_orders_count
-        FROM (
-            SELECT t.status, t.orders FROM order_tallies t
-            WHERE t.book_id = $1 AND t.period = 'ever'
-            UNION ALL
-            SELECT c.status, c.orders FROM order_tally_changes c WHERE c.book_id = $1
-        ) w
-    ), zone AS (
+ZONE: LiteralString = """
+    zone AS (
         SELECT b.currency, coalesce(s.time_zone, b.time_zone) AS name,
             make_interval(mins => coalesce(s.day_cutoff_minutes, 0)) AS cutoff
         FROM books k JOIN businesses b ON b.id = k.business_id
@@ -51,11 +40,35 @@ _WHOLE: LiteralString = """
         FROM zone z,
             LATERAL (SELECT date_trunc('day', ($2::timestamptz AT TIME ZONE z.name) - z.cutoff)
                 AS local) d
-    ), today AS (
-        SELECT count(*) FILTER (WHERE o.status NOT IN ('cancelled', 'refunded')) AS today_orders,
-            coalesce(sum(o.total_amount) FILTER (WHERE o.status IN ('pending', 'completed')), 0)
-                AS today_revenue
-        FROM (SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled
+    ), """
+"""The currency, and when the day began that it is now."""
+
+WHOLE: LiteralString = """
+    whole AS (
+        SELECT coalesce(sum(w.orders), 0)::bigint AS total_orders,
+            coalesce(sum(w.orders) FILTER (WHERE w.status = 'pending'), 0)::bigint
+                AS pending_orders_count
+        FROM ("""
+"""What the book has, of rows `w`."""
+_WHOLE_EVER: LiteralString = """
+            SELECT t.status, t.orders FROM order_tallies t
+            WHERE t.book_id = $1 AND t.period = 'ever'
+            UNION ALL
+            SELECT c.status, c.orders FROM order_tally_changes c WHERE c.book_id = $1
+        ) w
+    ), """
+
+_TODAY: LiteralString = """
+    today AS (
+        SELECT coalesce(sum(o.sign * o.orders)
+                FILTER (WHERE o.status NOT IN ('cancelled', 'refunded')), 0)::bigint
+                AS today_orders,
+            coalesce(sum(o.sign * o.total_amount)
+                FILTER (WHERE o.status IN ('pending', 'completed')), 0) AS today_revenue
+        FROM ("""
+_ORDERS_OF_TODAY: LiteralString = """
+            SELECT r.*, 1 AS sign, 1 AS orders,
+                r.channel_fulfilled_at IS NOT NULL AS is_fulfilled
             FROM orders r
             WHERE r.book_id = $1 AND r.deleted_at IS NULL
                 AND r.occurred_at >= (SELECT begins FROM day)
@@ -63,8 +76,10 @@ _WHOLE: LiteralString = """
             -- First the day, then what fits: a day is little, whatever else is asked.
             OFFSET 0) o
         WHERE true"""
+BESIDE: LiteralString = ZONE + WHOLE + _WHOLE_EVER + _TODAY + _ORDERS_OF_TODAY
+"""What doesn't depend on dates; conditions on the orders of today follow."""
 
-_FITTING: LiteralString = """
+FITTING: LiteralString = """
     ), fitting AS (
         SELECT coalesce(sum(o.orders), 0)::bigint AS filtered_orders,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status IN ('pending', 'completed')), 0)
@@ -81,19 +96,22 @@ _FITTING: LiteralString = """
                 AS cancelled_orders_count,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'cancelled'), 0)
                 AS cancelled_revenue
-        FROM (
-            -- By status first: a hundred thousand rows are then added up three times, not eight.
-            SELECT o.status, sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
-                sum(o.remaining_amount) AS remaining_amount
-            FROM ("""
+        FROM """
+"""The sums of what fits, from rows `o` that are few."""
+# By status first: a hundred thousand rows are then added up three times, not eight. What remains
+# of others than pending orders is no figure.
+SUMS: LiteralString = """
+            sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
+            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount
+"""
+"""What a status comes to, from rows `o` that are many."""
+_FITTING: LiteralString = FITTING + "(SELECT o.status," + SUMS + "FROM ("
 _END: LiteralString = """
         ) o WHERE true"""
-_ANSWER: LiteralString = """
-        GROUP BY 1) o
-    )
-    SELECT *, (SELECT currency FROM zone) AS currency FROM whole, today, fitting
-"""
-_SINGLE: LiteralString = "SELECT 1 AS orders, s.* FROM ("
+ANSWER: LiteralString = " SELECT *, (SELECT currency FROM zone) AS currency"
+FIGURES: LiteralString = " FROM whole, today, fitting"
+_ANSWER: LiteralString = " GROUP BY 1) o)" + ANSWER + FIGURES
+SINGLE: LiteralString = "SELECT 1 AS orders, s.* FROM ("
 
 KIND: LiteralString = """
         t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
@@ -170,6 +188,47 @@ MONTHS: LiteralString = (
 """The same in detail, where only months are whole."""
 
 
+# The business's day is the day in UTC that is nearest to it, and the orders at its two ends more or
+# less: in most zones those of a few hours.
+_UTC: LiteralString = """
+    utc AS (
+        SELECT d.begins, d.ends, m.midnight, m.midnight + interval '24 hours' AS midnight_after,
+            (m.midnight AT TIME ZONE 'UTC')::date AS day
+        FROM day d, LATERAL (
+            SELECT date_bin('24 hours', d.begins + interval '12 hours', '2001-01-01Z') AS midnight
+        ) m
+    ), """
+_TALLIES_OF_TODAY: LiteralString = (
+    "SELECT 1 AS sign,"
+    + KIND
+    + """FROM order_tallies t
+            WHERE t.book_id = $1 AND t.period = 'day' AND t.day = (SELECT day FROM utc)
+            UNION ALL SELECT 1,"""
+    + KIND
+    + """FROM order_tally_changes t
+            WHERE t.book_id = $1 AND t.day = (SELECT day FROM utc)
+            UNION ALL
+            SELECT (SELECT CASE WHEN begins < midnight THEN 1 ELSE -1 END FROM utc),"""
+    + KIND_OF_ONE
+    + """FROM orders r WHERE r.book_id = $1 AND r.deleted_at IS NULL
+                AND r.occurred_at >= (SELECT least(begins, midnight) FROM utc)
+                AND r.occurred_at < (SELECT greatest(begins, midnight) FROM utc)
+            UNION ALL
+            SELECT (SELECT CASE WHEN ends > midnight_after THEN 1 ELSE -1 END FROM utc),"""
+    + KIND_OF_ONE
+    + """FROM orders r WHERE r.book_id = $1 AND r.deleted_at IS NULL
+                AND r.occurred_at >= (SELECT least(ends, midnight_after) FROM utc)
+                AND r.occurred_at < (SELECT greatest(ends, midnight_after) FROM utc)"""
+)
+_TODAY_OF_KINDS: LiteralString = _UTC + _TODAY + _TALLIES_OF_TODAY + _END
+# Over all time there are thousands of kinds: they are read once, for the book and for what fits.
+_KINDS: LiteralString = """
+    kinds AS MATERIALIZED (
+        SELECT o.status, (true"""
+_SUMMED: LiteralString = ") AS is_fitting," + SUMS + " FROM ("
+_WHOLE_OF_KINDS: LiteralString = ") o GROUP BY 1, 2), " + WHOLE + "SELECT * FROM kinds) w), "
+
+
 def in_days(query: OrderQuery) -> tuple[object, ...]:
     """The values of DAYS, from $4 on."""
     time = span(query.since, query.until)
@@ -193,7 +252,20 @@ async def find_figures(db: Db, book_id: UUID, query: OrderQuery, now: datetime) 
     where = and_kinds(Where(book_id, now, query.store_id), query)
     fits = where.sql()
     return await db.fetchrow(
-        "WITH" + _WHOLE + fits + _FITTING + _EVER + _END + fits + _ANSWER, *where.args
+        "WITH"
+        + ZONE
+        + _KINDS
+        + fits
+        + _SUMMED
+        + _EVER
+        + _WHOLE_OF_KINDS
+        + _TODAY_OF_KINDS
+        + fits
+        + FITTING
+        + "kinds o WHERE o.is_fitting)"
+        + ANSWER
+        + FIGURES,
+        *where.args,
     )
 
 
@@ -204,7 +276,7 @@ async def find_figures_in_detail(
     where = and_details(and_kinds(Where(book_id, now, query.store_id), query), query)
     fits = where.sql()
     return await db.fetchrow(
-        "WITH" + _WHOLE + fits + _FITTING + _EVER_IN_DETAIL + _END + fits + _ANSWER, *where.args
+        "WITH" + BESIDE + fits + _FITTING + _EVER_IN_DETAIL + _END + fits + _ANSWER, *where.args
     )
 
 
@@ -215,7 +287,18 @@ async def find_figures_between(
     where = and_kinds(Where(book_id, now, query.store_id, *in_days(query)), query)
     fits = where.sql()
     return await db.fetchrow(
-        "WITH" + _WHOLE + fits + _FITTING + DAYS + _END + fits + _ANSWER, *where.args
+        "WITH"
+        + ZONE
+        + WHOLE
+        + _WHOLE_EVER
+        + _TODAY_OF_KINDS
+        + fits
+        + _FITTING
+        + DAYS
+        + _END
+        + fits
+        + _ANSWER,
+        *where.args,
     )
 
 
@@ -226,7 +309,7 @@ async def find_figures_in_detail_between(
     where = and_kinds(Where(book_id, now, query.store_id, *in_months(query)), query)
     fits = and_details(where, query).sql()
     return await db.fetchrow(
-        "WITH" + _WHOLE + fits + _FITTING + MONTHS + _END + fits + _ANSWER, *where.args
+        "WITH" + BESIDE + fits + _FITTING + MONTHS + _END + fits + _ANSWER, *where.args
     )
 
 
@@ -242,42 +325,14 @@ async def find_figures_of_few(
         "WITH"
         + BUYERS
         + ","
-        + _WHOLE
+        + BESIDE
         + undated
         + _FITTING
-        + _SINGLE
+        + SINGLE
         + ROWS
         + ") s"
         + _END
         + dated
-        + _ANSWER,
-        *where.args,
-    )
-
-
-async def find_figures_of_found(
-    db: Db, book_id: UUID, query: OrderQuery, now: datetime
-) -> Record | None:
-    """Figures of what a search finds."""
-    where = and_picks(Where(book_id, now, query.store_id, query.words, query.code), query)
-    fits = where.sql()
-    # What is found was searched for already, and asking again would take more than an index.
-    where = and_search(where, query)
-    of_today = where.sql()
-    where = and_dates(where, query)
-    dated = where.sql().removeprefix(of_today)
-    return await db.fetchrow(
-        "WITH"
-        + BUYERS
-        + ","
-        + _WHOLE
-        + of_today
-        + _FITTING
-        + _SINGLE
-        + found(query, dated)
-        + ") s"
-        + _END
-        + fits
         + _ANSWER,
         *where.args,
     )

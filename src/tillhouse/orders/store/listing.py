@@ -1,7 +1,8 @@
 """Statements on one page of orders.
 
 A page that lies near the newest is walked to. Of one that lies deep, or among few that fit, the
-tallies tell when its orders were (stretches.py), and only these times are read.
+tallies tell when its orders were (stretches.py), and of one of a search the search itself does
+(search.py): only these times are read.
 """
 
 from typing import LiteralString
@@ -12,6 +13,7 @@ from tillhouse.db.where import Where
 from tillhouse.kit.page import Page
 from tillhouse.orders.store.query import (
     BUYERS,
+    MATCH,
     ROWS,
     OrderQuery,
     and_dates,
@@ -19,8 +21,8 @@ from tillhouse.orders.store.query import (
     and_kinds,
     and_picks,
     and_search,
-    found,
 )
+from tillhouse.orders.store.search import Moments
 from tillhouse.orders.store.show import ORDER, orders_of
 from tillhouse.orders.store.stretches import Stretches
 from tillhouse.orders.types import Order
@@ -84,15 +86,26 @@ async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list
     return orders_of(rows)
 
 
-async def list_found(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list[Order]:
-    """One page of what a search finds, the newest first."""
-    fixed = Where(book_id, page.per_page, page.offset, query.words, query.code)
-    where = and_dates(fixed, query)
-    dated = where.sql()
-    where = and_picks(where, query)
-    fits = where.sql().removeprefix(dated)
+async def list_found(
+    db: Db, book_id: UUID, query: OrderQuery, page: Page, moments: Moments
+) -> list[Order]:
+    """One page of what a search finds, of which the moments are known."""
+    fixed = Where(book_id, page.per_page, moments.skipped, query.words, query.code, moments.times)
+    where = and_picks(fixed, query)
     rows = await db.fetch(
-        "WITH" + BUYERS + _PAGE + found(query, dated) + ") o WHERE true" + fits + _NEWEST + _SHOWN,
+        _PAGE
+        + """
+            SELECT w.id, w.occurred_at
+            FROM unnest($6::timestamptz[]) AS m (at)
+            CROSS JOIN LATERAL (SELECT o.id, o.occurred_at FROM ("""
+        + ROWS
+        + "AND r.occurred_at = m.at) o WHERE true"
+        + MATCH
+        + where.sql()
+        # Each moment by itself, as below.
+        + " OFFSET 0) w) o"
+        + _NEWEST
+        + _SHOWN,
         *where.args,
     )
     return orders_of(rows)
