@@ -52,12 +52,18 @@ _SHOWN = """
             WHERE m.book_id = p.book_id AND m.product_id = p.id
         ) AS modifier_groups,
         (
-            SELECT coalesce(json_agg(json_build_object('productId', w.id, 'variantId', v.id,
-                'name', concat_ws(' ', w.name, nullif(v.name, '')), 'quantity', c.quantity)
-                ORDER BY c.position, v.id), '[]')
+            SELECT coalesce(json_agg(json_build_object('productId', v.product_id,
+                'variantId', c.variant_id, 'name', v.name, 'quantity', c.quantity)
+                ORDER BY c.position, c.variant_id), '[]')
             FROM components c
-            JOIN variants v ON v.book_id = c.book_id AND v.id = c.variant_id
-            JOIN products w ON w.book_id = v.book_id AND w.id = v.product_id
+            -- One by one: a join may begin with all products of the book.
+            CROSS JOIN LATERAL (
+                SELECT i.product_id, concat_ws(' ', (
+                    SELECT w.name FROM products w
+                    WHERE w.book_id = i.book_id AND w.id = i.product_id
+                ), nullif(i.name, '')) AS name
+                FROM variants i WHERE i.book_id = c.book_id AND i.id = c.variant_id LIMIT 1
+            ) v
             WHERE c.book_id = p.book_id AND c.product_id = p.id
         ) AS components,
         iso(p.created_at) AS created_at, iso(p.updated_at) AS updated_at
