@@ -2,8 +2,8 @@
 
 import asyncio
 from typing import Any
+from uuid import UUID
 
-import asyncpg
 import msgspec
 import pytest
 
@@ -122,22 +122,14 @@ async def test_a_number_that_fails_is_told_of(kitchen: Kitchen) -> None:
     assert [data["deliveryStatus"] for data in moved] == ["failed", "failed"]
 
 
-async def test_a_customer_is_known_in_the_conversation(
-    kitchen: Kitchen, sql: asyncpg.Connection
-) -> None:
+async def test_a_customer_is_known_in_the_conversation(kitchen: Kitchen) -> None:
     """The message is kept where a person reads on."""
-    customer_id = await sql.fetchval(
-        """
-        INSERT INTO customers (book_id, id, name, created_at, updated_at)
-        VALUES ($1, gen_random_uuid(), 'Bola Ahmed', now(), now()) RETURNING id
-        """,
-        kitchen.book.id,
-    )
-    sale, ticket = await kitchen.ticket(customer_id=customer_id)
+    customer_id = (await kitchen.business.customer(name="Bola Ahmed"))["id"]
+    sale, ticket = await kitchen.ticket(customer_id=UUID(customer_id))
     await told(kitchen, ticket, "ready", sale)
     api = await kitchen.business.client("messaging:read")
     (talk,) = (await api.get("/v1/conversations", status=200)).data
-    assert talk["customer"] == {"id": str(customer_id), "name": "Bola Ahmed"}
+    assert talk["customer"] == {"id": customer_id, "name": "Bola Ahmed"}
     assert talk["customerPhone"] == PHONE
     assert talk["lastMessage"]["text"].startswith("Hi Bola")
     assert talk["lastReceivedAt"] is None

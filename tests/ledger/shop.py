@@ -12,6 +12,8 @@ import msgspec
 from tests.api import Api
 from tests.make import Business
 from tillhouse.access.house import House
+from tillhouse.customers.rules import Contact
+from tillhouse.customers.store import insert_customer
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code
@@ -82,16 +84,8 @@ class Shop:
     async def customer(self, name: str = "Bola") -> UUID:
         """A customer of the book."""
         customer_id = new_id()
-        await self.sql.execute(
-            """
-            INSERT INTO customers (book_id, id, name, created_at, updated_at)
-            VALUES ($1, $2, $3, $4, $4)
-            """,
-            self.book,
-            customer_id,
-            name,
-            now(),
-        )
+        async with self.house.pool.transaction() as db:
+            await insert_customer(db, self.book, customer_id, Contact(name=name), now())
         return customer_id
 
     async def sell(self, first: Stand, happened_at: datetime | None = None) -> Order:

@@ -3,7 +3,6 @@
 import asyncio
 from uuid import uuid4
 
-import asyncpg
 import pytest
 
 from tests.api import Api
@@ -101,21 +100,12 @@ async def test_at_once_the_same_assignment_is_told_once(
     assert len(await kitchen.events("messaging.conversation.assigned")) == 1
 
 
-async def test_a_customer_is_known_by_the_number(
-    api: Api, business: Business, house: House, sql: asyncpg.Connection
-) -> None:
+async def test_a_customer_is_known_by_the_number(api: Api, business: Business) -> None:
     """By the WhatsApp number first, then by the phone; in this book alone."""
-    kitchen = await Kitchen.of(house, business)
     names = {}
     for column in ("phone_number", "whatsapp_number"):
-        names[column] = await sql.fetchval(
-            f"""
-            INSERT INTO customers (book_id, id, name, {column}, created_at, updated_at)
-            VALUES ($1, gen_random_uuid(), $2, '+2348030000001', now(), now()) RETURNING id
-            """,  # noqa: S608 - the two words above
-            kitchen.book.id,
-            f"By {column}",
-        )
+        number = {column: "+2348030000001"}
+        names[column] = (await business.customer(name=f"By {column}", **number))["id"]
     talk = await write(api, "+2348030000001")
     shown = (await api.get(f"{TALKS}/{talk}", status=200)).data
     assert shown["customer"]["name"] == "By whatsapp_number"
