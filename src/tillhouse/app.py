@@ -14,6 +14,7 @@ from tillhouse.accounts.routes import ROUTES as ACCOUNTS
 from tillhouse.catalog.routes import ROUTES as CATALOG
 from tillhouse.customers.routes import ROUTES as CUSTOMERS
 from tillhouse.db import statistics
+from tillhouse.db.lanes import Lanes
 from tillhouse.db.pool import FAILURES
 from tillhouse.developer.routes import ROUTES as DEVELOPER
 from tillhouse.http import log as logs
@@ -102,7 +103,7 @@ class App:
         if self._works:
             pool = await house.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
             self._sender = Sender(
-                msgspec.structs.replace(house, pool=pool),
+                msgspec.structs.replace(house, pool=pool, lanes=Lanes(pool)),
                 lease=timedelta(seconds=self._settings.webhook_lease_s),
             )
             self._sender.start()

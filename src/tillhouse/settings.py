@@ -96,7 +96,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
         whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
-        pool_size=values.number("POOL_SIZE", 16, 3, 500),
+        pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )
 
 

@@ -7,7 +7,8 @@ import asyncpg
 import pytest
 
 from tillhouse.db.lanes import ITEMS_MAX, WEIGHT_MAX, Lanes
-from tillhouse.db.pool import FAILURES, Db, Pool
+from tillhouse.db.pool import ACQUIRE_TIMEOUT_S, FAILURES, Db, Pool
+from tillhouse.kit.errors import Unavailable
 
 
 @pytest.fixture
@@ -188,6 +189,29 @@ async def test_an_end_of_the_connection_is_told_to_all(pool: Pool, desk: Desk) -
     assert all(isinstance(end, FAILURES) for end in ends), ends
     assert await desk.write("three")
     assert await desk.notes() == {"zero", "three"}
+
+
+async def test_without_a_connection_nobody_waits_in_turn(desk: Desk) -> None:
+    """Who would be next has waited as long, and is told the same."""
+    holders = [desk.pool.writer(is_hasty=True) for _ in range(2)]
+    for holder in holders:
+        await holder.execute("SELECT 1")
+    started = asyncio.get_running_loop().time()
+    writes = [desk.write(str(number)) for number in range(2 * ITEMS_MAX + 1)]
+    ends = await asyncio.gather(*writes, return_exceptions=True)
+    assert {type(end) for end in ends} == {Unavailable}
+    assert asyncio.get_running_loop().time() - started < 1.5 * ACQUIRE_TIMEOUT_S
+    for holder in holders:
+        await holder.rollback()
+    assert await desk.write("one")
+
+
+async def test_what_can_not_be_stored_is_told_to_its_owner_alone(desk: Desk) -> None:
+    """A text with a NUL is no text of the database's."""
+    assert await asyncio.gather(desk.write("one"), desk.write("t\0wo")) == [False, False]
+    with pytest.raises(asyncpg.CharacterNotInRepertoireError):
+        await desk.write("t\0wo")
+    assert await desk.write("one")
 
 
 async def test_lanes_are_forgotten_when_nobody_is_there(desk: Desk) -> None:

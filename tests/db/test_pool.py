@@ -119,11 +119,13 @@ async def test_writes_keep_their_plans_and_reads_do_not(pool: Pool) -> None:
 
 
 async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:
-    """Half of them read and half of them write, however many there are."""
-    for size in (1, 2, 5):
-        pool = await Pool.open(database_url, size=size)
-        held = [pool.reader() for _ in range(max(1, size - size // 2))]
-        held += [pool.writer() for _ in range(size // 2)]
+    """Half of them read and half of them write, however many there are, besides the hasty."""
+    for size, hasty in ((1, 0), (2, 0), (5, 0), (4, 1), (9, 2)):
+        pool = await Pool.open(database_url, size=size, hasty=hasty)
+        others = size - hasty
+        held = [pool.reader() for _ in range(max(1, others - others // 2))]
+        held += [pool.writer() for _ in range(others // 2)]
+        held += [pool.writer(is_hasty=True) for _ in range(hasty)]
         for db in held:
             await db.fetchval("SELECT 1")
         assert pool.usage() == (size, size)

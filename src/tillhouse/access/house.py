@@ -28,7 +28,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
 async def open_house(settings: Settings, database_url: str, master_key: str) -> House:
     """Connect and unlock: the database must be migrated and the master key its own."""
     size = settings.pool_size
-    pool = await Pool.open(database_url, size=size, hasty=max(1, size // 4))
+    pool = await Pool.open(database_url, size=size, hasty=size // 4)
     try:
         vault = await open_vault(pool, master_key)
     except BaseException:

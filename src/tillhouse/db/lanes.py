@@ -1,5 +1,7 @@
 """Lanes: works of a kind that wait at the same time go as one statement.
 
+(Not those of the sender of webhooks, which are endpoints' own.)
+
 A statement costs before its first row and after its last: its plan is set up and taken down, and
 its commit reaches the disk. Who comes alone goes at once and alone. Who comes while others are
 under way waits for them, and shares the next statement with all who wait by then.
@@ -15,6 +17,7 @@ import asyncpg
 import msgspec
 
 from tillhouse.db.pool import Db, Pool
+from tillhouse.kit.errors import Unavailable
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Hashable)
@@ -26,6 +29,12 @@ Work = Callable[[Db, P, Sequence[T]], Awaitable[R]]
 # In one statement: so much that the costs are shared, and so little that nobody waits for long.
 ITEMS_MAX = 16
 WEIGHT_MAX = 200
+# What a statement of several may say of one of them, and nothing was written.
+_OWN_FAULTS = (
+    asyncpg.IntegrityConstraintViolationError,
+    asyncpg.DataError,
+    asyncpg.CharacterNotInRepertoireError,
+)
 
 
 class Apart(Exception):
@@ -48,6 +57,8 @@ class Lanes:
         `db` is the handle of its own request. What has begun to write reads in its transaction.
         """
         if db.can_be_whole:
+            # Whoever waited with a connection in hand would keep it from those under way.
+            await db.release()
             with suppress(Apart):
                 return await self._share(work, place, item, weight)
         return await work(db, place, [item])
@@ -129,6 +140,11 @@ class _Lane(Generic[P, T, R]):
         try:
             if company:
                 result = await self._done([one.item for one in company])
+        except Unavailable as raised:
+            # There is no connection to be had: nobody waits for the same once more.
+            error = raised
+            company += self._waiting
+            self._waiting.clear()
         except asyncio.CancelledError:
             for one in company:
                 one.future.cancel()
@@ -154,7 +170,7 @@ class _Lane(Generic[P, T, R]):
         except asyncpg.LockNotAvailableError as error:
             # Who goes on alone waits with more patience, and holds up nobody else.
             raise Apart from error
-        except asyncpg.IntegrityConstraintViolationError as error:
+        except _OWN_FAULTS as error:
             if len(items) == 1:
                 raise
             raise Apart from error
@@ -167,10 +183,11 @@ class _Lane(Generic[P, T, R]):
         company: list[_Waiting[T, R]] = []
         weight = 0
         while self._waiting and len(company) < ITEMS_MAX:
-            weight += self._waiting[0].weight
-            if company and weight > WEIGHT_MAX:
+            one = self._waiting[0]
+            if company and weight + one.weight > WEIGHT_MAX:
                 break
-            one = self._waiting.popleft()
+            self._waiting.popleft()
             if not one.future.done():
                 company.append(one)
+                weight += one.weight
         return company

@@ -46,6 +46,9 @@ _NOTIFY: dict[str, LiteralString] = {
 _KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
 # What several requests do together waits for nobody's lock: each can still wait by itself.
 _HASTE = {"lock_timeout": "100ms"}
+# A statement that the server had to end long ago was sent into a connection that is dead, and all
+# of a book may wait for it.
+HASTY_TIMEOUT_S = 25.0
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 # A server that is away or coming back is not asked again for this long: every try costs it a new
@@ -190,7 +193,7 @@ class Db:
 
 
 class Pool:
-    """The connections of one process: for reads, for writes, and for writes in haste.
+    """The connections of one process: for reads, for writes, and for what requests do together.
 
     They differ in how long they keep a plan and how long they wait for a lock; and slow lists
     never stand in the way of sales.
@@ -221,17 +224,20 @@ class Pool:
     ) -> Self:
         """Connect; at least one connection must answer. `planner` adds settings of the planner.
 
-        So many of them are hasty; of the others, half are for reads and half for writes.
+        So many of them are hasty; of the others, half are for reads and half for writes. Without
+        hasty ones, writes take their place.
         """
-        given, size = planner or {}, size - hasty
+        given = planner or {}
         if size == 1:
             inner = await _connect(url, size, given)
             return cls(inner, inner, inner, url)
-        kept = {**given, **_KEPT_PLANS}
-        writes = await _connect(url, size // 2, kept)
-        reads = await _connect(url, size - size // 2, given)
-        in_haste = await _connect(url, hasty, {**kept, **_HASTE}) if hasty else writes
-        return cls(reads, writes, in_haste, url)
+        kept, others = {**given, **_KEPT_PLANS}, size - hasty
+        writes = await _connect(url, others // 2, kept)
+        reads = await _connect(url, others - others // 2, given)
+        if not hasty:
+            return cls(reads, writes, writes, url)
+        in_haste = {**kept, **_HASTE}
+        return cls(reads, writes, await _connect(url, hasty, in_haste, HASTY_TIMEOUT_S), url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same bell wakes both."""
@@ -241,7 +247,7 @@ class Pool:
         return pool
 
     async def acquire(self, *, write: bool = False, is_hasty: bool = False) -> Any:
-        """One connection, soon or not at all."""
+        """One connection, within some seconds or not at all."""
         inner = self._inner(write=write, is_hasty=is_hasty)
         is_idle = inner.get_idle_size() > 0
         if not is_idle and time.monotonic() < self._away_until:
@@ -307,6 +313,11 @@ class Pool:
         finally:
             await db.release()
 
+    @property
+    def writers(self) -> int:
+        """How many transactions there can be at once."""
+        return self._writes.get_max_size()
+
     def usage(self) -> tuple[int, int]:
         """Connections in use and open: for metrics."""
         inners = self._inners()
@@ -327,7 +338,9 @@ class Pool:
         return {self._reads, self._writes, self._hasty}
 
 
-async def _connect(url: str, size: int, planner: Mapping[str, str]) -> asyncpg.Pool:
+async def _connect(
+    url: str, size: int, planner: Mapping[str, str], statement_s: float | None = None
+) -> asyncpg.Pool:
     return await asyncpg.create_pool(
         url,
         min_size=1,
@@ -335,5 +348,8 @@ async def _connect(url: str, size: int, planner: Mapping[str, str]) -> asyncpg.P
         connection_class=_Connection,
         server_settings={**SESSION_SETTINGS, **planner},
         timeout=CONNECT_TIMEOUT_S,
+        command_timeout=statement_s,
+        # The longest statements are those that most need to be kept.
+        max_cacheable_statement_size=0,
         max_inactive_connection_lifetime=300,
     )

@@ -1,4 +1,4 @@
-"""Record a sale: everything about it in one transaction."""
+"""Record a sale: everything about it in one transaction, which other sales may share."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ from tillhouse.orders.rules import create as rules
 from tillhouse.orders.rules import fresh
 from tillhouse.orders.rules.create import Sale, uuid_of
 from tillhouse.orders.rules.lines import Line
-from tillhouse.orders.store.facts import Place, Wanted, find_facts
+from tillhouse.orders.store.facts import AtStore, Wanted, find_facts
 from tillhouse.orders.store.place import (
     Entry,
     Kept,
@@ -215,7 +215,7 @@ async def facts_of(call: Call, new: NewOrder) -> Facts:
     return found.of(wanted)
 
 
-def place_of(call: Call, new: NewOrder) -> Place:
+def place_of(call: Call, new: NewOrder) -> AtStore:
     """The book and the store that the order names."""
     return call.book.id, _given(new, "store_id"), _given(new, "store_name")
 

@@ -29,7 +29,7 @@ from tillhouse.orders.actions import create, promotion
 from tillhouse.orders.rules import create as rules
 from tillhouse.orders.rules import sheet
 from tillhouse.orders.rules.sheet import Asked
-from tillhouse.orders.store.facts import Place, Wanted, find_facts
+from tillhouse.orders.store.facts import AtStore, Wanted, find_facts
 from tillhouse.orders.store.imports import list_recorded
 from tillhouse.orders.types import NewOrder
 from tillhouse.webhooks.emit import Source
@@ -127,7 +127,7 @@ async def record_all(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(AT_ONCE, house.settings.pool_size)):
+            for _ in range(min(AT_ONCE, house.pool.writers)):
                 group.create_task(work(rest))
     except BaseExceptionGroup as several:
         # The database is away for all of them: one sentence is enough.
@@ -266,7 +266,7 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
 async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool) -> None:
     """Everything that rules find wrong; those that rest on the same facts are judged together."""
     country = await find_country(call.db, call.book.id)
-    groups: defaultdict[tuple[Place, UUID | None], list[tuple[_Case, NewOrder, Wanted]]]
+    groups: defaultdict[tuple[AtStore, UUID | None], list[tuple[_Case, NewOrder, Wanted]]]
     groups = defaultdict(list)
     for case in cases:
         new = case.new
@@ -282,7 +282,7 @@ async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool
 
 async def _judge_group(
     call: Call,
-    place: Place,
+    place: AtStore,
     group: Sequence[tuple[_Case, NewOrder, Wanted]],
     promoted: Sequence[FieldError],
 ) -> None:

@@ -27,7 +27,7 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     """One page of the orders that fit, and the figures of all that do."""
     query = await _query(call, wanted)
     page = Page(wanted.page, wanted.limit)
-    row = await _figures(call, query, page)
+    row = await _figures(call, query, None if wanted.scheduled_only else page)
     summary = _summary(row)
     orders: list[Order] = []
     if page.offset < summary.filtered_orders:
@@ -98,10 +98,10 @@ def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
     return wanted * summary.total_orders // summary.filtered_orders
 
 
-async def _figures(call: Call, query: OrderQuery, page: Page) -> Record:
+async def _figures(call: Call, query: OrderQuery, page: Page | None) -> Record:
     here = call.db, call.book.id, query, call.now
     if _is_looked_up(query):
-        asked = None if _is_near(query, page) else page
+        asked = None if page is None or _is_near(query, page) else page
         return _there(await search.find_figures_of_found(*here, asked))
     if query.is_picky or query.is_searched:
         return _there(await figures.find_figures_of_few(*here))

@@ -201,11 +201,11 @@ class Found(msgspec.Struct, frozen=True):
         )
 
 
-Place = tuple[UUID, UUID | None, str | None]
+AtStore = tuple[UUID, UUID | None, str | None]
 """The book and the store, by id or by name, that orders looked up together have in common."""
 
 
-async def find_facts(db: Db, place: Place, wants: Sequence[Wanted]) -> Found:
+async def find_facts(db: Db, place: AtStore, wants: Sequence[Wanted]) -> Found:
     """Business, store, customers, sessions, products, prices, stock places, options."""
     named = {name: _all(wants, name) for name in _ONE + _MANY}
     row = await db.ahead(_statement(place, named), *place, *(named[name] for name in _ORDER))
@@ -230,7 +230,7 @@ def _all(wants: Sequence[Wanted], name: str) -> list[Any]:
     return list({one for wanted in wants for one in getattr(wanted, name)})
 
 
-def _statement(place: Place, named: Mapping[str, Sequence[Any]]) -> LiteralString:
+def _statement(place: AtStore, named: Mapping[str, Sequence[Any]]) -> LiteralString:
     """The parts that these orders take; what nobody named isn't looked for."""
     _, store_id, store_name = place
     by = "id" if store_id else "name" if store_name is not None else "none"

@@ -145,7 +145,7 @@ class Recording(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Two statements that meet on keys take them in the same order."""
+        """The idempotency key, empty without one: rivals take keys in the order of their text."""
         return self.kept.key if self.kept else ""
 
 
@@ -157,11 +157,11 @@ class Written(msgspec.Struct, frozen=True):
     queued: int
 
 
-Place = tuple[UUID, str]
+InBook = tuple[UUID, str]
 """The book and the currency that orders of one statement have in common."""
 
 
-async def insert_order(db: Db, place: Place, recording: Recording) -> Written:
+async def insert_order(db: Db, place: InBook, recording: Recording) -> Written:
     """Record an order in (book, currency); the caller rolls back unless all of it could be had."""
     bundle = _Bundle([recording])
     row = await db.fetchrow(bundle.statement() + bundle.found(), *bundle.values(place))
@@ -170,7 +170,7 @@ async def insert_order(db: Db, place: Place, recording: Recording) -> Written:
     return Written(row["is_seated"], moved, row["queued"])
 
 
-async def insert_orders(db: Db, place: Place, recordings: Sequence[Recording]) -> bool:
+async def insert_orders(db: Db, place: InBook, recordings: Sequence[Recording]) -> bool:
     """Record orders by a statement that is the whole transaction.
 
     False: something was not to be had, or there is more to tell. None of them was recorded then.
@@ -200,7 +200,7 @@ class _Bundle:
         self._has_session = any(one.entry.has_session for one in recordings)
         self._has_ticket = any(one.entry.has_ticket for one in recordings)
 
-    def values(self, place: Place) -> tuple[object, ...]:
+    def values(self, place: InBook) -> tuple[object, ...]:
         """The parameters, in their order."""
         book_id, currency = place
         told, kept = [one.told for one in self._recordings], self._kept

@@ -2,7 +2,8 @@
 
 What is found lies all over the book. So the moments at which it was sold are gathered while it is
 summed up, four weeks by four weeks: those of the weeks that a page touches tell which orders are
-on it.
+on it. Who changes or adds an order at the page's first moment between the two statements may shift
+that page by one, as any page of a list that changes.
 """
 
 from datetime import datetime
