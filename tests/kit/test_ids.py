@@ -1,5 +1,7 @@
 """Ids and references: ordered where order helps, unguessable where it matters."""
 
+import subprocess
+import sys
 import threading
 import time
 from uuid import RFC_4122, UUID
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from tillhouse.kit.ids import (
     BASE62,
     CODE_ALPHABET,
+    Lots,
     Sequence,
     new_id,
     public_reference,
@@ -45,6 +48,32 @@ def test_time_and_counter_rise_whatever_the_clock_does(readings: list[int], burs
     assert made == sorted(set(made))
     assert all(0 <= counter < 2**12 for _, counter in made)
     assert all(millisecond <= 3 + burst // 2048 + 1 for millisecond, _ in made)
+
+
+def test_a_forked_process_draws_lots_of_its_own() -> None:
+    """Its ids are random anew, not those that its parent is about to make."""
+    script = """
+import os
+from tillhouse.kit.ids import new_id
+low = lambda: new_id().int & 2**62 - 1
+low()
+child = os.fork()
+print(*(low() for _ in range(600)), flush=True)
+child and os.waitpid(child, 0)
+"""
+    command = [sys.executable, "-c", script]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert len(set(printed)) == len(printed) == 1200
+
+
+def test_lots_are_as_long_as_they_should_be() -> None:
+    """Each bit is set in about half of them, and no two are equal."""
+    lots = Lots()
+    drawn = [lots.draw() for _ in range(4000)]
+    assert len(set(drawn)) == len(drawn)
+    assert max(drawn) < 2**62
+    for bit in range(62):
+        assert 1700 < sum(one >> bit & 1 for one in drawn) < 2300
 
 
 def test_ids_rise_in_every_thread_and_never_meet() -> None:

@@ -1,10 +1,13 @@
 """Names for things: ordered ids for rows, random references and short codes for people."""
 
 import math
+import os
 import secrets
 import string
+import struct
 import threading
 import time
+from collections.abc import Iterator
 from uuid import UUID
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -15,6 +18,9 @@ CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _COUNTER_BITS = 12
 _COUNTER_MAX = 2**_COUNTER_BITS - 1
 _RANDOM_BITS = 62
+_WORD = struct.Struct(">Q")
+# Asking the system costs as much as all the rest of an id, so it is asked for many at once.
+_DRAWN_WORDS = 512
 
 
 class Sequence:
@@ -41,18 +47,34 @@ class Sequence:
             return self._millisecond, self._counter
 
 
+class Lots:
+    """The random bits of one process's ids: no two threads draw the same."""
+
+    def __init__(self) -> None:
+        self._words: Iterator[tuple[int]] = iter(())
+
+    def draw(self) -> int:
+        """Return as many bits as an id takes."""
+        for (word,) in self._words:
+            return word >> 64 - _RANDOM_BITS
+        self.forget()
+        return self.draw()
+
+    def forget(self) -> None:
+        """Ask the system anew: a forked process must not draw what its parent draws."""
+        self._words = _WORD.iter_unpack(os.urandom(_DRAWN_WORDS * _WORD.size))
+
+
 _SEQUENCE = Sequence()
+_LOTS = Lots()
+os.register_at_fork(after_in_child=_LOTS.forget)
 
 
 def new_id() -> UUID:
     """Make a UUIDv7 that is greater than every earlier one of this process."""
     millisecond, counter = _SEQUENCE.next(time.time_ns() // 1_000_000)
-    value = (millisecond & 0xFFFF_FFFF_FFFF) << 80
-    value |= 7 << 76
-    value |= counter << 64
-    value |= 0b10 << 62
-    value |= secrets.randbits(_RANDOM_BITS)
-    return UUID(int=value)
+    high = (millisecond & 0xFFFF_FFFF_FFFF) << 16 | 7 << 12 | counter
+    return UUID(int=high << 64 | 0b10 << _RANDOM_BITS | _LOTS.draw())
 
 
 def random_base62(bits: int) -> str:
