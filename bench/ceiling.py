@@ -16,6 +16,7 @@ from typing import Any, LiteralString, cast
 from uuid import UUID
 
 from bench.recording import Recorder, Statement
+from tillhouse.app import settle
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id, short_code
 
@@ -152,6 +153,7 @@ class Ceiling:
         shown, reads = await recorder.request(token, "GET", path)
         self._shown, self._select = shown.body, reads[0].sql
         self._book_id = reads[0].args[0]
+        settle()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await app.stop()

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -160,11 +161,22 @@ class App:
                     log.warning("start_failed", error=str(error))
                     await send({"type": "lifespan.startup.failed", "message": str(error)})
                     return
+                settle()
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
                 await self.stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def settle() -> None:
+    """Let the garbage collector forget what stays for the life of the process.
+
+    Else it looks over all of it, modules and routes, again and again, and each time every request
+    waits for forty milliseconds.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 async def _do_chores(house: House) -> None:

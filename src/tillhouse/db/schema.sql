@@ -61,10 +61,11 @@ BEGIN
         WHERE c.relnamespace = current_schema()::regnamespace AND c.reltuples < 100000
             AND s.n_live_tup > 100 AND s.n_live_tup > 2 * c.reltuples
             AND pg_has_role(c.relowner, 'USAGE')
-        ORDER BY c.oid
+        ORDER BY c.reltuples, c.oid
     LOOP
         EXECUTE format('ANALYZE %s', grown);
         analyzed := analyzed + 1;
+        EXIT WHEN clock_timestamp() > statement_timestamp() + interval '20 ms';
     END LOOP;
     RETURN analyzed;
 END $function$;

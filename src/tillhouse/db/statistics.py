@@ -27,7 +27,7 @@ async def watch(pool: Pool) -> None:
 
 
 async def analyze(pool: Pool) -> int:
-    """Look over the tables that have grown; how many those were. A chore: it isn't counted."""
+    """Look over tables that have grown, some at a time; how many. A chore: it isn't counted."""
     connection = await pool.acquire()
     try:
         return await connection.fetchval("SELECT analyze_what_grew()")
