@@ -123,11 +123,10 @@ class App:
 
     async def stop(self) -> None:
         """End the chores and close the house."""
-        for works in (self._order_works, self._postman):
-            if works is not None:
-                await works.stop()
+        # All at once: none of them begins anything while another one is still finishing.
+        works = (self._sender, self._order_works, self._postman)
+        await asyncio.gather(*(one.stop() for one in works if one is not None))
         if self._sender is not None:
-            await self._sender.stop()
             await self._sender.house.pool.close()
         for chore in self._chores:
             chore.cancel()

@@ -142,8 +142,10 @@ async def test_a_sender_that_stops_records_what_was_under_way(
     await held.until(1)
     second = await shop.emit()
     await held.until(2)
-    third = await shop.emit()
     stopping = asyncio.create_task(app.stop())
+    await asyncio.sleep(0)
+    # It is told to stop before this is there, and waits for the other two.
+    third = await shop.emit()
     assert not stopping.done()
     held.answer(0, 200)
     held.answer(1, 500)
