@@ -109,6 +109,15 @@ async def test_a_wrong_field_of_a_modifier_is_named(shop: Shop, field: str) -> N
         assert answer.wrong_fields == {f"items[0].modifiers[1].{field}"}, (value, answer)
 
 
+async def test_a_wrong_type_is_told_in_words(shop: Shop) -> None:
+    """As somebody says it who sends JSON, also where there may be one of several."""
+    answer = await _refused(shop, {"items": [GIFT], "notes": 5, "covers": "two"})
+    assert {(one["field"], one["message"]) for one in answer.json["details"]} == {
+        ("notes", "must be a string or null, not a whole number"),
+        ("covers", "must be a whole number or null, not a string"),
+    }
+
+
 @pytest.mark.parametrize("text", ABSURD)
 @pytest.mark.parametrize(
     "field",

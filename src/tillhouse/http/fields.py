@@ -1,5 +1,6 @@
 """From a decoded body to its struct; on failure every wrong field is named, not the first."""
 
+import re
 import types
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -156,23 +157,29 @@ def choices(type_: Any) -> str | None:
 
 
 _WORDS = {
-    "`str`": "a string", "`int`": "a whole number", "`float`": "a number",
-    "`bool`": "true or false",
-    "`array`": "a list", "`object`": "an object", "`null`": "null", "`uuid`": "a uuid",
-    "`decimal`": "a number with a fraction", "`date`": "a date", "`datetime`": "a timestamp",
+    "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false",
+    "array": "a list", "object": "an object", "null": "null", "uuid": "a uuid",
+    "decimal": "a number with a fraction", "date": "a date", "datetime": "a timestamp",
 }  # fmt: skip
+# How msgspec names types: one, or several of which it may be any.
+_TYPES = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
 
 
 def sentence(error: msgspec.ValidationError) -> str:
     """msgspec's message in the words of somebody who sends JSON, without its path."""
     text = str(error).partition(_INSIDE)[0]
-    for name, words in _WORDS.items():
-        text = text.replace(name, words)
-    text = text.replace(" | ", " or ").replace("Expected ", "must be ").replace(", got ", ", not ")
+    text = _TYPES.sub(_in_words, text)
+    text = text.replace("Expected ", "must be ").replace(", got ", ", not ")
     text = text.replace("must be a string of length", "must have a length")
     text = text.replace("must be a list of length", "must have a number of items")
     text = text.replace("Invalid UUID", "must be a uuid")
     return text[:1].lower() + text[1:]
+
+
+def _in_words(found: re.Match[str]) -> str:
+    names = found[1].split(" | ")
+    known = all(name in _WORDS for name in names)
+    return " or ".join(_WORDS[name] for name in names) if known else found[0]
 
 
 def unknown(name: str, known: list[str], noun: str = "field") -> str:

@@ -135,7 +135,7 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
     return Outcome(
-        order=order or await _shown(call, entry.order["id"]),
+        order=order or await _shown(call, entry.id),
         kept=kept and kept.answer,
         sending=sending,
     )
@@ -179,7 +179,7 @@ async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | Non
     ticket_id = entry.order["ticket_id"]
     if ticket_id is None or not facts.tells_queued:
         return None
-    return (await tell_of_new(call, entry.order["id"], ticket_id)).sending
+    return (await tell_of_new(call, entry.id, ticket_id)).sending
 
 
 def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
