@@ -58,8 +58,10 @@ from tillhouse.kit.ids import new_id
 low = lambda: new_id().int & 2**62 - 1
 low()
 child = os.fork()
-print(*(low() for _ in range(600)), flush=True)
+drawn = [low() for _ in range(600)]
+# One after the other: lines longer than a pipe takes at once would mix.
 child and os.waitpid(child, 0)
+print(*drawn, flush=True)
 """
     command = [sys.executable, "-c", script]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
