@@ -125,42 +125,41 @@ class _Lane(Generic[P, T, R]):
         # Not a task of those who wait: one who gives up must not stop the others.
         self._trip = asyncio.get_running_loop().create_task(self._go())
 
-    def _end(self) -> None:
-        """Begin the next statement, or close the lane."""
-        self._trip = None
-        if self._waiting:
-            self._start()
-        else:
-            self._on_empty()
-
     async def _go(self) -> None:
-        company = self._company()
-        result: Any = None
-        error: Exception | None = None
+        """One statement after the other, while anybody waits.
+
+        Who is told of one goes on when this task has to wait: by then the next one is sent.
+        """
         try:
-            if company:
-                result = await self._done([one.item for one in company])
-        except Unavailable as raised:
+            while self._waiting:
+                await self._carry(self._company())
+        finally:
+            self._trip = None
+            if self._waiting:
+                self._start()
+            else:
+                self._on_empty()
+
+    async def _carry(self, company: "list[_Waiting[T, R]]") -> None:
+        if not company:
+            return
+        try:
+            result = await self._done([one.item for one in company])
+        except Unavailable as error:
             # There is no connection to be had: nobody waits for the same once more.
-            error = raised
             company += self._waiting
             self._waiting.clear()
+            _fail(company, error)
         except asyncio.CancelledError:
             for one in company:
                 one.future.cancel()
             raise
-        except Exception as raised:  # noqa: BLE001 - theirs to judge
-            error = raised
-        finally:
-            # The next statement is on its way before anybody is told of this one.
-            self._end()
-        for one in company:
-            if one.future.done():
-                continue
-            if error is None:
-                one.future.set_result(result)
-            else:
-                one.future.set_exception(error)
+        except Exception as error:  # noqa: BLE001 - theirs to judge
+            _fail(company, error)
+        else:
+            for one in company:
+                if not one.future.done():
+                    one.future.set_result(result)
 
     async def _done(self, items: Sequence[T]) -> R:
         db = self._pool.writer(is_brief=True, is_hasty=True)
@@ -191,3 +190,9 @@ class _Lane(Generic[P, T, R]):
                 company.append(one)
                 weight += one.weight
         return company
+
+
+def _fail(company: "list[_Waiting[T, R]]", error: Exception) -> None:
+    for one in company:
+        if not one.future.done():
+            one.future.set_exception(error)
