@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.make import Business, Make
 from tillhouse.access.house import House
@@ -24,6 +25,11 @@ from tillhouse.settings import from_env
 SERVER = "TILLHOUSE_TEST_DATABASE_URL"
 # What the databases of this process are copied from.
 TEMPLATE = f"tillhouse_template_{os.getpid()}"
+
+# Properties are measured by what they find, never by how busy the machine is. Here, because a test
+# takes the profile that is loaded when its module is: one of a folder misses those before it.
+settings.register_profile("found", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("found")
 
 
 def pytest_collection_finish() -> None:

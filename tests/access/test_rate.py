@@ -84,12 +84,14 @@ async def test_every_key_has_its_own_bucket(business: Business, limited: App) ->
 async def test_headers_tell_what_is_left(business: Business, limited: App) -> None:
     """Counting down with every request, in the form of the IETF draft."""
     api = Api(limited).as_bearer(await secret_of(business))
-    left = [(await api.get(HEALTH, status=200)).headers["ratelimit"] for _ in range(3)]
-    assert [text.split(";")[0] for text in left] == ['"default"'] * 3
-    remaining = [int(text.split("r=")[1].split(";")[0]) for text in left]
-    assert remaining[0] == BURST - 1
-    assert remaining == sorted(remaining, reverse=True)
-    answer = await api.get(HEALTH, status=200)
+    begun = time.perf_counter()
+    for count in range(1, 9):
+        answer = await api.get(HEALTH, status=200)
+        # What flowed in meanwhile: nothing, unless something else kept the machine busy.
+        meanwhile = int((time.perf_counter() - begun) * RATE)
+        name, left, _ = answer.headers["ratelimit"].split(";")
+        assert (name, left[:2]) == ('"default"', "r=")
+        assert BURST - count <= int(left[2:]) <= min(BURST - 1, BURST - count + meanwhile)
     assert answer.headers["ratelimit-policy"] == f'"default";q={BURST};w=2'
 
 

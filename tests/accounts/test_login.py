@@ -1,7 +1,6 @@
 """Logging in: who gets in, and what the others learn (nothing)."""
 
 import secrets
-import statistics
 import time
 
 import asyncpg
@@ -44,21 +43,21 @@ async def test_unknown_address_and_wrong_password_read_alike(business: Business)
     assert wrong.headers.keys() == unknown.headers.keys()
 
 
-async def _median_s(api: Api, emails: list[str]) -> float:
-    took: list[float] = []
-    for email in emails:
-        started = time.perf_counter()
-        await api.post(LOGIN, {"email": email, "password": "wrong password"}, status=401)
-        took.append(time.perf_counter() - started)
-    return statistics.median(took)
+async def _seconds(api: Api, email: str) -> float:
+    started = time.perf_counter()
+    await api.post(LOGIN, {"email": email, "password": "wrong password"}, status=401)
+    return time.perf_counter() - started
 
 
 async def test_unknown_address_and_wrong_password_take_alike(make: Make) -> None:
     """Both hash once; the bound is generous, because machines are shared."""
-    known = [(await make.business()).email for _ in range(7)]
-    unknown = [f"{secrets.token_hex(8)}@example.com" for _ in known]
-    ratio = await _median_s(make.anybody, unknown) / await _median_s(make.anybody, known)
-    assert 0.4 < ratio < 2.5
+    known: list[float] = []
+    unknown: list[float] = []
+    for _ in range(9):
+        # In turn, and the quickest of each counts: what else the machine does makes none quicker.
+        known.append(await _seconds(make.anybody, (await make.business()).email))
+        unknown.append(await _seconds(make.anybody, f"{secrets.token_hex(8)}@example.com"))
+    assert 0.4 < min(unknown) / min(known) < 2.5
 
 
 async def test_a_password_may_have_any_form_but_not_any_length(business: Business) -> None:

@@ -39,7 +39,7 @@ class Command:
     ) -> subprocess.CompletedProcess[str]:
         """Run it to its end; `code` is what the test expects of it."""
         with self.start(*args) as process:
-            out, err = process.communicate(pipe, timeout=60)
+            out, err = process.communicate(pipe, timeout=120)
         assert process.returncode == code, (args, out, err)
         return subprocess.CompletedProcess(args, code, out, err)
 

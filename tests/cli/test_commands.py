@@ -8,9 +8,14 @@ import asyncpg
 
 import tillhouse
 from tests.cli.command import Command
+from tests.webhooks.shop import until
 from tillhouse.db.embedded import Embedded
 
 PASSWORD = "another horse battery"
+_BUSY = """
+    SELECT count(*) AS busy FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'tillhouse%'
+"""
 
 
 async def fetch(embedded: Embedded, sql: str, *args: object) -> list[asyncpg.Record]:
@@ -20,6 +25,19 @@ async def fetch(embedded: Embedded, sql: str, *args: object) -> list[asyncpg.Rec
         return await connection.fetch(sql, *args)
     finally:
         await connection.close()
+
+
+async def deserted(embedded: Embedded) -> None:
+    """Wait until nobody works in the session's database any more.
+
+    What a killed command had sent last, the server may still be carrying out, and committing.
+    """
+
+    async def are_gone() -> bool:
+        [found] = await fetch(embedded, _BUSY)
+        return found["busy"] == 0
+
+    await until(are_gone)
 
 
 def test_version_and_help(command: Command) -> None:
@@ -135,9 +153,8 @@ async def test_verify(command: Command, business: str, embedded: Embedded) -> No
     forge = "UPDATE audit_events SET title = $2 WHERE business_id = $1 AND sequence = 1"
     trigger = "ALTER TABLE audit_events {} TRIGGER audit_events_append_only"
     await fetch(embedded, trigger.format("DISABLE"))
-    [title] = await fetch(
-        embedded, "SELECT title FROM audit_events WHERE business_id = $1 LIMIT 1", business
-    )
+    first = "SELECT title FROM audit_events WHERE business_id = $1 AND sequence = 1"
+    [title] = await fetch(embedded, first, business)
     await fetch(embedded, forge, business, "forged")
     broken = command.json("verify", code=1)["broken"]
     await fetch(embedded, forge, business, title["title"])

@@ -15,7 +15,7 @@ def test_two_first_starts_at_once_make_one_demo(tmp_path: Path) -> None:
     processes = [command.start("demo", "--json") for _ in range(2)]
     answers = []
     for process in processes:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
         answers.append(json.loads(out))
     assert answers[0] == answers[1]

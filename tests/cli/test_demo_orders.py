@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.command import Command
+from tests.cli.test_commands import deserted
 from tillhouse.cli.filling.fill import BATCH
 from tillhouse.cli.filling.plan import Plan, Timetable, code, plans
 from tillhouse.db.embedded import Embedded
@@ -74,7 +75,9 @@ async def test_a_filled_book_adds_up(command: Command, fetch: Fetch) -> None:
     assert told["customers"] == told["people"] == 15
 
 
-async def test_a_run_that_was_killed_is_taken_up(command: Command, fetch: Fetch) -> None:
+async def test_a_run_that_was_killed_is_taken_up(
+    command: Command, fetch: Fetch, embedded: Embedded
+) -> None:
     """What was written stays, what is missing is added, and it is what would have been."""
     # Killed after the first of so many batches that it can't have come to the last.
     wanted = 5 * BATCH + 900
@@ -84,6 +87,7 @@ async def test_a_run_that_was_killed_is_taken_up(command: Command, fetch: Fetch)
         assert process.poll() is None, process.communicate()
     process.kill()
     process.communicate()
+    await deserted(embedded)
     left = len(await fetch(_KEYS))
     assert left < wanted
     done = command.json("demo", "--orders", str(wanted))["filled"]
@@ -128,7 +132,7 @@ async def test_two_at_once_fill_once(command: Command, fetch: Fetch) -> None:
     wanted = len(await fetch(_KEYS)) + 300
     both = [command.start("demo", "--orders", str(wanted)) for _ in range(2)]
     for process in both:
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=120)
         assert process.returncode == 0 or "is being filled already" in told
     keys = [row["key"] for row in await fetch(_KEYS)]
     assert [Plan.of_key(key)[0] for key in keys] == list(range(wanted))

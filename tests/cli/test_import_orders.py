@@ -3,14 +3,17 @@
 import asyncio
 import json
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 
 from tests.cli.command import Command
-from tests.cli.test_commands import fetch
+from tests.cli.test_commands import deserted, fetch
 from tillhouse.db.embedded import Embedded
 
 HEADER = (
@@ -35,6 +38,10 @@ _TOLD = """
     SELECT count(*) AS times FROM webhook_events e JOIN books b ON b.id = e.book_id
     WHERE b.business_id = $1 AND e.type = 'order.created'
         AND e.payload::jsonb #>> '{data,entityId}' = ANY($2::text[])
+"""
+_SOLD_BY_ID = """
+    SELECT FROM products p JOIN variants v ON v.book_id = p.book_id AND v.product_id = p.id
+    WHERE p.sku = $1 FOR UPDATE
 """
 _ON_HAND = """
     SELECT sum(l.on_hand) AS on_hand FROM stock_levels l
@@ -276,30 +283,49 @@ async def test_what_only_the_moment_refuses_leaves_the_others(
     assert [one["entry_source"] for one in kept] == ["import", "import"]
 
 
+@asynccontextmanager
+async def kept(embedded: Embedded, sku: str) -> AsyncIterator[None]:
+    """Nobody can sell this product inside the block."""
+    connection = await asyncpg.connect(embedded.url)
+    transaction = connection.transaction()
+    await transaction.start()
+    assert await connection.fetch(_SOLD_BY_ID, sku)
+    yield
+    await transaction.rollback()
+    await connection.close()
+
+
 async def test_a_killed_import_goes_on_where_it_stopped(
     command: Command, business: str, embedded: Embedded, tmp_path: Path, sku: str, mark: str
 ) -> None:
     """However it ended, the next run records what is missing and nothing twice."""
-    count = 400
+    count, free = 400, 300
+    other = tmp_path / "other.csv"
+    other.write_text(f"name,sku,price\nYam {mark},{mark}-Y,2500\n", "utf-8")
+    command.json(*arguments("products", other, business))
     rows = [
-        f"{mark}-{number},{SOLD},{sku},,,1,,Guest {number % 7},,cash,2500,,,,"
+        f"{mark}-{number},{SOLD},{sku if number < free else f'{mark}-Y'},,,1,,Guest {number % 7},,"
+        "cash,2500,,,,"
         for number in range(count)
     ]
     args = arguments("orders", table(tmp_path, *rows), business)
     recorded = 0
-    with command.start(*args, "--json") as process:
-        while recorded < 20:
-            assert process.poll() is None, process.communicate()
-            recorded = len(await fetch(embedded, _KEPT, UUID(business), mark))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    # The last ones wait for a product that is kept: it can't have ended before it is killed.
+    async with kept(embedded, f"{mark}-Y"):
+        with command.start(*args, "--json") as process:
+            while recorded < 20:
+                assert process.poll() is None, process.communicate()
+                recorded = len(await fetch(embedded, _KEPT, UUID(business), mark))
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+    await deserted(embedded)
     before = len(await fetch(embedded, _KEPT, UUID(business), mark))
-    assert 20 <= before < count
+    assert 20 <= before <= free
     told = command.json(*args)
     assert (told["created"], told["unchanged"]) == (count - before, before)
     assert len(await fetch(embedded, _KEPT, UUID(business), mark)) == count
     [stock] = await fetch(embedded, _ON_HAND, sku)
-    assert stock["on_hand"] == -count
+    assert stock["on_hand"] == -free
     assert command.json(*args)["unchanged"] == count
 
 

@@ -29,7 +29,7 @@ def imported_by(*args: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     found = set(_IMPORTED.findall(done.stderr))
     assert "tillhouse.cli.commands" in found

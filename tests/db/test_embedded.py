@@ -1,5 +1,6 @@
 """The embedded PostgreSQL starts, is shared, survives kills, and stops with its last user."""
 
+import itertools
 import os
 import select
 import shutil
@@ -28,6 +29,9 @@ print(server.pid, flush=True)
 sys.stdin.read()
 server.release()
 """
+
+# How often a moment that was missed is waited for again.
+TRIES = 5
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another account")
 
@@ -67,7 +71,7 @@ def ended(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        assert select.select([handle], [], [], 20)[0], f"process {pid} is still running"
+        assert select.select([handle], [], [], 60)[0], f"process {pid} is still running"
     finally:
         os.close(handle)
 
@@ -127,7 +131,7 @@ def test_last_of_two_processes_stops_the_server(tmp_path: Path) -> None:
         with using(tmp_path) as server:
             assert server.pid == pid
         os.kill(pid, 0)
-        other.communicate(timeout=20)
+        other.communicate(timeout=60)
         assert other.returncode == 0
     ended(pid)
 
@@ -158,13 +162,20 @@ async def test_killed_starter_leaves_a_server_to_join(tmp_path: Path) -> None:
 
 async def test_starter_killed_while_setting_up(tmp_path: Path) -> None:
     """A folder half made is made anew."""
-    with another_user(tmp_path) as starter:
-        while not (tmp_path / "postgres.new" / "PG_VERSION").exists():
-            assert starter.poll() is None
-        starter.kill()
-        starter.wait()
-    assert not (tmp_path / "postgres").exists()
-    with using(tmp_path) as server:
+    for number in itertools.count():
+        data = tmp_path / str(number)
+        with another_user(data) as starter:
+            while not (data / "postgres.new" / "PG_VERSION").exists():
+                assert starter.poll() is None
+                # On a busy machine the moment may be over before it is seen.
+                if (data / "postgres").exists():
+                    break
+            starter.kill()
+            starter.wait()
+        if not (data / "postgres").exists():
+            break
+        assert number < TRIES, "the folder was always made already"
+    with using(data) as server:
         assert await answer(server, "SELECT 1") == 1
 
 
@@ -235,7 +246,7 @@ def test_root_without_namespaces_needs_a_reachable_folder(tmp_path: Path) -> Non
     """Where no user namespace can be made, an unreachable folder is refused in a sentence."""
     tmp_path.chmod(0o700)
     with another_user(tmp_path / "data", PATH="/nonexistent") as process:
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     assert "can't reach" in said
     assert "TILLHOUSE_DATABASE_URL" in said
 
@@ -256,7 +267,7 @@ async def test_root_without_namespaces_uses_another_user() -> None:
                 assert server.pid == int(pid)
                 assert await answer(server, "SELECT 1") == 1
             assert (folder / "data" / "postgres").stat().st_uid != 0
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
         ended(int(pid))
     finally:
         shutil.rmtree(folder)

@@ -113,7 +113,8 @@ async def test_nobody_waits_for_a_lock_in_company(desk: Desk) -> None:
     assert await asyncio.gather(*(desk.write(name) for name in ("one", "two"))) == [False, False]
     assert await desk.write("one") is False
     assert await desk.write("two")
-    assert asyncio.get_running_loop().time() - started < 2
+    # Whoever waits for the lock itself gives up after five seconds.
+    assert asyncio.get_running_loop().time() - started < 4
     await rival.rollback()
     assert await desk.write("one")
 

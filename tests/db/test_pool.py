@@ -142,8 +142,9 @@ async def test_a_server_that_is_away_is_not_asked_by_everybody(database_url: str
             async with pool.reading() as db:
                 assert await db.fetchval("SELECT 1") == 1
         outcomes: list[str] = []
-        # A connection that has just died may be handed out once.
-        while outcomes[-2:] != ["tried", "told"]:
+        # A connection that has just died may be handed out once. However slow the machine is: of
+        # those who ask again and again, more are told than try.
+        while outcomes.count("told") <= outcomes.count("tried"):
             try:
                 await pool.reader().fetchval("SELECT 1")
             except Unavailable:
@@ -161,5 +162,5 @@ async def test_a_server_that_is_away_is_not_asked_by_everybody(database_url: str
                     outcomes.append("told")
                 finally:
                     await db.release()
-        assert outcomes.count("tried") < outcomes.count("told")
+        assert outcomes.count("tried") < outcomes.count("told"), outcomes[:100]
         await pool.close()

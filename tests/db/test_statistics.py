@@ -25,6 +25,8 @@ async def _grow(sql: asyncpg.Connection, rows: int) -> None:
     """Insert so many, and wait until the server has counted them."""
     before = await sql.fetchval(LIVE) or 0
     await sql.execute("INSERT INTO grows SELECT generate_series(1, $1)", rows)
+    # Now, and not a second later.
+    await sql.execute("SELECT pg_stat_force_next_flush()")
 
     async def look() -> bool | None:
         return True if (await sql.fetchval(LIVE) or 0) >= before + rows else None

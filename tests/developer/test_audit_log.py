@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.kit.clock import now
+from tillhouse.kit.clock import parse_timestamp
 
 EVENTS = "/api/developer/events"
 KEYS = "/api/developer/api-keys"
@@ -128,7 +128,8 @@ async def test_dates_are_days_of_the_business(make: Make) -> None:
     """A date covers its whole day where the business is; a timestamp is a moment."""
     business = await make.business(time_zone="Pacific/Kiritimati")
     [event] = await listed(business)
-    here = now() + timedelta(hours=14)
+    # The event's own day: midnight may go by before this line.
+    here = parse_timestamp(event["createdAt"]) + timedelta(hours=14)
     today, before = here.date().isoformat(), (here - timedelta(days=1)).date().isoformat()
     after = (here + timedelta(days=1)).date().isoformat()
     for query, found in (

@@ -68,10 +68,10 @@ def test_whole_numbers_pass_up_to_the_limit(value: int) -> None:
 )
 def test_what_is_no_amount_is_refused_at_once(value: object) -> None:
     """No text, no truth value, no infinity; and an absurd size costs nothing."""
-    began = time.perf_counter()
+    began = time.thread_time()
     with pytest.raises(ValueError, match="must"):
         amount_from_wire(value)
-    assert time.perf_counter() - began < 0.5
+    assert time.thread_time() - began < 0.5
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,10 @@
 
 import asyncpg
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.ledger.shop import Shop
 from tests.make import Business
 from tillhouse.access.house import House
-
-settings.register_profile("ledger", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ledger")
 
 
 @pytest.fixture

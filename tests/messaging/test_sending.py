@@ -133,7 +133,7 @@ async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -
     message_id = await queued(line, sql)
     postman = Postman(line.house)
     postman.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no bell rings
             await asyncio.sleep(0.02)
         await postman.stop()

@@ -4,6 +4,7 @@ import random
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from tests.orders.plain import Given
 from tests.orders.shop import ORDERS, Body, Shop, fee
@@ -101,6 +102,12 @@ class History:
         """A date, as its business's time zone means it."""
         date = (self.moment - timedelta(days=ago)).date()
         return Given(date.isoformat(), start_of_day(date, ZONE), end_of_day(date, ZONE))
+
+    @staticmethod
+    def today() -> tuple[str, str]:
+        """When the day begins that it is there now, and when the next one does."""
+        date = now().astimezone(ZoneInfo(ZONE)).date()
+        return iso(start_of_day(date, ZONE)), iso(start_of_day(date + timedelta(days=1), ZONE))
 
     def instant(self, ago: int) -> Given:
         """When some order took place, to the millisecond, in another spelling."""

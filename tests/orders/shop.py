@@ -10,6 +10,7 @@ import asyncpg
 
 from tests.api import Api, Response
 from tests.make import Business, Make
+from tillhouse.kit.clock import now
 
 ORDERS = "/v1/orders"
 SCOPES = (
@@ -43,6 +44,12 @@ def chosen(group: Body, place: int = 0, **fields: Any) -> Body:
 def variant_of(product: Body, place: int = 0) -> str:
     """The id of a variant; of a product without variants the one that stands for it."""
     return product["variants"][place]["id"]
+
+
+def at_noon() -> str:
+    """A time zone where it is between noon and one: what is of today stays so for the test."""
+    ahead = 12 - now().hour
+    return f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"
 
 
 def exact(answer: Response) -> Any:

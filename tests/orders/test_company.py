@@ -9,7 +9,17 @@ import asyncpg
 from tests.api import Api, Response
 from tests.orders.company import Stall, check_shared, done, statuses, together
 from tests.orders.conftest import Open
-from tests.orders.shop import ORDERS, SCOPES, Body, Shop, exact, fee, line, variant_of
+from tests.orders.shop import (
+    ORDERS,
+    SCOPES,
+    Body,
+    Shop,
+    at_noon,
+    exact,
+    fee,
+    line,
+    variant_of,
+)
 from tests.orders.snapshot import proof
 from tillhouse.access.house import House
 from tillhouse.db.bell import CHANNEL
@@ -19,7 +29,9 @@ MANY = 40
 
 async def test_each_leaves_what_it_leaves_alone(open_shop: Open, house: House) -> None:
     """Forty orders at once: every row, event and answer as of the same ones one by one."""
-    crowded = await Stall.furnish(await open_shop())
+    # The figures of today are compared: both shops are where no midnight comes between them.
+    zone = at_noon()
+    crowded = await Stall.furnish(await open_shop(time_zone=zone))
     answers = await together(crowded.ask(n, f"order-{n}") for n in range(MANY))
     assert statuses(answers) == {201: MANY}
     await check_shared(crowded.shop, done(answers))
@@ -27,7 +39,7 @@ async def test_each_leaves_what_it_leaves_alone(open_shop: Open, house: House) -
         read = await crowded.shop.api.get(f"{ORDERS}/{answer.data['id']}", status=200)
         assert exact(answer) == exact(read)
         assert answer.data["notes"] == f"Order {n}"
-    calm = await Stall.furnish(await open_shop())
+    calm = await Stall.furnish(await open_shop(time_zone=zone))
     for n in range(MANY):
         assert (await calm.ask(n, f"order-{n}")).status == 201
     stories, expected = await crowded.stories(), await calm.stories()

@@ -4,21 +4,23 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from tests.cli.command import COMMAND, environment
 
-READY_WITHIN_S = 30.0
-STOPPED_WITHIN_S = 20.0
+READY_WITHIN_S = 60.0
+STOPPED_WITHIN_S = 30.0
 
 
-async def until(is_so: Callable[[], bool], what: str, within_s: float = 20.0) -> None:
+async def until(is_so: Callable[[], bool], what: str, within_s: float = 30.0) -> None:
     """Wait for a condition; fail when it does not come true in time."""
     deadline = time.monotonic() + within_s
     while not is_so():
@@ -29,6 +31,18 @@ async def until(is_so: Callable[[], bool], what: str, within_s: float = 20.0) ->
 def report(figure: str) -> None:
     """Print a figure that was measured; `pytest -s` shows it."""
     sys.stdout.write(f"\n    {figure}\n")
+
+
+@contextmanager
+def kept_port() -> Iterator[int]:
+    """A port for servers that come and go: bound here, so that nobody else is given it meanwhile.
+
+    Whoever asks for it by its number gets it, since nobody listens at this socket.
+    """
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        yield kept.getsockname()[1]
 
 
 class Serving:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 
 PATH = "/v1/events/stream"
-WITHIN_S = 10.0
+WITHIN_S = 30.0
 
 
 class Streaming:

@@ -20,6 +20,7 @@ _DOCUMENT_KEYS = {"openapi", "info", "servers", "tags", "paths", "components"}
 _OPERATION_KEYS = {"operationId", "tags", "summary", "description", "parameters", "requestBody",
                    "responses", "security"}  # fmt: skip
 _PLACES = {"path", "query", "header"}
+_REFERENCE = re.compile(r'"\$ref": "#/components/schemas/([^"/]+)"')
 
 
 def operations() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -183,7 +184,12 @@ def test_what_may_be_left_out_says_so() -> None:
 
 
 def _whole(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with all components that it may refer to."""
-    text = json.dumps(schema).replace("#/components/schemas/", "#/$defs/")
-    defs = json.dumps(SCHEMAS).replace("#/components/schemas/", "#/$defs/")
-    return {**json.loads(text), "$defs": json.loads(defs)}
+    """A schema with the components that it leads to: a validator of all takes a while to make."""
+    named: dict[str, Any] = {}
+    left = [schema]
+    while left:
+        fresh = set(_REFERENCE.findall(json.dumps(left.pop()))) - named.keys()
+        named |= {name: SCHEMAS[name] for name in fresh}
+        left += [SCHEMAS[name] for name in fresh]
+    text = json.dumps({**schema, "$defs": named})
+    return json.loads(text.replace("#/components/schemas/", "#/$defs/"))

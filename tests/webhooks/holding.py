@@ -25,7 +25,7 @@ class Holding:
         self._changed.set()
         return web.Response(status=await future)
 
-    async def until(self, count: int, within_s: float = 10.0) -> None:
+    async def until(self, count: int, within_s: float = 30.0) -> None:
         """Wait until so many requests have been held."""
         async with asyncio.timeout(within_s):
             while len(self._held) < count:

@@ -58,7 +58,7 @@ class Receiver:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def until(self, count: int, within_s: float = 10.0) -> list[Received]:
+    async def until(self, count: int, within_s: float = 30.0) -> list[Received]:
         """Wait until so many requests came."""
         async with asyncio.timeout(within_s):
             while len(self.received) < count:

@@ -36,7 +36,7 @@ def routes() -> list[Route]:
     return [*ROUTES, *(route for route in WEBHOOKS if route not in ROUTES)]
 
 
-async def until(look: Callable[[], Awaitable[T | None]], within_s: float = 10.0) -> T:
+async def until(look: Callable[[], Awaitable[T | None]], within_s: float = 30.0) -> T:
     """Look until there is something to see."""
     async with asyncio.timeout(within_s):
         while not (found := await look()):  # noqa: ASYNC110 - the log rings no bell
@@ -145,7 +145,7 @@ class Shop:
         [found] = await self.deliveries(f"event_id={event_id}")
         return await self.delivery(found["id"])
 
-    async def settled(self, event_id: str, within_s: float = 10.0) -> Json:
+    async def settled(self, event_id: str, within_s: float = 30.0) -> Json:
         """The one delivery of an event, once it is delivered or failed for good."""
 
         async def look() -> Json | None:

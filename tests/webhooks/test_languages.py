@@ -143,7 +143,7 @@ async def test_a_sample_believes_what_we_send_and_nothing_else(
     program("javac" if language.name == "java" else language.command[0], language.package)
     got, secret = captured
     body, header = got.body.decode(), got.headers["Service-Signature"]
-    given, expected = cases()
+    given, expected = cases(WITHIN_S)
     given += [
         Case(body, header, secret),
         Case(body.replace("test", "tast", 1), header, secret),

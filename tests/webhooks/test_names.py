@@ -25,6 +25,8 @@ from tillhouse.webhooks.sender.names import (
 
 HEALTHY = "hooks.example.com"
 PATIENCE_S = 1.5
+# Waited for in full where nobody answers, and enough for dozens of threads to be told the answer.
+LITTLE_PATIENCE_S = 0.8
 
 
 class SilentServer:
@@ -61,7 +63,7 @@ class SilentServer:
             if self._is_released:
                 self.release()
 
-    async def until(self, count: int, within_s: float = 10.0) -> list[str]:
+    async def until(self, count: int, within_s: float = 30.0) -> list[str]:
         """Wait until it was asked so often."""
         async with asyncio.timeout(within_s):
             while len(self.asked()) < count:  # noqa: ASYNC110 - the resolver's socket is blocking
@@ -133,7 +135,8 @@ async def test_dead_names_hold_up_no_other(
     assert took < 1
     for outcome, took in await asyncio.gather(*dead):
         assert outcome.error == "dns_failed"
-        assert took < PATIENCE_S + 1
+        # The attempt's own ten seconds are not over yet.
+        assert took < PATIENCE_S + 5
 
 
 async def test_hundreds_of_dead_names_hold_up_a_new_one_for_a_moment(server: SilentServer) -> None:
@@ -146,9 +149,11 @@ async def test_hundreds_of_dead_names_hold_up_a_new_one_for_a_moment(server: Sil
     await server.until(THREADS_NEW)
     began = time.perf_counter()
     assert await names.find(HEALTHY, 443)
-    # Behind all that came before it, whose places become free one group after the other.
-    assert time.perf_counter() - began < 4 * HANGS_AFTER_S + 1
-    assert len(server.asked()) == count
+    # Behind all that came before it, whose places become free one group after the other, long
+    # before anybody's patience is over.
+    assert time.perf_counter() - began < 4 * HANGS_AFTER_S + 4
+    # The last group's threads may be about to ask.
+    assert len(await server.until(count)) == count
     server.release()
     assert all(await asyncio.gather(*dead))
     names.close()
@@ -156,7 +161,8 @@ async def test_hundreds_of_dead_names_hold_up_a_new_one_for_a_moment(server: Sil
 
 async def test_only_so_many_hang(server: SilentServer) -> None:
     """Then names that nothing is known of wait, and are told so; known ones do not."""
-    names = Names(server.ask, 3.0)
+    # Twice the time in which all of them get their threads, one group after the other.
+    names = Names(server.ask, 2 * HANGS_AFTER_S * THREADS_HANGING / THREADS_NEW)
     assert await names.find(HEALTHY, 443)
     most = THREADS_HANGING + THREADS_NEW
     dead = [
@@ -185,7 +191,7 @@ async def test_a_name_is_asked_for_once_at_a_time(
 
 async def test_names_that_were_silent_get_few_threads(server: SilentServer) -> None:
     """For a while after, so that they can't take those of names that nothing is known of."""
-    names = Names(server.ask, 0.3)
+    names = Names(server.ask, LITTLE_PATIENCE_S)
     hosts = [f"shop{number}.dead.test" for number in range(40)]
 
     async def find(host: str) -> bool:
@@ -197,20 +203,20 @@ async def test_names_that_were_silent_get_few_threads(server: SilentServer) -> N
 
     for _ in range(2):
         assert not any(await asyncio.gather(*(find(host) for host in hosts)))
-    assert len(server.asked()) == 40
+    assert len(await server.until(40)) == 40
     server.release()
     # These share the late answers, which end the threads; the names are as suspect as before.
     assert all(await asyncio.gather(*(find(host) for host in hosts)))
     server.hold()
     assert not any(await asyncio.gather(*(find(host) for host in hosts)))
-    assert len(server.asked()) == 40 + THREADS_SILENT
+    assert len(await server.until(40 + THREADS_SILENT)) == 40 + THREADS_SILENT
     assert await find(HEALTHY)
     names.close()
 
 
 async def test_a_name_that_answers_again_is_trusted_again(server: SilentServer) -> None:
     """Its first answer in time is enough."""
-    names = Names(server.ask, 0.3)
+    names = Names(server.ask, LITTLE_PATIENCE_S)
     with pytest.raises(NoAnswer):
         await names.find("shop.dead.test", 443)
     await server.until(1)

@@ -1,6 +1,7 @@
 """What an answer means: delivered, tried again, or failed for good."""
 
 import asyncio
+import socket
 from collections import Counter
 from datetime import datetime, timedelta
 from email.utils import format_datetime
@@ -147,8 +148,11 @@ async def test_retry_after_only_lengthens(
         assert least_s == 0
         return
     assert (found["status"], found["attempts"]) == ("failed", 1)
-    waits_s = (parse_timestamp(found["nextAttemptAt"]) - began).total_seconds()
-    assert least_s <= waits_s <= most_s + 0.5
+    due = parse_timestamp(found["nextAttemptAt"])
+    # At least so long after the attempt began, and no longer than that from now: what passed in
+    # between is the machine's affair.
+    assert (due - began).total_seconds() >= least_s
+    assert (due - now()).total_seconds() <= most_s
 
 
 async def test_a_success_clears_the_count_of_failures(sender: Shop, receiver: Receiver) -> None:
@@ -165,12 +169,13 @@ async def test_a_success_clears_the_count_of_failures(sender: Shop, receiver: Re
     assert (endpoint["failureCount"], endpoint["lastDeliveryStatus"]) == (0, "delivered")
 
 
-async def test_a_receiver_that_is_not_there_is_a_failure(sender: Shop, receiver: Receiver) -> None:
+async def test_a_receiver_that_is_not_there_is_a_failure(sender: Shop) -> None:
     """Nobody listens: connection_failed, five times."""
-    url = receiver.url
-    await receiver.stop()
-    await sender.endpoint(url)
-    over = await sender.settled(await sender.emit())
+    with socket.socket() as kept:
+        # Bound and never listening: nobody else gets the port meanwhile.
+        kept.bind(("127.0.0.1", 0))
+        await sender.endpoint(f"https://127.0.0.1:{kept.getsockname()[1]}/hook")
+        over = await sender.settled(await sender.emit())
     assert (over["status"], over["attempts"]) == ("failed", 5)
     assert (over["errorMessage"], over["responseStatus"]) == ("connection_failed", None)
 

@@ -83,9 +83,9 @@ def test_what_was_tampered_with_does_not_verify() -> None:
     assert not _verifies(body, f"t={at},v1={comma}", secret)
 
 
-@pytest.mark.parametrize("seconds", [-301, 301])
+@pytest.mark.parametrize("seconds", [-301, 310])
 def test_standard_webhooks_refuse_other_times(seconds: int) -> None:
-    """Old and future ones."""
+    """Old and future ones; the future comes nearer while this runs."""
     secret = new_webhook_secret()
     made = headers(secret, UUID(int=1), "order.created", b"{}", int(time.time()) + seconds)
     with pytest.raises(standardwebhooks.WebhookVerificationError):
