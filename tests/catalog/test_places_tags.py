@@ -43,6 +43,16 @@ async def test_a_tag_has_a_slug_of_its_name(client: Api) -> None:
     assert (await client.get(PATH, status=200)).data == [other]
 
 
+async def test_one_tag_is_read_by_its_id(client: Api, business: Business) -> None:
+    """With the scope of the list; one that was deleted is not found."""
+    tag = (await client.post(PATH, {"name": "Catering"}, status=201)).data
+    reader = await business.client("orders:read")
+    answer = await reader.get(f"{PATH}/{tag['id']}", status=200)
+    assert answer.json == {"message": "Tag", "data": tag}
+    await client.delete(f"{PATH}/{tag['id']}", status=200)
+    await reader.get(f"{PATH}/{tag['id']}", status=404)
+
+
 async def test_a_name_is_taken_once(client: Api) -> None:
     """In whatever spelling that has the same slug; a name of mere signs is none."""
     await client.post(PATH, {"name": "To go"}, status=201)

@@ -135,7 +135,8 @@ async def test_another_method_is_refused(api: Api, method: str, path: str, allow
     """405, naming those that there are."""
     answer = await api.request(method, path, status=405)
     assert answer.headers["allow"] == allowed
-    assert answer.error == "method_not_allowed"
+    # Who asks for a head alone gets no more.
+    assert method == "HEAD" or answer.error == "method_not_allowed"
 
 
 @pytest.mark.parametrize(

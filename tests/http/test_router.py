@@ -81,12 +81,20 @@ def test_other_paths_are_missing(path: str) -> None:
         router().find("GET", path)
 
 
-@pytest.mark.parametrize("method", ["PUT", "HEAD", "get", "", "DELETE"])
+@pytest.mark.parametrize("method", ["PUT", "OPTIONS", "get", "", "DELETE"])
 def test_a_wrong_method_names_the_right_ones(method: str) -> None:
     """For the header Allow."""
     with pytest.raises(WrongMethod) as caught:
         router().find(method, "/things")
-    assert caught.value.allowed == ("GET", "POST")
+    assert caught.value.allowed == ("GET", "HEAD", "POST")
+
+
+def test_what_can_be_read_has_a_head() -> None:
+    """It leads to the same endpoint; a path that only takes has none."""
+    assert router().find("HEAD", "/things/5")[0].route.method == "GET"
+    with pytest.raises(WrongMethod) as caught:
+        router().find("HEAD", "/things/5/parts/6")
+    assert caught.value.allowed == ("POST",)
 
 
 def test_deep_paths_cost_no_more_than_their_length() -> None:

@@ -47,6 +47,25 @@ async def test_a_book_has_one_active_number(business: Business) -> None:
     assert statuses == ["active", "disabled"]
 
 
+async def test_numbers_are_listed_by_the_page(business: Business) -> None:
+    """As every list: what it tells of the whole, the active one first, the disabled ones after."""
+    api = await business.client("messaging:read", "messaging:write", environment="live")
+    made: list[str] = []
+    for _ in range(3):
+        if made:
+            await api.delete(f"{NUMBERS}/{made[-1]}", status=200)
+        made.append((await api.post(NUMBERS, WHATSAPP, status=201)).data["id"])
+    whole = await api.get(NUMBERS, status=200)
+    assert [one["id"] for one in whole.data] == made[::-1]
+    meta = {"total": 3, "page": 1, "perPage": 50, "totalPages": 1, "hasMore": False}
+    assert whole.json["meta"] == meta
+    last = await api.get(f"{NUMBERS}?page=2&limit=2", status=200)
+    assert last.data == whole.data[2:]
+    assert last.json["meta"] == {**meta, "page": 2, "perPage": 2, "totalPages": 2}
+    wrong = await api.get(f"{NUMBERS}?page=0&limit=101", status=422)
+    assert wrong.wrong_fields == {"page", "limit"}
+
+
 async def test_secrets_are_forgotten_with_the_number(
     business: Business, sql: asyncpg.Connection
 ) -> None:

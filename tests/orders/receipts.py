@@ -10,7 +10,7 @@ from tests.orders.shop import ORDERS, Body, Shop
 from tillhouse.access.house import House
 from tillhouse.kit.clock import now
 from tillhouse.kit.marks import mark
-from tillhouse.orders.actions.receipt import PURPOSE
+from tillhouse.orders.actions.addresses import PURPOSE
 
 
 async def receipt_url(shop: Shop, order: Body, status: int = 200) -> str:

@@ -54,7 +54,10 @@ async def _list(shop: Shop, query: dict[str, Any], **options: Any) -> Response:
 
 async def _check(history: History, query: Query) -> None:
     """The list, its meta and its summary say what the plain filter says."""
+    day = history.today()
     answer = await _list(history.shop, {**query, "limit": "100"}, status=200)
+    # Midnight may have gone by while it was asked for.
+    days = {day, history.today()}
     expected = plain.newest(history.orders, query)
     assert [order["id"] for order in answer.data] == [order["id"] for order in expected], query
     assert answer.data == expected
@@ -62,10 +65,8 @@ async def _check(history: History, query: Query) -> None:
         "total": len(expected), "page": 1, "perPage": 100, "totalPages": 1 if expected else 0,
         "hasMore": False,
     }  # fmt: skip
-    today = (history.moment + timedelta(hours=1)).date()
-    day = (iso(start_of_day(today, ZONE)), iso(start_of_day(today + timedelta(days=1), ZONE)))
     figures = {name: Decimal(str(v)) for name, v in answer.json["summary"].items()}
-    assert figures == plain.summary(history.orders, query, day), query
+    assert figures in [plain.summary(history.orders, query, day) for day in days], query
 
 
 def _queries(history: History) -> dict[str, list[str]]:
@@ -195,7 +196,7 @@ async def _within(house: House, history: History, query: Query, page: Page) -> l
         else:
             times = await stretches.list_months(db, book, asked, page)
         orders = await listing.list_within(db, book, asked, page, times)
-    return [str(order.id) for order in orders]
+    return [str(order["id"]) for order in orders]
 
 
 async def _looked_up(db: Db, book_id: UUID, asked: OrderQuery, page: Page) -> list[Order]:
@@ -226,7 +227,7 @@ async def test_a_search_finds_the_same_in_every_way(history: History, house: Hou
         async with house.pool.reading() as db:
             for way in ways:
                 found = await way(db, history.shop.book, asked, page)
-                assert [str(order.id) for order in found] == ids, (text, query, way)
+                assert [str(order["id"]) for order in found] == ids, (text, query, way)
         longest = max(longest, len(ids))
     assert longest > 5
 
@@ -238,7 +239,7 @@ async def test_a_walk_ends(history: History, house: House) -> None:
     async with house.pool.reading() as db:
         found = await listing.list_near(db, history.shop.book, asked, page, 10)
     expected = [order["id"] for order in newest if order["status"] == "completed"]
-    assert [str(order.id) for order in found] == expected
+    assert [str(order["id"]) for order in found] == expected
     assert 0 < len(expected) < 10
 
 

@@ -134,6 +134,7 @@ REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
 }
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/products": lambda _: {"name": "Jollof rice", "base_price": 1500.5},
+    "POST /v1/tables": lambda _: {"label": "T12", "area": "Terrace", "seats": 4},
     "PATCH /v1/products/{product_id}": lambda _: {"name": "Fried rice", "base_price": 1750},
     "PATCH /v1/modifier-groups/{modifier_group_id}": lambda _: {"name": "More"},
     "POST /v1/table-sessions/{session_id}/close": lambda _: {},

@@ -69,6 +69,15 @@ async def test_an_answer_fits_its_schema(route: Route, exchanges: Exchanges) -> 
     assert misfits(described["content"]["application/json"]["schema"], answer.json) == []
 
 
+@every_at_one_place(ROUTES)
+async def test_an_answer_says_what_its_example_says(route: Route, exchanges: Exchanges) -> None:
+    """The same message, with the same members beside it: mend told.py or parts.py in http/story."""
+    answer = (await exchanges.with_route(route)).answer.json
+    described = operation(route)["responses"][str(route.status)]["content"]["application/json"]
+    [example] = examples(described)
+    assert (example["message"], example.keys()) == (answer["message"], answer.keys())
+
+
 @every(BEHIND_A_CREDENTIAL)
 async def test_a_refusal_fits_its_schema(route: Route, make: Make) -> None:
     """Refusals are documented as well, by status and body."""

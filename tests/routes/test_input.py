@@ -13,7 +13,7 @@ from tests.routes.table import (
 )
 from tillhouse.app import ROUTES
 from tillhouse.http.endpoint import Endpoint
-from tillhouse.http.route import Method, Route
+from tillhouse.http.route import Route
 
 PATHS = {route.path: route for route in ROUTES}
 OTHER_TYPES = (
@@ -80,11 +80,12 @@ async def test_a_body_of_another_type_is_refused(route: Route, visitor: Visitor)
 @pytest.mark.parametrize("path", sorted(PATHS))
 async def test_a_wrong_method_is_told_the_right_ones(path: str, make: Make) -> None:
     """405 with Allow, before anybody asks for a credential."""
-    known: set[Method] = {route.method for route in ROUTES if route.path == path}
+    known: set[str] = {route.method for route in ROUTES if route.path == path}
+    known |= {"HEAD"} if "GET" in known else set()
     for method in (*METHODS, "HEAD", "OPTIONS"):
         if method not in known:
             answer = await make.anybody.request(method, random_path(PATHS[path]), status=405)
-            assert answer.error == "method_not_allowed"
+            assert method == "HEAD" or answer.error == "method_not_allowed"
             assert answer.headers["allow"] == ", ".join(sorted(known))
 
 

@@ -167,7 +167,7 @@ async def _known(
 
 async def _matching(call: Call, wanted: CustomerFilter) -> store.Matching:
     asked, phone = rules.Asked(), wanted.phone
-    if wanted.search is not None or phone is not None:
+    if wanted.search or phone is not None:
         country = await store.find_country(call.db, call.book.id)
         asked = rules.asked(wanted.search, country) if wanted.search else asked
         phone = rules.number_or_nobody(phone, country) if phone is not None else None

@@ -196,16 +196,15 @@ def number_or_nobody(number: str, country: str) -> str:
 
 def asked(search: str, country: str) -> Asked:
     """What a search asks for, by how it is written."""
-    stripped = search.strip()
-    if "@" in stripped:
+    if "@" in search:
         try:
-            return Asked(email=email_address(stripped))
+            return Asked(email=email_address(search))
         except ValueError:
-            return Asked(words=stripped)
-    digits = sum(character.isdigit() for character in stripped)
-    if digits >= _DIGITS_MIN and looks_like_phone(stripped):
-        return Asked(phone_number=number_or_nobody(stripped, country))
-    return Asked(words=stripped)
+            return Asked(words=search)
+    digits = sum(character.isdigit() for character in search)
+    if digits >= _DIGITS_MIN and looks_like_phone(search):
+        return Asked(phone_number=number_or_nobody(search, country))
+    return Asked(words=search)
 
 
 def word_query(words: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.values import Email, Schema, Value
+from tillhouse.kit.values import Email, Schema, Search, Value
 
 NAME_LENGTH_MAX = 120
 NOTES_LENGTH_MAX = 2_000
@@ -17,7 +17,6 @@ NOTES_LENGTH_MAX = 2_000
 Notes = Annotated[str, Meta(max_length=NOTES_LENGTH_MAX)]
 # A filter of no known form fits nobody, which is an answer as well.
 Filter = Annotated[str, Meta(max_length=254)]
-Search = Annotated[str, Meta(min_length=1, max_length=120)]
 
 
 class PersonName(Value):
@@ -37,7 +36,7 @@ class PersonName(Value):
         if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
             raise ValueError("must be on one line")
         # One name has one spelling: it is looked for as it is kept.
-        cleaned = " ".join(cleaned.split())
+        cleaned = text.spelling(cleaned)
         # As the pattern says it: blanks at the ends count as well.
         if not cleaned or len(value) > NAME_LENGTH_MAX:
             raise ValueError(f"must have 1 to {NAME_LENGTH_MAX} characters")

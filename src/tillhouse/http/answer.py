@@ -52,7 +52,12 @@ async def send_answer(
     content: Headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
     headers = [*(content if status != NO_CONTENT else ()), *_common(exchange, own)]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": sent(exchange, body)})
+
+
+def sent(exchange: Exchange, body: bytes) -> bytes:
+    """What is sent of a body: nothing to who asks for the head alone."""
+    return b"" if exchange.method == "HEAD" else body
 
 
 async def send_stream(
@@ -63,6 +68,10 @@ async def send_stream(
     unbuffered: Headers = [(b"content-type", EVENTS), (b"x-accel-buffering", b"no")]
     headers = [*unbuffered, *_common(exchange, own)]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
+    if exchange.method == "HEAD":
+        await pieces.aclose()
+        await send({"type": "http.response.body", "body": b""})
+        return
     leaving = asyncio.create_task(_gone(receive))
     try:
         async with aclosing(pieces):

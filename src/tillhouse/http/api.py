@@ -15,6 +15,7 @@ from tillhouse.http.answer import (
     STOPPING,
     send_answer,
     send_stream,
+    sent,
     until_stopped,
 )
 from tillhouse.http.body import Gone
@@ -159,5 +160,4 @@ async def _send_page(
     request_id = (b"x-request-id", exchange.request_id.encode())
     all_headers = [*headers, *rest, length, request_id, *exchange.extra_headers]
     await send({"type": "http.response.start", "status": status, "headers": all_headers})
-    sent = b"" if exchange.method == "HEAD" else body
-    await send({"type": "http.response.body", "body": sent})
+    await send({"type": "http.response.body", "body": sent(exchange, body)})

@@ -3,7 +3,7 @@
 import asyncio
 
 from tillhouse.http.exchange import Exchange, Receive
-from tillhouse.kit.errors import Malformed, TooLarge, WrongMediaType
+from tillhouse.kit.errors import Malformed, TooLarge, WrongEncoding, WrongMediaType
 
 BODY_BYTES_MAX = 1024 * 1024
 RECEIVE_WITHIN_S = 15.0
@@ -54,10 +54,14 @@ async def _collect(receive: Receive, bytes_max: int) -> bytes:
 
 
 def _check_type(exchange: Exchange) -> None:
+    encoding = exchange.headers.get(b"content-encoding", b"").strip().lower()
+    if encoding not in (b"", b"identity") or b"content-encoding" in exchange.repeated:
+        raise WrongEncoding
     declared = exchange.headers.get(b"content-type", b"application/json")
     media_type, _, parameters = declared.partition(b";")
     charset = parameters.strip().lower().replace(b'"', b"").removeprefix(b"charset=")
-    if media_type.strip().lower() != b"application/json" or charset not in (b"", b"utf-8"):
+    is_json = media_type.strip().lower() == b"application/json" and charset in (b"", b"utf-8")
+    if not is_json or b"content-type" in exchange.repeated:
         raise WrongMediaType
 
 

@@ -46,6 +46,8 @@ async def _admit_to_scope(house: House, guard: Scope, exchange: Exchange) -> Boo
         raise Forbidden("This answers about an API key: call it with one.")
     rules.check_scope(user.scopes, guard.name)
     environment = exchange.header(b"service-environment") or "live"
+    if b"service-environment" in exchange.repeated:
+        raise Invalid.field("Service-Environment", "is given twice; send one")
     if environment not in ("test", "live"):
         raise Invalid.field("Service-Environment", "must be test or live")
     return Book(user.books.of(environment), environment)
@@ -94,6 +96,8 @@ async def _user(house: House, exchange: Exchange, token: str) -> UserCaller:
 
 
 def _token(exchange: Exchange) -> str:
+    if b"authorization" in exchange.repeated:
+        raise Unauthenticated("The Authorization header is given twice: send one credential.")
     value = exchange.header(b"authorization") or ""
     if value[: len(_BEARER)].lower() != _BEARER:
         raise Unauthenticated

@@ -5,7 +5,7 @@ from tillhouse.http.exchange import Exchange
 from tillhouse.http.problems import Headers
 from tillhouse.kit.network import origin_allowed
 
-_METHODS = b"GET, POST, PATCH, PUT, DELETE"
+_METHODS = b"GET, HEAD, POST, PATCH, PUT, DELETE"
 _REQUEST_HEADERS = b"authorization, content-type, idempotency-key, x-request-id"
 _EXPOSED = b"x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy"
 

@@ -25,13 +25,12 @@ from tillhouse.http.answer import EVENTS
 from tillhouse.http.body import read_body
 from tillhouse.http.caller import admit
 from tillhouse.http.exchange import Exchange, Receive
-from tillhouse.http.fields import ERRORS_MAX, parse, right_parts
+from tillhouse.http.fields import ERRORS_MAX, Form, read_form, right_parts
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
-from tillhouse.http.wire import decode
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import Invalid, Limited, Missing, Problem, Unavailable
-from tillhouse.kit.partly import Gap
+from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Problem, Unavailable, check
+from tillhouse.kit.partly import Gap, Partly
 
 log = structlog.get_logger()
 
@@ -101,28 +100,41 @@ class Endpoint:
         self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> Answer:
         """Answer one request, or raise the problem that it has."""
-        try:
-            book = await admit(house, self.route.guard, exchange)
-        except DATABASE_AWAY as error:
-            raise away(error, exchange) from error
+        wrong: list[FieldError] = []
+        book = await self._admit(house, exchange, wrong)
         args = {name: _path_value(text, self._path_types[name]) for name, text in path.items()}
-        query = parse_query(exchange.query, self.query_type)
+        try:
+            query = parse_query(exchange.query, self.query_type)
+        except Invalid as problem:
+            query = Partly({})
+            wrong += problem.details or ()
         if self._has_query:
             args["query"] = query
         if self._is_read:
+            check(wrong[:ERRORS_MAX])
             if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
                 return await self._listen(house, exchange, book, args)
             return await self._read(house, exchange, book, args)
-        raw = await read_body(exchange, receive)
-        decoded = decode(raw) if raw else {}
-        try:
-            body = parse(decoded, self.body_type)
-        except Invalid as wrong:
-            raise await self._wholly(house, exchange, book, args, decoded, wrong) from None
+        key = self._key(exchange, wrong)
+        form = read_form(await read_body(exchange, receive), self.body_type)
+        if wrong or form.wrong:
+            raise await self._wholly(house, exchange, book, args, form, wrong)
         if self._has_body:
-            args["body"] = body
-        once = self._once(exchange, book, decoded)
+            args["body"] = form.body
+        once = self._once(exchange, book, key, form.decoded)
         return await self._write(house, exchange, book, args, once)
+
+    async def _admit(
+        self, house: House, exchange: Exchange, wrong: list[FieldError]
+    ) -> Book | None:
+        try:
+            return await admit(house, self.route.guard, exchange)
+        except Invalid as problem:
+            # Whoever calls is known, and may: only the book isn't said. The rest is told as well.
+            wrong += problem.details or ()
+            return None
+        except DATABASE_AWAY as error:
+            raise away(error, exchange) from error
 
     async def _wholly(
         self,
@@ -130,30 +142,53 @@ class Endpoint:
         exchange: Exchange,
         book: Book | None,
         args: dict[str, Any],
-        decoded: Any,
-        wrong: Invalid,
+        form: Form,
+        wrong: list[FieldError],
     ) -> Invalid:
-        """Everything against a body of a wrong form: a bad name doesn't hide a past date."""
-        if self.route.faults is None or not isinstance(decoded, dict):
-            return wrong
+        """Everything that is wrong: a bad name or a bad header doesn't hide a past date."""
+        named = {error.field for error in form.wrong}
+        broken = await self._broken(house, exchange, book, args, form)
+        more = [error for error in broken if error.field not in named]
+        return Invalid([*wrong, *form.wrong, *more][:ERRORS_MAX])
+
+    async def _broken(
+        self,
+        house: House,
+        exchange: Exchange,
+        book: Book | None,
+        args: dict[str, Any],
+        form: Form,
+    ) -> list[FieldError]:
+        """What the rules say of what is right; without its book nothing is known of a request."""
+        if self.route.faults is None or book is None or not isinstance(form.decoded, dict):
+            return []
         db = house.pool.reader()
         try:
-            args = {**args, "body": right_parts(decoded, self.body_type)}
-            broken = await self.route.faults(self._visit(house, exchange, book, db), **args)
+            args = {**args, "body": right_parts(form.decoded, self.body_type)}
+            return await self.route.faults(self._visit(house, exchange, book, db), **args)
         except (Problem, Gap, *DATABASE_AWAY):
             # What the form says is true all the same.
-            return wrong
+            return []
         finally:
             await db.release()
-        named = {error.field for error in wrong.details or ()}
-        more = [error for error in broken if error.field not in named]
-        return Invalid([*(wrong.details or ()), *more][:ERRORS_MAX])
 
-    def _once(self, exchange: Exchange, book: Book | None, decoded: Any) -> Once | None:
-        if not self.route.once or book is None:
+    def _key(self, exchange: Exchange, wrong: list[FieldError]) -> str | None:
+        """The Idempotency-Key, where the route heeds one."""
+        if not self.route.once or isinstance(self.route.guard, Open):
             return None
-        key = idempotency.parse_key(exchange.headers.get(b"idempotency-key"))
-        if key is None:
+        if b"idempotency-key" in exchange.repeated:
+            wrong.append(FieldError("Idempotency-Key", "is given twice; send one"))
+            return None
+        try:
+            return idempotency.parse_key(exchange.headers.get(b"idempotency-key"))
+        except Invalid as problem:
+            wrong += problem.details or ()
+            return None
+
+    def _once(
+        self, exchange: Exchange, book: Book | None, key: str | None, decoded: Any
+    ) -> Once | None:
+        if key is None or book is None:
             return None
         print_ = idempotency.fingerprint(exchange.method, exchange.path, decoded)
         return Once(book.id, self._surface, key, print_)

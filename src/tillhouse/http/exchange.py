@@ -29,6 +29,8 @@ class Exchange(msgspec.Struct, kw_only=True):
     path: str
     query: bytes
     headers: dict[bytes, bytes]
+    # Names of headers that stand there more than once.
+    repeated: set[bytes]
     request_id: str
     address: Address | None
     # The same as text, for logs and records.
@@ -52,10 +54,13 @@ class Exchange(msgspec.Struct, kw_only=True):
 def begin(scope: Scope, trusted: tuple[Network, ...]) -> Exchange:
     """Read what every request has: its id, its address, its time."""
     headers: dict[bytes, bytes] = {}
+    repeated: set[bytes] = set()
     forwarded: list[str] = []
     for name, value in scope["headers"]:
         if name == b"x-forwarded-for":
             forwarded.append(value.decode("latin-1"))
+        if name in headers:
+            repeated.add(name)
         headers[name] = value
     sent_id = headers.get(b"x-request-id", b"")
     peer = scope.get("client")
@@ -65,6 +70,7 @@ def begin(scope: Scope, trusted: tuple[Network, ...]) -> Exchange:
         path=scope["path"],
         query=scope["query_string"],
         headers=headers,
+        repeated=repeated,
         request_id=sent_id.decode() if _REQUEST_ID.fullmatch(sent_id) else str(new_id()),
         address=address,
         ip=_written(address),

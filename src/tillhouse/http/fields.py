@@ -3,15 +3,15 @@
 import re
 import types
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from tillhouse.http.wire import convert
+from tillhouse.http.wire import Unfit, convert, read
 from tillhouse.kit.errors import FieldError, Invalid
+from tillhouse.kit.near import nearest
 from tillhouse.kit.partly import Gap, Partly
 
 # A body with thousands of mistakes gets the first of them.
@@ -21,6 +21,37 @@ ITEMS_MAX = 1_000
 
 # What msgspec puts between a sentence and the place inside the value that it is about.
 _INSIDE = " - at "
+
+
+class Form(msgspec.Struct, frozen=True):
+    """A body as it was read, and everything that is wrong with its form."""
+
+    # What came, as plain values.
+    decoded: Any
+    # The same as its type; None when something is wrong.
+    body: Any
+    wrong: list[FieldError]
+
+
+def read_form(raw: bytes, type_: Any) -> Form:
+    """A JSON body as its type; no body at all is an empty object."""
+    decoded, unfit = read(raw) if raw else ({}, [])
+    try:
+        body, wrong = parse(decoded, type_), []
+    except Invalid as problem:
+        body, wrong = None, problem.details or []
+    named = {error.field for error in wrong}
+    wrong = [*wrong, *(error for error in unfit if not _is_told(error.field, named))]
+    return Form(decoded, None if wrong else body, wrong[:ERRORS_MAX])
+
+
+def _is_told(field: str, named: set[str]) -> bool:
+    """Whether the field or one that holds it is named already."""
+    while field not in named:
+        field = field[: max(field.rfind("."), field.rfind("["), 0)]
+        if not field:
+            return False
+    return True
 
 
 def parse(value: object, type_: Any) -> Any:
@@ -123,7 +154,8 @@ def _leaf(value: object, type_: Any, path: str) -> Iterator[FieldError]:
     try:
         convert(value, type_)
     except msgspec.ValidationError as error:
-        yield FieldError(path, choices(type_) or sentence(error))
+        said = choices(type_) or sentence(error)
+        yield FieldError(path, value.told(said) if isinstance(value, Unfit) else said)
 
 
 @cache
@@ -184,6 +216,6 @@ def _in_words(found: re.Match[str]) -> str:
 
 def unknown(name: str, known: list[str], noun: str = "field") -> str:
     """What to say of a name that isn't known, with the nearest one that is."""
-    close = get_close_matches(name, known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    close = nearest(name, known)
+    hint = f"; did you mean {close}?" if close else ""
     return f"is no {noun} of this request{hint}"

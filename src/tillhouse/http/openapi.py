@@ -9,10 +9,12 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from tillhouse.http.endpoint import Endpoint, NoBody, NoQuery
-from tillhouse.http.examples import example_id, example_of
+from tillhouse.http.examples import example_of
 from tillhouse.http.problems import known_codes
 from tillhouse.http.reference import ERRORS, INTRODUCTION, PARAMETERS, group_of
 from tillhouse.http.route import Open, Portal, Route, Scope, Session
+from tillhouse.http.story.parts import answer
+from tillhouse.http.story.world import example_id
 from tillhouse.kit.page import Meta
 
 _REF = "#/components/schemas/{name}"
@@ -262,11 +264,12 @@ def _responses(
         "required": ["message", "data"],
         "properties": {"message": {"type": "string"}, "data": data},
     }
-    example: dict[str, Any] = {"message": route.summary, "data": example_of(data, components)}
-    if "page" in getattr(endpoint.query_type, "__struct_fields__", ()):
+    is_page = "page" in getattr(endpoint.query_type, "__struct_fields__", ())
+    operation = f"{route.method} {route.path}"
+    example = answer(operation, example_of(data, components), is_page=is_page)
+    if is_page:
         schema["properties"]["meta"] = schemas[repr(Meta)]
         schema["required"].append("meta")
-        example["meta"] = example_of(schemas[repr(Meta)], components)
     content = _content(schema, example)
     if route.stream is not None:
         about = {"type": "string", "description": (route.stream.__doc__ or "").partition("\n")[0]}

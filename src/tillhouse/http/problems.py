@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tillhouse.kit.errors import Limited, Problem, Unavailable, WrongMethod
+from tillhouse.kit.errors import Limited, Problem, Unavailable, WrongEncoding, WrongMethod
 from tillhouse.kit.json import encode
 
 STATUS = {
@@ -33,6 +33,8 @@ def headers_of(problem: Problem) -> Headers:
         return [(b"retry-after", b"%d" % max(1, -int(-problem.retry_after_s // 1)))]
     if isinstance(problem, WrongMethod):
         return [(b"allow", ", ".join(problem.allowed).encode())]
+    if isinstance(problem, WrongEncoding):
+        return [(b"accept-encoding", b"identity")]
     if problem.kind == "unauthenticated":
         return [(b"www-authenticate", b'Bearer realm="tillhouse"')]
     return []

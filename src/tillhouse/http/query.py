@@ -10,9 +10,10 @@ from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unkn
 from tillhouse.http.wire import convert
 from tillhouse.kit.errors import FieldError, Invalid
 from tillhouse.kit.text import forbidden_character
+from tillhouse.kit.values import Search
 
 PARAMETERS_MAX = 100
-_WHOLE = re.compile("-?[0-9]{1,15}")
+_WHOLE = re.compile("-?[0-9]{1,4000}")
 
 
 def parse_query(raw: bytes, type_: Any) -> Any:
@@ -21,7 +22,10 @@ def parse_query(raw: bytes, type_: Any) -> Any:
     fields = fields_of(type_)
     values: dict[str, object] = {}
     for name, text in pairs:
-        if name not in fields:
+        if forbidden_character(name + text):
+            errors.append(FieldError(name[:100], "holds a control character"))
+            values[name] = None
+        elif name not in fields:
             errors.append(FieldError(name[:100], unknown(name, list(fields), "parameter")))
         elif name in values:
             errors.append(FieldError(name, "is given twice; split several values by commas"))
@@ -46,12 +50,7 @@ def _pairs(raw: bytes) -> tuple[list[tuple[str, str]], list[FieldError]]:
         )
     except ValueError:
         return [], [FieldError("query", "must be URL-encoded UTF-8 with at most 100 parameters")]
-    bad = [FieldError(n[:100], "holds a control character") for n, v in pairs if _unfit(n + v)]
-    return ([] if bad else pairs), bad
-
-
-def _unfit(text: str) -> bool:
-    return forbidden_character(text) is not None
+    return pairs, []
 
 
 def _plain(text: str, type_: Any) -> object:
@@ -63,6 +62,9 @@ def _plain(text: str, type_: Any) -> object:
 
 def _value(text: str, type_: Any) -> tuple[object, str | None]:
     inner = inner_type(type_)
+    if inner is Search and not text.strip():
+        # Every search form sends it when nothing was typed.
+        return None, None
     if get_origin(inner) in (list, tuple):
         item = inner_type(get_args(inner)[0])
         raw: object = [_plain(part.strip(), item) for part in text.split(",")]
@@ -71,4 +73,9 @@ def _value(text: str, type_: Any) -> tuple[object, str | None]:
     try:
         return convert(raw, type_), None
     except msgspec.ValidationError as error:
-        return None, choices(type_) or sentence(error)
+        return None, choices(type_) or _sentence(error)
+
+
+def _sentence(error: msgspec.ValidationError) -> str:
+    """Without the type that came, as everything in a query is text, and without null."""
+    return sentence(error).partition(", not ")[0].replace(" or null", "")

@@ -19,13 +19,11 @@ class Router:
     def __init__(self, routes: Iterable[Route], raw: Iterable[RawRoute] = ()) -> None:
         self.endpoints = [Endpoint(route) for route in routes]
         self._root: dict[str, Any] = {}
-        for endpoint in self.endpoints:
+        for endpoint in [*self.endpoints, *map(RawEndpoint, raw)]:
             self._add(endpoint, endpoint.route.method)
-        for route in raw:
-            beside = RawEndpoint(route)
-            self._add(beside, route.method)
-            if route.method == "GET":
-                self._add(beside, "HEAD")
+            if endpoint.route.method == "GET":
+                # What can be read has a head that can be asked for alone (RFC 9110, 9.3.2).
+                self._add(endpoint, "HEAD")
 
     def _add(self, endpoint: Found, method: str) -> None:
         node = self._root

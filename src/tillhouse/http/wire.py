@@ -5,19 +5,43 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import zip_longest
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
-from tillhouse.kit.errors import Invalid, Malformed
+from tillhouse.kit.errors import FieldError, Malformed, check
 from tillhouse.kit.text import forbidden_character
 
 # Deeper bodies than this are nobody's order; the decoder's own limit is the C stack.
 DEPTH_MAX = 32
 # Each list and object costs time to build and to check; this many are some milliseconds.
 CONTAINERS_MAX = 50_000
+# Of so many unfit values each is told.
+_TOLD_MAX = 100
+_UNSTORABLE = "holds a control character or half a surrogate"
+
+
+class Unfit:
+    """A value that no field takes; it keeps its place, so that the rest can be judged."""
+
+    __slots__ = ("_given",)
+
+    def __init__(self, given: str = "") -> None:
+        """Note what was given as a number and is none; a text that can't be stored has no name."""
+        self._given = given
+
+    def told(self, wanted: str = "must be a number") -> str:
+        """Say what is wrong with it at a place of which this is true."""
+        if not self._given:
+            return _UNSTORABLE
+        return f"{wanted.partition(', not ')[0]}; {self._given} is none"
+
+
+_TEXT = Unfit()
+# What the decoder takes beside JSON's numbers.
+_NO_NUMBERS = {name: Unfit(name) for name in ("NaN", "Infinity", "-Infinity")}
 
 
 def convert(value: object, type_: Any, *, strict: bool = True) -> Any:
@@ -35,21 +59,39 @@ def _custom(type_: type, value: object) -> object:
 
 def decode(body: bytes) -> Any:
     """A JSON body as plain values: exact numbers, no duplicate keys, no unstorable text."""
+    value, unfit = read(body)
+    check(unfit)
+    return value
+
+
+def read(body: bytes) -> tuple[Any, list[FieldError]]:
+    """The same with `Unfit` in the place of what can't be decoded or stored, and its fields."""
     containers = body.count(b"[") + body.count(b"{")
     if containers > CONTAINERS_MAX:
         raise Malformed(f"The body holds more than {CONTAINERS_MAX} lists and objects.")
     try:
         with _uncollected():
-            value = _decoder.decode(body.decode("utf-8"))
+            value = _decode(body.decode("utf-8"))
     except RecursionError:
         raise Malformed(f"The body nests deeper than {DEPTH_MAX} levels.") from None
-    except (ValueError, ArithmeticError) as error:
+    except ValueError as error:
         raise Malformed(_why(error)) from None
     if containers > DEPTH_MAX:
         _check_depth(value)
-    if _SUSPECT.search(body):
-        _check_texts(value, "")
-    return value
+    unfit: list[FieldError] = []
+    if b"NaN" in body or b"Infinity" in body or _SUSPECT.search(body):
+        value = _fit(value, unfit)
+    return value, unfit
+
+
+def _decode(text: str) -> Any:
+    try:
+        return _strict.decode(text)
+    except (json.JSONDecodeError, _Duplicate):
+        raise
+    except (ValueError, ArithmeticError):
+        # A number is out of all bounds. Only now is each looked at by a function of ours.
+        return _lenient.decode(text)
 
 
 @contextmanager
@@ -64,15 +106,13 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _why(error: Exception) -> str:
+def _why(error: ValueError) -> str:
     if isinstance(error, _Duplicate):
         return f"The body names the field {str(error)[:100]!r} twice in one object."
     if isinstance(error, json.JSONDecodeError):
         place = f"line {error.lineno}, column {error.colno}"
         return f"The body is no valid JSON: {error.msg.lower()} at {place}."
-    if isinstance(error, UnicodeDecodeError):
-        return "The body is no valid UTF-8."
-    return "The body is no valid JSON: a number in it is out of all bounds."
+    return "The body is no valid UTF-8."
 
 
 # Where a text may hold what `forbidden_character` finds, escaped or as it is.
@@ -92,12 +132,35 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise json.JSONDecodeError(f"{name} is no JSON number", "", 0)
+# What no decoder can hold is read as the largest, or the smallest, that it can: the rule of each
+# field refuses the one as it would the other.
+_DIGITS_MAX = 4_000
+_EXPONENT_MAX = 999_999_999_999_999_999
 
 
-_decoder = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=Decimal, parse_constant=_no_constant
+def _integer(text: str) -> int:
+    return int(text[:_DIGITS_MAX])
+
+
+def _fraction(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        mantissa, _, exponent = text.lower().partition("e")
+        if not mantissa.strip("-0."):
+            return Decimal(0)
+        edge = -_EXPONENT_MAX if exponent.startswith("-") else _EXPONENT_MAX
+        return Decimal(f"{'-' if mantissa.startswith('-') else ''}1e{edge}")
+
+
+_strict = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=Decimal, parse_constant=_NO_NUMBERS.__getitem__
+)
+_lenient = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=_fraction,
+    parse_int=_integer,
+    parse_constant=_NO_NUMBERS.__getitem__,
 )
 
 
@@ -116,15 +179,47 @@ def _check_depth(value: object) -> None:
     raise Malformed(f"The body nests deeper than {DEPTH_MAX} levels.")
 
 
-def _check_texts(value: object, path: str) -> None:
-    """PostgreSQL stores no NUL, and a lone surrogate is no character."""
+def _fit(value: object, unfit: list[FieldError]) -> object:
+    """The value with `Unfit` for what no column stores: NUL, and half a surrogate."""
+    if isinstance(value, dict | list):
+        _fit_within(value, "", unfit)
+        return value
+    found = _unfit(value)
+    if found is not None:
+        _tell(unfit, "", found)
+    return found or value
+
+
+def _fit_within(value: Any, path: str, unfit: list[FieldError]) -> None:
+    if isinstance(value, dict) and forbidden_character("".join(value)):
+        for key in [key for key in value if forbidden_character(key)]:
+            del value[key]
+            _tell(unfit, path, _TEXT)
+    places = value.items() if isinstance(value, dict) else enumerate(value)
+    for place, item in places:
+        # Most are told apart by their type alone: a hostile body has hundreds of thousands.
+        kind = type(item)
+        if kind is dict or kind is list:
+            _fit_within(item, _below(path, place), unfit)
+        elif (kind is str or kind is Unfit) and (found := _unfit(item)):
+            # The place is there already, so that what is walked over keeps its size.
+            value[place] = found
+            if len(unfit) < _TOLD_MAX:
+                _tell(unfit, _below(path, place), found)
+
+
+def _unfit(value: object) -> Unfit | None:
     if isinstance(value, str):
-        if forbidden_character(value):
-            raise Invalid.field(path or "body", "holds a control character or half a surrogate")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _check_texts(key, path)
-            _check_texts(item, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            _check_texts(item, f"{path}[{place}]")
+        return _TEXT if forbidden_character(value) else None
+    return value if isinstance(value, Unfit) else None
+
+
+def _below(path: str, place: str | int) -> str:
+    if isinstance(place, int):
+        return f"{path}[{place}]"
+    return f"{path}.{place[:100]}" if path else place[:100]
+
+
+def _tell(unfit: list[FieldError], path: str, value: Unfit) -> None:
+    if len(unfit) < _TOLD_MAX:
+        unfit.append(FieldError(path or "body", value.told()))

@@ -2,7 +2,7 @@
 
 import re
 import zoneinfo
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from functools import lru_cache
 from typing import Annotated
 
@@ -110,30 +110,34 @@ def is_zone(name: str) -> bool:
     return name in _zones()
 
 
-def start_of_day(day: date, zone: str) -> datetime:
-    """Find the first instant of a local day, in UTC, also where midnight is skipped."""
+def start_of_day(day: date, zone: str, cutoff: timedelta = timedelta()) -> datetime:
+    """Find the first instant of a local day, in UTC, also where the clock jumps over it.
+
+    A business may begin its day after midnight: by its `cutoff`.
+    """
     info = zoneinfo.ZoneInfo(zone)
-    midnight = datetime(day.year, day.month, day.day, tzinfo=info)
-    # Of a midnight that comes twice, fold 0 is the first.
-    first = midnight.astimezone(UTC)
-    if first.astimezone(info).replace(tzinfo=None) == midnight.replace(tzinfo=None):
+    reading = datetime.combine(day, time()) + cutoff
+    local = reading.replace(tzinfo=info)
+    # Of a reading that comes twice, fold 0 is the first.
+    first = local.astimezone(UTC)
+    if first.astimezone(info).replace(tzinfo=None) == reading:
         return first
-    # The clock jumps over midnight: the day begins at the jump, which lies between the two
-    # readings of a midnight that never was. Offsets are whole seconds, so that halving ends.
-    before = midnight.replace(fold=1).astimezone(UTC)
+    # The clock jumps over it: the day begins at the jump, which lies between the two instants
+    # of a reading that never was. Offsets are whole seconds, so that halving ends.
+    before = local.replace(fold=1).astimezone(UTC)
     after = first
     while after - before > _SECOND:
         middle = before + (after - before) // _SECOND // 2 * _SECOND
-        if middle.astimezone(info).date() < day:
+        if middle.astimezone(info).replace(tzinfo=None) < reading:
             before = middle
         else:
             after = middle
     return after
 
 
-def end_of_day(day: date, zone: str) -> datetime:
+def end_of_day(day: date, zone: str, cutoff: timedelta = timedelta()) -> datetime:
     """Find the last millisecond of a local day, in UTC, also on days of 23 or 25 hours."""
-    return start_of_day(day + timedelta(days=1), zone) - _MILLISECOND
+    return start_of_day(day + timedelta(days=1), zone, cutoff) - _MILLISECOND
 
 
 @lru_cache(maxsize=1)

@@ -16,6 +16,7 @@
     ├── Limited                         limited           rate_limit_exceeded
     ├── TooLarge                        too_large         payload_too_large
     ├── WrongMediaType                  wrong_media_type  unsupported_media_type
+    │   └── WrongEncoding               wrong_media_type  unsupported_media_type
     ├── WrongMethod                     wrong_method      method_not_allowed
     └── Unavailable                     unavailable       unavailable
 
@@ -232,6 +233,13 @@ class WrongMediaType(
     message="Send the body as JSON with the header Content-Type: application/json.",
 ):
     """The body is of a type that this route doesn't read."""
+
+
+class WrongEncoding(
+    WrongMediaType,
+    message="Send the body uncompressed: leave out the header Content-Encoding, or say identity.",
+):
+    """The body is packed in a way that isn't read."""
 
 
 class WrongMethod(

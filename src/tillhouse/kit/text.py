@@ -26,6 +26,11 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
+def spelling(name: str) -> str:
+    """Give the one spelling of a name, as it is kept and looked for: composed, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
 def forbidden_character(text: str) -> str | None:
     """Name the first character that no text may hold, for example `U+0000`."""
     match = _FORBIDDEN.search(text)

@@ -5,7 +5,7 @@ A ValueError's text completes the sentence "<field> …".
 """
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from tillhouse.kit import clock, money, network, text
@@ -105,6 +105,20 @@ class Name(Value):
         if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
             raise ValueError("must be on one line")
         return cleaned
+
+
+class Search(Value):
+    """What somebody looks for, spelt as names are kept; a blank one in a query is none at all."""
+
+    LENGTH_MAX: ClassVar[int] = 120
+    SCHEMA: ClassVar[Schema] = {"maxLength": 120, "examples": ["Ada"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Bring it to its spelling; counted as it came, blanks too, as the description says."""
+        if len(value) > cls.LENGTH_MAX:
+            raise ValueError(f"must have at most {cls.LENGTH_MAX} characters")
+        return text.spelling(value)
 
 
 class Email(Value):
@@ -253,15 +267,15 @@ class DateOrTimestamp(Value):
         clock.parse_date_or_timestamp(value)
         return value
 
-    def ends_at(self, zone: str) -> datetime:
+    def ends_at(self, zone: str, cutoff: timedelta = timedelta()) -> datetime:
         """The instant that it stands for; a date means the end of that day in its zone."""
         moment = clock.parse_date_or_timestamp(self)
-        return moment if isinstance(moment, datetime) else clock.end_of_day(moment, zone)
+        return moment if isinstance(moment, datetime) else clock.end_of_day(moment, zone, cutoff)
 
-    def starts_at(self, zone: str) -> datetime:
+    def starts_at(self, zone: str, cutoff: timedelta = timedelta()) -> datetime:
         """The instant that it stands for; a date means the start of that day in its zone."""
         moment = clock.parse_date_or_timestamp(self)
-        return moment if isinstance(moment, datetime) else clock.start_of_day(moment, zone)
+        return moment if isinstance(moment, datetime) else clock.start_of_day(moment, zone, cutoff)
 
 
 class Moment(Value):

@@ -17,15 +17,17 @@ from tillhouse.messaging.types import (
     NewConversation,
     NewMessage,
     NewNumber,
+    NumberFilter,
     NumberShown,
     SandboxInbound,
     Sending,
 )
 
 
-async def list_numbers(call: Call) -> Reply[list[NumberShown]]:
-    """List the numbers that the business writes from."""
-    return Reply("Messaging numbers", await numbers.list_all(call))
+async def list_numbers(call: Call, query: NumberFilter) -> Reply[list[NumberShown]]:
+    """List the numbers that the business writes from, the active one first."""
+    found, page = await numbers.list_page(call, query)
+    return Reply("Messaging numbers", found, meta=page)
 
 
 async def connect_number(call: Call, body: NewNumber) -> Reply[NumberShown]:

@@ -117,6 +117,13 @@ class NumberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
+class NumberFilter(msgspec.Struct, kw_only=True):
+    """Which page of the numbers."""
+
+    page: PageNumber = 1
+    limit: PerPage = 50
+
+
 class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
     """Somebody who is to be written to."""
 

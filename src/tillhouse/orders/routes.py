@@ -10,7 +10,7 @@ from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kitchen.actions import send as send_message
 from tillhouse.kitchen.types import Notification
-from tillhouse.orders.actions import change, create, kitchen, listing, receipt
+from tillhouse.orders.actions import change, create, kitchen, listing, receipt, shown
 from tillhouse.orders.types import (
     Confirmation,
     Deleted,
@@ -53,7 +53,7 @@ async def new_order_faults(call: Call, body: NewOrder) -> list[FieldError]:
 
 async def show_order(call: Call, order_id: UUID) -> Reply[Order]:
     """Read one order."""
-    return Reply("Order", await change.show(call, order_id))
+    return Reply("Order", await shown.show(call, order_id))
 
 
 async def change_order(call: Call, order_id: UUID, body: OrderPatch) -> Reply[Order]:
@@ -88,7 +88,7 @@ async def set_kitchen_status(call: Call, order_id: UUID, body: StageChange) -> R
 
 async def requery_order(call: Call, order_id: UUID) -> Reply[Order]:
     """Ask the payment provider again about an order's automated deposit."""
-    order = await change.show(call, order_id)
+    order = await shown.show(call, order_id)
     if not order.is_automated:
         raise Refused("This order has no automated deposit: there is nothing to ask about.")
     return Reply("Order", order)

@@ -1,7 +1,7 @@
 """What the routes of orders take and answer."""
 
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
 import msgspec
@@ -14,7 +14,7 @@ from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount, amount_from_wire
 from tillhouse.kit.page import Meta as PageMeta
-from tillhouse.kit.values import DateOrTimestamp, Moment, Schema, Value
+from tillhouse.kit.values import DateOrTimestamp, Moment, Schema, Search, Value
 
 Status = Literal["scheduled", "pending", "completed", "cancelled", "refunded"]
 SettableStatus = Literal["scheduled", "pending", "completed", "cancelled"]
@@ -95,22 +95,22 @@ class NewModifier(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A line to be sold."""
+    """A line to be sold; null says no more than leaving a field out."""
 
     product_name: Label
     quantity: Quantity
     product_id: UUID | None = None
     variant_id: UUID | None = None
     custom_price: Price | None = None
-    line_type: Literal["product", "fee"] = "product"
-    modifiers: Annotated[list[NewModifier], Meta(max_length=MODIFIERS_MAX)] = []
+    line_type: Literal["product", "fee"] | None = "product"
+    modifiers: Annotated[list[NewModifier], Meta(max_length=MODIFIERS_MAX)] | None = []
 
 
 class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """An order to be recorded."""
+    """An order to be recorded; null says no more than leaving a field out."""
 
     items: Annotated[list[NewItem], Meta(min_length=1, max_length=LINES_MAX)]
-    payment_method: PaymentMethod = "cash"
+    payment_method: PaymentMethod | None = "cash"
     amount_paid: Price | None = None
     discount_amount: Price | None = None
     promotion_id: UUID | None = None
@@ -119,7 +119,7 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     store_id: UUID | None = None
     store_name: Label | None = None
     channel: Channel | None = None
-    tags: Annotated[list[TagName], Meta(max_length=TAGS_MAX)] = []
+    tags: Annotated[list[TagName], Meta(max_length=TAGS_MAX)] | None = []
     notes: Notes | None = None
     scheduled_for: Moment | None = None
     occurred_at: Moment | None = None
@@ -154,8 +154,8 @@ class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class Confirmation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How a scheduled order is paid as it is confirmed; left out: in full."""
 
-    payment_method: PaymentMethod | UnsetType = UNSET
-    amount_paid: Price | UnsetType = UNSET
+    payment_method: PaymentMethod | None = None
+    amount_paid: Price | None = None
 
 
 class StageChange(msgspec.Struct, forbid_unknown_fields=True):
@@ -183,7 +183,7 @@ class OrderFilter(msgspec.Struct, kw_only=True):
     tag_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
     start_date: DateOrTimestamp | None = None
     end_date: DateOrTimestamp | None = None
-    search: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    search: Search | None = None
     is_automated: bool | None = None
     channel_fulfilled: bool | None = None
     scheduled_only: bool | None = None
@@ -278,6 +278,22 @@ class Cancellation(msgspec.Struct, frozen=True, rename="camel"):
     restocked: bool
 
 
+class Deposit(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The virtual account that an order is paid into, and what has come in there."""
+
+    id: UUID
+    provider: Annotated[str, Meta(examples=["paystack"])]
+    status: Literal["pending", "active", "paid", "expired", "reversed"]
+    account_number: Annotated[str, Meta(examples=["9930012345"])]
+    bank_name: Annotated[str, Meta(examples=["Wema Bank"])]
+    account_name: Annotated[str, Meta(examples=["Ada's Kitchen"])]
+    amount: Decimal
+    amount_received: Decimal
+    currency: str
+    expires_at: Timestamp | None
+    created_at: Timestamp
+
+
 class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """An order."""
 
@@ -302,7 +318,7 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     channel: Channel
     channel_fulfilled_at: Timestamp | None
     is_automated: bool
-    deposit: dict[str, Any] | None
+    deposit: Deposit | None
     scheduled_for: Timestamp | None
     scheduled_confirmed_at: Timestamp | None
     service_mode: ServiceMode | None

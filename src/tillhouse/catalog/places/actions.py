@@ -34,6 +34,7 @@ from tillhouse.catalog.places.types import (
     Term,
     TermPatch,
 )
+from tillhouse.catalog.stock.store.levels import has_stock
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check
 from tillhouse.kit.ids import new_id
@@ -100,6 +101,9 @@ async def delete_store(call: Call, store_id: UUID) -> Deleted:
     _there(await store_store.lock_store(call.db, call.book.id, store_id))
     if await store_store.has_tables(call.db, call.book.id, store_id):
         raise rules.HasTables
+    # Asked once the store is ours: stock that was on its way here has been waited for.
+    if await has_stock(call.db, call.book.id, store_id):
+        raise rules.HasStock
     await store_store.delete_store(call.db, call.book.id, store_id, call.now)
     return Deleted(store_id, iso(call.now))
 
@@ -297,6 +301,11 @@ async def create_tag(call: Call, new: NewTag) -> Tag:
     tag_id = new_id()
     place = (call.book.id, tag_id)
     await tag_store.insert_tag(call.db, place, new.name, slug(new.name), call.now)
+    return await show_tag(call, tag_id)
+
+
+async def show_tag(call: Call, tag_id: UUID) -> Tag:
+    """One tag."""
     return _there(await tag_store.show_tag(call.db, call.book.id, tag_id))
 
 
@@ -305,7 +314,7 @@ async def change_tag(call: Call, tag_id: UUID, patch: TagPatch) -> Tag:
     if patch.name:
         place = (call.book.id, tag_id)
         await tag_store.update_tag(call.db, place, patch.name, slug(patch.name), call.now)
-    return _there(await tag_store.show_tag(call.db, call.book.id, tag_id))
+    return await show_tag(call, tag_id)
 
 
 async def delete_tag(call: Call, tag_id: UUID) -> Deleted:
@@ -313,6 +322,11 @@ async def delete_tag(call: Call, tag_id: UUID) -> Deleted:
     if not await tag_store.delete_tag(call.db, call.book.id, tag_id):
         raise Missing
     return Deleted(tag_id, iso(call.now))
+
+
+async def known_tags(call: Call, ids: list[UUID]) -> list[UUID]:
+    """Those of the ids that are tags: one that was removed is on nothing any more."""
+    return await tag_store.find_tag_ids(call.db, call.book.id, ids)
 
 
 async def tag_ids(call: Call, tags: list[str]) -> list[UUID]:

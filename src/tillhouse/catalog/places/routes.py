@@ -53,7 +53,7 @@ async def change_store(call: Call, store_id: UUID, body: StorePatch) -> Reply[St
 
 
 async def delete_store(call: Call, store_id: UUID) -> Reply[Deleted]:
-    """Delete a store in which no table is left."""
+    """Delete a store in which no table and no stock is left."""
     return Reply("Store deleted", await actions.delete_store(call, store_id))
 
 
@@ -194,6 +194,11 @@ async def create_tag(call: Call, body: NewTag) -> Reply[Tag]:
     return Reply("Tag created", await actions.create_tag(call, body))
 
 
+async def show_tag(call: Call, tag_id: UUID) -> Reply[Tag]:
+    """Read one tag."""
+    return Reply("Tag", await actions.show_tag(call, tag_id))
+
+
 async def change_tag(call: Call, tag_id: UUID, body: TagPatch) -> Reply[Tag]:
     """Rename a tag; its slug follows."""
     return Reply("Tag updated", await actions.change_tag(call, tag_id, body))
@@ -239,6 +244,7 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", _TERM, delete_term, _WRITE),
     Route("GET", _TAGS, list_tags, _ORDERS),
     Route("POST", _TAGS, create_tag, _ORDER, status=201, once=True),
+    Route("GET", _TAG, show_tag, _ORDERS),
     Route("PATCH", _TAG, change_tag, _ORDER),
     Route("DELETE", _TAG, delete_tag, _ORDER),
 )

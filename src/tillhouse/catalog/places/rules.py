@@ -37,6 +37,16 @@ class HasTables(Refused, message="The store has tables: delete them, or move the
     """A store goes when nothing stands in it."""
 
 
+class HasStock(
+    Refused,
+    message=(
+        "The store has stock, on hand or reserved: transfer it to another store, or count it to "
+        "zero, and confirm or cancel the scheduled orders that reserve it, first."
+    ),
+):
+    """A store goes when nothing lies in it: from a store that is gone nobody can take it."""
+
+
 class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What a store is to be."""
 

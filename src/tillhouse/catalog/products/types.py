@@ -20,7 +20,7 @@ from tillhouse.catalog.products.values import (
 )
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount
-from tillhouse.kit.values import Moment
+from tillhouse.kit.values import Moment, Search
 
 ProductType = Literal["simple", "variable", "bundle", "service"]
 StockPolicy = Literal["deny", "allow"]
@@ -239,7 +239,7 @@ class ProductFilter(msgspec.Struct):
 
     page: PageNumber = 1
     limit: PageSize = 50
-    search: Annotated[str, Meta(min_length=1, max_length=120)] | None = None
+    search: Search | None = None
     category_id: UUID | None = None
     type: ProductType | None = None
     is_active: bool | None = None

@@ -26,13 +26,14 @@ class Label(Value):
 
     @classmethod
     def check(cls, value: str) -> str:
-        """Trim, and count what is left."""
+        """Trimmed, with single spaces, on one line; counted as it came but for its ends."""
         cleaned = text.clean(value)
         if not 1 <= len(cleaned) <= cls.LENGTH_MAX:
             raise ValueError(f"must have 1 to {cls.LENGTH_MAX} characters")
         if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
             raise ValueError("must be on one line")
-        return cleaned
+        # One name has one spelling: it is looked for as it is kept.
+        return text.spelling(cleaned)
 
 
 class Sku(Label):

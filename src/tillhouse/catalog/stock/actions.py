@@ -47,6 +47,7 @@ async def list_moves_page(call: Call, wanted: MoveFilter) -> tuple[list[StockMov
 
 async def adjust(call: Call, new: NewAdjustment) -> StockLevel:
     """Change what is on hand of one variant by so much."""
+    await _keep_stores(call, new.store_id)
     facts = await _facts(call, [new], new.store_id)
     check(rules.adjustment_faults(new, facts))
     place = Place(new.variant_id, new.store_id)
@@ -64,6 +65,7 @@ async def adjustment_faults(call: Call, new: NewAdjustment) -> list[FieldError]:
 
 async def count(call: Call, new: NewCount) -> StockLevels:
     """Set what is on hand to what was counted; the difference to what was thought is noted."""
+    await _keep_stores(call, new.store_id)
     facts = await _facts(call, new.items, new.store_id)
     check(rules.count_faults(new, facts))
     places = [Place(item.variant_id, new.store_id) for item in new.items]
@@ -86,7 +88,8 @@ async def count_faults(call: Call, new: NewCount) -> list[FieldError]:
 
 async def transfer(call: Call, new: NewTransfer) -> StockLevels:
     """Take from one place and put into another."""
-    facts = await _facts(call, new.items, new.from_store_id, new.to_store_id)
+    await _keep_stores(call, new.to_store_id)
+    facts = await _facts(call, new.items, new.to_store_id, leaving=new.from_store_id)
     check(rules.transfer_faults(new, facts))
     moves: list[Move] = []
     for item in new.items:
@@ -103,8 +106,9 @@ async def transfer(call: Call, new: NewTransfer) -> StockLevels:
 async def transfer_faults(call: Call, new: NewTransfer) -> list[FieldError]:
     """Everything that speaks against the transfer."""
     items = [item for given in _given(new, "items") for item in given]
-    stores = (*_given(new, "from_store_id"), *_given(new, "to_store_id"))
-    return rules.transfer_faults(new, await _facts(call, items, *stores))
+    leaving = next(iter(_given(new, "from_store_id")), None)
+    facts = await _facts(call, items, *_given(new, "to_store_id"), leaving=leaving)
+    return rules.transfer_faults(new, facts)
 
 
 async def open_places(call: Call, places: Sequence[Place]) -> None:
@@ -152,11 +156,19 @@ def _noted(
     )
 
 
-async def _facts(call: Call, items: Sequence[Any], *stores: UUID | None) -> Facts:
+async def _keep_stores(call: Call, *stores: UUID | None) -> None:
+    """Let no store be deleted under what comes to it; one that is gone the rules refuse."""
+    named = [id_ for id_ in stores if id_ is not None]
+    if named:
+        await store.lock_kept_stores(call.db, call.book.id, named)
+
+
+async def _facts(
+    call: Call, items: Sequence[Any], *stores: UUID | None, leaving: UUID | None = None
+) -> Facts:
     variants = [variant for item in items for variant in _given(item, "variant_id")]
-    return await find_facts(
-        call.db, call.book.id, variants, [store for store in stores if store is not None]
-    )
+    named = [id_ for id_ in stores if id_ is not None]
+    return await find_facts(call.db, call.book.id, variants, named, leaving)
 
 
 def _given(body: Any, name: str) -> list[Any]:

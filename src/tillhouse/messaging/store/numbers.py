@@ -8,6 +8,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.page import Page
 
 _NUMBER: LiteralString = """
     SELECT id, provider, phone_number, provider_number_id, status,
@@ -40,9 +41,19 @@ async def insert_number(
     return done.endswith(" 1")
 
 
-async def list_numbers(db: Db, book_id: UUID) -> Sequence[Record]:
-    """The latest numbers of a book, the active one first."""
-    return await db.fetch(_NUMBER + " ORDER BY status, id DESC LIMIT 100", book_id)
+async def count_numbers(db: Db, book_id: UUID) -> int:
+    """How many numbers a book has or had."""
+    return await db.fetchval("SELECT count(*) FROM messaging_numbers WHERE book_id = $1", book_id)
+
+
+async def list_numbers(db: Db, book_id: UUID, page: Page) -> Sequence[Record]:
+    """One page of the numbers, the active one first, then the latest."""
+    return await db.fetch(
+        _NUMBER + " ORDER BY status, id DESC LIMIT $2 OFFSET $3",
+        book_id,
+        page.per_page,
+        page.offset,
+    )
 
 
 async def show_number(db: Db, book_id: UUID, number_id: UUID) -> Record | None:

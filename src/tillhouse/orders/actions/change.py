@@ -14,17 +14,18 @@ from tillhouse.catalog.stock.rules import events
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import Wanted
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Conflict, FieldError, Missing, check
+from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
 from tillhouse.kit.partly import Gap
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.rules import postings
 from tillhouse.ledger.store.posting import Origin, record_postings, rows
 from tillhouse.orders.actions import announce, promotion, stock
 from tillhouse.orders.actions.actor import actor_of
+from tillhouse.orders.actions.shown import show
 from tillhouse.orders.rules import change as rules
+from tillhouse.orders.rules import payment
 from tillhouse.orders.rules.change import Standing
 from tillhouse.orders.store.change import is_customer, is_term, lock_order, update_order
-from tillhouse.orders.store.show import show_order
 from tillhouse.orders.types import Confirmation, Deleted, Order, OrderPatch
 from tillhouse.webhooks.emit import emit_all
 
@@ -32,17 +33,9 @@ from tillhouse.webhooks.emit import emit_all
 class NotDeletable(
     Conflict,
     code="order_not_deletable",
-    message="An order with an automated deposit can't be deleted: cancel it instead.",
+    message="An order with an automated deposit can't be deleted: it stays in the books.",
 ):
     """Money is on its way to this order."""
-
-
-async def show(call: Call, order_id: UUID) -> Order:
-    """One order."""
-    order = await show_order(call.db, call.book.id, order_id)
-    if order is None:
-        raise Missing
-    return order
 
 
 async def lock(call: Call, order_id: UUID) -> Standing:
@@ -80,7 +73,7 @@ async def patch(call: Call, order_id: UUID, wanted: OrderPatch) -> Order:
     """Change what the patch names."""
     order = await lock(call, order_id)
     check(await _patch_faults(call, order, wanted))
-    after = rules.patched(order, wanted, call.now, _actor(call))
+    after = _payable(call, order, rules.patched(order, wanted, call.now, _actor(call)))
     if wanted.customer_id is not UNSET:
         after.customer_id = wanted.customer_id
     elif wanted.customer_name is not UNSET:
@@ -94,8 +87,18 @@ async def confirm(call: Call, order_id: UUID, wish: Confirmation) -> Order:
     """Make a scheduled order a sale, with its payment."""
     order = await lock(call, order_id)
     check(rules.confirmation_faults(wish, order))
-    await _write(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
+    after = _payable(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
+    await _write(call, order, after)
     return await show(call, order_id)
+
+
+def _payable(call: Call, before: Standing, after: Standing) -> Standing:
+    """The order after a change, unless it can't be paid as it says now."""
+    method = after.payment_method
+    reason = payment.reason_against(method, call.book.environment)
+    if reason and method != before.payment_method:
+        raise Refused(reason)
+    return after
 
 
 async def delete(call: Call, order_id: UUID) -> Deleted:

@@ -23,9 +23,10 @@ from tillhouse.ledger.rules import Stand, postings
 from tillhouse.orders.actions import announce, promotion, stock
 from tillhouse.orders.actions.actor import actor_of
 from tillhouse.orders.actions.kitchen import tell_of_new
+from tillhouse.orders.actions.shown import show
 from tillhouse.orders.facts import Earlier, Facts
 from tillhouse.orders.rules import create as rules
-from tillhouse.orders.rules import fresh
+from tillhouse.orders.rules import fresh, payment
 from tillhouse.orders.rules.create import Sale, uuid_of
 from tillhouse.orders.rules.lines import Line
 from tillhouse.orders.store.facts import AtStore, Wanted, find_facts
@@ -37,7 +38,6 @@ from tillhouse.orders.store.place import (
     insert_order,
     insert_orders,
 )
-from tillhouse.orders.store.show import show_order
 from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
 from tillhouse.webhooks.emit import emit_all, mark, prepare, source
 
@@ -135,7 +135,7 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
     return Outcome(
-        order=order or await _shown(call, entry.id),
+        order=order or await show(call, entry.id),
         kept=kept and kept.answer,
         sending=sending,
     )
@@ -184,27 +184,23 @@ async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | Non
 
 def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
     """Why an order that is well formed isn't recorded all the same, as far as facts tell."""
-    if reason := rules.reason_against(new, facts):
-        return reason
-    if new.payment_method == "cloove_pay" and call.book.environment == "live":
-        return "No payment provider is set up for live orders: use another payment_method."
-    return None
+    return rules.reason_against(new, facts) or payment.reason_against(
+        new.payment_method, call.book.environment
+    )
+
+
+class Gone(Missing, message="The order that was recorded with this key has been deleted since."):
+    """What a request repeats is no more."""
 
 
 async def _earlier(call: Call, earlier: Earlier) -> Order:
     """What the same request made long ago; another request with its key is a mistake."""
     if call.once is None or earlier.fingerprint != call.once.fingerprint.hex():
         raise KeyReused
-    order = await show_order(call.db, call.book.id, earlier.id)
-    if order is None:
-        raise Missing
-    return order
-
-
-async def _shown(call: Call, order_id: UUID) -> Order:
-    order = await show_order(call.db, call.book.id, order_id)
-    assert order is not None, "it was written a moment ago"  # noqa: S101
-    return order
+    try:
+        return await show(call, earlier.id)
+    except Missing:
+        raise Gone from None
 
 
 async def facts_of(call: Call, new: NewOrder) -> Facts:
@@ -256,7 +252,7 @@ def _ids(item: NewItem) -> _Ids:
     with suppress(Gap):
         ids.product = item.product_id
         ids.variant = item.variant_id
-        ids.options = [modifier.modifier_option_id for modifier in item.modifiers]
+        ids.options = [modifier.modifier_option_id for modifier in item.modifiers or ()]
     return ids
 
 
@@ -266,12 +262,12 @@ def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUI
     stand = Stand(
         total=sale.totals.total,
         paid=sale.amount_paid,
-        method=new.payment_method,
+        method=new.payment_method or "cash",
         customer_id=customer_id,
         status=sale.status,
     )
     posted = postings(None, stand, facts.trade.currency)
-    moves = stock.moves(order_id, sale.needs, items, reserves=sale.status == "scheduled")
+    moves = stock.moves(call, sale.needs, items, reserves=sale.status == "scheduled")
     order = {
         **_order(call, new, facts, sale),
         "id": order_id,
@@ -327,7 +323,7 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
         "exclusive_tax_amount": totals.exclusive_tax,
         "total_amount": totals.total,
         "amount_paid": sale.amount_paid,
-        "payment_method": new.payment_method,
+        "payment_method": new.payment_method or "cash",
         "store_id": facts.store.id if facts.store else None,
         "channel": new.channel or channel,
         "scheduled_at": iso(sale.scheduled_at) if sale.scheduled_at else None,

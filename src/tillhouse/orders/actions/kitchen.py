@@ -8,8 +8,9 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing, Refused
 from tillhouse.kitchen import actions as kitchen
+from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.kitchen.types import Notification, SaleFacts, Ticket, Told
-from tillhouse.orders.actions.change import show
+from tillhouse.orders.actions.shown import show
 from tillhouse.orders.store.kitchen import find_sale, lock_sale
 from tillhouse.orders.types import Order, Stage
 
@@ -32,6 +33,8 @@ async def send(call: Call, order_id: UUID) -> Outcome:
     if row is None:
         raise Missing
     if row["status"] in ("cancelled", "refunded"):
+        if await kitchen.find(call, order_id) is not None:
+            raise AlreadyInKitchen
         raise Refused(f"A {row['status']} order isn't cooked.")
     sale = await _sale(call, order_id)
     ticket = await kitchen.open_ticket(call, sale)

@@ -1,21 +1,24 @@
 """Lists of orders, with the figures beside them."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from asyncpg import Record
 
 from tillhouse.access.call import Call
-from tillhouse.access.store.businesses import find_time_zone
+from tillhouse.catalog.places.actions import known_tags
 from tillhouse.customers.rules import word_query
 from tillhouse.kit.ids import CODE_ALPHABET
 from tillhouse.kit.money import round_money
 from tillhouse.kit.page import Page, meta
+from tillhouse.orders.actions.shown import orders_of
 from tillhouse.orders.store import figures, search, stretches
 from tillhouse.orders.store import listing as store
+from tillhouse.orders.store.days import find_clock
 from tillhouse.orders.store.query import OrderQuery
 from tillhouse.orders.store.search import Moments
 from tillhouse.orders.store.stretches import Stretches
-from tillhouse.orders.types import Order, OrderFilter, OrderPage, Summary
+from tillhouse.orders.types import OrderFilter, OrderPage, Summary
 
 # No walk is longer than this: else the tallies tell where the page is.
 _WALK_MAX = 10_000
@@ -29,37 +32,37 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     page = Page(wanted.page, wanted.limit)
     row = await _figures(call, query, None if wanted.scheduled_only else page)
     summary = _summary(row)
-    orders: list[Order] = []
+    rows: Sequence[Record] = []
     if page.offset < summary.filtered_orders:
         if wanted.scheduled_only:
-            orders = await store.list_scheduled(call.db, call.book.id, query, page)
+            rows = await store.list_scheduled(call.db, call.book.id, query, page)
         elif _is_looked_up(query):
-            orders = await _found(call, query, page, row)
+            rows = await _found(call, query, page, row)
         else:
-            orders = await _orders(call, query, page, summary)
-    return OrderPage(orders, meta(page, summary.filtered_orders), summary)
+            rows = await _orders(call, query, page, summary)
+    return OrderPage(orders_of(call, rows), meta(page, summary.filtered_orders), summary)
 
 
-async def _found(call: Call, query: OrderQuery, page: Page, row: Record) -> list[Order]:
+async def _found(call: Call, query: OrderQuery, page: Page, row: Record) -> Sequence[Record]:
     here = call.db, call.book.id, query
     if _is_near(query, page):
-        orders = await store.list_near(*here, page, _WALK_MAX)
-        if len(orders) >= min(page.per_page, row["filtered_orders"] - page.offset):
-            return orders
+        rows = await store.list_near(*here, page, _WALK_MAX)
+        if len(rows) >= min(page.per_page, row["filtered_orders"] - page.offset):
+            return rows
         row = _there(await search.find_figures_of_found(*here, call.now, page))
     return await store.list_found(*here, page, Moments(row["moments"], row["skipped"] or 0))
 
 
-async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> list[Order]:
+async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> Sequence[Record]:
     here = call.db, call.book.id, query, page
     if query.is_picky:
         return await (store.list_few if query.is_searched else store.list_newest)(*here)
     if _walk(query, page, summary) <= _WALK_MAX // 2:
         if query.has_own_order:
             return await store.list_newest(*here)
-        orders = await store.list_near(*here, _WALK_MAX)
-        if len(orders) >= min(page.per_page, summary.filtered_orders - page.offset):
-            return orders
+        rows = await store.list_near(*here, _WALK_MAX)
+        if len(rows) >= min(page.per_page, summary.filtered_orders - page.offset):
+            return rows
     if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
         return await store.list_few(*here)
     return await store.list_within(*here, await _stretches(call, query, page))
@@ -122,9 +125,10 @@ def _there(found: Record | None) -> Record:
 async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
     since = until = None
     if wanted.start_date or wanted.end_date:
-        zone = await find_time_zone(call.db, call.business_id)
-        since = wanted.start_date.starts_at(zone) if wanted.start_date else None
-        until = wanted.end_date.ends_at(zone) if wanted.end_date else None
+        clock = await find_clock(call.db, call.book.id, wanted.store_id)
+        day = clock.zone, clock.cutoff
+        since = wanted.start_date.starts_at(*day) if wanted.start_date else None
+        until = wanted.end_date.ends_at(*day) if wanted.end_date else None
     status: list[str] | None = list(wanted.status) if wanted.status else None
     if wanted.scheduled_only:
         status = [one for one in status or ["scheduled"] if one == "scheduled"]
@@ -144,7 +148,7 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
         served_by_id=wanted.served_by_user_id,
         session_id=wanted.table_session_id,
         term_id=wanted.academic_term_id,
-        tag_ids=wanted.tag_ids,
+        tag_ids=await known_tags(call, wanted.tag_ids) if wanted.tag_ids else None,
         code=_code(wanted.search),
         words=word_query(wanted.search) or None if wanted.search else None,
         since=since,

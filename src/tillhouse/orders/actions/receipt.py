@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime
-from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
@@ -13,15 +12,14 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.json import encode
-from tillhouse.kit.marks import is_marked, mark
-from tillhouse.orders.actions.change import show
+from tillhouse.orders.actions.addresses import is_ours, url
+from tillhouse.orders.actions.shown import show
 from tillhouse.orders.rules import receipt as rules
 from tillhouse.orders.rules.receipt import Content, Sheet
 from tillhouse.orders.store import receipts as store
 from tillhouse.orders.store.kitchen import lock_sale
 from tillhouse.orders.types import ReceiptLink
 
-PURPOSE = "receipt addresses"
 _UNTIL = re.compile("[0-9]{1,11}")
 
 
@@ -60,18 +58,10 @@ async def make(call: Call, order_id: UUID) -> ReceiptLink:
     return ReceiptLink(url(call.house, receipt_id, call.now))
 
 
-def url(house: House, receipt_id: UUID, now: datetime) -> str:
-    """The address of a receipt, valid for a week from now."""
-    until = str(rules.until(now))
-    given = {"until": until, "mark": mark(house.vault.derive(PURPOSE), str(receipt_id), until)}
-    return f"{house.settings.public_url}/receipts/{receipt_id}?{urlencode(given)}"
-
-
 async def find(house: House, db: Db, address: Address, now: datetime) -> Found:
     """The receipt at an address that is still good; every other one reads as missing."""
-    key = house.vault.derive(PURPOSE)
-    is_ours = is_marked(key, address.mark, str(address.receipt_id), address.until)
-    if not (is_ours and _UNTIL.fullmatch(address.until)):
+    is_good = is_ours(house, address.receipt_id, address.until, address.mark)
+    if not (is_good and _UNTIL.fullmatch(address.until)):
         raise Missing
     if int(address.until) <= now.timestamp():
         raise Missing

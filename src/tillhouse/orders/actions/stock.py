@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.catalog.stock.actions import open_places
+from tillhouse.catalog.stock.actions import actor, open_places
 from tillhouse.catalog.stock.facts import Move, Moved, Place
 from tillhouse.catalog.stock.rules import shorts
 from tillhouse.catalog.stock.store.moving import record_moves
@@ -18,9 +18,10 @@ from tillhouse.orders.store.change import Holding, list_holdings
 
 
 def moves(
-    order_id: UUID, needs: Iterable[Need], items: Sequence[Mapping[str, Any]], *, reserves: bool
+    call: Call, needs: Iterable[Need], items: Sequence[Mapping[str, Any]], *, reserves: bool
 ) -> list[dict[str, Any]]:
     """The moves of a new order: it takes what it sells, and reserves what it promises."""
+    by = actor(call)
     return [
         {
             "id": new_id(),
@@ -29,8 +30,9 @@ def moves(
             "kind": "reservation" if reserves else "sale",
             "on_hand_change": ZERO if reserves else -need.quantity,
             "reserved_change": need.quantity if reserves else ZERO,
-            "order_id": order_id,
+            "order_id": items[need.line]["order_id"],
             "order_item_id": items[need.line]["id"],
+            "actor": by,
             "allows": need.allows,
         }
         for need in needs
@@ -72,7 +74,7 @@ async def shift(call: Call, order: Standing, after: Standing, goal: StockState) 
     after.stock_round += order.stock_state == "none" or goal == "reserved"
     after.stock_state = goal
     moved = await record_moves(
-        call.db, call.book.id, call.now, list(_shifts(order, after, holdings))
+        call.db, call.book.id, call.now, list(_shifts(call, order, after, holdings))
     )
     names = {holding.variant_id: holding.product_name for holding in holdings}
     if short := shortage(moved, names):
@@ -80,7 +82,10 @@ async def shift(call: Call, order: Standing, after: Standing, goal: StockState) 
     return moved
 
 
-def _shifts(order: Standing, after: Standing, holdings: Iterable[Holding]) -> Iterator[Move]:
+def _shifts(
+    call: Call, order: Standing, after: Standing, holdings: Iterable[Holding]
+) -> Iterator[Move]:
+    by = actor(call)
     for holding in holdings:
         policy = holding.stock_policy or order.stock_policy
         for kind, on_hand, reserved, round_ in _steps(order, after):
@@ -94,6 +99,7 @@ def _shifts(order: Standing, after: Standing, holdings: Iterable[Holding]) -> It
                 order_id=order.id,
                 order_item_id=holding.order_item_id,
                 round=round_,
+                actor=by,
                 allows=order.is_import or policy == "allow",
             )
 

@@ -13,6 +13,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partly import faults
+from tillhouse.kit.values import Moment
 from tillhouse.ledger.rules import Method, Stand, turns_excess
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
@@ -110,7 +111,9 @@ def patch_faults(
 
 
 def _scale_errors(name: str, amount: Any, order: Standing) -> Iterator[FieldError]:
-    if amount is not UNSET and (wrong := check_scale(amount, order.currency)):
+    if amount is UNSET or amount is None:
+        return
+    if wrong := check_scale(amount, order.currency):
         yield FieldError(name, wrong)
 
 
@@ -126,14 +129,28 @@ def _reason_errors(patch: OrderPatch, order: Standing) -> Iterator[FieldError]:
 
 def _schedule_errors(patch: OrderPatch, order: Standing, now: datetime) -> Iterator[FieldError]:
     time = patch.scheduled_for
-    if time is not UNSET and time is not None and time.at <= now:
+    if isinstance(time, Moment) and time.at <= now:
         yield FieldError("scheduled_for", "must be in the future")
-    elif patch.status == "scheduled" and order.status != "scheduled":
-        at = order.scheduled_at if time is UNSET else (time.at if time else None)
-        if at is None or at <= now:
-            yield FieldError("scheduled_for", "is required with status scheduled")
-    elif patch.status == "scheduled" and time is None:
+    elif patch.status == "cancelled" and isinstance(time, Moment):
+        yield FieldError("scheduled_for", "doesn't go with status cancelled")
+    elif _lacks_time(patch, order, now):
         yield FieldError("scheduled_for", "is required with status scheduled")
+
+
+def _lacks_time(patch: OrderPatch, order: Standing, now: datetime) -> bool:
+    """Whether an order is to be scheduled, and may be, for no time to come."""
+    if patch.status != "scheduled":
+        return False
+    if patch.scheduled_for is not UNSET:
+        return patch.scheduled_for is None and _may_become(order, "scheduled")
+    if order.status == "scheduled":
+        return False
+    is_past = order.scheduled_at is None or order.scheduled_at <= now
+    return is_past and _may_become(order, "scheduled")
+
+
+def _may_become(order: Standing, status: Status) -> bool:
+    return status == order.status or status in NEXT[order.status]
 
 
 def _target(patch: OrderPatch, order: Standing) -> Status | None:
@@ -153,6 +170,8 @@ def patched(order: Standing, patch: OrderPatch, now: datetime, actor: dict[str, 
     after = msgspec.structs.replace(order)
     target = _target(patch, order) or order.status
     _check_transition(order, target)
+    if target == "scheduled" and order.status == "cancelled" and patch.status is UNSET:
+        raise Refused("A cancelled order is taken up again by its status: send it as scheduled.")
     touches_money = patch.amount_paid is not UNSET or patch.total_amount is not UNSET
     if touches_money and target in _SETTLED:
         raise Refused(f"The amounts of a {target} order stay as they are.")
@@ -196,6 +215,9 @@ def settle(
         return after
     if order.status == "cancelled":
         after.cancellation = None
+    if target == "scheduled":
+        # Confirmed once, and put off since.
+        after.scheduled_confirmed_at = None
     after.fires_at = _fires_at(order, after, now)
     return after
 
@@ -211,10 +233,12 @@ def _check_transition(order: Standing, target: Status) -> None:
         raise Refused("A refunded order stays refunded.")
     if target not in NEXT[order.status]:
         raise Refused(f"A {order.status} order can't become {target}.")
-    if order.status == "completed" and target == "cancelled" and order.is_automated:
+    # Also one that was made pending again first.
+    is_paid = order.status == "completed" or _owed(order) <= 0
+    if target == "cancelled" and order.is_automated and is_paid:
         raise Refused(
-            "A completed order with an automated deposit can't be cancelled here: its payment "
-            "may have to be reversed first."
+            "A paid order with an automated deposit can't be cancelled here: its payment may have "
+            "to be reversed first."
         )
 
 
@@ -270,12 +294,12 @@ def confirmed(
     if order.status != "scheduled":
         raise Refused(f"Only a scheduled order can be confirmed; this one is {order.status}.")
     after = msgspec.structs.replace(order)
-    paid = order.total_amount if wish.amount_paid is UNSET else Decimal(wish.amount_paid)
-    if wish.amount_paid is UNSET:
+    if wish.amount_paid is None:
         # A deposit above the total stays what it was.
-        paid = max(paid, order.amount_paid)
-    after.amount_paid = paid
-    if wish.payment_method is not UNSET:
+        after.amount_paid = max(order.total_amount, order.amount_paid)
+    else:
+        after.amount_paid = Decimal(wish.amount_paid)
+    if wish.payment_method is not None:
         after.payment_method = wish.payment_method
     after.scheduled_confirmed_at = now
     return settle(order, after, "pending", None, (now, actor))

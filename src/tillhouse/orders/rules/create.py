@@ -139,7 +139,7 @@ def _term_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
 
 
 def _tag_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
-    for place, tag in enumerate(new.tags):
+    for place, tag in enumerate(new.tags or ()):
         tag_id = uuid_of(tag)
         if tag_id is not None and tag_id not in facts.tags:
             yield FieldError(f"tags[{place}]", "is no tag of this book")
@@ -212,7 +212,7 @@ def reason_against(new: NewOrder, facts: Facts) -> str | None:
             return f"{product.name} is not sold at present."
         if product.is_extra_only:
             return f"{product.name} is sold as an extra only."
-        for modifier in item.modifiers:
+        for modifier in item.modifiers or ():
             option = facts.options[modifier.modifier_option_id]
             if not option.is_active:
                 return f"{option.name} is not available at present."
@@ -272,7 +272,7 @@ def _wants_kitchen(new: NewOrder, facts: Facts) -> bool:
     return (
         facts.trade.type in _WITH_KITCHEN
         or new.service_mode is not None
-        or new.service_charge_amount is not None
+        or bool(new.service_charge_amount)
     )
 
 

@@ -12,7 +12,7 @@ from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale, round_money
 from tillhouse.kit.partly import Gap
 from tillhouse.orders.facts import Facts, ProductFacts, VariantFacts
-from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem
+from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem, NewModifier
 
 ZERO = Decimal(0)
 
@@ -81,7 +81,7 @@ def price_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError
     path, currency = f"items[{place}].", facts.trade.currency
     if item.custom_price is not None and (wrong := check_scale(item.custom_price, currency)):
         yield FieldError(path + "custom_price", wrong)
-    for number, modifier in enumerate(item.modifiers):
+    for number, modifier in enumerate(item.modifiers or ()):
         delta = modifier.price_delta
         if delta is not None and (wrong := check_scale(delta, currency)):
             yield FieldError(f"{path}modifiers[{number}].price_delta", wrong)
@@ -95,7 +95,7 @@ def modifier_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldEr
     path = f"items[{place}].modifiers"
     groups = {group.id: group for group in product.groups}
     chosen: Counter[UUID] = Counter()
-    for number, modifier in enumerate(item.modifiers):
+    for number, modifier in enumerate(item.modifiers or ()):
         option = facts.options.get(modifier.modifier_option_id)
         if modifier.modifier_group_id not in groups:
             yield FieldError(f"{path}[{number}].modifier_group_id", "is no group of this product")
@@ -127,13 +127,13 @@ def line(item: NewItem, facts: Facts) -> Line:
         # Of a line whose product isn't there, no price can be told.
         raise Gap
     variant = variant_of(item, product) if product else None
-    modifiers = [_modifier(item, number, facts) for number in range(len(item.modifiers))]
+    modifiers = [_modifier(item, asked, facts) for asked in item.modifiers or ()]
     extra = sum((modifier.price_delta for modifier in modifiers), ZERO)
     base = _catalog_price(product, variant) if product and variant else item.custom_price or ZERO
     own = base if item.custom_price is None else Decimal(item.custom_price)
     unit = max(own + extra, ZERO)
     return Line(
-        line_type=item.line_type,
+        line_type=item.line_type or "product",
         product=product,
         variant=variant,
         product_name=product.name if product else str(item.product_name),
@@ -154,8 +154,7 @@ def _catalog_price(product: ProductFacts, variant: VariantFacts) -> Decimal:
     return product.base_price if variant.price is None else variant.price
 
 
-def _modifier(item: NewItem, number: int, facts: Facts) -> ModifierShown:
-    asked = item.modifiers[number]
+def _modifier(item: NewItem, asked: NewModifier, facts: Facts) -> ModifierShown:
     option = facts.options.get(asked.modifier_option_id) if item.product_id else None
     return ModifierShown(
         modifier_group_id=asked.modifier_group_id,

@@ -5,8 +5,11 @@ tallies tell when its orders were (stretches.py), and of one of a search the sea
 (search.py): only these times are read.
 """
 
+from collections.abc import Sequence
 from typing import LiteralString
 from uuid import UUID
+
+from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
@@ -23,9 +26,8 @@ from tillhouse.orders.store.query import (
     and_search,
 )
 from tillhouse.orders.store.search import Moments
-from tillhouse.orders.store.show import ORDER, orders_of
+from tillhouse.orders.store.show import ORDER
 from tillhouse.orders.store.stretches import Stretches
-from tillhouse.orders.types import Order
 
 _PAGE: LiteralString = ORDER + "JOIN (SELECT o.id FROM ("
 _NEWEST: LiteralString = " ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3"
@@ -34,22 +36,23 @@ _SHOWN: LiteralString = (
 )
 
 
-async def list_newest(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list[Order]:
+async def list_newest(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
     """One page, the newest first."""
     where = and_dates(and_picks(Where(book_id, page.per_page, page.offset), query), query)
-    rows = await db.fetch(
+    return await db.fetch(
         _PAGE + ROWS + ") o WHERE true" + where.sql() + _NEWEST + _SHOWN, *where.args
     )
-    return orders_of(rows)
 
 
-async def list_near(db: Db, book_id: UUID, query: OrderQuery, page: Page, most: int) -> list[Order]:
+async def list_near(
+    db: Db, book_id: UUID, query: OrderQuery, page: Page, most: int
+) -> Sequence[Record]:
     """As much of a page as is found among so many of the newest, looked at one after the other."""
     fixed = Where(book_id, page.per_page, page.offset, query.words, most)
     where = and_dates(fixed, query)
     dated = where.sql()
     fits = and_search(and_picks(where, query), query).sql().removeprefix(dated)
-    rows = await db.fetch(
+    return await db.fetch(
         "WITH"
         + BUYERS
         + _PAGE
@@ -63,14 +66,13 @@ async def list_near(db: Db, book_id: UUID, query: OrderQuery, page: Page, most: 
         + _SHOWN,
         *where.args,
     )
-    return orders_of(rows)
 
 
-async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list[Order]:
+async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
     """The same where few fit: all are fetched by what picks them out, and then sorted."""
     fixed = Where(book_id, page.per_page, page.offset, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)
-    rows = await db.fetch(
+    return await db.fetch(
         "WITH"
         + BUYERS
         + _PAGE
@@ -83,16 +85,15 @@ async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list
         + _SHOWN,
         *where.args,
     )
-    return orders_of(rows)
 
 
 async def list_found(
     db: Db, book_id: UUID, query: OrderQuery, page: Page, moments: Moments
-) -> list[Order]:
+) -> Sequence[Record]:
     """One page of what a search finds, of which the moments are known."""
     fixed = Where(book_id, page.per_page, moments.skipped, query.words, query.code, moments.times)
     where = and_picks(fixed, query)
-    rows = await db.fetch(
+    return await db.fetch(
         _PAGE
         + """
             SELECT w.id, w.occurred_at
@@ -108,16 +109,15 @@ async def list_found(
         + _SHOWN,
         *where.args,
     )
-    return orders_of(rows)
 
 
 async def list_within(
     db: Db, book_id: UUID, query: OrderQuery, page: Page, stretches: Stretches
-) -> list[Order]:
+) -> Sequence[Record]:
     """One page of which the stretches of time are known that hold it."""
     fixed = Where(book_id, page.per_page, stretches.skipped, stretches.begins, stretches.ends)
     where = and_dates(and_details(and_kinds(fixed, query), query), query)
-    rows = await db.fetch(
+    return await db.fetch(
         _PAGE
         + """
             SELECT w.id, w.occurred_at
@@ -132,14 +132,13 @@ async def list_within(
         + _SHOWN,
         *where.args,
     )
-    return orders_of(rows)
 
 
-async def list_scheduled(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> list[Order]:
+async def list_scheduled(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
     """One page of scheduled orders, the next to be fulfilled first."""
     fixed = Where(book_id, page.per_page, page.offset, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)
-    rows = await db.fetch(
+    return await db.fetch(
         "WITH"
         + BUYERS
         + _PAGE
@@ -150,4 +149,3 @@ async def list_scheduled(db: Db, book_id: UUID, query: OrderQuery, page: Page) -
         + ") page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.scheduled_at, o.id",
         *where.args,
     )
-    return orders_of(rows)

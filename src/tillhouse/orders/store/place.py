@@ -43,10 +43,10 @@ _GIVEN: LiteralString = (
     ), source AS (
         SELECT id AS order_id, customer_id, store_id, occurred_at AS happened_at FROM sale
     ), moving AS (
-        SELECT r.*, 0 AS round, NULL::text AS reason, NULL::jsonb AS actor
+        SELECT r.*, 0 AS round, NULL::text AS reason
         FROM json_to_recordset($9) AS r (id uuid, variant_id uuid, store_id uuid, kind text,
             on_hand_change numeric, reserved_change numeric, order_id uuid, order_item_id uuid,
-            allows boolean)
+            actor jsonb, allows boolean)
     ), told AS MATERIALIZED (
         SELECT *
         FROM unnest($10::uuid[], $11::text[], $12::text[], $13::timestamptz[], $14::uuid[])

@@ -1,6 +1,5 @@
 """The statement that shows orders, one or many: the same columns everywhere."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -49,10 +48,12 @@ ORDER = """
         o.recovery_session_id,
         (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
             WHERE a.book_id = o.book_id AND a.id = o.academic_term_id) AS academic_term,
-        NULL AS receipt_url
+        r.id AS receipt_id, r.created_at AS receipt_made_at
     FROM orders o
     LEFT JOIN kitchen_tickets k
         ON k.book_id = o.book_id AND k.order_id = o.id AND k.station = 'kitchen'
+    LEFT JOIN LATERAL (SELECT r.id, r.created_at FROM receipts r
+        WHERE r.book_id = o.book_id AND r.order_id = o.id ORDER BY r.number DESC LIMIT 1) r ON true
 """
 
 # Columns that PostgreSQL writes as JSON already: they pass as they are.
@@ -60,13 +61,18 @@ _JSON = (
     "items", "customer", "store", "deposit", "recorded_by", "served_by", "tags", "cancellation",
     "academic_term",
 )  # fmt: skip
+# Of the newest receipt, whose address isn't the database's to make.
+_RECEIPT = ("receipt_id", "receipt_made_at")
 _NONE = Raw(b"null")
 _EMPTY = Raw(b"[]")
 
 
-def orders_of(rows: Sequence[Record]) -> list[Order]:
-    """Rows of ORDER as orders."""
-    return [Order(**{**row, **_ready(row)}) for row in rows]
+def order_of(row: Record, receipt_url: str | None) -> Order:
+    """A row of ORDER as an order."""
+    shown: dict[str, Any] = {**row, **_ready(row), "receipt_url": receipt_url}
+    for name in _RECEIPT:
+        del shown[name]
+    return Order(**shown)
 
 
 def _ready(row: Record) -> dict[str, Any]:
@@ -77,9 +83,8 @@ def _ready(row: Record) -> dict[str, Any]:
     return ready
 
 
-async def show_order(db: Db, book_id: UUID, order_id: UUID) -> Order | None:
+async def find_order(db: Db, book_id: UUID, order_id: UUID) -> Record | None:
     """One order, unless it is deleted."""
-    rows = await db.fetch(
+    return await db.fetchrow(
         ORDER + "WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL", book_id, order_id
     )
-    return orders_of(rows)[0] if rows else None

@@ -87,6 +87,14 @@ async def show_tag(db: Db, book_id: UUID, tag_id: UUID) -> Tag | None:
     return Tag(**row) if row else None
 
 
+async def find_tag_ids(db: Db, book_id: UUID, ids: list[UUID]) -> list[UUID]:
+    """Those of the ids that are tags."""
+    rows = await db.fetch(
+        "SELECT t.id FROM tags t WHERE t.book_id = $1 AND t.id = ANY($2::uuid[])", book_id, ids
+    )
+    return [row["id"] for row in rows]
+
+
 async def update_tag(db: Db, place: tuple[UUID, UUID], name: str, slug: str, now: datetime) -> None:
     """What a tag is called."""
     await db.execute(

@@ -86,6 +86,37 @@ async def list_levels_at(db: Db, book_id: UUID, places: Sequence[Place]) -> list
     return [StockLevel(**row) for row in rows]
 
 
+async def has_stock(db: Db, book_id: UUID, store_id: UUID) -> bool:
+    """Whether anything lies in a store, or less than nothing, or is promised there."""
+    # The first in the store's order: that way it is looked for in the store's part of the index,
+    # also where nothing is to be found.
+    return await db.fetchval(
+        """
+        SELECT coalesce((
+            SELECT true FROM stock_levels l
+            JOIN variants v ON v.book_id = $1 AND v.id = l.variant_id
+            WHERE l.book_id = $1 AND l.store_id = $2 AND (l.on_hand <> 0 OR l.reserved <> 0)
+                AND v.tracks_stock AND v.deleted_at IS NULL
+            ORDER BY l.id LIMIT 1), false)
+        """,
+        book_id,
+        store_id,
+    )
+
+
+async def lock_kept_stores(db: Db, book_id: UUID, stores: Sequence[UUID]) -> int:
+    """Keep these stores from being deleted meanwhile; how many of them there are."""
+    rows = await db.fetch(
+        """
+        SELECT id FROM stores
+        WHERE book_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR SHARE
+        """,
+        book_id,
+        stores,
+    )
+    return len(rows)
+
+
 async def lock_on_hand(db: Db, book_id: UUID, places: Sequence[Place]) -> dict[Place, Decimal]:
     """How much there is in these places, held until the transaction ends."""
     rows = await db.fetch(

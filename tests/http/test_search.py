@@ -1,0 +1,99 @@
+"""Search texts are brought to the form in which names are kept, wherever one is taken."""
+
+import unicodedata
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+import pytest
+
+from tests.api import Api
+from tests.make import Business
+from tillhouse.app import ROUTES
+from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.fields import inner_type
+from tillhouse.kit.values import Search
+
+NAME = "Zoë  Strauß"
+Maker = Callable[[Api, str], Awaitable[Any]]
+
+
+async def _customer(api: Api, name: str) -> None:
+    await api.post("/v1/customers", {"name": name}, status=201)
+
+
+async def _product(api: Api, name: str) -> None:
+    await api.post("/v1/products", {"name": name, "base_price": 5}, status=201)
+
+
+async def _order(api: Api, name: str) -> None:
+    item = {"product_name": "Tea", "quantity": 1, "custom_price": 5}
+    await api.post("/v1/orders", {"items": [item], "customer_name": name}, status=201)
+
+
+SEARCHED: dict[str, Maker] = {
+    "/v1/customers": _customer,
+    "/v1/products": _product,
+    "/v1/orders": _order,
+}
+
+
+@pytest.fixture
+async def api(business: Business) -> Api:
+    """A key for all of it."""
+    return await business.client(
+        "customers:read", "customers:write", "products:read", "products:write", "orders:read",
+        "orders:write",
+    )  # fmt: skip
+
+
+def test_every_search_is_of_the_one_type() -> None:
+    """A new one can't forget it."""
+    found = {
+        route.path: inner_type(field.type)
+        for route in ROUTES
+        for field in _fields(route)
+        if field.encode_name == "search"
+    }
+    assert found == dict.fromkeys(SEARCHED, Search)
+
+
+def _fields(route: Any) -> Any:
+    return msgspec.structs.fields(Endpoint(route).query_type)
+
+
+@pytest.mark.parametrize("path", SEARCHED)
+async def test_a_name_is_found_however_it_is_typed(api: Api, path: str) -> None:
+    """Accents composed or not, spaces of any kind and number."""
+    await SEARCHED[path](api, NAME)
+    await SEARCHED[path](api, "Ada")
+    composed, apart = (unicodedata.normalize(form, "zoë") for form in ("NFC", "NFD"))
+    assert composed != apart
+    for text in (composed, apart, f" {apart} ", f"{apart} strauß", f"{apart}   strauß",
+                 f"{composed}\u00a0strauß", f"\u3000{apart}\u2003\u2009strauß\t"):  # fmt: skip
+        answer = await api.get(f"{path}?search={quote(text)}", status=200)
+        assert len(answer.data) == 1, text
+
+
+@pytest.mark.parametrize("path", SEARCHED)
+async def test_a_blank_search_is_none(api: Api, path: str) -> None:
+    """Every search form sends it when nothing is typed."""
+    await SEARCHED[path](api, NAME)
+    await SEARCHED[path](api, "Ada")
+    everything = (await api.get(path, status=200)).json
+    for text in ("", "%20", "+", "%09%0A", "%C2%A0%E3%80%80"):
+        assert (await api.get(f"{path}?search={text}", status=200)).json == everything, text
+    twice = await api.get(f"{path}?search=&search=x", status=422)
+    assert twice.wrong_fields == {"search"}
+
+
+@pytest.mark.parametrize("path", SEARCHED)
+async def test_a_search_has_its_length(api: Api, path: str) -> None:
+    """As it came, as the description says."""
+    await api.get(f"{path}?search={'x' * 120}", status=200)
+    await api.get(f"{path}?search=%20{'x' * 119}", status=200)
+    answer = await api.get(f"{path}?search={'x' * 121}", status=422)
+    assert answer.json["details"] == [
+        {"field": "search", "message": "must have at most 120 characters"}
+    ]
