@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+import msgspec
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -19,10 +20,16 @@ from tillhouse.access.vault import new_master_key
 from tillhouse.app import App
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
-from tillhouse.settings import from_env
+from tillhouse.settings import Settings, from_env
 
 # A server of one's own to test against instead of the embedded one.
 SERVER = "TILLHOUSE_TEST_DATABASE_URL"
+SETTINGS = msgspec.structs.replace(
+    from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"}),
+    # Thousands of tests log in; those of logging in pay what it costs (tests/accounts).
+    password_memory_kib=64,
+    password_passes=1,
+)
 # What the databases of this process are copied from.
 TEMPLATE = f"tillhouse_template_{os.getpid()}"
 
@@ -121,7 +128,13 @@ def master_key() -> str:
 @pytest.fixture(scope="session")
 async def app(database_url: str, master_key: str) -> AsyncIterator[App]:
     """The application, without a rate limit: tests that want one start their own."""
-    settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    async with running(SETTINGS, database_url, master_key) as app:
+        yield app
+
+
+@asynccontextmanager
+async def running(settings: Settings, database_url: str, master_key: str) -> AsyncIterator[App]:
+    """An application, as long as the block lasts."""
     app = App(settings, database_url, master_key)
     await app.start()
     yield app

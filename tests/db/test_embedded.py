@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -196,6 +197,20 @@ async def test_killed_server_runs_again_with_its_data(tmp_path: Path) -> None:
         ended(server.pid)
         assert server.ensure_running() is True
         assert await answer(server, "SELECT value FROM kept") == 7
+
+
+async def test_a_socket_that_outlives_its_server_is_no_server(tmp_path: Path) -> None:
+    """What a killed server was just starting may hold its socket for a moment."""
+    with using(tmp_path) as server:
+        os.kill(server.pid, signal.SIGKILL)
+        ended(server.pid)
+        path = tmp_path / "run" / ".s.PGSQL.5432"
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as held:
+            held.bind(str(path))
+            held.listen()
+            assert server.ensure_running() is True
+        assert await answer(server, "SELECT 1") == 1
 
 
 async def test_stale_process_id_of_another_program(tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ async def open_house(settings: Settings, database_url: str, master_key: str) -> 
         lanes=Lanes(pool),
         vault=vault,
         tokens=Tokens(vault.derive("access tokens")),
-        passwords=Passwords(),
+        passwords=Passwords(
+            memory_kib=settings.password_memory_kib, passes=settings.password_passes
+        ),
         gate=Gate(pool, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
     )

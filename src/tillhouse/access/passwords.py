@@ -10,9 +10,6 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from tillhouse.kit.errors import Unavailable
 
-# OWASP's floor for argon2id with one lane: 19 MiB and two passes.
-_MEMORY_KIB = 19 * 1024
-_PASSES = 2
 _THREADS = 2
 # Waiting room: past this many the caller is told to come back, and memory stays bounded.
 _WAITING_MAX = 64
@@ -23,8 +20,8 @@ T = TypeVar("T")
 class Passwords:
     """Hashes and verifies; every check takes the same work, account or not."""
 
-    def __init__(self) -> None:
-        self._hasher = PasswordHasher(time_cost=_PASSES, memory_cost=_MEMORY_KIB, parallelism=1)
+    def __init__(self, *, memory_kib: int, passes: int) -> None:
+        self._hasher = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=1)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="argon2")
         self._waiting = 0
         # Verified in place of a missing account's, so that its absence takes as long.

@@ -126,9 +126,12 @@ class Embedded:
         return self._data / "postgres"
 
     def _answers(self) -> bool:
-        """Whether something listens on the server's socket, and if so remember what."""
+        """Whether the server is there and listens on its socket, and if so remember it."""
         status = _status(self._cluster)
-        if len(status) < 5 or not _listens(Path(status[4]) / SOCKET):
+        # Alone, the socket tells nothing: who was being started by a killed server holds it, too.
+        if len(status) < 5 or not _is_alive(_claimed(status), self._cluster):
+            return False
+        if not _listens(Path(status[4]) / SOCKET):
             return False
         self._remember(status)
         return True
