@@ -248,4 +248,4 @@ async def test_a_bundle_has_a_hundred_components_and_no_more(catalog: Catalog) -
     body = {"name": "Lunch", "base_price": 1, "components": parts}
     answer = await catalog.api.post(PRODUCTS, body, status=422)
     told = {detail["field"]: detail["message"] for detail in answer.json["details"]}
-    assert told["components"] == "must have a number of items <= 100"
+    assert told["components"] == "must have at most 100 items"

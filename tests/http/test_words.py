@@ -51,6 +51,12 @@ async def test_a_body_is_told_of_its_types(seller: Api) -> None:
     """There, a string is something else than a number."""
     found = said(await seller.post(ORDERS, {"items": [], "covers": "4"}, status=422))
     assert found["covers"] == "must be a whole number or null, not a string"
+    assert found["items"] == "must have at least 1 item"
+    long = {"items": [{"product_name": "Tea", "quantity": 1, "custom_price": 1}] * 501}
+    found = said(await seller.post(ORDERS, long, status=422))
+    assert found["items"] == "must have at most 500 items"
+    found = said(await seller.post(ORDERS, {"items": [], "notes": "x" * 2001}, status=422))
+    assert found["notes"] == "must have at most 2000 characters"
 
 
 async def test_a_near_name_is_suggested(seller: Api) -> None:

@@ -202,10 +202,20 @@ def sentence(error: msgspec.ValidationError) -> str:
     text = str(error).partition(_INSIDE)[0]
     text = _TYPES.sub(_in_words, text)
     text = text.replace("Expected ", "must be ").replace(", got ", ", not ")
-    text = text.replace("must be a string of length", "must have a length")
-    text = text.replace("must be a list of length", "must have a number of items")
+    text = _LENGTH.sub(_in_number, text)
     text = text.replace("Invalid UUID", "must be a uuid")
     return text[:1].lower() + text[1:]
+
+
+_LENGTH = re.compile("must be a (string|list) of length ([<>]=) ([0-9]+)")
+_BOUNDS = {">=": "at least", "<=": "at most"}
+_PARTS = {"string": "character", "list": "item"}
+
+
+def _in_number(found: re.Match[str]) -> str:
+    kind, bound, number = found.groups()
+    plural = "" if number == "1" else "s"
+    return f"must have {_BOUNDS[bound]} {number} {_PARTS[kind]}{plural}"
 
 
 def _in_words(found: re.Match[str]) -> str:
