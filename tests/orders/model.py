@@ -245,6 +245,8 @@ class Shop(msgspec.Struct, kw_only=True):
         _check_form(order, fields, target)
         if target != order.status and target not in NEXT[order.status]:
             raise No(400)
+        if (order.status, target) == ("cancelled", "scheduled") and "status" not in fields:
+            raise No(400)
         if target == "cancelled" and {"amount_paid", "total_amount"} & fields.keys():
             raise No(400)
         told = self._known(fields.get("customer_name")) if "customer" not in fields else Counter()
@@ -354,7 +356,10 @@ def _check_form(order: Order, fields: Mapping[str, Any], target: str) -> None:
     when = fields.get("scheduled_for", order.scheduled)
     if when == "past":
         raise No(422)
-    if fields.get("status") == "scheduled" and when is None:
+    may_be_scheduled = order.status == "scheduled" or "scheduled" in NEXT[order.status]
+    if fields.get("status") == "scheduled" and when is None and may_be_scheduled:
+        raise No(422)
+    if fields.get("status") == "cancelled" and fields.get("scheduled_for") is not None:
         raise No(422)
     if "cancellation_reason" in fields and target != "cancelled":
         raise No(422)
