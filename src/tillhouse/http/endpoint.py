@@ -118,7 +118,8 @@ class Endpoint:
         key = self._key(exchange, wrong)
         form = read_form(await read_body(exchange, receive), self.body_type)
         if wrong or form.wrong:
-            raise await self._wholly(house, exchange, book, args, form, wrong)
+            broken = await self._broken(house, exchange, book, args, form)
+            raise _wholly(wrong, form.wrong, broken)
         if self._has_body:
             args["body"] = form.body
         once = self._once(exchange, book, key, form.decoded)
@@ -135,21 +136,6 @@ class Endpoint:
             return None
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
-
-    async def _wholly(
-        self,
-        house: House,
-        exchange: Exchange,
-        book: Book | None,
-        args: dict[str, Any],
-        form: Form,
-        wrong: list[FieldError],
-    ) -> Invalid:
-        """Everything that is wrong: a bad name or a bad header doesn't hide a past date."""
-        named = {error.field for error in form.wrong}
-        broken = await self._broken(house, exchange, book, args, form)
-        more = [error for error in broken if error.field not in named]
-        return Invalid([*wrong, *form.wrong, *more][:ERRORS_MAX])
 
     async def _broken(
         self,
@@ -359,6 +345,13 @@ class Endpoint:
             caller=exchange.caller,
             once=once,
         )
+
+
+def _wholly(wrong: list[FieldError], formal: list[FieldError], broken: list[FieldError]) -> Invalid:
+    """Everything that is wrong: a bad name or a bad header doesn't hide a past date."""
+    named = {error.field for error in formal}
+    more = [error for error in broken if error.field not in named]
+    return Invalid([*wrong, *formal, *more][:ERRORS_MAX])
 
 
 def _path_value(text: str, type_: Any) -> object:

@@ -149,18 +149,11 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
         session_id=wanted.table_session_id,
         term_id=wanted.academic_term_id,
         tag_ids=await known_tags(call, wanted.tag_ids) if wanted.tag_ids else None,
-        code=_code(wanted.search),
+        code=wanted.search.upper() if wanted.search else None,
         words=word_query(wanted.search) or None if wanted.search else None,
         since=since,
         until=until,
     )
-
-
-def _code(search: str | None) -> str | None:
-    """How a short code begins; of what can't be one, what no code begins with."""
-    if search is None:
-        return None
-    return search.strip().upper() or "?"
 
 
 def _summary(row: Record) -> Summary:

@@ -13,6 +13,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.orders.store.days import CLOCK
 from tillhouse.orders.store.query import (
     BUYERS,
     ROWS,
@@ -26,21 +27,19 @@ from tillhouse.orders.store.query import (
 )
 
 # Every source gives rows `o` with their number of orders, so that tallies and single orders are
-# summed alike. $2 is now, $3 the store whose day it is, if only one's.
-ZONE: LiteralString = """
-    zone AS (
-        SELECT b.currency, coalesce(s.time_zone, b.time_zone) AS name,
-            make_interval(mins => coalesce(s.day_cutoff_minutes, 0)) AS cutoff
-        FROM books k JOIN businesses b ON b.id = k.business_id
-        LEFT JOIN stores s ON s.book_id = $1 AND s.id = $3
-        WHERE k.id = $1
+# summed alike. $2 is the store whose day it is, if only one's, $3 now.
+ZONE: LiteralString = (
+    " zone AS ("
+    + CLOCK
+    + """
     ), day AS (
         SELECT (d.local + z.cutoff) AT TIME ZONE z.name AS begins,
             (d.local + z.cutoff + interval '1 day') AT TIME ZONE z.name AS ends
         FROM zone z,
-            LATERAL (SELECT date_trunc('day', ($2::timestamptz AT TIME ZONE z.name) - z.cutoff)
+            LATERAL (SELECT date_trunc('day', ($3::timestamptz AT TIME ZONE z.name) - z.cutoff)
                 AS local) d
     ), """
+)
 """The currency, and when the day began that it is now."""
 
 WHOLE: LiteralString = """
@@ -249,7 +248,7 @@ def in_months(query: OrderQuery) -> tuple[object, ...]:
 
 async def find_figures(db: Db, book_id: UUID, query: OrderQuery, now: datetime) -> Record | None:
     """Figures over all time."""
-    where = and_kinds(Where(book_id, now, query.store_id), query)
+    where = and_kinds(Where(book_id, query.store_id, now), query)
     fits = where.sql()
     return await db.fetchrow(
         "WITH"
@@ -273,7 +272,7 @@ async def find_figures_in_detail(
     db: Db, book_id: UUID, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures over all time, of people, terms or tags."""
-    where = and_details(and_kinds(Where(book_id, now, query.store_id), query), query)
+    where = and_details(and_kinds(Where(book_id, query.store_id, now), query), query)
     fits = where.sql()
     return await db.fetchrow(
         "WITH" + BESIDE + fits + _FITTING + _EVER_IN_DETAIL + _END + fits + _ANSWER, *where.args
@@ -284,7 +283,7 @@ async def find_figures_between(
     db: Db, book_id: UUID, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of a time."""
-    where = and_kinds(Where(book_id, now, query.store_id, *in_days(query)), query)
+    where = and_kinds(Where(book_id, query.store_id, now, *in_days(query)), query)
     fits = where.sql()
     return await db.fetchrow(
         "WITH"
@@ -306,7 +305,7 @@ async def find_figures_in_detail_between(
     db: Db, book_id: UUID, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of a time, of people, terms or tags."""
-    where = and_kinds(Where(book_id, now, query.store_id, *in_months(query)), query)
+    where = and_kinds(Where(book_id, query.store_id, now, *in_months(query)), query)
     fits = and_details(where, query).sql()
     return await db.fetchrow(
         "WITH" + BESIDE + fits + _FITTING + MONTHS + _END + fits + _ANSWER, *where.args
@@ -317,7 +316,7 @@ async def find_figures_of_few(
     db: Db, book_id: UUID, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of what has an index of its own: a customer's orders, a session's, those of tags."""
-    fixed = Where(book_id, now, query.store_id, query.words)
+    fixed = Where(book_id, query.store_id, now, query.words)
     where = and_search(and_picks(fixed, query), query)
     undated = where.sql()
     dated = and_dates(where, query).sql()

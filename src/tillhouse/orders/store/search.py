@@ -73,7 +73,7 @@ async def find_figures_of_found(
 ) -> Record | None:
     """Figures of what a search finds, and the moments of a page of it, if they are asked for."""
     place = (page.offset, page.per_page, True) if page else (0, 0, False)
-    fixed = Where(book_id, now, query.store_id, query.words, query.code, *place)
+    fixed = Where(book_id, query.store_id, now, query.words, query.code, *place)
     where = and_picks(fixed, query)
     fits = where.sql()
     # What is found was searched for already, and asking again would take more than an index.

@@ -104,9 +104,9 @@ async def has_stock(db: Db, book_id: UUID, store_id: UUID) -> bool:
     )
 
 
-async def lock_kept_stores(db: Db, book_id: UUID, stores: Sequence[UUID]) -> int:
-    """Keep these stores from being deleted meanwhile; how many of them there are."""
-    rows = await db.fetch(
+async def lock_kept_stores(db: Db, book_id: UUID, stores: Sequence[UUID]) -> None:
+    """Keep these stores, those that there are, from being deleted meanwhile."""
+    await db.execute(
         """
         SELECT id FROM stores
         WHERE book_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id FOR SHARE
@@ -114,7 +114,6 @@ async def lock_kept_stores(db: Db, book_id: UUID, stores: Sequence[UUID]) -> int
         book_id,
         stores,
     )
-    return len(rows)
 
 
 async def lock_on_hand(db: Db, book_id: UUID, places: Sequence[Place]) -> dict[Place, Decimal]:
