@@ -20,7 +20,7 @@ from tests.webhooks.tls import Authority
 from bench import drain, weblog, world
 from bench.backlog import Process, queue_backlog
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import new_id

@@ -15,7 +15,7 @@ from typing import Any
 import asyncpg
 import msgspec
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.vault import new_master_key
 from tillhouse.accounts.actions import open_business
 from tillhouse.accounts.types import NewAccount

@@ -7,7 +7,7 @@ from uuid import UUID
 from tests.make import Business
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import list_books
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.vault import new_master_key
 from tillhouse.app import App
 from tillhouse.db.embedded import Embedded

@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 from tests.api import Api
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
 
 PASSWORD = "correct horse battery"

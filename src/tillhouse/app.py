@@ -10,12 +10,11 @@ import msgspec
 import structlog
 
 from tillhouse import __version__
-from tillhouse.access.house import House, close_house, open_house
+from tillhouse.access.process import House, close_house, open_house
 from tillhouse.accounts.routes import ROUTES as ACCOUNTS
-from tillhouse.catalog.routes import ROUTES as CATALOG
 from tillhouse.customers.routes import ROUTES as CUSTOMERS
 from tillhouse.db import statistics
-from tillhouse.db.lanes import Lanes
+from tillhouse.db.batcher import Lanes
 from tillhouse.db.pool import FAILURES
 from tillhouse.developer.routes import ROUTES as DEVELOPER
 from tillhouse.http import log as logs
@@ -27,14 +26,20 @@ from tillhouse.http.route import Route
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kitchen.routes import ROUTES as KITCHEN
+from tillhouse.labels.routes import ROUTES as LABELS
 from tillhouse.ledger.routes import ROUTES as LEDGER
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.routes import ROUTES as MESSAGING
 from tillhouse.messaging.worker import Postman
-from tillhouse.orders.pages import pages as order_pages
+from tillhouse.orders.receipts.pages import pages as order_pages
 from tillhouse.orders.routes import ROUTES as ORDERS
-from tillhouse.orders.works import OrderWorks
+from tillhouse.orders.worker import OrderWorks
+from tillhouse.products.routes import ROUTES as PRODUCTS
+from tillhouse.promotions.routes import ROUTES as PROMOTIONS
+from tillhouse.seating.routes import ROUTES as SEATING
 from tillhouse.settings import Settings
+from tillhouse.stock.routes import ROUTES as STOCK
+from tillhouse.stores.routes import ROUTES as STORES
 from tillhouse.voice.routes import ROUTES as VOICE
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
 from tillhouse.webhooks.routes import ROUTES as WEBHOOKS
@@ -53,7 +58,12 @@ ROUTES: Sequence[Route] = (
     *LEDGER,
     *MESSAGING,
     *CUSTOMERS,
-    *CATALOG,
+    *PRODUCTS,
+    *STOCK,
+    *PROMOTIONS,
+    *STORES,
+    *SEATING,
+    *LABELS,
     *VOICE,
 )
 

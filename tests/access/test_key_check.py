@@ -5,7 +5,7 @@ import pytest
 
 from tests.api import Api
 from tests.make import Business
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
 from tillhouse.kit.secrets import new_api_key
 

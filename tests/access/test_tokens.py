@@ -12,7 +12,7 @@ import jwt
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 
 ME = "/api/auth/me"
 HEADER = {"alg": "HS256", "typ": "JWT"}

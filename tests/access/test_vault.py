@@ -10,7 +10,7 @@ import pytest
 from tests.access.conftest import started
 from tests.conftest import fresh_database
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.vault import Vault, new_master_key, open_vault, parse_master_key
 from tillhouse.db.pool import Db, Pool
 from tillhouse.developer.actions.keys import SEAL_KIND

@@ -7,7 +7,7 @@ import asyncpg
 
 from tests.api import Api
 from tests.make import PASSWORD, Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import upsert_member
 from tillhouse.kit.clock import now
 

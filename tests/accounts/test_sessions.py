@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import upsert_member
 from tillhouse.kit.clock import now
 

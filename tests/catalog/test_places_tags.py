@@ -8,9 +8,9 @@ import pytest
 from tests.api import Api
 from tests.calls import calling
 from tests.make import Business
-from tillhouse.access.house import House
-from tillhouse.catalog.places.actions import tag_ids
+from tillhouse.access.process import House
 from tillhouse.kit.errors import Invalid
+from tillhouse.labels.actions import tag_ids
 
 PATH = "/v1/tags"
 

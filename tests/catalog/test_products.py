@@ -7,7 +7,7 @@ import pytest
 
 from tests.catalog.products import PRODUCTS, Catalog
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 
 
 @pytest.fixture

@@ -11,14 +11,10 @@ import pytest
 
 from tests.catalog.products import PRODUCTS, Catalog
 from tests.make import Business, Make
-from tillhouse.access.house import House
-from tillhouse.catalog.products.store.products import (
-    ProductQuery,
-    count_products,
-    list_products,
-)
+from tillhouse.access.process import House
 from tillhouse.db.pool import Db
 from tillhouse.kit.page import Page
+from tillhouse.products.store.products import ProductQuery, count_products, list_products
 
 
 @pytest.fixture

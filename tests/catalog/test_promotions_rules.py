@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tillhouse.catalog.promotions.facts import Discounts, Line, Offer
-from tillhouse.catalog.promotions.rules import judge, matches
 from tillhouse.kit.money import EXPONENTS, check_scale
+from tillhouse.promotions.facts import Discounts, Line, Offer
+from tillhouse.promotions.rules import judge, matches
 
 RICE, BEANS, MEALS = UUID(int=1), UUID(int=2), UUID(int=3)
 ADA = UUID(int=9)

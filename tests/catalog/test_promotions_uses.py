@@ -9,9 +9,9 @@ import pytest
 
 from tests.catalog.stocked import Stock
 from tests.make import Business
-from tillhouse.access.house import House
-from tillhouse.catalog.promotions.store.uses import find_offer, give_back, take_use
+from tillhouse.access.process import House
 from tillhouse.kit.ids import new_id
+from tillhouse.promotions.store.uses import find_offer, give_back, take_use
 
 
 class Uses:

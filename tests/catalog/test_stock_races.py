@@ -9,11 +9,11 @@ import pytest
 
 from tests.catalog.stocked import COUNTS, TRANSFERS, Stock
 from tests.make import Business
-from tillhouse.access.house import House
-from tillhouse.catalog.stock.facts import Move, Moved
-from tillhouse.catalog.stock.store.moving import record_moves
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
+from tillhouse.stock.facts import Move, Moved
+from tillhouse.stock.store.moving import record_moves
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tillhouse.catalog.stock.facts import Moved
-from tillhouse.catalog.stock.rules import LOW, OUT, crossings, events, shorts
-from tillhouse.catalog.stock.store.moving import STEADY
 from tillhouse.kit.clock import now
+from tillhouse.stock.facts import Moved
+from tillhouse.stock.rules import LOW, OUT, crossings, events, shorts
+from tillhouse.stock.store.moving import STEADY
 
 # Small whole numbers meet the lines exactly; the others lie anywhere.
 QUANTITIES = st.integers(-4, 4).map(Decimal) | st.decimals(-1000, 1000, places=3)

@@ -9,7 +9,7 @@ from tests.api import Api
 from tests.calls import calling
 from tests.customers.events import told
 from tests.make import Business
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.customers.actions import find_or_create, resolve
 from tillhouse.customers.rules import NOBODY, TwoPeople
 from tillhouse.customers.types import Wanted

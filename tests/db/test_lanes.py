@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import asyncpg
 import pytest
 
-from tillhouse.db.lanes import ITEMS_MAX, WEIGHT_MAX, Lanes
+from tillhouse.db.batcher import ITEMS_MAX, WEIGHT_MAX, Lanes
 from tillhouse.db.pool import ACQUIRE_TIMEOUT_S, FAILURES, Db, Pool
 from tillhouse.kit.errors import Unavailable
 

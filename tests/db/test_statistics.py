@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from tests.webhooks.shop import until
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.statistics import analyze
 
 KNOWN = "SELECT reltuples FROM pg_class WHERE oid = 'grows'::regclass"

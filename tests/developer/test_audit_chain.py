@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.store.audit import find_broken_links
 
 ID = "'{business}'::uuid"

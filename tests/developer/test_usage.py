@@ -10,7 +10,7 @@ import pytest
 
 from tests.api import Api
 from tests.make import Business, Make
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
 
 USAGE = "/api/developer/usage"

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from tests.api import Api
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
 from tillhouse.http.api import Api as Server
 from tillhouse.http.raw import Asked, Page, RawRoute, html_page

@@ -8,7 +8,7 @@ from tests.routes.table import name_of
 from tillhouse.app import ROUTES
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.fields import fields_of
-from tillhouse.kit.near import nearest
+from tillhouse.kit.suggestions import nearest
 
 ORDERS = "/v1/orders"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tillhouse.kit.near import nearest
+from tillhouse.kit.suggestions import nearest
 
 ORDER = ("items", "payment_method", "amount_paid", "discount_amount", "promotion_id",
          "customer_id", "customer_name", "store_id", "store_name", "channel", "tags", "notes",

@@ -4,10 +4,10 @@ import unicodedata
 
 import pytest
 
-from tillhouse.catalog.products.values import Label
 from tillhouse.customers.types import PersonName
 from tillhouse.kit.text import spelling
 from tillhouse.kit.values import Search
+from tillhouse.products.values import Label
 
 
 @pytest.mark.parametrize(

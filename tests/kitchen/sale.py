@@ -7,7 +7,7 @@ from uuid import UUID
 from tests.make import Business
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, KeyCaller
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code

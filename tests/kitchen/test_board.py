@@ -8,7 +8,7 @@ import pytest
 from tests.api import Api
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kitchen import actions
 
 TICKETS = "/v1/kitchen/tickets"

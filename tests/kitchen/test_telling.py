@@ -10,7 +10,7 @@ import pytest
 from tests.kitchen.sale import PHONE, Kitchen
 from tests.make import Business
 from tests.routes.messaging import active_number
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.json import encode
 from tillhouse.kitchen import actions
 from tillhouse.kitchen.types import SaleFacts, Ticket

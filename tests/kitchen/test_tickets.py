@@ -7,7 +7,7 @@ import pytest
 
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.kitchen import actions

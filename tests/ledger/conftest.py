@@ -5,7 +5,7 @@ import pytest
 
 from tests.ledger.shop import Shop
 from tests.make import Business
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 
 
 @pytest.fixture

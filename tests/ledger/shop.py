@@ -11,7 +11,7 @@ import msgspec
 
 from tests.api import Api
 from tests.make import Business
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.customers.rules import Contact
 from tillhouse.customers.store import insert_customer
 from tillhouse.db.pool import Db

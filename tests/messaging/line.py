@@ -11,7 +11,7 @@ from tests.api import Api, Response
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
 from tests.providers.meta import NUMBER_ID, TOKEN, Meta
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
 from tillhouse.messaging import hooks
 from tillhouse.messaging.worker import work

@@ -9,7 +9,7 @@ from tests.api import Api
 from tests.kitchen.sale import Kitchen
 from tests.make import Business, Make
 from tests.routes.messaging import active_number
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 
 TALKS = "/v1/conversations"
 INBOUND = "/v1/messaging/sandbox/inbound"

@@ -8,7 +8,7 @@ from tests.kitchen.sale import Kitchen
 from tests.make import Business
 from tests.messaging.line import NUMBERS, later
 from tests.routes.messaging import active_number
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
 from tillhouse.messaging.worker import work
 from tillhouse.providers.messaging.whatsapp import WhatsApp

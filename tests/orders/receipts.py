@@ -7,10 +7,10 @@ from uuid import UUID
 
 from tests.api import Response
 from tests.orders.shop import ORDERS, Body, Shop
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
-from tillhouse.kit.marks import mark
-from tillhouse.orders.actions.addresses import PURPOSE
+from tillhouse.kit.signed import mark
+from tillhouse.orders.receipts.addresses import PURPOSE
 
 
 async def receipt_url(shop: Shop, order: Body, status: int = 200) -> str:

@@ -10,7 +10,7 @@ import asyncpg
 import msgspec
 
 from tests.orders.model import Events
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.ledger.faults import Fault
 from tillhouse.ledger.proof import prove
 

@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 
-from tillhouse.orders.facts import ProductFacts, Trade
-from tillhouse.orders.rules.lines import Line
-from tillhouse.orders.rules.totals import add_up, discountable
+from tillhouse.orders.recording.facts import ProductFacts, Trade
+from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.totals import add_up, discountable
 
 COUNT = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "3000"))
 SEED = random.randrange(2**32) if "TILLHOUSE_TEST_FUZZ" in os.environ else 7  # noqa: S311

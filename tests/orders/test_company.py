@@ -21,7 +21,7 @@ from tests.orders.shop import (
     variant_of,
 )
 from tests.orders.snapshot import proof
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.bell import CHANNEL
 
 MANY = 40

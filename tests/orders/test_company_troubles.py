@@ -16,10 +16,10 @@ from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee, line, variant_of
 from tests.orders.snapshot import proof
 from tests.webhooks.shop import until
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
-from tillhouse.catalog.places.actions import close_session
-from tillhouse.catalog.places.types import Closing
+from tillhouse.seating.actions import close_session
+from tillhouse.seating.types import Closing
 from tillhouse.settings import from_env
 
 COMPANY = 16

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Shop, fee, line, variant_of
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import iso, now
-from tillhouse.orders.works import fire_next
+from tillhouse.orders.worker import fire_next
 
 LONG_AGO = "2026-01-02T10:00:00Z"
 

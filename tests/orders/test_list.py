@@ -19,17 +19,18 @@ from tests.orders.conftest import Open
 from tests.orders.history import COUNT, ZONE, History
 from tests.orders.plain import Query
 from tests.orders.shop import ORDERS, Shop, fee
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
 from tillhouse.customers.rules import word_query
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import end_of_day, iso, now, start_of_day
 from tillhouse.kit.page import Page
-from tillhouse.orders.store import listing, search, stretches
-from tillhouse.orders.store.query import OrderQuery
-from tillhouse.orders.store.search import Moments
+from tillhouse.orders.listing.store import page as listing
+from tillhouse.orders.listing.store import page_windows, search
+from tillhouse.orders.listing.store.query import OrderQuery
+from tillhouse.orders.listing.store.search import Moments
 from tillhouse.orders.types import Order
-from tillhouse.orders.works import fold
+from tillhouse.orders.worker import fold
 
 COMBINATIONS = 200
 FILTERS = (
@@ -190,11 +191,11 @@ async def _within(house: House, history: History, query: Query, page: Page) -> l
     asked, book = _asked(query), history.shop.book
     async with house.pool.reading() as db:
         if not query.keys() & DETAILS.keys():
-            times = await stretches.list_days(db, book, asked, page)
+            times = await page_windows.list_days(db, book, asked, page)
         elif asked.is_of_kinds:
-            times = await stretches.list_days_in_months(db, book, asked, page)
+            times = await page_windows.list_days_in_months(db, book, asked, page)
         else:
-            times = await stretches.list_months(db, book, asked, page)
+            times = await page_windows.list_months(db, book, asked, page)
         orders = await listing.list_within(db, book, asked, page, times)
     return [str(order["id"]) for order in orders]
 

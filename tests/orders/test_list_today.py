@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import iso
-from tillhouse.orders.store import figures
-from tillhouse.orders.store.query import OrderQuery
-from tillhouse.orders.works import fold
+from tillhouse.orders.listing.store import figures
+from tillhouse.orders.listing.store.query import OrderQuery
+from tillhouse.orders.worker import fold
 
 # The night in which New York's clocks go back is among these days.
 FIRST, DAYS = datetime(2025, 10, 31, tzinfo=UTC), 5

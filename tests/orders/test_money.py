@@ -9,7 +9,7 @@ import pytest
 
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee, line
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
 

@@ -13,11 +13,11 @@ from tests.calls import calling
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, fee, line, variant_of
 from tests.webhooks.shop import until
-from tillhouse.access.house import House
-from tillhouse.catalog.places.actions import close_session
-from tillhouse.catalog.places.types import Closing
+from tillhouse.access.process import House
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
+from tillhouse.seating.actions import close_session
+from tillhouse.seating.types import Closing
 
 MANY = 50
 

@@ -19,7 +19,7 @@ from tests.orders.receipts import path_of, receipt_url
 from tests.orders.shop import Body, Shop, fee
 from tillhouse.orders.receipts.page import Paper
 from tillhouse.orders.receipts.pdf import LACKING, print_sheet, unpacked_fonts
-from tillhouse.orders.rules.receipt import Sheet, SheetLine, Sum
+from tillhouse.orders.receipts.rules import Sheet, SheetLine, Sum
 
 MM = 72 / 25.4
 AT = datetime(2026, 1, 31, tzinfo=UTC)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tillhouse.kit.clock import iso
 from tillhouse.kit.money import EXPONENTS
-from tillhouse.orders.rules.receipt import VALID_FOR, Content, Line, Seller, amount, sheet, until
+from tillhouse.orders.receipts.rules import VALID_FOR, Content, Line, Seller, amount, sheet, until
 
 AT = datetime(2026, 3, 29, 23, 5, tzinfo=UTC)
 SELLER = Seller(

@@ -22,7 +22,7 @@ from tests.orders.receipts import (
     receipt_url,
 )
 from tests.orders.shop import ORDERS, Shop, fee
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
 
 SOME = "0198c2f0-7b1e-7d3a-9c4e-2f5a1b6c8d9e"

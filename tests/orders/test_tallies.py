@@ -7,8 +7,8 @@ import asyncpg
 
 from tests.api import Api
 from tests.make import Business
-from tillhouse.access.house import House
-from tillhouse.orders.works import fold
+from tillhouse.access.process import House
+from tillhouse.orders.worker import fold
 
 ORDERS = "/v1/orders"
 SCOPES = ("orders:read", "orders:write", "stores:read", "stores:write")

@@ -15,7 +15,7 @@ from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
 from tests.orders.till import Gift, Sale, Till
 from tillhouse.kit.clock import iso, now
-from tillhouse.orders.works import fire_next, fold
+from tillhouse.orders.worker import fire_next, fold
 
 SESSIONS = "/v1/table-sessions"
 TABLES = ("Window", "Door")

@@ -12,7 +12,7 @@ import pytest
 from tests.api import Api, Response
 from tests.make import Business, Make
 from tests.routes.table import MAKERS, REMOVERS, every_scope, name_of, ready
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import App
 from tillhouse.http.route import Open, Route, Scope
 

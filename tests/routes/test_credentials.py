@@ -19,7 +19,7 @@ from tests.routes.table import (
     random_path,
     ready,
 )
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS
 from tillhouse.accounts.store import update_subscription
 from tillhouse.http.route import Portal, Route

@@ -24,7 +24,7 @@ SCANS = {
     "access.store.vault.update_root": "the table has one row",
     "access.store.vault.lock_old_data_keys": "a change of the master key visits every business",
     "accounts.store.list_businesses": "a command lists every business",
-    "orders.store.tallies.update_tallies": "folds whatever has gathered, and so keeps it little",
+    "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
     "webhooks.store.queue.update_standings": "planned anew for each batch",
     "webhooks.store.queue.claim_batch": "planned anew for each batch",

@@ -12,7 +12,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from tillhouse.access.house import open_house
+from tillhouse.access.process import open_house
 from tillhouse.settings import from_env
 from tillhouse.webhooks.sender.worker import Sender
 

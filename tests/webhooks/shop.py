@@ -9,7 +9,7 @@ import msgspec
 
 from tests.make import Business, Make
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.app import ROUTES, App
 from tillhouse.db.pool import Db
 from tillhouse.http.route import Route

@@ -10,7 +10,7 @@ from tillhouse.access.callers import Book, Clockwork, KeyCaller, UserCaller
 from tillhouse.db.pool import Db
 
 if TYPE_CHECKING:
-    from tillhouse.access.house import House
+    from tillhouse.access.process import House
 
 
 class Once(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from asyncpg import Record
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call, Visit
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.rules import STEP_UP_LASTS
 from tillhouse.access.store import audit as audit_store
 from tillhouse.access.store import sessions

@@ -7,7 +7,7 @@ import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import BusinessType, NewAccount
 from tillhouse.cli import given

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, tell

@@ -13,13 +13,13 @@ from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.roles import PERMISSIONS, SCOPES
 from tillhouse.access.scopes import CATALOGUE
 from tillhouse.access.store import sessions
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount
-from tillhouse.cli import ground as grounds
+from tillhouse.cli import installation as grounds
 from tillhouse.cli.filling.fill import Filled, fill
 from tillhouse.cli.filling.shop import furnish
 from tillhouse.cli.output import AsJson, CommandError, Data, people, tell

@@ -11,8 +11,8 @@ import typer
 from rich.console import Group
 
 from tillhouse.access.vault import open_vault
-from tillhouse.cli import ground as grounds
-from tillhouse.cli.ground import Ground
+from tillhouse.cli import installation as grounds
+from tillhouse.cli.installation import Ground
 from tillhouse.cli.output import AsJson, CommandError, Data, people, table, tell
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan

@@ -21,7 +21,7 @@ from rich.progress import (
 from rich.text import Text
 
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
 from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
@@ -30,8 +30,8 @@ from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.json import encode
 from tillhouse.kit.secrets import Environment
-from tillhouse.orders.actions.imports import Ready, judge, record_all
-from tillhouse.orders.works import fold
+from tillhouse.orders.importing.actions import Ready, judge, record_all
+from tillhouse.orders.worker import fold
 from tillhouse.webhooks.emit import Source
 
 # So many at a time are judged together: few enough to hold, enough to share what they rest on.

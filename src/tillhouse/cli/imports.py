@@ -6,16 +6,16 @@ from typing import Annotated
 import typer
 
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import list_books
-from tillhouse.catalog.products.actions.imports import Imported, import_products
-from tillhouse.catalog.products.sheet import ProductRow
 from tillhouse.cli import customers, given, import_orders
 from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
 from tillhouse.cli.rows import Bar, RowError, Sheet, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import now
 from tillhouse.kit.secrets import Environment
+from tillhouse.products.actions.imports import Imported, import_products
+from tillhouse.products.sheet import ProductRow
 from tillhouse.webhooks.emit import Source
 
 _ON_HAND = "The column on_hand was left alone: stock is set through the stock routes."

@@ -7,7 +7,7 @@ import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, people, table, tell

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tillhouse.cli import ground as grounds
+from tillhouse.cli import installation as grounds
 from tillhouse.cli.output import AsJson, Data, people, tell
 from tillhouse.db import migrate as migrations
 from tillhouse.db.migrate import Migration

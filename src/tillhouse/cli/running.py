@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from tillhouse.access.house import House
-from tillhouse.cli import ground as grounds
+from tillhouse.access.process import House
+from tillhouse.cli import installation as grounds
 from tillhouse.cli.output import people
 
 T = TypeVar("T")

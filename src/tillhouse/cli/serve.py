@@ -12,8 +12,8 @@ import typer
 
 from tillhouse.app import App
 from tillhouse.cli import demo as demos
-from tillhouse.cli import ground as grounds
-from tillhouse.cli.ground import Ground
+from tillhouse.cli import installation as grounds
+from tillhouse.cli.installation import Ground
 from tillhouse.cli.output import AsJson, Data, people, tell
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here

@@ -9,7 +9,7 @@ import typer
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.roles import PERMISSIONS, SCOPES
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store

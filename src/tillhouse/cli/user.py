@@ -7,7 +7,7 @@ import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.roles import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store

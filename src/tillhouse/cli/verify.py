@@ -7,7 +7,7 @@ import typer
 from rich.console import Group
 from rich.progress import track
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.store.audit import find_broken_links
 from tillhouse.accounts.store import list_businesses
 from tillhouse.cli.output import AsJson, Data, people, table, tell

@@ -5,8 +5,8 @@ import contextlib
 import signal
 
 from tillhouse.app import App
-from tillhouse.cli import ground as grounds
-from tillhouse.cli.ground import Ground
+from tillhouse.cli import installation as grounds
+from tillhouse.cli.installation import Ground
 from tillhouse.cli.output import Data, people
 from tillhouse.http import log as logs
 

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from tillhouse.customers.types import Customer, CustomerPatch, NewCustomer, Wanted
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Refused
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.kit.phone import e164, looks_like_phone
 from tillhouse.kit.text import email_address
 from tillhouse.webhooks.catalogue import ChangeData

@@ -11,7 +11,7 @@ from tillhouse.access.scopes import WITHDRAWAL, finance_writes
 from tillhouse.developer.types import Environment, KeyPatch, NewKey, NewWithdrawalPolicy
 from tillhouse.kit.errors import FieldError, LimitReached, Refused
 from tillhouse.kit.money import check_scale
-from tillhouse.kit.partly import faults, made
+from tillhouse.kit.partial import faults, made
 from tillhouse.kit.values import DateOrTimestamp
 
 KEYS_MAX = 10

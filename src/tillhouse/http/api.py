@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 import structlog
 
 from tillhouse.access.callers import KeyCaller
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.usage import Seen
 from tillhouse.http import cors, problems
 from tillhouse.http.answer import (

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from tillhouse.access import rules
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS, SCOPES
 from tillhouse.access.store.sessions import find_session
 from tillhouse.http.exchange import Exchange

@@ -17,7 +17,7 @@ import structlog
 
 from tillhouse.access.call import Call, Once, Visit
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.db.pool import Db
 from tillhouse.http import once as idempotency
@@ -30,7 +30,7 @@ from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Problem, Unavailable, check
-from tillhouse.kit.partly import Gap, Partly
+from tillhouse.kit.partial import Gap, Partly
 
 log = structlog.get_logger()
 

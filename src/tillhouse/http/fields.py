@@ -11,8 +11,8 @@ import msgspec
 
 from tillhouse.http.wire import Unfit, convert, read
 from tillhouse.kit.errors import FieldError, Invalid
-from tillhouse.kit.near import nearest
-from tillhouse.kit.partly import Gap, Partly
+from tillhouse.kit.partial import Gap, Partly
+from tillhouse.kit.suggestions import nearest
 
 # A body with thousands of mistakes gets the first of them.
 ERRORS_MAX = 100

@@ -6,7 +6,7 @@ import hashlib
 import json
 from importlib.resources import files
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import FAILURES
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange

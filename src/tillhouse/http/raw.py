@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import msgspec
 import structlog
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.http import problems
 from tillhouse.http.body import BODY_BYTES_MAX, Gone, read_bytes
 from tillhouse.http.endpoint import DATABASE_AWAY, TRY_AGAIN, away

@@ -27,9 +27,11 @@ A feature names its own refusals beside its rules, and gives what differs as cla
 """
 
 from collections.abc import Iterable
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 
 class FieldError(msgspec.Struct, frozen=True):
@@ -268,3 +270,15 @@ class Unavailable(
         """Say in how many seconds a new attempt makes sense."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+def existing(found: T | None) -> T:
+    """The thing that was looked up; a 404 when there is none."""
+    if found is None:
+        raise Missing
+    return found
+
+
+def unknown(field: str, noun: str) -> FieldError:
+    """The fault of an id that names nothing of this book."""
+    return FieldError(field, f"is no {noun} of this business and environment")

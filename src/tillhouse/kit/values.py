@@ -14,6 +14,7 @@ Schema = dict[str, Any]
 
 NAME_LENGTH_MIN = 2
 NAME_LENGTH_MAX = 120
+LABEL_LENGTH_MAX = 60
 PASSWORD_LENGTH_MIN = 8
 PASSWORD_LENGTH_MAX = 256
 
@@ -296,3 +297,25 @@ class Moment(Value):
     def at(self) -> datetime:
         """The instant that it stands for."""
         return clock.parse_timestamp(self)
+
+
+class Label(Value):
+    """A short name, such as a table's: 1 to 60 characters on one line."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "minLength": 1,
+        "maxLength": LABEL_LENGTH_MAX,
+        "pattern": r"^\s*[^\s](?:[^\t\n\r]*[^\s])?\s*$",
+        "examples": ["T12"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Trimmed, on one line."""
+        cleaned = text.clean(value)
+        # As the pattern says it: blanks at the ends count as well.
+        if not cleaned or len(value) > LABEL_LENGTH_MAX:
+            raise ValueError(f"must have 1 to {LABEL_LENGTH_MAX} characters")
+        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
+            raise ValueError("must be on one line")
+        return cleaned

@@ -22,7 +22,7 @@ from uuid import UUID
 import structlog
 
 from tillhouse.access.call import Call
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing, Unavailable

@@ -5,7 +5,7 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.kit.errors import FieldError, check
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.kitchen import actions, rules
 from tillhouse.kitchen.types import StageMessage, StageMessages, TicketFilter, TicketShown
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tillhouse.kit.errors import Conflict, FieldError, Refused
-from tillhouse.kit.partly import Gap
+from tillhouse.kit.partial import Gap
 from tillhouse.kitchen.types import (
     NewStageMessage,
     Reason,

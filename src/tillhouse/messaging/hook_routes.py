@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.messaging import hooks

@@ -8,7 +8,7 @@ import structlog
 from asyncpg import PostgresError, Record
 
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Forbidden, Missing

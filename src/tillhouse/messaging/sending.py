@@ -14,7 +14,7 @@ import structlog
 from asyncpg import Record, UniqueViolationError
 
 from tillhouse.access.callers import Book
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.kit.clock import now
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.messaging import credentials

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import structlog
 
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable

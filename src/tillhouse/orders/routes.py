@@ -10,7 +10,12 @@ from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kitchen.actions import send as send_message
 from tillhouse.kitchen.types import Notification
-from tillhouse.orders.actions import change, create, kitchen, listing, receipt, shown
+from tillhouse.orders import showing as shown
+from tillhouse.orders.changing import actions as change
+from tillhouse.orders.kitchen import actions as kitchen
+from tillhouse.orders.listing import actions as listing
+from tillhouse.orders.receipts import actions as receipt
+from tillhouse.orders.recording import actions as create
 from tillhouse.orders.types import (
     Confirmation,
     Deleted,

@@ -7,14 +7,14 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.catalog.places.types import TagName
-from tillhouse.catalog.products.values import Price
 from tillhouse.customers.types import PersonName
 from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount, amount_from_wire
 from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.values import DateOrTimestamp, Moment, Schema, Search, Value
+from tillhouse.labels.types import TagName
+from tillhouse.products.values import Price
 
 Status = Literal["scheduled", "pending", "completed", "cancelled", "refunded"]
 SettableStatus = Literal["scheduled", "pending", "completed", "cancelled"]

@@ -17,7 +17,7 @@ import asyncpg
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.cli.filling import people, plan, store
 from tillhouse.cli.filling.plan import Plan, Timetable
 from tillhouse.cli.filling.rows import COLUMNS, Batch, Row, Scribe
@@ -28,7 +28,7 @@ from tillhouse.cli.rows import Bar, Steps
 from tillhouse.customers.store import insert_customers
 from tillhouse.db.pool import Pool
 from tillhouse.kit.ids import short_code
-from tillhouse.orders import works
+from tillhouse.orders import worker as works
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.
 BATCH = 2_000

@@ -15,8 +15,8 @@ from tillhouse.cli.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Owing, Postings, postings
-from tillhouse.orders.rules.create import PREPARATION_MINUTES
-from tillhouse.orders.rules.lines import Line
+from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "ledger_accounts": ("book_id", "kind", "owner_id", "currency", "created_at"),

@@ -17,8 +17,8 @@ from tillhouse.cli.filling.plan import Plan, Timetable
 from tillhouse.cli.filling.shop import Shop
 from tillhouse.kit.money import round_money
 from tillhouse.ledger.rules import Stand
-from tillhouse.orders.rules.lines import Line, line, summary
-from tillhouse.orders.rules.totals import Totals, add_up
+from tillhouse.orders.recording.rules.lines import Line, line, summary
+from tillhouse.orders.recording.rules.totals import Totals, add_up
 from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, Quantity, ServiceMode
 
 T = TypeVar("T")

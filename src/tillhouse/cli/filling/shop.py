@@ -10,19 +10,20 @@ from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.accounts import store as accounts
-from tillhouse.catalog.places import actions as places
-from tillhouse.catalog.places.types import NewStore, Paged
-from tillhouse.catalog.products.actions.imports import import_products
-from tillhouse.catalog.products.sheet import ProductRow
-from tillhouse.catalog.products.values import Label, Price, Rate, Sku
 from tillhouse.cli.filling import names
 from tillhouse.cli.filling.store import list_goods
 from tillhouse.cli.output import CommandError
 from tillhouse.kit.ids import new_id, public_reference
 from tillhouse.kit.values import Email, Name, NewPassword
-from tillhouse.orders.facts import Facts, ProductFacts, VariantFacts
-from tillhouse.orders.store.facts import Wanted, find_facts
+from tillhouse.labels.actions import tag_ids
+from tillhouse.orders.recording.facts import Facts, ProductFacts, VariantFacts
+from tillhouse.orders.recording.store.facts import Wanted, find_facts
 from tillhouse.orders.types import Person
+from tillhouse.products.actions.imports import import_products
+from tillhouse.products.sheet import ProductRow
+from tillhouse.products.values import Label, Price, Rate, Sku
+from tillhouse.stores import actions as store_actions
+from tillhouse.stores.types import NewStore, Paged
 from tillhouse.webhooks.emit import source
 
 _ALL = Paged(limit=100)
@@ -44,12 +45,12 @@ class Shop(msgspec.Struct, frozen=True, kw_only=True):
 async def furnish(call: Call) -> Shop:
     """Make what is missing, and read what there is."""
     await accounts.lock_business(call.db, call.business_id)
-    stores = {store.name: store.id for store in (await places.list_stores(call, _ALL))[0]}
+    stores = {store.name: store.id for store in (await store_actions.list_stores(call, _ALL))[0]}
     for name in names.STORES:
         if name not in stores:
-            stores[name] = (await places.create_store(call, NewStore(name=Name(name)))).id
+            stores[name] = (await store_actions.create_store(call, NewStore(name=Name(name)))).id
     staff = await _staff(call)
-    tags = await places.tag_ids(call, list(names.TAGS))
+    tags = await tag_ids(call, list(names.TAGS))
     products = await _products(call)
     wanted = Wanted(products=products, variants=[], bare_products=products, options=[], tags=[])
     facts = (await find_facts(call.db, (call.book.id, None, None), [wanted])).of(wanted)
@@ -67,7 +68,7 @@ async def furnish(call: Call) -> Shop:
 
 
 async def _staff(call: Call) -> list[Person]:
-    found, _ = await places.list_staff(call, _ALL)
+    found, _ = await store_actions.list_staff(call, _ALL)
     there = {one.name: one.id for one in found}
     for name in names.STAFF:
         if name not in there:

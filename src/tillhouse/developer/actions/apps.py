@@ -5,7 +5,7 @@ from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import Db
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store

@@ -27,7 +27,7 @@ from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.partly import Gap
+from tillhouse.kit.partial import Gap
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 
 SEAL_KIND = "api key secret"

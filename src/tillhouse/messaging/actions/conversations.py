@@ -9,7 +9,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, Page, meta
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.store import conversations as store
 from tillhouse.messaging.store import numbers

@@ -8,7 +8,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.actions.messages import show
 from tillhouse.messaging.store import messages as store

@@ -10,7 +10,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, Page, meta
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.delivery import tidings
 from tillhouse.messaging.sending import GRACE

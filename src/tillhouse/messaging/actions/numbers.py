@@ -9,7 +9,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, Page, meta
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
 from tillhouse.messaging.credentials import Credentials
 from tillhouse.messaging.store import numbers as store

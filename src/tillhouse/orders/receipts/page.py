@@ -9,8 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tillhouse.http.raw import Page, html_page
-from tillhouse.orders.actions.receipt import Address
-from tillhouse.orders.rules.receipt import Sheet
+from tillhouse.orders.receipts.actions import Address
+from tillhouse.orders.receipts.rules import Sheet
 
 Paper = Literal["a4", "80mm"]
 PAPERS: dict[str, Paper] = {"a4": "a4", "80mm": "80mm"}

@@ -13,7 +13,7 @@ from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
 from tillhouse.orders.receipts.page import Paper
-from tillhouse.orders.rules.receipt import Sheet, Sum
+from tillhouse.orders.receipts.rules import Sheet, Sum
 
 FONTS = {"": "DejaVuSansCondensed.ttf", "B": "DejaVuSansCondensed-Bold.ttf"}
 LACKING = "\N{REPLACEMENT CHARACTER}"

@@ -8,7 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, Refused, check
-from tillhouse.kit.partly import faults
+from tillhouse.kit.partial import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
 from tillhouse.webhooks.store import deliveries as store

@@ -16,7 +16,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.network import Address, parse_address
-from tillhouse.kit.partly import Gap
+from tillhouse.kit.partial import Gap
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.catalogue import TEST, TestData
 from tillhouse.webhooks.emit import Source, envelope

@@ -7,7 +7,7 @@ from asyncpg import Record
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Invalid

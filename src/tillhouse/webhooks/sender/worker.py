@@ -17,7 +17,7 @@ import structlog
 from asyncpg import Record
 
 from tillhouse.access import audit
-from tillhouse.access.house import House
+from tillhouse.access.process import House
 from tillhouse.db.pool import FAILURES, Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
@@ -28,8 +28,8 @@ from tillhouse.webhooks.actions.secrets import SEAL_KIND
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, one_each, standings
 from tillhouse.webhooks.sender.guard import session
-from tillhouse.webhooks.sender.lanes import WINDOW_FIRST, Lanes
 from tillhouse.webhooks.sender.pace import Pace
+from tillhouse.webhooks.sender.windows import WINDOW_FIRST, Lanes
 from tillhouse.webhooks.store import queue as store
 from tillhouse.webhooks.store.queue import Expired, Places
 

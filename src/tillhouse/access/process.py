@@ -1,0 +1,55 @@
+"""The tools of one process, made once at the start and passed along with every call."""
+
+import msgspec
+
+from tillhouse.access.gate import Gate
+from tillhouse.access.passwords import Passwords
+from tillhouse.access.tokens import Tokens
+from tillhouse.access.usage import Usage
+from tillhouse.access.vault import Vault, open_vault
+from tillhouse.db.batcher import Lanes
+from tillhouse.db.pool import Pool
+from tillhouse.settings import Settings
+
+
+class House(msgspec.Struct, frozen=True, kw_only=True):
+    """Connections, secrets and counters of this process."""
+
+    settings: Settings
+    pool: Pool
+    lanes: Lanes
+    vault: Vault
+    tokens: Tokens
+    passwords: Passwords
+    gate: Gate
+    usage: Usage
+
+
+async def open_house(settings: Settings, database_url: str, master_key: str) -> House:
+    """Connect and unlock: the database must be migrated and the master key its own."""
+    size = settings.pool_size
+    pool = await Pool.open(database_url, size=size, hasty=size // 4)
+    try:
+        vault = await open_vault(pool, master_key)
+    except BaseException:
+        await pool.close()
+        raise
+    return House(
+        settings=settings,
+        pool=pool,
+        lanes=Lanes(pool),
+        vault=vault,
+        tokens=Tokens(vault.derive("access tokens")),
+        passwords=Passwords(
+            memory_kib=settings.password_memory_kib, passes=settings.password_passes
+        ),
+        gate=Gate(pool, settings.rate_limit, settings.rate_burst),
+        usage=Usage(pool),
+    )
+
+
+async def close_house(house: House) -> None:
+    """Write what is still counted only here, then let go of the database."""
+    await house.usage.stop()
+    house.passwords.close()
+    await house.pool.close()

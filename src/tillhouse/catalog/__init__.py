@@ -1,1 +1,0 @@
-"""What is sold and where: products, stock, promotions, places."""

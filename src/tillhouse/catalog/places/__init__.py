@@ -1,1 +1,0 @@
-"""Stores, staff, tables and their sessions, academic terms, tags."""

@@ -1,1 +1,0 @@
-"""Statements of this room, a file for each kind of place."""

@@ -1,0 +1,164 @@
+"""What every command stands on: settings, a database and the key that opens its secrets."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import msgspec
+
+from tillhouse.access.process import House, close_house, open_house
+from tillhouse.access.store.vault import find_root
+from tillhouse.access.vault import new_master_key, parse_master_key
+from tillhouse.cli.output import CommandError
+from tillhouse.db.embedded import Embedded
+from tillhouse.db.migrate import Migration, migrate, plan
+from tillhouse.db.pool import Pool
+from tillhouse.settings import SettingError, Settings, from_env
+
+CONNECT_WITHIN_S = 10
+_UNREACHABLE = (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+Report = Callable[[Migration], None]
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings and a database that is up; `embedded` when it is one of ours."""
+
+    settings: Settings
+    database_url: str
+    embedded: Embedded | None
+
+    @property
+    def key_file(self) -> Path:
+        """Where the master key of an embedded database is kept."""
+        return self.settings.data / "master.key"
+
+
+def settings_with(**given: object) -> Settings:
+    """The settings of this environment; flags win, and a wrong master key is told at once."""
+    settings = from_env(os.environ, **given)
+    if settings.master_key is not None:
+        parse_master_key(settings.master_key)
+    elif settings.database_url is not None:
+        raise SettingError(
+            "TILLHOUSE_DATABASE_URL needs TILLHOUSE_MASTER_KEY (or TILLHOUSE_MASTER_KEY_FILE) "
+            'beside it: make a key with `echo "1:$(openssl rand -base64 32)"` and keep it safe.'
+        )
+    return settings
+
+
+@contextmanager
+def standing(settings: Settings) -> Iterator[Ground]:
+    """Use the database of the settings; the embedded server is started, or joined, meanwhile."""
+    if settings.database_url is not None:
+        yield Ground(settings=settings, database_url=settings.database_url, embedded=None)
+        return
+    # In a thread, so that a Ctrl-C half-way can't leave a server behind that nobody stops.
+    with ThreadPoolExecutor(1, thread_name_prefix="postgres") as thread:
+        starting = thread.submit(Embedded.start, settings.data)
+        try:
+            server = starting.result()
+            yield Ground(settings=settings, database_url=server.url, embedded=server)
+        finally:
+            if starting.exception() is None:
+                starting.result().release()
+
+
+async def connect(ground: Ground) -> asyncpg.Connection:
+    """A connection, or the sentence that says why there is none."""
+    try:
+        return await asyncpg.connect(ground.database_url, timeout=CONNECT_WITHIN_S)
+    except _UNREACHABLE as error:
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise CommandError(
+            f"The database {without_password(ground.database_url)} can't be reached ({reason}): "
+            "check TILLHOUSE_DATABASE_URL and that the server is up."
+        ) from error
+
+
+@asynccontextmanager
+async def keeping_house(ground: Ground, migrating: Report | None = None) -> AsyncIterator[House]:
+    """Open the house on a database that is up to date, or is brought there when asked to."""
+    connection = await connect(ground)
+    try:
+        if migrating is not None:
+            await migrate(connection, migrating)
+        elif pending := await plan(connection):
+            raise CommandError(
+                f"The database lacks {len(pending)} migrations: run `tillhouse migrate` first."
+            )
+    finally:
+        await connection.close()
+    house = await open_house(ground.settings, ground.database_url, await master_key(ground))
+    try:
+        yield house
+    finally:
+        await close_house(house)
+
+
+async def master_key(ground: Ground) -> str:
+    """The master key: the one given, or the data folder's, made at the very first start."""
+    if ground.settings.master_key is not None:
+        return ground.settings.master_key
+    path = ground.key_file
+    if not path.exists() and not await _is_sealed(ground.database_url):
+        _make_key(path)
+    try:
+        return await asyncio.to_thread(path.read_text, "utf-8")
+    except FileNotFoundError:
+        raise CommandError(
+            f"{path} is gone, and the database beside it can't be opened without it: "
+            "put it back from a backup, or give the key as TILLHOUSE_MASTER_KEY."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"The master key {path} can't be read ({error}).") from error
+
+
+def without_password(url: str) -> str:
+    """A database's address as it may be shown."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return "(unreadable)"
+    who = f"{parts.username}@" if parts.username else ""
+    # A password may stand among the parameters, too.
+    return urlunsplit((parts.scheme, who + host, parts.path, "", ""))
+
+
+async def _is_sealed(database_url: str) -> bool:
+    """Whether this database was opened with some master key before."""
+    pool = await Pool.open(database_url, size=1)
+    try:
+        async with pool.reading() as db:
+            return await find_root(db) is not None
+    finally:
+        await pool.close()
+
+
+def _make_key(path: Path) -> None:
+    """Write a new master key; of several that are made at once, the first stays."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(new_master_key() + "\n")
+            file.flush()
+            # It has to last longer than the database that it seals.
+            os.fsync(file.fileno())
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            return
+    finally:
+        draft.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,121 @@
+"""Tags and academic terms: make, show, change and delete; find or make tags."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, Missing, check, existing
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.text import slug
+from tillhouse.labels import rules
+from tillhouse.labels.store import tags as tag_store
+from tillhouse.labels.store import terms as term_store
+from tillhouse.labels.types import NewTag, NewTerm, Tag, TagPatch, Term, TermPatch
+from tillhouse.stores.types import Deleted, Paged
+
+
+async def list_terms(call: Call, wanted: Paged) -> tuple[list[Term], Meta]:
+    """One page of the academic terms."""
+    total = await term_store.count_terms(call.db, call.book.id)
+    found = await term_store.list_terms(call.db, call.book.id, wanted.pick())
+    return found, meta(wanted.pick(), total)
+
+
+async def show_term(call: Call, term_id: UUID) -> Term:
+    """One academic term."""
+    return existing(await term_store.show_term(call.db, call.book.id, term_id))
+
+
+async def create_term(call: Call, new: NewTerm) -> Term:
+    """Make an academic term."""
+    check(rules.term_faults(new))
+    facts, place = facts_of(rules.TermFacts, new), (call.book.id, new_id())
+    await term_store.insert_term(call.db, place, facts.name, rules.days(facts), call.now)
+    return await show_term(call, place[1])
+
+
+async def change_term(call: Call, term_id: UUID, patch: TermPatch) -> Term:
+    """Change what the patch names."""
+    before = existing(await term_store.lock_term(call.db, call.book.id, term_id))
+    old = facts_of(rules.TermFacts, before)
+    check(rules.term_faults(patch, old))
+    facts = merged(old, patch)
+    if facts == old:
+        return before
+    place = (call.book.id, term_id)
+    await term_store.update_term(call.db, place, facts.name, rules.days(facts), call.now)
+    return await show_term(call, term_id)
+
+
+async def term_faults(call: Call, term_id: UUID, patch: TermPatch) -> list[FieldError]:
+    """What speaks against the change of a term."""
+    return rules.term_faults(patch, facts_of(rules.TermFacts, await show_term(call, term_id)))
+
+
+async def delete_term(call: Call, term_id: UUID) -> Deleted:
+    """Take an academic term out of the list."""
+    if not await term_store.delete_term(call.db, call.book.id, term_id, call.now):
+        raise Missing
+    return Deleted(term_id, iso(call.now))
+
+
+async def list_tags(call: Call, wanted: Paged) -> tuple[list[Tag], Meta]:
+    """One page of the tags."""
+    total = await tag_store.count_tags(call.db, call.book.id)
+    found = await tag_store.list_tags(call.db, call.book.id, wanted.pick())
+    return found, meta(wanted.pick(), total)
+
+
+async def create_tag(call: Call, new: NewTag) -> Tag:
+    """Make a tag."""
+    tag_id = new_id()
+    place = (call.book.id, tag_id)
+    await tag_store.insert_tag(call.db, place, new.name, slug(new.name), call.now)
+    return await show_tag(call, tag_id)
+
+
+async def show_tag(call: Call, tag_id: UUID) -> Tag:
+    """One tag."""
+    return existing(await tag_store.show_tag(call.db, call.book.id, tag_id))
+
+
+async def change_tag(call: Call, tag_id: UUID, patch: TagPatch) -> Tag:
+    """Rename a tag; its slug follows."""
+    if patch.name:
+        place = (call.book.id, tag_id)
+        await tag_store.update_tag(call.db, place, patch.name, slug(patch.name), call.now)
+    return await show_tag(call, tag_id)
+
+
+async def delete_tag(call: Call, tag_id: UUID) -> Deleted:
+    """Remove a tag, from whatever carries it as well."""
+    if not await tag_store.delete_tag(call.db, call.book.id, tag_id):
+        raise Missing
+    return Deleted(tag_id, iso(call.now))
+
+
+async def known_tags(call: Call, ids: list[UUID]) -> list[UUID]:
+    """Those of the ids that are tags: one that was removed is on nothing any more."""
+    return await tag_store.find_tag_ids(call.db, call.book.id, ids)
+
+
+async def tag_ids(call: Call, tags: list[str]) -> list[UUID]:
+    """The ids of tags that are given by id, slug or name, each once, in the order given.
+
+    Names that the book doesn't know become tags; an id that it doesn't know is refused by its
+    place, as `tags[2]`.
+    """
+    if not tags:
+        return []
+    asked = rules.tags_asked(tags)
+    new = [(new_id(), asked.names[one], one) for one in sorted(asked.names)]
+    ids = list(asked.ids.values())
+    rows = await tag_store.upsert_tags(call.db, call.book.id, ids, new, call.now)
+    by_id = {row["id"] for row in rows}
+    by_slug = {row["slug"]: row["id"] for row in rows if row["slug"]}
+    found = {place: id_ for place, id_ in asked.ids.items() if id_ in by_id}
+    found |= {place: by_slug[one] for place, one in asked.slugs.items() if one in by_slug}
+    check(rules.unknown_tags(asked, found, len(tags)))
+    return list(dict.fromkeys(found[place] for place in range(len(tags))))

@@ -1,0 +1,92 @@
+"""What the routes of tags and academic terms take and answer."""
+
+from typing import Annotated, ClassVar
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit import clock, text
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.values import Label, Name, Schema, Value
+
+Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
+
+
+class TagName(Label):
+    """What a tag is called; where one is looked for, its id or slug does as well."""
+
+    SCHEMA: ClassVar[Schema] = {
+        **Label.SCHEMA,
+        "description": "At least one letter or digit, of any script",
+        "examples": ["Catering"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Something of it is left in its slug."""
+        cleaned = super().check(value)
+        if not text.slug(cleaned):
+            raise ValueError("must have a letter or a digit")
+        return cleaned
+
+
+class DayGiven(Value):
+    """A calendar day, `YYYY-MM-DD`."""
+
+    SCHEMA: ClassVar[Schema] = {"format": "date", "examples": ["2026-01-31"]}
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """In the calendar."""
+        clock.parse_date(value)
+        return value
+
+
+class NewTerm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """An academic term to be made."""
+
+    name: Name
+    starts_on: DayGiven | None = None
+    ends_on: DayGiven | None = None
+
+
+class TermPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a term; what is absent stays, null clears."""
+
+    name: Name | UnsetType = UNSET
+    starts_on: DayGiven | UnsetType | None = UNSET
+    ends_on: DayGiven | UnsetType | None = UNSET
+
+
+class Term(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An academic term."""
+
+    id: UUID
+    name: str
+    starts_on: Day | None
+    ends_on: Day | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class NewTag(msgspec.Struct, forbid_unknown_fields=True):
+    """A tag to be made; its slug comes of its name."""
+
+    name: TagName
+
+
+class TagPatch(msgspec.Struct, forbid_unknown_fields=True):
+    """What is to change of a tag; the slug follows the name."""
+
+    name: TagName | UnsetType = UNSET
+
+
+class Tag(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A tag."""
+
+    id: UUID
+    name: str
+    slug: str
+    created_at: Timestamp
+    updated_at: Timestamp

@@ -1,0 +1,92 @@
+"""What an order tells the world: its events, with the data that the contract names."""
+
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
+from tillhouse.orders.recording.rules.sale import Sale
+from tillhouse.orders.recording.store.record_statement import Entry
+from tillhouse.webhooks.catalogue import ChangeData, PaymentData
+
+Event = tuple[str, msgspec.Struct]
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """The order that events are about."""
+
+    id: UUID
+    store_id: UUID | None
+    customer_id: UUID | None
+
+
+def changed(call: Call, event: str, subject: Subject, metadata: dict[str, Any]) -> Event:
+    """order.created, order.updated or order.cancelled."""
+    data = ChangeData(
+        business_id=call.business_id,
+        event_type=event.replace(".", "_").upper(),
+        entity_type="sale",
+        entity_id=subject.id,
+        store_id=subject.store_id,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+    return event, data
+
+
+def paid(call: Call, subject: Subject, amount: Decimal, method: str) -> Event:
+    """payment.received for what came in just now."""
+    metadata: dict[str, Any] = {
+        "amount": amount,
+        "paymentMethod": method,
+        "orderId": subject.id,
+        "customerId": subject.customer_id,
+    }
+    data = PaymentData(
+        business_id=call.business_id,
+        event_type="PAYMENT_RECEIVED",
+        entity_type="sale",
+        entity_id=subject.id,
+        store_id=subject.store_id,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+    return "payment.received", data
+
+
+def ticketed(call: Call, subject: Subject, ticket_id: UUID) -> Event:
+    """kitchen_ticket.created."""
+    data = ChangeData(
+        business_id=call.business_id,
+        event_type="KITCHEN_TICKET_CREATED",
+        entity_type="kitchen_ticket",
+        entity_id=ticket_id,
+        store_id=subject.store_id,
+        metadata={"status": "queued", "orderId": subject.id, "station": "kitchen"},
+        occurred_at=iso(call.now),
+    )
+    return "kitchen_ticket.created", data
+
+
+def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
+    """Everything that a new order tells by itself."""
+    order = entry.order
+    subject = Subject(order["id"], order["store_id"], order["customer_id"])
+    metadata = {
+        "shortCode": order["short_code"],
+        "status": sale.status,
+        "totalAmount": sale.totals.total,
+        "amountPaid": sale.amount_paid,
+        "currency": entry.postings.currency,
+        "channel": order["channel"],
+        "customerId": subject.customer_id,
+    }
+    events = [changed(call, "order.created", subject, metadata)]
+    if sale.amount_paid:
+        events.append(paid(call, subject, sale.amount_paid, order["payment_method"]))
+    if order["ticket_id"]:
+        events.append(ticketed(call, subject, order["ticket_id"]))
+    return events

@@ -1,0 +1,1 @@
+"""Changing an order: patch, confirm, delete."""

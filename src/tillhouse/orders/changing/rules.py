@@ -1,0 +1,350 @@
+"""How an order may change: statuses, payment, schedule, stock. Pure decisions."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET
+
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, Refused
+from tillhouse.kit.money import check_scale
+from tillhouse.kit.partial import faults
+from tillhouse.kit.values import Moment
+from tillhouse.ledger.rules import Method, Stand, turns_excess
+from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
+
+StockState = Literal["none", "reserved", "taken"]
+
+# What a PATCH may make of each status; staying as it is is no change.
+NEXT: dict[Status, frozenset[Status]] = {
+    "scheduled": frozenset({"pending", "completed", "cancelled"}),
+    "pending": frozenset({"scheduled", "completed", "cancelled"}),
+    "completed": frozenset({"pending", "cancelled"}),
+    "cancelled": frozenset({"pending", "scheduled"}),
+    "refunded": frozenset(),
+}
+# Whose amounts stay as they are.
+_SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
+
+
+class Standing(msgspec.Struct, kw_only=True):
+    """An order as it stands, with what of the business its changes rest on."""
+
+    id: UUID
+    short_code: str
+    status: Status
+    currency: str
+    total_amount: Decimal
+    adjustment_amount: Decimal
+    amount_paid: Decimal
+    payment_method: PaymentMethod
+    customer_id: UUID | None
+    store_id: UUID | None
+    is_automated: bool
+    channel_fulfilled_at: datetime | None
+    scheduled_at: datetime | None
+    scheduled_confirmed_at: datetime | None
+    academic_term_id: UUID | None
+    cancellation: dict[str, Any] | None
+    fires_at: datetime | None
+    wants_kitchen: bool
+    stock_state: StockState
+    stock_round: int
+    postings: int
+    promotion_id: UUID | None
+    # Whose use of the promotion was counted.
+    promotion_customer_id: UUID | None
+    occurred_at: datetime
+    ticket_id: UUID | None
+    # Recorded after the fact: its goods have left, whatever the stock says.
+    is_import: bool
+    restocks_cancelled: bool
+    stock_policy: str
+    preparation_minutes: int
+    deleted_at: datetime | None = None
+
+    def stand(self) -> Stand:
+        """The order as the ledger sees it."""
+        method: Method = self.payment_method
+        return Stand(
+            total=self.total_amount,
+            paid=self.amount_paid,
+            method=method,
+            customer_id=self.customer_id,
+            status="deleted" if self.deleted_at else self.status,
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """The columns that can change, as they are to be written."""
+        return {
+            name: _plain(getattr(self, name))
+            for name in (
+                "status", "total_amount", "adjustment_amount", "amount_paid", "payment_method",
+                "customer_id", "channel_fulfilled_at", "scheduled_at", "scheduled_confirmed_at",
+                "academic_term_id", "cancellation", "fires_at", "stock_state", "stock_round",
+                "postings", "deleted_at",
+            )
+        }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return iso(value) if isinstance(value, datetime) else value
+
+
+def patch_faults(
+    patch: OrderPatch, order: Standing, now: datetime, *, has_customer: bool, has_term: bool
+) -> list[FieldError]:
+    """Everything that is wrong with a change."""
+    rules: list[Callable[[], Iterator[FieldError]]] = [
+        lambda: _scale_errors("amount_paid", patch.amount_paid, order),
+        lambda: _scale_errors("total_amount", patch.total_amount, order),
+        lambda: _known("customer_id", patch.customer_id, has_customer, "customer"),
+        lambda: _known("academic_term_id", patch.academic_term_id, has_term, "academic term"),
+        lambda: _reason_errors(patch, order),
+        lambda: _schedule_errors(patch, order, now),
+    ]
+    return faults(*rules)
+
+
+def _scale_errors(name: str, amount: Any, order: Standing) -> Iterator[FieldError]:
+    if amount is UNSET or amount is None:
+        return
+    if wrong := check_scale(amount, order.currency):
+        yield FieldError(name, wrong)
+
+
+def _known(name: str, value: Any, is_there: bool, what: str) -> Iterator[FieldError]:
+    if value is not UNSET and value is not None and not is_there:
+        yield FieldError(name, f"is no {what} of this book")
+
+
+def _reason_errors(patch: OrderPatch, order: Standing) -> Iterator[FieldError]:
+    if patch.cancellation_reason is not UNSET and _target(patch, order) != "cancelled":
+        yield FieldError("cancellation_reason", "goes with status cancelled only")
+
+
+def _schedule_errors(patch: OrderPatch, order: Standing, now: datetime) -> Iterator[FieldError]:
+    time = patch.scheduled_for
+    if isinstance(time, Moment) and time.at <= now:
+        yield FieldError("scheduled_for", "must be in the future")
+    elif patch.status == "cancelled" and isinstance(time, Moment):
+        yield FieldError("scheduled_for", "doesn't go with status cancelled")
+    elif _lacks_time(patch, order, now):
+        yield FieldError("scheduled_for", "is required with status scheduled")
+
+
+def _lacks_time(patch: OrderPatch, order: Standing, now: datetime) -> bool:
+    """Whether an order is to be scheduled, and may be, for no time to come."""
+    if patch.status != "scheduled":
+        return False
+    if patch.scheduled_for is not UNSET:
+        return patch.scheduled_for is None and _may_become(order, "scheduled")
+    if order.status == "scheduled":
+        return False
+    is_past = order.scheduled_at is None or order.scheduled_at <= now
+    return is_past and _may_become(order, "scheduled")
+
+
+def _may_become(order: Standing, status: Status) -> bool:
+    return status == order.status or status in NEXT[order.status]
+
+
+def _target(patch: OrderPatch, order: Standing) -> Status | None:
+    """The status that the change asks for, by name or by its schedule."""
+    if patch.status is not UNSET:
+        return patch.status
+    if patch.scheduled_for is UNSET:
+        return order.status
+    if patch.scheduled_for is not None:
+        return "scheduled"
+    # Without its time, a scheduled order is one like any other.
+    return "pending" if order.status == "scheduled" else order.status
+
+
+def patched(order: Standing, patch: OrderPatch, now: datetime, actor: dict[str, Any]) -> Standing:
+    """The order after a change, or the reason against it."""
+    after = msgspec.structs.replace(order)
+    target = _target(patch, order) or order.status
+    _check_transition(order, target)
+    if target == "scheduled" and order.status == "cancelled" and patch.status is UNSET:
+        raise Refused("A cancelled order is taken up again by its status: send it as scheduled.")
+    touches_money = patch.amount_paid is not UNSET or patch.total_amount is not UNSET
+    if touches_money and target in _SETTLED:
+        raise Refused(f"The amounts of a {target} order stay as they are.")
+    if patch.total_amount is not UNSET:
+        after.adjustment_amount += patch.total_amount - order.total_amount
+        after.total_amount = Decimal(patch.total_amount)
+    if patch.amount_paid is not UNSET:
+        after.amount_paid = Decimal(patch.amount_paid)
+    if patch.payment_method is not UNSET:
+        after.payment_method = patch.payment_method
+    if patch.academic_term_id is not UNSET:
+        after.academic_term_id = patch.academic_term_id
+    if patch.channel_fulfilled is not UNSET:
+        at = order.channel_fulfilled_at or now
+        after.channel_fulfilled_at = at if patch.channel_fulfilled else None
+    _reschedule(after, patch)
+    _check_excess(order, after, target)
+    return settle(order, after, target, patch, (now, actor))
+
+
+def settle(
+    order: Standing,
+    after: Standing,
+    target: Status,
+    patch: OrderPatch | None,
+    by: tuple[datetime, dict[str, Any]],
+) -> Standing:
+    """Give the order its status, and what goes with it: cancellation, stock."""
+    is_named = patch is not None and patch.status is not UNSET
+    is_newly_paid = after.amount_paid >= after.total_amount and (
+        order.status != "pending" or _owed(order) != _owed(after)
+    )
+    if target == "pending" and not is_named and is_newly_paid:
+        # Fully paid turns pending into completed; a status that is asked for by name wins.
+        target = "completed"
+    after.status = target
+    now, actor = by
+    if target == "cancelled":
+        after.cancellation = _cancellation(order, patch, now, actor)
+        after.fires_at = None
+        return after
+    if order.status == "cancelled":
+        after.cancellation = None
+    if target == "scheduled":
+        # Confirmed once, and put off since.
+        after.scheduled_confirmed_at = None
+    after.fires_at = _fires_at(order, after, now)
+    return after
+
+
+def _owed(order: Standing) -> Decimal:
+    return order.total_amount - order.amount_paid
+
+
+def _check_transition(order: Standing, target: Status) -> None:
+    if target == order.status:
+        return
+    if order.status == "refunded":
+        raise Refused("A refunded order stays refunded.")
+    if target not in NEXT[order.status]:
+        raise Refused(f"A {order.status} order can't become {target}.")
+    # Also one that was made pending again first.
+    is_paid = order.status == "completed" or _owed(order) <= 0
+    if target == "cancelled" and order.is_automated and is_paid:
+        raise Refused(
+            "A paid order with an automated deposit can't be cancelled here: its payment may have "
+            "to be reversed first."
+        )
+
+
+def _check_excess(order: Standing, after: Standing, target: Status) -> None:
+    if not turns_excess(order.stand(), after.stand()):
+        return
+    is_change = order.payment_method == "cash"
+    given, other = ("given as change", "credit") if is_change else ("kept as credit", "change")
+    advice = "leave the payment method as it is"
+    if target not in _SETTLED:
+        advice += ", or send with it an amount_paid that is not above the total"
+    raise Refused(
+        f"What was paid beyond the total was {given} and doesn't become {other}: {advice}."
+    )
+
+
+def _reschedule(after: Standing, patch: OrderPatch) -> None:
+    if patch.scheduled_for is UNSET:
+        return
+    after.scheduled_at = patch.scheduled_for.at if patch.scheduled_for else None
+
+
+def _fires_at(order: Standing, after: Standing, now: datetime) -> datetime | None:
+    """When the kitchen gets by itself what it has not got yet; without a time to wait for: now."""
+    if not after.wants_kitchen or after.ticket_id is not None:
+        return None
+    if after.scheduled_at is not None:
+        return after.scheduled_at - timedelta(minutes=after.preparation_minutes)
+    return min(order.fires_at or now, now)
+
+
+def _cancellation(
+    order: Standing, patch: OrderPatch | None, now: datetime, actor: dict[str, Any]
+) -> dict[str, Any]:
+    reason = None
+    if patch is not None and patch.cancellation_reason is not UNSET:
+        reason = patch.cancellation_reason
+    if order.status == "cancelled" and order.cancellation is not None:
+        return order.cancellation if reason is None else {**order.cancellation, "reason": reason}
+    return {
+        "reason": reason,
+        "cancelledAt": iso(now),
+        "cancelledBy": actor,
+        "previousStatus": order.status,
+        "restocked": comes_back(order),
+    }
+
+
+def confirmed(
+    order: Standing, wish: Confirmation, now: datetime, actor: dict[str, Any]
+) -> Standing:
+    """A scheduled order whose time has come: paid in full unless told otherwise."""
+    if order.status != "scheduled":
+        raise Refused(f"Only a scheduled order can be confirmed; this one is {order.status}.")
+    after = msgspec.structs.replace(order)
+    if wish.amount_paid is None:
+        # A deposit above the total stays what it was.
+        after.amount_paid = max(order.total_amount, order.amount_paid)
+    else:
+        after.amount_paid = Decimal(wish.amount_paid)
+    if wish.payment_method is not None:
+        after.payment_method = wish.payment_method
+    after.scheduled_confirmed_at = now
+    return settle(order, after, "pending", None, (now, actor))
+
+
+def confirmation_faults(wish: Confirmation, order: Standing) -> list[FieldError]:
+    """Everything that is wrong with a confirmation."""
+    return faults(lambda: _scale_errors("amount_paid", wish.amount_paid, order))
+
+
+def stock_goal(before: Standing, after: Standing) -> StockState:
+    """What the order's lines are to hold of the stock afterwards."""
+    if after.deleted_at is not None:
+        return "none"
+    if after.status == "cancelled":
+        if before.status == "cancelled" or not comes_back(before):
+            return before.stock_state
+        return "none"
+    if after.status == "scheduled":
+        return "reserved"
+    return "taken"
+
+
+def comes_back(order: Standing) -> bool:
+    """Whether a cancellation gives back what the order holds: what never left always does."""
+    if order.stock_state == "taken":
+        return order.restocks_cancelled
+    return order.stock_state == "reserved"
+
+
+def is_changed(before: Standing, after: Standing) -> bool:
+    """Whether there is anything to write."""
+    return before.columns() != after.columns()
+
+
+def what_changed(before: Standing, after: Standing) -> list[str]:
+    """What order.updated tells of: status, payment, customer, scheduling."""
+    watched = {
+        "status": "status",
+        "total_amount": "totalAmount",
+        "amount_paid": "amountPaid",
+        "payment_method": "paymentMethod",
+        "customer_id": "customerId",
+        "scheduled_at": "scheduledFor",
+        "academic_term_id": "academicTerm",
+        "channel_fulfilled_at": "channelFulfilledAt",
+    }
+    return [word for name, word in watched.items() if getattr(before, name) != getattr(after, name)]

@@ -1,0 +1,123 @@
+"""Statements that change an order: locked, looked at, written back as a whole."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db
+from tillhouse.orders.changing.rules import Standing
+
+_LOCK = """
+    SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
+        o.amount_paid, o.payment_method, o.customer_id, o.store_id, o.is_automated,
+        o.channel_fulfilled_at, o.scheduled_at, o.scheduled_confirmed_at, o.academic_term_id,
+        o.cancellation, o.fires_at, o.wants_kitchen, o.stock_state, o.stock_round, o.postings,
+        o.promotion_id, o.promotion_customer_id, o.occurred_at, k.id AS ticket_id,
+        o.entry_source = 'import' AS is_import, t.restocks_cancelled, t.stock_policy,
+        coalesce(s.preparation_minutes, 20) AS preparation_minutes
+    FROM orders o
+    JOIN books b ON b.id = o.book_id
+    JOIN businesses t ON t.id = b.business_id
+    LEFT JOIN stores s ON s.book_id = o.book_id AND s.id = o.store_id
+    LEFT JOIN kitchen_tickets k
+        ON k.book_id = o.book_id AND k.order_id = o.id AND k.station = 'kitchen'
+    WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
+    FOR NO KEY UPDATE OF o
+"""
+_UPDATE = """
+    UPDATE orders o SET status = r.status, total_amount = r.total_amount,
+        adjustment_amount = r.adjustment_amount, amount_paid = r.amount_paid,
+        payment_method = r.payment_method, customer_id = r.customer_id,
+        channel_fulfilled_at = r.channel_fulfilled_at, scheduled_at = r.scheduled_at,
+        scheduled_confirmed_at = r.scheduled_confirmed_at,
+        academic_term_id = r.academic_term_id, cancellation = r.cancellation,
+        fires_at = r.fires_at, stock_state = r.stock_state, stock_round = r.stock_round,
+        postings = r.postings, deleted_at = r.deleted_at, updated_at = $3
+    FROM json_to_record($4) AS r (status text, total_amount numeric, adjustment_amount numeric,
+        amount_paid numeric, payment_method text, customer_id uuid,
+        channel_fulfilled_at timestamptz, scheduled_at timestamptz,
+        scheduled_confirmed_at timestamptz, academic_term_id uuid, cancellation jsonb,
+        fires_at timestamptz, stock_state text, stock_round integer, postings integer,
+        deleted_at timestamptz)
+    WHERE o.book_id = $1 AND o.id = $2
+"""
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a line of an order took, or takes, of the stock."""
+
+    order_item_id: UUID
+    variant_id: UUID
+    store_id: UUID | None
+    quantity: Decimal
+    product_id: UUID
+    product_name: str
+    stock_policy: str | None
+    low_stock_threshold: Decimal | None
+
+
+async def lock_order(db: Db, book_id: UUID, order_id: UUID) -> Standing | None:
+    """An order as it stands, until this transaction ends; None if there is none."""
+    row = await db.fetchrow(_LOCK, book_id, order_id)
+    if row is None:
+        return None
+    known: dict[str, Any] = dict(row)
+    if known["cancellation"] is not None:
+        known["cancellation"] = msgspec.json.decode(known["cancellation"])
+    return Standing(**known)
+
+
+async def update_order(
+    db: Db, place: tuple[UUID, UUID], now: datetime, columns: dict[str, Any]
+) -> None:
+    """Write an order's columns that can change."""
+    await db.execute(_UPDATE, *place, now, msgspec.json.encode(columns).decode())
+
+
+async def list_holdings(db: Db, book_id: UUID, order_id: UUID) -> Sequence[Holding]:
+    """What each line took in its last round: to be given back, or taken again."""
+    rows = await db.fetch(
+        """
+        SELECT DISTINCT ON (m.order_item_id, m.variant_id) m.order_item_id, m.variant_id,
+            m.store_id, greatest(-m.on_hand_change, m.reserved_change) AS quantity,
+            v.product_id, p.name AS product_name, v.stock_policy, v.low_stock_threshold
+        FROM order_items i
+        JOIN stock_moves m ON m.book_id = $1 AND m.order_item_id = i.id
+            AND m.kind IN ('sale', 'reservation')
+        JOIN variants v ON v.book_id = $1 AND v.id = m.variant_id
+        JOIN products p ON p.book_id = $1 AND p.id = v.product_id
+        WHERE i.book_id = $1 AND i.order_id = $2
+        ORDER BY m.order_item_id, m.variant_id, m.round DESC, m.id DESC
+        """,
+        book_id,
+        order_id,
+    )
+    return [Holding(**row) for row in rows]
+
+
+async def is_customer(db: Db, book_id: UUID, customer_id: UUID) -> bool:
+    """Whether the book has such a customer."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM customers
+            WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL)
+        """,
+        book_id,
+        customer_id,
+    )
+
+
+async def is_term(db: Db, book_id: UUID, term_id: UUID) -> bool:
+    """Whether the book has such an academic term."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM academic_terms
+            WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL)
+        """,
+        book_id,
+        term_id,
+    )

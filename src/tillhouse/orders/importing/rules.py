@@ -1,0 +1,152 @@
+"""An order as a file gives it: the fields of a new order, and what only files have.
+
+Files name an order by `row_key`, a product by `product_sku` if they like, and a customer by
+`customer_phone`.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import msgspec
+
+from tillhouse.http.fields import fields_of, parse
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, Invalid
+from tillhouse.kit.json import encode
+from tillhouse.kit.phone import PhoneText
+from tillhouse.kit.values import Moment
+from tillhouse.orders.types import Label, NewOrder
+from tillhouse.products.values import Sku
+
+T = TypeVar("T")
+
+NO_SKU = "is no sku of this book"
+_SEVERAL = "is of a product with several variants: give the sku of one of them"
+_LINE = re.compile(r"items\[(?P<place>[0-9]+)\]\.(?P<name>.+)")
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """One order of a file, judged by its form."""
+
+    # The fields of a new order, as plain values.
+    value: dict[str, Any]
+    row_key: str | None
+    phone: str | None
+    # By the places of the lines.
+    skus: list[str | None]
+    faults: list[FieldError]
+    # What the file says of the order, whatever it is written like; None of a wrong form.
+    fingerprint: bytes | None = None
+
+
+def ask(given: dict[str, Any]) -> Asked:
+    """Take an order apart, and name every field of a wrong form."""
+    value = dict(given)
+    faults: list[FieldError] = []
+    row_key = _taken(value, "row_key", Label.from_wire, faults)
+    if row_key is None and not faults:
+        faults.append(FieldError("row_key", "is required"))
+    phone = _taken(value, "customer_phone", PhoneText.from_wire, faults)
+    if phone is not None and value.get("customer_id") is not None:
+        faults.append(FieldError("customer_phone", "is left out of an order with customer_id"))
+    skus = _skus(value, faults)
+    asked = Asked(value=value, row_key=row_key, phone=phone, skus=skus, faults=faults)
+    try:
+        new: NewOrder = parse(value, NewOrder)
+    except Invalid as wrong:
+        asked.faults += wrong.details or []
+    else:
+        if not faults:
+            asked.fingerprint = _fingerprint(new, asked)
+    return asked
+
+
+def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> list[FieldError]:
+    """What the rules find wrong, in the words of who gave skus and no ids.
+
+    The sku of a line in `missing` is nobody's, so the rules saw a line without a product.
+    """
+    found: list[FieldError] = []
+    for error in faults:
+        line = _LINE.fullmatch(error.field)
+        place = int(line["place"]) if line else -1
+        if line is None or place >= len(asked.skus) or asked.skus[place] is None:
+            found.append(error)
+        elif place in missing:
+            # That it needs a price is said of lines without a product.
+            if asked.value["items"][place].get("custom_price") is not None:
+                found.append(error)
+        elif line["name"] in ("product_id", "variant_id"):
+            reason = _SEVERAL if line["name"] == "variant_id" else error.message
+            found.append(FieldError(f"items[{place}].product_sku", reason))
+        else:
+            found.append(error)
+    return found
+
+
+def _taken(
+    value: dict[str, Any], name: str, read: Callable[[object], T], faults: list[FieldError]
+) -> T | None:
+    """A field that a new order doesn't have, taken out of its fields."""
+    raw = value.pop(name, None)
+    if raw is None:
+        return None
+    try:
+        return read(raw)
+    except ValueError as error:
+        faults.append(FieldError(name, str(error)))
+        return None
+
+
+def _skus(value: dict[str, Any], faults: list[FieldError]) -> list[str | None]:
+    """Take the skus out of the lines; one without a name is called by its sku until it is found."""
+    items = value.get("items")
+    if not isinstance(items, list):
+        return []
+    skus: list[str | None] = []
+    lines: list[Any] = []
+    for place, item in enumerate(items):
+        line = dict(item) if isinstance(item, dict) else item
+        sku = None
+        if isinstance(line, dict):
+            wrong: list[FieldError] = []
+            sku = _taken(line, "product_sku", Sku.from_wire, wrong)
+            faults += [FieldError(f"items[{place}].product_sku", one.message) for one in wrong]
+            if sku is not None or wrong:
+                # Whatever is wrong with the sku, a name isn't what is missing.
+                line = {**line, "product_name": line.get("product_name") or sku or "?"}
+                faults += [
+                    FieldError(f"items[{place}].{name}", "is left out of a line with product_sku")
+                    for name in ("product_id", "variant_id")
+                    if line.get(name) is not None
+                ]
+        skus.append(sku)
+        lines.append(line)
+    value["items"] = lines
+    return skus
+
+
+def _fingerprint(new: NewOrder, asked: Asked) -> bytes:
+    """What makes two orders of files the same: neither spelling nor the order of fields."""
+    content = [_plain(new), asked.phone, asked.skus]
+    return hashlib.sha256(encode(content)).digest()
+
+
+def _plain(value: Any) -> Any:
+    """A value without what is left out as well, so that a later field of orders changes nothing."""
+    if isinstance(value, msgspec.Struct):
+        fields = sorted(fields_of(type(value)).values(), key=lambda field: field.name)
+        named = {field.name: (getattr(value, field.name), field.default) for field in fields}
+        return {
+            name: _plain(one)
+            for name, (one, default) in named.items()
+            if one is not None and one != [] and one != default
+        }
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, Moment):
+        return iso(value.at)
+    return Decimal(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,74 @@
+"""Orders and the kitchen: send there, move through its stages, tell the customer."""
+
+from collections.abc import Awaitable, Callable
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.kit.errors import Missing, Refused
+from tillhouse.kitchen import actions as kitchen
+from tillhouse.kitchen.rules import AlreadyInKitchen
+from tillhouse.kitchen.types import Notification, SaleFacts, Ticket, Told
+from tillhouse.orders.kitchen.store.sale import find_sale, lock_sale
+from tillhouse.orders.showing import show
+from tillhouse.orders.types import Order, Stage
+
+
+class NoTicket(Missing, message="The order has no associated kitchen ticket: send it first."):
+    """The kitchen doesn't know of this order."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The order afterwards, what its customer heard, and what is left to do after the commit."""
+
+    order: Order
+    notification: Notification
+    finish: Callable[[], Awaitable[Notification]] | None = None
+
+
+async def send(call: Call, order_id: UUID) -> Outcome:
+    """Open the order's ticket and tell the customer."""
+    row = await lock_sale(call.db, call.book.id, order_id)
+    if row is None:
+        raise Missing
+    if row["status"] in ("cancelled", "refunded"):
+        if await kitchen.find(call, order_id) is not None:
+            raise AlreadyInKitchen
+        raise Refused(f"A {row['status']} order isn't cooked.")
+    sale = await _sale(call, order_id)
+    ticket = await kitchen.open_ticket(call, sale)
+    told = await kitchen.tell(call, ticket, "queued", sale)
+    return await _outcome(call, order_id, told)
+
+
+async def move(call: Call, order_id: UUID, stage: Stage) -> Outcome:
+    """Set the stage of the order's ticket, and tell the customer."""
+    sale = await _sale(call, order_id)
+    ticket = await kitchen.find(call, order_id)
+    if ticket is None:
+        raise NoTicket
+    moved = await kitchen.move(call, ticket.id, stage)
+    told = await kitchen.tell(call, moved.ticket, stage, sale, is_changed=moved.is_changed)
+    return await _outcome(call, order_id, told)
+
+
+async def tell_of_new(call: Call, order_id: UUID, ticket_id: UUID) -> Told:
+    """Tell the customer that a new order is in the kitchen."""
+    ticket = Ticket(id=ticket_id, order_id=order_id, station="kitchen", status="queued")
+    return await kitchen.tell(call, ticket, "queued", await _sale(call, order_id))
+
+
+async def _sale(call: Call, order_id: UUID) -> SaleFacts:
+    sale = await find_sale(call.db, call.book.id, order_id)
+    if sale is None:
+        raise Missing
+    return sale
+
+
+async def _outcome(call: Call, order_id: UUID, told: Told) -> Outcome:
+    order = await show(call, order_id)
+    sending = told.sending
+    if sending is None:
+        return Outcome(order, told.notification)
+    return Outcome(order, told.notification, lambda: kitchen.send(call.house, sending))

@@ -1,0 +1,1 @@
+"""The statements about orders that the kitchen needs."""

@@ -1,0 +1,1 @@
+"""Lists of orders with the figures beside them."""

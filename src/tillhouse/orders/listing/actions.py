@@ -1,0 +1,166 @@
+"""Lists of orders, with the figures beside them."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from asyncpg import Record
+
+from tillhouse.access.call import Call
+from tillhouse.customers.rules import word_query
+from tillhouse.kit.ids import CODE_ALPHABET
+from tillhouse.kit.money import round_money
+from tillhouse.kit.page import Page, meta
+from tillhouse.labels.actions import known_tags
+from tillhouse.orders.listing.store import figures, search
+from tillhouse.orders.listing.store import page as store
+from tillhouse.orders.listing.store import page_windows as stretches
+from tillhouse.orders.listing.store.days import find_clock
+from tillhouse.orders.listing.store.page_windows import Stretches
+from tillhouse.orders.listing.store.query import OrderQuery
+from tillhouse.orders.listing.store.search import Moments
+from tillhouse.orders.showing import orders_of
+from tillhouse.orders.types import OrderFilter, OrderPage, Summary
+
+# No walk is longer than this: else the tallies tell where the page is.
+_WALK_MAX = 10_000
+# So many tagged orders are fetched by their tags and sorted.
+_FEW = 2_000
+
+
+async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
+    """One page of the orders that fit, and the figures of all that do."""
+    query = await _query(call, wanted)
+    page = Page(wanted.page, wanted.limit)
+    row = await _figures(call, query, None if wanted.scheduled_only else page)
+    summary = _summary(row)
+    rows: Sequence[Record] = []
+    if page.offset < summary.filtered_orders:
+        if wanted.scheduled_only:
+            rows = await store.list_scheduled(call.db, call.book.id, query, page)
+        elif _is_looked_up(query):
+            rows = await _found(call, query, page, row)
+        else:
+            rows = await _orders(call, query, page, summary)
+    return OrderPage(orders_of(call, rows), meta(page, summary.filtered_orders), summary)
+
+
+async def _found(call: Call, query: OrderQuery, page: Page, row: Record) -> Sequence[Record]:
+    here = call.db, call.book.id, query
+    if _is_near(query, page):
+        rows = await store.list_near(*here, page, _WALK_MAX)
+        if len(rows) >= min(page.per_page, row["filtered_orders"] - page.offset):
+            return rows
+        row = _there(await search.find_figures_of_found(*here, call.now, page))
+    return await store.list_found(*here, page, Moments(row["moments"], row["skipped"] or 0))
+
+
+async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> Sequence[Record]:
+    here = call.db, call.book.id, query, page
+    if query.is_picky:
+        return await (store.list_few if query.is_searched else store.list_newest)(*here)
+    if _walk(query, page, summary) <= _WALK_MAX // 2:
+        if query.has_own_order:
+            return await store.list_newest(*here)
+        rows = await store.list_near(*here, _WALK_MAX)
+        if len(rows) >= min(page.per_page, summary.filtered_orders - page.offset):
+            return rows
+    if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
+        return await store.list_few(*here)
+    return await store.list_within(*here, await _stretches(call, query, page))
+
+
+def _is_looked_up(query: OrderQuery) -> bool:
+    """Whether a search decides what is read; where few are picked out, it is one more condition."""
+    return query.is_searched and not query.is_picky and query.tag_ids is None
+
+
+def _is_near(query: OrderQuery, page: Page) -> bool:
+    """Whether a page of a search is near the newest, before anything was looked for.
+
+    A letter alone finds as many orders as have codes that begin with it, at the least.
+    """
+    is_letter = query.code is not None and len(query.code) == 1 and query.code in CODE_ALPHABET
+    is_alone = not (query.is_of_kinds or query.is_detailed or query.is_dated)
+    walk = (page.offset + page.per_page) * len(CODE_ALPHABET)
+    return is_letter and is_alone and walk <= _WALK_MAX // 2
+
+
+async def _stretches(call: Call, query: OrderQuery, page: Page) -> Stretches:
+    here = call.db, call.book.id, query, page
+    if not query.is_detailed:
+        return await stretches.list_days(*here)
+    if query.is_of_kinds:
+        return await stretches.list_days_in_months(*here)
+    return await stretches.list_months(*here)
+
+
+def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
+    """How many orders one would pass on the way to a page's end, if what fits is spread evenly."""
+    wanted = page.offset + page.per_page
+    if query.has_own_order:
+        return wanted
+    return wanted * summary.total_orders // summary.filtered_orders
+
+
+async def _figures(call: Call, query: OrderQuery, page: Page | None) -> Record:
+    here = call.db, call.book.id, query, call.now
+    if _is_looked_up(query):
+        asked = None if page is None or _is_near(query, page) else page
+        return _there(await search.find_figures_of_found(*here, asked))
+    if query.is_picky or query.is_searched:
+        return _there(await figures.find_figures_of_few(*here))
+    if query.is_detailed and query.is_dated:
+        return _there(await figures.find_figures_in_detail_between(*here))
+    if query.is_detailed:
+        return _there(await figures.find_figures_in_detail(*here))
+    if query.is_dated:
+        return _there(await figures.find_figures_between(*here))
+    return _there(await figures.find_figures(*here))
+
+
+def _there(found: Record | None) -> Record:
+    assert found is not None, "sums of nothing are a row too"  # noqa: S101
+    return found
+
+
+async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
+    since = until = None
+    if wanted.start_date or wanted.end_date:
+        clock = await find_clock(call.db, call.book.id, wanted.store_id)
+        day = clock.zone, clock.cutoff
+        since = wanted.start_date.starts_at(*day) if wanted.start_date else None
+        until = wanted.end_date.ends_at(*day) if wanted.end_date else None
+    status: list[str] | None = list(wanted.status) if wanted.status else None
+    if wanted.scheduled_only:
+        status = [one for one in status or ["scheduled"] if one == "scheduled"]
+    return OrderQuery(
+        status=status,
+        payment_status=list(wanted.payment_status) if wanted.payment_status else None,
+        channel=list(wanted.channel) if wanted.channel else None,
+        service_mode=list(wanted.service_mode) if wanted.service_mode else None,
+        payment_method=wanted.payment_method,
+        store_id=wanted.store_id,
+        store_ids=wanted.store_ids,
+        is_automated=wanted.is_automated,
+        is_fulfilled=wanted.channel_fulfilled,
+        customer_id=wanted.customer_id,
+        recorded_by_id=wanted.recorded_by_id,
+        staff_id=wanted.staff_id,
+        served_by_id=wanted.served_by_user_id,
+        session_id=wanted.table_session_id,
+        term_id=wanted.academic_term_id,
+        tag_ids=await known_tags(call, wanted.tag_ids) if wanted.tag_ids else None,
+        code=wanted.search.upper() if wanted.search else None,
+        words=word_query(wanted.search) or None if wanted.search else None,
+        since=since,
+        until=until,
+    )
+
+
+def _summary(row: Record) -> Summary:
+    orders = row["revenue_orders"]
+    average = Decimal(0)
+    if orders:
+        average = round_money(row["total_revenue"] / orders, row["currency"])
+    names = [name for name in Summary.__struct_fields__ if name != "average_order_value"]
+    return Summary(**{name: row[name] for name in names}, average_order_value=average)

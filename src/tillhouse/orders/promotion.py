@@ -1,0 +1,72 @@
+"""Promotions on orders: judged, counted, given back."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.errors import FieldError, Refused
+from tillhouse.orders.changing.rules import Standing
+from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.promotions.facts import Line as OfferedLine
+from tillhouse.promotions.rules import judge
+from tillhouse.promotions.store.uses import find_offer, give_back, take_use
+
+USED_UP = "The promotion has been used as often as it may be."
+
+
+async def faults(call: Call, promotion_id: UUID | None) -> list[FieldError]:
+    """Whether the book has the promotion."""
+    if promotion_id is None:
+        return []
+    if await find_offer(call.db, call.book.id, promotion_id, None) is not None:
+        return []
+    return [FieldError("promotion_id", "is no promotion of this book")]
+
+
+async def apply(
+    call: Call,
+    promotion_id: UUID,
+    lines: Sequence[Line],
+    customer_id: UUID | None,
+    at: datetime,
+) -> str | None:
+    """Take the promotion off the lines, or say why not; the use isn't counted yet."""
+    offer = await find_offer(call.db, call.book.id, promotion_id, customer_id)
+    if offer is None:
+        return "The promotion is gone."
+    sold = [one for one in lines if one.line_type == "product"]
+    judged = judge(offer, [_offered(one) for one in sold], customer_id, at)
+    if isinstance(judged, str):
+        return judged
+    for one, share in zip(sold, judged.shares, strict=True):
+        one.discount += share
+    return None
+
+
+async def count(call: Call, promotion_id: UUID, customer_id: UUID | None) -> bool:
+    """Count the use, if one is left; late in the transaction, as others wait for it."""
+    return await take_use(call.db, call.book.id, promotion_id, customer_id)
+
+
+async def follow(call: Call, before: Standing, after: Standing) -> None:
+    """Give a use back when its order is over, and take it again when it isn't any more."""
+    if before.promotion_id is None:
+        return
+    was_over = before.status == "cancelled"
+    is_over = after.status == "cancelled" or after.deleted_at is not None
+    use = (call.book.id, before.promotion_id, before.promotion_customer_id)
+    if is_over and not was_over:
+        await give_back(call.db, *use)
+    elif was_over and not is_over and not await take_use(call.db, *use):
+        raise Refused(USED_UP)
+
+
+def _offered(one: Line) -> OfferedLine:
+    return OfferedLine(
+        product_id=one.product.id if one.product else None,
+        category_id=one.product.category_id if one.product else None,
+        net=one.net,
+        quantity=one.quantity,
+        unit_price=one.unit_price,
+    )

@@ -1,0 +1,75 @@
+"""Make a receipt of an order, and find it again by the address that was given out."""
+
+import re
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.process import House
+from tillhouse.db.pool import Db
+from tillhouse.kit.errors import Missing
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.json import encode
+from tillhouse.orders.kitchen.store.sale import lock_sale
+from tillhouse.orders.receipts import rules, store
+from tillhouse.orders.receipts.addresses import is_ours, url
+from tillhouse.orders.receipts.rules import Content, Sheet
+from tillhouse.orders.showing import show
+from tillhouse.orders.types import ReceiptLink
+
+_UNTIL = re.compile("[0-9]{1,11}")
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """What the address of a receipt says."""
+
+    receipt_id: UUID
+    until: str
+    mark: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A receipt, ready to be printed."""
+
+    sheet: Sheet
+    made_at: datetime
+
+
+async def make(call: Call, order_id: UUID) -> ReceiptLink:
+    """The address of a receipt that says how the order stands; valid for a week from now."""
+    # Locked: two calls at once make one receipt, and what it says is of one moment.
+    if await lock_sale(call.db, call.book.id, order_id) is None:
+        raise Missing
+    order = await show(call, order_id)
+    seller = await store.find_seller(call.db, call.book.id, order_id)
+    assert seller is not None, "the order is locked"  # noqa: S101
+    content = rules.snapshot(order, seller)
+    newest = await store.find_newest(call.db, call.book.id, order_id)
+    if newest is not None and _content(newest["content"]) == content:
+        return ReceiptLink(url(call.house, newest["id"], call.now))
+    receipt_id = new_id()
+    number = newest["number"] + 1 if newest else 1
+    place = (call.book.id, receipt_id)
+    text = encode(content).decode()
+    await store.insert_receipt(call.db, place, order_id, number, text, call.now)
+    return ReceiptLink(url(call.house, receipt_id, call.now))
+
+
+async def find(house: House, db: Db, address: Address, now: datetime) -> Found:
+    """The receipt at an address that is still good; every other one reads as missing."""
+    is_good = is_ours(house, address.receipt_id, address.until, address.mark)
+    if not (is_good and _UNTIL.fullmatch(address.until)):
+        raise Missing
+    if int(address.until) <= now.timestamp():
+        raise Missing
+    row = await store.find_receipt(db, address.receipt_id)
+    if row is None:
+        raise Missing
+    sheet = rules.sheet(_content(row["content"]), row["number"], row["created_at"])
+    return Found(sheet, row["created_at"])
+
+
+def _content(text: str) -> Content:
+    return msgspec.json.decode(text, type=Content)

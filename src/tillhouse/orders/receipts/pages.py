@@ -1,0 +1,68 @@
+"""The pages of receipts, for whoever was given the address."""
+
+import re
+from uuid import UUID
+
+from tillhouse.access.process import House
+from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.kit.errors import Missing
+from tillhouse.orders.receipts import actions, page
+from tillhouse.orders.receipts.actions import Address
+from tillhouse.orders.receipts.files import Press
+from tillhouse.orders.receipts.page import PAPERS
+
+_NAME = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(\.pdf)?")
+
+
+class NoReceipt(
+    Missing,
+    message="There is no receipt at this address, or the address has expired. "
+    "Ask the shop for a new one.",
+):
+    """Expired, tampered with or never given out: all look alike."""
+
+
+class Receipts:
+    """Shows receipts as pages and as files."""
+
+    def __init__(self) -> None:
+        self._press = Press()
+
+    async def show(self, house: House, asked: Asked) -> Page:
+        """The receipt at a marked address, as a page or as a file."""
+        name = _NAME.fullmatch(asked.path["receipt_id"])
+        if name is None:
+            raise NoReceipt
+        given = asked.query
+        address = Address(
+            receipt_id=UUID(name[1]), until=given.get("until", ""), mark=given.get("mark", "")
+        )
+        paper = PAPERS.get(given.get("paper", ""), "a4")
+        try:
+            async with house.pool.reading() as db:
+                found = await actions.find(house, db, address, asked.now)
+        except Missing:
+            raise NoReceipt from None
+        if name[2] is None:
+            return page.receipt(found.sheet, address, paper)
+        file = await self._press.file(address.receipt_id, found.sheet, paper, found.made_at)
+        return _file(file, found.sheet.code)
+
+
+def _file(body: bytes, code: str) -> Page:
+    name = f'inline; filename="receipt-{code}.pdf"'.encode()
+    headers = [(b"content-disposition", name), (b"x-robots-tag", b"noindex")]
+    return Page("application/pdf", body, headers=headers)
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """The raw routes of this room."""
+    receipts = Receipts()
+    return (
+        RawRoute(
+            method="GET",
+            path="/receipts/{receipt_id}",
+            handler=receipts.show,
+            refusal=page.refusal,
+        ),
+    )

@@ -1,0 +1,260 @@
+"""Receipts: what one says of an order, and how that is written for people."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from tillhouse.kit.clock import parse_timestamp
+from tillhouse.kit.money import EXPONENTS, round_money
+from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
+from tillhouse.stock.rules import plain
+
+VALID_FOR = timedelta(days=7)
+PLACE_LINES_MAX = 8
+
+METHODS = {
+    "cash": "Cash",
+    "transfer": "Bank transfer",
+    "pos": "Card",
+    "cloove_pay": "Cloove Pay",
+    "credit": "On credit",
+    "other": "Other",
+}
+_OVER = ("cancelled", "refunded")
+
+
+class Seller(msgspec.Struct, frozen=True, kw_only=True):
+    """Who sells and where, with what the order itself doesn't show."""
+
+    business: str
+    environment: str
+    time_zone: str
+    store: str | None
+    address: str | None
+    phone: str | None
+    exclusive_tax: Decimal
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line, at its price before discounts."""
+
+    name: str
+    variant: str | None
+    quantity: Decimal
+    unit_price: Decimal
+    amount: Decimal
+    # Names of the options chosen, with what each adds to the price of one.
+    modifiers: list[tuple[str, Decimal]]
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a receipt says: kept as it was, whatever becomes of the order."""
+
+    seller: Seller
+    short_code: str
+    status: str
+    occurred_at: str
+    scheduled_for: str | None
+    customer: str | None
+    table: str | None
+    served_by: str | None
+    currency: str
+    lines: list[Line]
+    subtotal: Decimal
+    discount: Decimal
+    service_charge: Decimal
+    tax: Decimal
+    adjustment: Decimal
+    total: Decimal
+    paid: Decimal
+    method: str
+
+
+class SheetLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line as it is printed."""
+
+    quantity: str
+    name: str
+    details: list[str]
+    unit_price: str
+    amount: str
+
+
+class Sum(msgspec.Struct, frozen=True):
+    """A row below the lines; `is_strong` where the eye should go."""
+
+    label: str
+    amount: str
+    is_strong: bool = False
+
+
+class Sheet(msgspec.Struct, frozen=True, kw_only=True):
+    """A receipt as it is printed, on whatever paper: words only."""
+
+    business: str
+    place: list[str]
+    marks: list[str]
+    code: str
+    facts: list[tuple[str, str]]
+    currency: str
+    lines: list[SheetLine]
+    sums: list[Sum]
+    footer: str
+
+
+def snapshot(order: Order, seller: Seller) -> Content:
+    """What a receipt made now says of the order."""
+    items = msgspec.json.decode(msgspec.json.encode(order.items), type=list[ItemShown])
+    return Content(
+        seller=seller,
+        short_code=order.short_code,
+        status=order.status,
+        occurred_at=order.occurred_at,
+        scheduled_for=order.scheduled_for,
+        customer=_named(order.customer, CustomerShown),
+        table=order.table_label,
+        served_by=_named(order.served_by, Person),
+        currency=order.currency,
+        lines=[_line(item) for item in items],
+        subtotal=order.subtotal_amount,
+        discount=order.discount_amount,
+        service_charge=order.service_charge_amount,
+        tax=order.tax_amount,
+        adjustment=order.adjustment_amount,
+        total=order.total_amount,
+        paid=order.amount_paid,
+        method=order.payment_method,
+    )
+
+
+def _named(shown: object, type_: type[CustomerShown] | type[Person]) -> str | None:
+    """The name of somebody; what came from the database as JSON is still JSON here."""
+    somebody = msgspec.json.decode(msgspec.json.encode(shown), type=type_ | None)
+    return somebody.name if somebody else None
+
+
+def _line(item: ItemShown) -> Line:
+    return Line(
+        name=item.product_name,
+        variant=item.variant_name,
+        quantity=item.quantity,
+        unit_price=item.unit_price,
+        amount=item.subtotal_amount,
+        modifiers=[(one.name, one.price_delta) for one in item.modifiers],
+    )
+
+
+def until(now: datetime) -> int:
+    """When an address that is given out now ends, in Unix seconds."""
+    return int((now + VALID_FOR).timestamp())
+
+
+def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
+    """The receipt as it is printed."""
+    seller = content.seller
+    zone = ZoneInfo(seller.time_zone)
+    return Sheet(
+        business=seller.business,
+        place=_place(seller),
+        marks=list(_marks(content, number)),
+        code=content.short_code,
+        facts=list(_facts(content, zone)),
+        currency=content.currency,
+        lines=[_sheet_line(line, content.currency) for line in content.lines],
+        sums=list(_sums(content)),
+        footer=f"Receipt {number} of order {content.short_code}, made "
+        f"{_moment(made_at, zone)} ({seller.time_zone})",
+    )
+
+
+def _place(seller: Seller) -> list[str]:
+    store = seller.store if seller.store != seller.business else None
+    lines = [store or "", *(seller.address or "").splitlines(), seller.phone or ""]
+    lines = [line.strip() for line in lines if line.strip()]
+    # An address of many short lines would push everything else down the page.
+    return lines if len(lines) <= PLACE_LINES_MAX else [", ".join(lines)]
+
+
+def _marks(content: Content, number: int) -> Iterator[str]:
+    if content.seller.environment == "test":
+        yield "Test"
+    if content.status in _OVER:
+        yield content.status.capitalize()
+    if number > 1:
+        yield "Copy"
+
+
+def _facts(content: Content, zone: ZoneInfo) -> Iterator[tuple[str, str]]:
+    yield "Order", content.short_code
+    yield "Date", _moment(parse_timestamp(content.occurred_at), zone)
+    if content.scheduled_for:
+        yield "Scheduled for", _moment(parse_timestamp(content.scheduled_for), zone)
+    if content.customer:
+        yield "Customer", content.customer
+    if content.table:
+        yield "Table", content.table
+    if content.served_by:
+        yield "Served by", content.served_by
+    yield "Payment", METHODS.get(content.method, content.method)
+
+
+def _moment(moment: datetime, zone: ZoneInfo) -> str:
+    local = moment.astimezone(UTC).astimezone(zone)
+    # The day without a leading zero, which no format code gives on every system.
+    return f"{local.day} {local:%b %Y, %H:%M}"
+
+
+def _sheet_line(line: Line, currency: str) -> SheetLine:
+    details = [line.variant] if line.variant else []
+    for name, delta in line.modifiers:
+        details.append(f"{name} ({_signed(delta, currency)})" if delta else name)
+    return SheetLine(
+        quantity=plain(line.quantity),
+        name=line.name,
+        details=details,
+        unit_price=amount(line.unit_price, currency),
+        amount=amount(line.amount, currency),
+    )
+
+
+def _sums(content: Content) -> Iterator[Sum]:
+    def row(label: str, value: Decimal, *, is_strong: bool = False) -> Sum:
+        return Sum(label, f"{content.currency} {amount(value, content.currency)}", is_strong)
+
+    added = content.seller.exclusive_tax
+    steps = {
+        "Discount": -content.discount,
+        "Service charge": content.service_charge,
+        "Tax": added,
+        "Adjustment": content.adjustment,
+    }
+    if any(steps.values()):
+        yield row("Subtotal", content.subtotal)
+    for label, value in steps.items():
+        if value:
+            yield row(label, value)
+    yield row("Total", content.total, is_strong=True)
+    if content.tax != added:
+        yield row("Tax included", content.tax - added)
+    yield row("Paid", content.paid)
+    if content.paid > content.total:
+        # In cash it went back over the counter; else the customer has it to come.
+        rest = "Change" if content.method == "cash" else "Credit"
+        yield row(rest, content.paid - content.total)
+    elif content.paid < content.total and content.status not in _OVER:
+        yield row("Remaining", content.total - content.paid, is_strong=True)
+
+
+def amount(value: Decimal, currency: str) -> str:
+    """An amount with the decimals of its currency, and commas between thousands."""
+    exact = round_money(value, currency) if currency in EXPONENTS else value
+    # What is finer than the currency is shown as fine as it is, never rounded in silence.
+    shown = exact if exact == value else value.normalize()
+    return f"{shown:,f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _signed(value: Decimal, currency: str) -> str:
+    return ("+" if value > 0 else "") + amount(value, currency)

@@ -1,0 +1,69 @@
+"""Statements on receipts."""
+
+from datetime import datetime
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.orders.receipts.rules import Seller
+
+
+async def find_seller(db: Db, book_id: UUID, order_id: UUID) -> Seller | None:
+    """Who sold an order, and where."""
+    row = await db.fetchrow(
+        """
+        SELECT t.name AS business, b.environment, t.time_zone, s.name AS store, s.address,
+            s.phone, o.exclusive_tax_amount AS exclusive_tax
+        FROM orders o
+        JOIN books b ON b.id = o.book_id
+        JOIN businesses t ON t.id = b.business_id
+        LEFT JOIN stores s ON s.book_id = o.book_id AND s.id = o.store_id
+        WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
+        """,
+        book_id,
+        order_id,
+    )
+    return Seller(**row) if row else None
+
+
+async def find_newest(db: Db, book_id: UUID, order_id: UUID) -> Record | None:
+    """The receipt that an order got last."""
+    return await db.fetchrow(
+        """
+        SELECT id, number, content FROM receipts WHERE book_id = $1 AND order_id = $2
+        ORDER BY number DESC LIMIT 1
+        """,
+        book_id,
+        order_id,
+    )
+
+
+async def insert_receipt(
+    db: Db, place: tuple[UUID, UUID], order_id: UUID, number: int, content: str, now: datetime
+) -> None:
+    """Keep what a receipt says."""
+    await db.execute(
+        """
+        INSERT INTO receipts (book_id, id, order_id, number, content, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """,
+        *place,
+        order_id,
+        number,
+        content,
+        now,
+    )
+
+
+async def find_receipt(db: Db, receipt_id: UUID) -> Record | None:
+    """A receipt whose address was given out: that names the receipt and no book_id."""
+    return await db.fetchrow(
+        """
+        SELECT r.number, r.content, r.created_at FROM receipts r
+        WHERE r.id = $1 AND (
+            SELECT o.deleted_at FROM orders o WHERE o.book_id = r.book_id AND o.id = r.order_id
+        ) IS NULL
+        """,
+        receipt_id,
+    )

@@ -1,0 +1,1 @@
+"""Recording a sale: what it rests on, what is decided, and the one statement that writes it."""

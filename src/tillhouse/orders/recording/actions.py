@@ -1,0 +1,371 @@
+"""Record a sale: everything about it in one transaction, which other sales may share."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Clockwork, KeyCaller, UserCaller
+from tillhouse.customers.actions import find_or_create
+from tillhouse.customers.types import Wanted as WantedCustomer
+from tillhouse.http.route import Reply, envelope
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
+from tillhouse.kit.ids import new_id, short_code
+from tillhouse.kit.partial import Gap
+from tillhouse.kitchen.types import Sending
+from tillhouse.labels.actions import tag_ids
+from tillhouse.ledger.rules import Stand, postings
+from tillhouse.orders import announce, promotion, stock
+from tillhouse.orders import payment_rules as payment
+from tillhouse.orders.actor import actor_of
+from tillhouse.orders.kitchen.actions import tell_of_new
+from tillhouse.orders.recording.facts import Earlier, Facts
+from tillhouse.orders.recording.rules import answer as fresh
+from tillhouse.orders.recording.rules import sale as rules
+from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.sale import Sale, uuid_of
+from tillhouse.orders.recording.store.facts import AtStore, Wanted, find_facts
+from tillhouse.orders.recording.store.record_statement import (
+    Entry,
+    Kept,
+    Recording,
+    Written,
+    insert_order,
+    insert_orders,
+)
+from tillhouse.orders.showing import show
+from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
+from tillhouse.stock.rules import events
+from tillhouse.webhooks.emit import emit_all, mark, prepare, source
+
+
+class NotRecorded(
+    Problem,
+    kind="refused",
+    code="order_not_recorded",
+    message="The order can't be recorded as things stand.",
+):
+    """A rule of the business refuses a sale."""
+
+
+async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
+    """Everything that is wrong with a new order, also of a wrong form."""
+    facts = await facts_of(call, new)
+    found = rules.new_faults(new, facts, call.now)
+    with suppress(Gap):
+        found += await promotion.faults(call, new.promotion_id)
+    return found
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The order, and how it came about."""
+
+    order: Order
+    # An earlier request had recorded it.
+    is_replay: bool = False
+    # Its answer, where it is kept with the idempotency key already.
+    kept: bytes | None = None
+    # What is left to do afterwards.
+    sending: Sending | None = None
+
+
+async def create(call: Call, new: NewOrder) -> Outcome:
+    """Record the order, unless an earlier request with the same key did."""
+    facts = await facts_of(call, new)
+    if facts.earlier is not None:
+        return Outcome(order=await _earlier(call, facts.earlier), is_replay=True)
+    found, lines = rules.judge(new, facts, call.now)
+    check(found + await promotion.faults(call, new.promotion_id))
+    if reason := reason_against(call, new, facts):
+        raise NotRecorded(reason)
+    tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
+    customer_id = await _customer_id(call, new)
+    if new.promotion_id is not None:
+        await _discount(call, new, new.promotion_id, lines, customer_id)
+    sale = rules.decide(new, facts, lines, call.now)
+    if reason := rules.reason_against_needs(sale.needs):
+        raise NotRecorded(reason)
+    entry = _entry(call, new, facts, sale, customer_id)
+    entry.order["tag_ids"] = tags
+    return await _record(call, facts, sale, entry)
+
+
+async def _customer_id(call: Call, new: NewOrder) -> UUID | None:
+    if new.customer_id is not None or new.customer_name is None:
+        return new.customer_id
+    return (await find_or_create(call, WantedCustomer(name=str(new.customer_name))))[0]
+
+
+async def _discount(
+    call: Call, new: NewOrder, promotion_id: UUID, lines: list[Line], customer_id: UUID | None
+) -> None:
+    at = new.occurred_at.at if new.occurred_at else call.now
+    if reason := await promotion.apply(call, promotion_id, lines, customer_id, at):
+        raise NotRecorded(reason)
+    check(list(rules.discount_errors(new.discount_amount, lines)))
+
+
+async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
+    """Write it, and see to it that all of it could be had."""
+    await stock.open_levels(call, sale.needs)
+    order = None
+    if fresh.knows(entry.order, facts):
+        order = fresh.shown(entry.order, entry.items, facts, call.now)
+    kept = _kept(call, order)
+    # Each thing that is taken may be running low, and be the last of its kind.
+    told = prepare(
+        source(call), announce.created(call, entry, sale), call.now,
+        followed_by=2 * len(entry.moves),
+    )  # fmt: skip
+    place = (call.book.id, facts.trade.currency)
+    recording = Recording(call.now, entry, told, kept)
+    if (
+        order is not None
+        and _is_all(call, facts, entry, kept)
+        and await call.house.lanes.write(
+            call.db, insert_orders, place, recording, weight=len(entry.items)
+        )
+    ):
+        return Outcome(order=order, kept=kept and kept.answer)
+    written = await insert_order(call.db, place, recording)
+    mark(call.db, written.queued)
+    await _follow(call, facts, sale, entry, written)
+    sending = await _tell_kitchen(call, facts, entry)
+    return Outcome(
+        order=order or await show(call, entry.id),
+        kept=kept and kept.answer,
+        sending=sending,
+    )
+
+
+def _is_all(call: Call, facts: Facts, entry: Entry, kept: Kept | None) -> bool:
+    """Whether one statement can be all that is written, should nothing come between."""
+    return (
+        call.db.can_be_whole
+        and (call.once is None or kept is not None)
+        and entry.order["promotion_id"] is None
+        and not (entry.has_ticket and facts.tells_queued)
+    )
+
+
+async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: Written) -> None:
+    """Refuse what could not be had, count the promotion, and tell of what runs low."""
+    if facts.session is not None and not written.is_seated:
+        raise NotRecorded(rules.closed(facts.session))
+    if short := stock.shortage(written.moved, stock.names_of(sale.needs)):
+        raise NotRecorded(short)
+    promotion_id, customer_id = entry.order["promotion_id"], entry.order["customer_id"]
+    if promotion_id and not await promotion.count(call, promotion_id, customer_id):
+        raise NotRecorded(promotion.USED_UP)
+    await emit_all(call, events(written.moved, call.business_id, call.now))
+
+
+def recorded(order: Order) -> Reply[Order]:
+    """What the caller hears of a new order."""
+    return Reply("Order recorded", order)
+
+
+def _kept(call: Call, order: Order | None) -> Kept | None:
+    once = call.once
+    if order is None or once is None or once.is_claimed:
+        return None
+    return Kept(once.surface, once.key, once.fingerprint, envelope(recorded(order)))
+
+
+async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | None:
+    ticket_id = entry.order["ticket_id"]
+    if ticket_id is None or not facts.tells_queued:
+        return None
+    return (await tell_of_new(call, entry.id, ticket_id)).sending
+
+
+def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
+    """Why an order that is well formed isn't recorded all the same, as far as facts tell."""
+    return rules.reason_against(new, facts) or payment.reason_against(
+        new.payment_method, call.book.environment
+    )
+
+
+class Gone(Missing, message="The order that was recorded with this key has been deleted since."):
+    """What a request repeats is no more."""
+
+
+async def _earlier(call: Call, earlier: Earlier) -> Order:
+    """What the same request made long ago; another request with its key is a mistake."""
+    if call.once is None or earlier.fingerprint != call.once.fingerprint.hex():
+        raise KeyReused
+    try:
+        return await show(call, earlier.id)
+    except Missing:
+        raise Gone from None
+
+
+async def facts_of(call: Call, new: NewOrder) -> Facts:
+    """What the order rests on."""
+    place, wanted = place_of(call, new), wanted_of(call, new)
+    weight = 1 + len(wanted.products)
+    found = await call.house.lanes.read(call.db, find_facts, place, wanted, weight=weight)
+    return found.of(wanted)
+
+
+def place_of(call: Call, new: NewOrder) -> AtStore:
+    """The book and the store that the order names."""
+    return call.book.id, _given(new, "store_id"), _given(new, "store_name")
+
+
+def wanted_of(call: Call, new: NewOrder) -> Wanted:
+    """The ids that the order names, as far as they can be read."""
+    items: list[NewItem] = _given(new, "items") or []
+    named = [ids for ids in map(_ids, items) if ids.product]
+    return Wanted(
+        customer_id=_given(new, "customer_id"),
+        session_id=_given(new, "table_session_id"),
+        server_id=_given(new, "served_by_user_id"),
+        term_id=_given(new, "academic_term_id"),
+        products=list({ids.product for ids in named if ids.product}),
+        variants=list({ids.variant for ids in named if ids.variant}),
+        bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),
+        tags=[tag for tag in map(uuid_of, _given(new, "tags") or []) if tag],
+        options=list({option for ids in named for option in ids.options}),
+        key=call.once.key if call.once else None,
+    )
+
+
+def _given(new: NewOrder, name: str) -> Any:
+    try:
+        return getattr(new, name)
+    except Gap:
+        return None
+
+
+class _Ids(msgspec.Struct):
+    product: UUID | None = None
+    variant: UUID | None = None
+    options: Sequence[UUID] = ()
+
+
+def _ids(item: NewItem) -> _Ids:
+    ids = _Ids()
+    with suppress(Gap):
+        ids.product = item.product_id
+        ids.variant = item.variant_id
+        ids.options = [modifier.modifier_option_id for modifier in item.modifiers or ()]
+    return ids
+
+
+def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUID | None) -> Entry:
+    order_id = new_id()
+    items = [_item(order_id, one, place) for place, one in enumerate(sale.lines)]
+    stand = Stand(
+        total=sale.totals.total,
+        paid=sale.amount_paid,
+        method=new.payment_method or "cash",
+        customer_id=customer_id,
+        status=sale.status,
+    )
+    posted = postings(None, stand, facts.trade.currency)
+    moves = stock.moves(call, sale.needs, items, reserves=sale.status == "scheduled")
+    order = {
+        **_order(call, new, facts, sale),
+        "id": order_id,
+        "customer_id": customer_id,
+        "promotion_customer_id": customer_id if new.promotion_id else None,
+        "stock_state": _stock_state(sale) if moves else "none",
+        "stock_round": 0,
+        "created_at": iso(call.now),
+        "postings": posted.used,
+        "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
+    }
+    return Entry(
+        id=order_id,
+        has_session=new.table_session_id is not None,
+        has_ticket=order["ticket_id"] is not None,
+        order=order,
+        items=items,
+        moves=moves,
+        postings=posted,
+    )
+
+
+def _stock_state(sale: Sale) -> str:
+    return "reserved" if sale.status == "scheduled" else "taken"
+
+
+def _origin(call: Call) -> tuple[str, Channel]:
+    """Where an order comes from, and the channel of one that names none."""
+    match call.caller:
+        case KeyCaller():
+            return "api", "other"
+        case UserCaller():
+            return "dashboard", "dashboard"
+        case Clockwork():
+            # The system sells nothing itself: it records what was sold elsewhere.
+            return "import", "other"
+
+
+def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any]:
+    actor = actor_of(call)
+    source, channel = _origin(call)
+    totals = sale.totals
+    return {
+        "short_code": short_code(),
+        "idempotency_key": call.once.key if call.once else None,
+        "idempotency_fingerprint": call.once.fingerprint.hex() if call.once else None,
+        "status": sale.status,
+        "summary": sale.summary,
+        "subtotal_amount": totals.subtotal,
+        "discount_amount": totals.discount,
+        "service_charge_amount": totals.service_charge,
+        "tax_amount": totals.tax,
+        "exclusive_tax_amount": totals.exclusive_tax,
+        "total_amount": totals.total,
+        "amount_paid": sale.amount_paid,
+        "payment_method": new.payment_method or "cash",
+        "store_id": facts.store.id if facts.store else None,
+        "channel": new.channel or channel,
+        "scheduled_at": iso(sale.scheduled_at) if sale.scheduled_at else None,
+        "service_mode": new.service_mode,
+        "table_session_id": new.table_session_id,
+        "table_label": sale.table_label,
+        "covers": new.covers,
+        "academic_term_id": new.academic_term_id,
+        "promotion_id": new.promotion_id,
+        "notes": new.notes,
+        "recorded_by_id": actor.id,
+        "recorded_by_name": actor.name,
+        "served_by_id": new.served_by_user_id,
+        "entry_source": "import" if sale.is_import else source,
+        "wants_kitchen": sale.wants_kitchen,
+        "fires_at": iso(sale.fires_at) if sale.fires_at else None,
+        "occurred_at": iso(sale.occurred_at),
+    }
+
+
+def _item(order_id: UUID, one: Line, place: int) -> dict[str, Any]:
+    variant = one.variant
+    is_named = variant is not None and not variant.is_implicit
+    return {
+        "id": new_id(),
+        "order_id": order_id,
+        "position": place,
+        "line_type": one.line_type,
+        "product_id": one.product.id if one.product else None,
+        "variant_id": variant.id if variant else None,
+        "product_name": one.product_name,
+        "variant_name": variant.name if variant is not None and is_named else None,
+        "quantity": one.quantity,
+        "unit_price": one.unit_price,
+        "original_unit_price": one.original_unit_price,
+        "subtotal_amount": one.subtotal,
+        "discount_amount": one.discount,
+        "tax_amount": one.tax,
+        "total_price": one.total,
+        "image_url": (variant.image_url if variant else None)
+        or (one.product.image_url if one.product else None),
+        "modifiers": one.modifiers,
+        "components": one.components,
+    }

@@ -1,0 +1,1 @@
+"""Decisions about new orders: pure functions of facts and time."""

@@ -1,0 +1,84 @@
+"""How an order looks that is being recorded, told from what is written of it.
+
+The same as `store.show` says of it a moment later: the answer is kept with its idempotency key by
+the very statement that writes the order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from tillhouse.kit.clock import iso
+from tillhouse.orders.recording.facts import Facts
+from tillhouse.orders.types import (
+    ItemShown,
+    Order,
+    PaymentStatus,
+    Person,
+    StoreShown,
+    TagShown,
+)
+
+_ZERO = Decimal(0)
+# Columns of an order that are shown as they are written.
+_SHOWN = (
+    "id", "short_code", "status", "summary", "total_amount", "subtotal_amount", "discount_amount",
+    "service_charge_amount", "tax_amount", "amount_paid", "payment_method", "channel",
+    "service_mode", "table_session_id", "table_label", "covers", "notes", "promotion_id",
+    "occurred_at", "entry_source",
+)  # fmt: skip
+# Columns that a new order leaves empty.
+_LATER = (
+    "channel_fulfilled_at", "deposit", "scheduled_confirmed_at", "receipt_url", "cancellation",
+    "hotel_reservation_id", "hotel_room_id", "recovery_session_id",
+)  # fmt: skip
+
+
+def knows(order: Mapping[str, Any], facts: Facts) -> bool:
+    """Whether the facts have all that is shown: somebody found by name isn't among them."""
+    has_customer = order["customer_id"] is None or facts.customer is not None
+    return has_customer and all(tag in facts.tags for tag in order["tag_ids"])
+
+
+def shown(
+    order: Mapping[str, Any], items: Sequence[Mapping[str, Any]], facts: Facts, now: datetime
+) -> Order:
+    """The order as its answer shows it; `order` and `items` hold what is written, by columns."""
+    ticket_id, server_id = order["ticket_id"], order["served_by_id"]
+    return Order(
+        **{name: order[name] for name in _SHOWN},
+        **dict.fromkeys(_LATER),
+        payment_status=_payment_status(order["total_amount"], order["amount_paid"]),
+        items=[_item(one) for one in items],
+        adjustment_amount=_ZERO,
+        remaining_amount=max(order["total_amount"] - order["amount_paid"], _ZERO),
+        currency=facts.trade.currency,
+        customer=facts.customer,
+        store=StoreShown(facts.store.id, facts.store.name) if facts.store else None,
+        is_automated=False,
+        scheduled_for=order["scheduled_at"],
+        kitchen_ticket_id=ticket_id,
+        kitchen_ticket_status="queued" if ticket_id else None,
+        recorded_by=Person(order["recorded_by_id"], order["recorded_by_name"]),
+        served_by=Person(server_id, str(facts.server_name)) if server_id else None,
+        tags=_tags(facts.tags[tag] for tag in order["tag_ids"]),
+        date=order["occurred_at"],
+        created_at=iso(now),
+        updated_at=iso(now),
+        academic_term=facts.term,
+    )
+
+
+def _payment_status(total: Decimal, paid: Decimal) -> PaymentStatus:
+    if paid >= total:
+        return "paid"
+    return "partial" if paid else "pending"
+
+
+def _item(item: Mapping[str, Any]) -> ItemShown:
+    return ItemShown(**{name: item[name] for name in ItemShown.__struct_fields__})
+
+
+def _tags(tags: Iterable[TagShown]) -> list[TagShown]:
+    return sorted(tags, key=lambda tag: (tag.name, tag.id))

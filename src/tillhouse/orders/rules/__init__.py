@@ -1,1 +1,0 @@
-"""Decisions about orders: pure functions of facts and time."""

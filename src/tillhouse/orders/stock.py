@@ -1,0 +1,118 @@
+"""What orders take of the stock, give back, and take again."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.errors import Refused
+from tillhouse.kit.ids import new_id
+from tillhouse.orders.changing.rules import Standing, StockState
+from tillhouse.orders.changing.store import Holding, list_holdings
+from tillhouse.orders.recording.rules.lines import ZERO
+from tillhouse.orders.recording.rules.sale import Need
+from tillhouse.stock.actions import actor, open_places
+from tillhouse.stock.facts import Move, Moved, Place
+from tillhouse.stock.rules import shorts
+from tillhouse.stock.store.moving import record_moves
+
+
+def moves(
+    call: Call, needs: Iterable[Need], items: Sequence[Mapping[str, Any]], *, reserves: bool
+) -> list[dict[str, Any]]:
+    """The moves of a new order: it takes what it sells, and reserves what it promises."""
+    by = actor(call)
+    return [
+        {
+            "id": new_id(),
+            "variant_id": need.variant.id,
+            "store_id": need.store_id,
+            "kind": "reservation" if reserves else "sale",
+            "on_hand_change": ZERO if reserves else -need.quantity,
+            "reserved_change": need.quantity if reserves else ZERO,
+            "order_id": items[need.line]["order_id"],
+            "order_item_id": items[need.line]["id"],
+            "actor": by,
+            "allows": need.allows,
+        }
+        for need in needs
+    ]
+
+
+async def open_levels(call: Call, needs: Iterable[Need]) -> None:
+    """Give what was never counted a place at zero, so that there is a row to judge by."""
+    places = {Place(need.variant.id, need.store_id) for need in needs if not need.variant.has_level}
+    if places:
+        await open_places(call, list(places))
+
+
+def names_of(needs: Iterable[Need]) -> dict[UUID, str]:
+    """What to call each variant."""
+    return {need.variant.id: _name(need) for need in needs}
+
+
+def _name(need: Need) -> str:
+    variant = need.variant
+    if variant.is_implicit:
+        return variant.product_name
+    return f"{variant.product_name} ({variant.name})"
+
+
+def shortage(moved: Iterable[Moved], names: Mapping[UUID, str]) -> str | None:
+    """What there was too little of, in sentences; None when there was enough of all."""
+    short = [one.sentence(names.get(one.variant_id)) for one in shorts(moved)]
+    return " ".join(short) or None
+
+
+async def shift(call: Call, order: Standing, after: Standing, goal: StockState) -> list[Moved]:
+    """Bring what the order's lines hold to the goal; `after` notes it."""
+    if order.stock_state == goal:
+        return []
+    holdings = await list_holdings(call.db, call.book.id, order.id)
+    if not holdings:
+        return []
+    after.stock_round += order.stock_state == "none" or goal == "reserved"
+    after.stock_state = goal
+    moved = await record_moves(
+        call.db, call.book.id, call.now, list(_shifts(call, order, after, holdings))
+    )
+    names = {holding.variant_id: holding.product_name for holding in holdings}
+    if short := shortage(moved, names):
+        raise Refused(short)
+    return moved
+
+
+def _shifts(
+    call: Call, order: Standing, after: Standing, holdings: Iterable[Holding]
+) -> Iterator[Move]:
+    by = actor(call)
+    for holding in holdings:
+        policy = holding.stock_policy or order.stock_policy
+        for kind, on_hand, reserved, round_ in _steps(order, after):
+            yield Move(
+                id=new_id(),
+                variant_id=holding.variant_id,
+                store_id=holding.store_id,
+                kind=kind,
+                on_hand_change=on_hand * holding.quantity,
+                reserved_change=reserved * holding.quantity,
+                order_id=order.id,
+                order_item_id=holding.order_item_id,
+                round=round_,
+                actor=by,
+                allows=order.is_import or policy == "allow",
+            )
+
+
+def _steps(order: Standing, after: Standing) -> list[tuple[str, int, int, int]]:
+    """Kinds of moves with their signs on hand and reserved, and the round that each is of."""
+    now, later = order.stock_round, after.stock_round
+    steps = {
+        ("reserved", "taken"): [("sale", -1, -1, now)],
+        ("reserved", "none"): [("release", 0, -1, now)],
+        ("taken", "none"): [("restore", 1, 0, now)],
+        ("taken", "reserved"): [("restore", 1, 0, now), ("reservation", 0, 1, later)],
+        ("none", "taken"): [("sale", -1, 0, later)],
+        ("none", "reserved"): [("reservation", 0, 1, later)],
+    }
+    return steps[order.stock_state, after.stock_state]

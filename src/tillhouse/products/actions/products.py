@@ -1,0 +1,140 @@
+"""Products: list, make, show, change, delete."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.developer.types import Deleted
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.products import making, rules
+from tillhouse.products.configuration import Configuration, of_product
+from tillhouse.products.facts import Facts, Named
+from tillhouse.products.store import facts as fact_store
+from tillhouse.products.store import products as store
+from tillhouse.products.types import NewProduct, Product, ProductFilter, ProductPatch
+from tillhouse.webhooks.catalogue import ProductData
+from tillhouse.webhooks.emit import emit
+
+
+async def list_page(call: Call, wanted: ProductFilter) -> tuple[list[Product], Meta]:
+    """One page of the products that fit."""
+    page = Page(wanted.page, wanted.limit)
+    query = store.ProductQuery(
+        search=wanted.search,
+        category_id=wanted.category_id,
+        type=wanted.type,
+        is_active=wanted.is_active,
+        since=wanted.updated_since.at if wanted.updated_since else None,
+    )
+    total = await store.count_products(call.db, call.book.id, query)
+    return await store.list_products(call.db, call.book.id, query, page), meta(page, total)
+
+
+async def show(call: Call, product_id: UUID) -> Product:
+    """One product."""
+    found = await store.show_product(call.db, call.book.id, product_id)
+    if found is None:
+        raise Missing
+    return found
+
+
+async def create(call: Call, new: NewProduct) -> Product:
+    """Make a product with its variants, modifiers and components, all at once."""
+    named = rules.named(new)
+    if named.has_locks:
+        await fact_store.lock_named(call.db, call.book.id, named)
+    facts = await fact_store.find_facts(call.db, call.book.id, named)
+    check(rules.new_faults(new, facts))
+    rules.check_skus(new, facts)
+    config = making.new_configuration(new, facts, new_id)
+    await store.upsert_products(call.db, call.book.id, [config], call.now)
+    made = await show(call, config.id)
+    await emit(call, "product.created", data_of(made, made.updated_at))
+    return made
+
+
+async def new_faults(call: Call, new: NewProduct) -> list[FieldError]:
+    """Everything against a new product."""
+    facts = await fact_store.find_facts(call.db, call.book.id, rules.named(new))
+    return rules.new_faults(new, facts)
+
+
+async def change(call: Call, product_id: UUID, patch: ProductPatch) -> Product:
+    """Change what the patch names; a patch that changes nothing is no change."""
+    named = rules.named(patch)
+    shown, old = await hold(call, product_id, named)
+    facts = await fact_store.find_facts(call.db, call.book.id, named)
+    check(rules.patch_faults(patch, old, facts))
+    rules.check_skus(patch, facts)
+    return await write(call, shown, old, making.changed(old, patch, facts))
+
+
+async def patch_faults(call: Call, product_id: UUID, patch: ProductPatch) -> list[FieldError]:
+    """Everything against a change of a product."""
+    old = of_product(await show(call, product_id))
+    facts = await _facts_of(call, rules.named(patch), old)
+    return rules.patch_faults(patch, old, facts)
+
+
+async def delete(call: Call, product_id: UUID) -> Deleted:
+    """Remove a product and its variants; a bundle that contains it stands in the way."""
+    named = Named()
+    shown, _ = await hold(call, product_id, named)
+    facts = await fact_store.find_facts(call.db, call.book.id, named)
+    rules.check_in_no_bundle(facts.bundle)
+    await store.delete_product(call.db, call.book.id, product_id, call.now)
+    await emit(call, "product.deleted", data_of(shown, iso(call.now)))
+    return Deleted(product_id, iso(call.now))
+
+
+async def hold(call: Call, product_id: UUID, named: Named) -> tuple[Product, Configuration]:
+    """The product as it stands, held until the change commits, and what is named held as it is.
+
+    Every change of a product or of its variants begins here, so that they come one by one.
+    """
+    named.own_product = product_id
+    if not await fact_store.lock_named(call.db, call.book.id, named):
+        raise Missing
+    shown = await show(call, product_id)
+    old = of_product(shown)
+    named.own_variants = [one.id for one in old.variants]
+    return shown, old
+
+
+async def write(
+    call: Call,
+    shown: Product,
+    old: Configuration,
+    config: Configuration,
+    gone: tuple[UUID, ...] = (),
+) -> Product:
+    """Write a product that is held, and tell of it, if anything is other than before."""
+    if config == old:
+        return shown
+    await store.upsert_products(call.db, call.book.id, [config], call.now, gone=gone)
+    written = await show(call, config.id)
+    await emit(call, "product.updated", data_of(written, written.updated_at))
+    return written
+
+
+async def _facts_of(call: Call, named: Named, old: Configuration) -> Facts:
+    named.own_product = old.id
+    named.own_variants = [one.id for one in old.variants]
+    return await fact_store.find_facts(call.db, call.book.id, named)
+
+
+def data_of(product: Product | Configuration, updated_at: str) -> ProductData:
+    """What events tell of a product."""
+    return ProductData(
+        id=product.id,
+        name=product.name,
+        type=product.type,
+        base_price=product.base_price,
+        category_id=product.category_id,
+        unit=product.unit,
+        is_active=product.is_active,
+        is_extra_only=product.is_extra_only,
+        updated_at=updated_at,
+    )

@@ -1,0 +1,316 @@
+"""Products as rows of a table: what a row may say, and which rows are one product. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.errors import FieldError
+from tillhouse.kit.money import Amount, check_scale
+from tillhouse.products.configuration import Configuration, VariantConfiguration, fitted
+from tillhouse.products.types import VARIANTS_MAX, ProductType
+from tillhouse.products.values import Label, Price, Rate, Sku, Unit
+
+
+class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A product, or one of its variants; what is left empty stays as it is."""
+
+    name: Label
+    sku: Sku
+    type: ProductType | None = None
+    base_price: Price | None = None
+    category: Label | None = None
+    unit: Unit | None = None
+    tax_rate: Rate | None = None
+    variant: Label | None = None
+    price: Price | None = None
+    tracks_stock: bool | None = None
+    on_hand: Amount | None = None
+
+
+class RowFault(NamedTuple):
+    """What is wrong with a row, by its place in the table."""
+
+    place: int
+    error: FieldError
+
+
+class Lot(msgspec.Struct):
+    """The rows of one product: its own, and those of its variants, by their places."""
+
+    own: int | None = None
+    variants: list[int] = []
+
+    @property
+    def places(self) -> list[int]:
+        """All of them."""
+        return ([] if self.own is None else [self.own]) + self.variants
+
+
+class Owner(NamedTuple):
+    """Whose a sku is."""
+
+    product_id: UUID
+    # Null: the product's own.
+    variant_id: UUID | None
+
+
+_SHARED = ("type", "base_price", "category", "unit", "tax_rate")
+
+
+def lots_of(rows: Sequence[ProductRow]) -> list[Lot]:
+    """Rows with variants belong together by the product's name; any other is a product."""
+    by_name: dict[str, Lot] = {}
+    for place, row in enumerate(rows):
+        if row.variant is not None:
+            by_name.setdefault(row.name, Lot()).variants.append(place)
+    lots = list(by_name.values())
+    for place, row in enumerate(rows):
+        if row.variant is None:
+            lot = by_name.get(row.name)
+            if lot is not None and lot.own is None:
+                lot.own = place
+            else:
+                lots.append(Lot(own=place))
+    return sorted(lots, key=lambda lot: min(lot.places))
+
+
+def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str) -> list[RowFault]:
+    """What is wrong with the rows as they are, whatever the book has."""
+    found: list[RowFault] = []
+    seen: set[str] = set()
+    for place, row in enumerate(rows):
+        if row.sku in seen:
+            found.append(RowFault(place, FieldError("sku", "is that of an earlier row")))
+        seen.add(row.sku)
+        found += [RowFault(place, error) for error in _row_errors(row, currency)]
+    for lot in lots:
+        found += _lot_faults(rows, lot)
+    return found
+
+
+def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
+    for name in ("base_price", "price"):
+        amount = getattr(row, name)
+        wrong = check_scale(amount, currency) if amount is not None else None
+        if wrong:
+            yield FieldError(name, wrong)
+    if row.type == "bundle":
+        yield FieldError("type", "can't be bundle: a row has no components; use POST /v1/products")
+    if row.type == "simple" and row.variant is not None:
+        yield FieldError("type", "is simple, which has no variants: use variable")
+    if row.type == "service" and row.tracks_stock:
+        yield FieldError("tracks_stock", "must be no: a service has no stock")
+
+
+def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
+    names: set[str] = set()
+    for place in lot.variants:
+        name = str(rows[place].variant)
+        if name in names:
+            yield RowFault(place, FieldError("variant", "is that of an earlier row of the product"))
+        names.add(name)
+    if len(lot.variants) > VARIANTS_MAX:
+        wrong = f"is one more than the {VARIANTS_MAX} that a product may have"
+        yield RowFault(lot.variants[VARIANTS_MAX], FieldError("variant", wrong))
+    yield from _differences(rows, lot)
+    if lot.own is not None:
+        for error in _own_errors(rows[lot.own], has_variants=bool(lot.variants)):
+            yield RowFault(lot.own, error)
+
+
+def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
+    for column in _SHARED:
+        values = [(getattr(rows[place], column), place) for place in lot.places]
+        given = [(value, place) for value, place in values if value is not None]
+        for value, place in given[1:]:
+            # A category is the same in small letters.
+            if str(value).lower() != str(given[0][0]).lower():
+                wrong = "differs from another row of the product"
+                yield RowFault(place, FieldError(column, wrong))
+
+
+def _own_errors(own: ProductRow, *, has_variants: bool) -> Iterator[FieldError]:
+    if has_variants:
+        for column in ("price", "tracks_stock"):
+            if getattr(own, column) is not None:
+                yield FieldError(column, "belongs to the rows of the product's variants")
+    elif None not in (own.price, own.base_price) and own.price != own.base_price:
+        wrong = "differs from base_price, and a product without variants has one price"
+        yield FieldError("price", wrong)
+
+
+class Plan(msgspec.Struct):
+    """What is to become of one lot: a product as it is to be, and as it is, if it is."""
+
+    config: Configuration
+    old: Configuration | None
+
+
+class Planner(msgspec.Struct):
+    """Makes plans of lots, knowing what the book has."""
+
+    rows: Sequence[ProductRow]
+    # Sku → whose it is: first of products, then of variants.
+    products: dict[str, Owner]
+    variants: dict[str, Owner]
+    configs: dict[UUID, Configuration]
+    categories: dict[str, UUID]
+    ids: Callable[[], UUID]
+    faults: list[RowFault] = []
+
+    def plan(self, lot: Lot) -> Plan | None:
+        """The plan for a lot, None when something is wrong with it."""
+        before = len(self.faults)
+        old = self._existing(lot)
+        if len(self.faults) > before:
+            return None
+        price = self._price(lot)
+        if old is None and price is None:
+            self.wrong(lot.places[0], "base_price", "is required for a new product")
+            return None
+        config = self._made(lot, old) if old else self._new(lot, price)
+        if config is None or len(self.faults) > before:
+            return None
+        return Plan(config, old)
+
+    def wrong(self, place: int, column: str, reason: str) -> None:
+        """Note what is wrong with a row."""
+        self.faults.append(RowFault(place, FieldError(column, reason)))
+
+    def _existing(self, lot: Lot) -> Configuration | None:
+        found: UUID | None = None
+        for place in lot.places:
+            sku = self.rows[place].sku
+            owner = self._owner(place, is_variant=place != lot.own)
+            if owner is None:
+                continue
+            if found is not None and owner.product_id != found:
+                self.wrong(place, "sku", f"{sku} belongs to another product than the rows before")
+            found = found or owner.product_id
+        return self.configs[found] if found else None
+
+    def _owner(self, place: int, *, is_variant: bool) -> Owner | None:
+        sku = self.rows[place].sku
+        of_product, of_variant = self.products.get(sku), self.variants.get(sku)
+        if not is_variant:
+            if of_product is None and of_variant is not None:
+                name = self.configs[of_variant.product_id].name
+                self.wrong(place, "variant", f"is required: the sku is of a variant of {name}")
+            return of_product
+        if of_variant is None and of_product is not None:
+            name = self.configs[of_product.product_id].name
+            self.wrong(place, "sku", f"is that of the product {name} itself")
+        elif of_variant is not None and self.configs[of_variant.product_id].implicit is not None:
+            name = self.configs[of_variant.product_id].name
+            self.wrong(place, "sku", f"is that of the product {name}, which has no variants")
+        return of_variant
+
+    def _shared(self, lot: Lot) -> dict[str, Any]:
+        """What the rows of a lot say of their product."""
+        found: dict[str, Any] = {"name": self.rows[lot.places[0]].name}
+        for column in ("type", "unit", "tax_rate", "category"):
+            given = [getattr(self.rows[place], column) for place in lot.places]
+            value = next((one for one in given if one is not None), None)
+            if value is not None:
+                found[column] = value
+        if "category" in found:
+            found["category_id"] = self.categories[found.pop("category")]
+        return found
+
+    def _price(self, lot: Lot) -> Any:
+        """The product's price: the one that is named, else that of its first row."""
+        rows = [self.rows[place] for place in lot.places]
+        named = next((row.base_price for row in rows if row.base_price is not None), None)
+        if named is not None or not lot.variants:
+            return named if named is not None else rows[0].price
+        prices = [row.price for row in rows if row.variant is not None]
+        return None if None in prices else prices[0]
+
+    def _new(self, lot: Lot, price: Any) -> Configuration | None:
+        shared = self._shared(lot)
+        type_ = shared.pop("type", "variable" if lot.variants else "simple")
+        if type_ == "variable" and not lot.variants:
+            self.wrong(lot.places[0], "type", "is variable, which needs rows with a variant")
+            return None
+        shared.setdefault("tax_rate", Rate(0))
+        sku = None if lot.own is None else self.rows[lot.own].sku
+        variants = [self._variant(place, None, at) for at, place in enumerate(lot.variants)]
+        if not variants:
+            tracks = bool(self.rows[lot.places[0]].tracks_stock)
+            variants = [self._implicit(tracks_stock=tracks)]
+        config = Configuration(
+            id=self.ids(), type=type_, sku=sku, base_price=price, variants=variants, **shared
+        )
+        return self._checked(lot, fitted(config))
+
+    def _implicit(self, *, tracks_stock: bool) -> VariantConfiguration:
+        return VariantConfiguration(
+            id=self.ids(), name="", is_implicit=True, tracks_stock=tracks_stock, prices={}
+        )
+
+    def _made(self, lot: Lot, old: Configuration) -> Configuration | None:
+        shared = self._shared(lot)
+        type_ = shared.pop("type", old.type)
+        if lot.variants and old.type == "simple":
+            type_ = "variable"
+        elif type_ != old.type and not (old.implicit and {type_, old.type} <= _ALIKE):
+            self.wrong(lot.places[0], "type", f"is {old.type} already: use PATCH to change it")
+            return None
+        if lot.variants and old.type == "bundle":
+            self.wrong(lot.variants[0], "variant", "must be empty: a bundle has no variants")
+            return None
+        variants = self._variants_after(lot, old)
+        base_price = self._price_after(lot, old)
+        changed = msgspec.structs.replace(
+            old, type=type_, base_price=base_price, variants=variants, **shared
+        )
+        return self._checked(lot, fitted(changed))
+
+    def _price_after(self, lot: Lot, old: Configuration) -> Any:
+        rows = [self.rows[place] for place in lot.places]
+        named = next((row.base_price for row in rows if row.base_price is not None), None)
+        if named is None and not lot.variants and old.implicit is not None:
+            named = rows[0].price
+        return old.base_price if named is None else named
+
+    def _variants_after(self, lot: Lot, old: Configuration) -> list[VariantConfiguration]:
+        variants = {one.id: one for one in old.variants}
+        for place in lot.variants:
+            owner = self.variants.get(self.rows[place].sku)
+            before = variants.get(owner.variant_id) if owner and owner.variant_id else None
+            after = max((one.position for one in variants.values()), default=-1) + 1
+            variant = self._variant(place, before, after)
+            variants[variant.id] = variant
+        own = self.rows[lot.own] if lot.own is not None else None
+        if own is not None and own.tracks_stock is not None and old.implicit is not None:
+            tracking = msgspec.structs.replace(old.implicit, tracks_stock=own.tracks_stock)
+            variants[tracking.id] = tracking
+        return list(variants.values())
+
+    def _variant(
+        self, place: int, old: VariantConfiguration | None, position: int
+    ) -> VariantConfiguration:
+        row = self.rows[place]
+        given = {"price": row.price, "tracks_stock": row.tracks_stock}
+        asked: dict[str, Any] = {n: value for n, value in given.items() if value is not None}
+        asked |= {"name": str(row.variant), "sku": row.sku}
+        if old is not None:
+            return msgspec.structs.replace(old, **asked)
+        return VariantConfiguration(id=self.ids(), position=position, prices={}, **asked)
+
+    def _checked(self, lot: Lot, config: Configuration) -> Configuration:
+        first = lot.places[0]
+        if len(config.variants) > VARIANTS_MAX:
+            self.wrong(first, "variant", f"makes more than {VARIANTS_MAX} variants of the product")
+        names = [one.name for one in config.variants]
+        for place in lot.variants:
+            if names.count(str(self.rows[place].variant)) > 1:
+                self.wrong(place, "variant", "is the name of another variant of the product")
+        if config.type in ("bundle", "service") and any(v.tracks_stock for v in config.variants):
+            self.wrong(first, "tracks_stock", f"must be no: a {config.type} has no stock")
+        return config
+
+
+_ALIKE = {"simple", "service"}

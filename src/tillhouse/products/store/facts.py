@@ -1,0 +1,122 @@
+"""What rules of products need to know: what the book has of the things that are named."""
+
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db
+from tillhouse.products.facts import Contained, Facts, Named
+
+_contained = msgspec.json.Decoder(list[Contained]).decode
+
+
+async def lock_named(db: Db, book_id: UUID, named: Named) -> bool:
+    """Hold the own product for change and what is named as it is; whether the product is there.
+
+    Whoever deletes a category, a group or a product waits here, or is waited for.
+    """
+    # Each count is a column of its own: a condition would leave locks out that it has no need of.
+    row = await db.fetchrow(
+        """
+        WITH own AS (
+            SELECT p.id FROM products p
+            WHERE p.book_id = $1 AND p.id = $2 AND p.deleted_at IS NULL
+            FOR NO KEY UPDATE
+        ), category AS (
+            SELECT c.id FROM categories c
+            WHERE c.book_id = $1 AND c.id = ANY($3::uuid[]) AND c.deleted_at IS NULL
+            FOR SHARE
+        ), modifier AS (
+            SELECT g.id FROM modifier_groups g
+            WHERE g.book_id = $1 AND g.id = ANY($4::uuid[]) AND g.deleted_at IS NULL
+            FOR SHARE
+        ), contained AS (
+            SELECT p.id FROM products p
+            WHERE p.book_id = $1 AND p.id = ANY($5::uuid[]) AND p.deleted_at IS NULL
+                AND p.id IS DISTINCT FROM $2
+            FOR SHARE
+        )
+        SELECT (SELECT count(*) FROM own) AS own, (SELECT count(*) FROM category),
+            (SELECT count(*) FROM modifier), (SELECT count(*) FROM contained)
+        """,
+        book_id,
+        named.own_product,
+        named.category_ids,
+        named.group_ids,
+        named.product_ids,
+    )
+    return row is not None and row["own"] == 1
+
+
+_FACTS = """
+        SELECT
+            (
+                SELECT b.currency FROM books k JOIN businesses b ON b.id = k.business_id
+                WHERE k.id = $1
+            ) AS currency,
+            ARRAY(
+                SELECT c.id FROM categories c
+                WHERE c.book_id = $1 AND c.id = ANY($2::uuid[]) AND c.deleted_at IS NULL
+            ) AS categories,
+            ARRAY(
+                SELECT s.id FROM stores s
+                WHERE s.book_id = $1 AND s.id = ANY($3::uuid[]) AND s.deleted_at IS NULL
+            ) AS stores,
+            ARRAY(
+                SELECT g.id FROM modifier_groups g
+                WHERE g.book_id = $1 AND g.id = ANY($4::uuid[]) AND g.deleted_at IS NULL
+            ) AS groups,
+            (
+                SELECT coalesce(json_agg(json_build_object('id', p.id, 'type', p.type,
+                    'variant_ids', ARRAY(
+                        SELECT v.id FROM variants v
+                        WHERE v.book_id = p.book_id AND v.product_id = p.id
+                            AND v.deleted_at IS NULL
+                        ORDER BY v.position, v.id
+                    ))), '[]')
+                FROM products p
+                WHERE p.book_id = $1 AND p.id = ANY($5::uuid[]) AND p.deleted_at IS NULL
+            ) AS products,
+            ARRAY(
+                SELECT p.sku FROM products p
+                WHERE p.book_id = $1 AND p.sku = ANY($6::text[]) AND p.deleted_at IS NULL
+                    AND p.id IS DISTINCT FROM $7
+            ) AS product_skus,
+            ARRAY(
+                SELECT v.sku FROM variants v
+                WHERE v.book_id = $1 AND v.sku = ANY($6::text[]) AND v.deleted_at IS NULL
+                    AND v.id <> ALL($8::uuid[])
+            ) AS variant_skus,
+            (
+                SELECT p.name FROM components c
+                JOIN products p ON p.book_id = c.book_id AND p.id = c.product_id
+                WHERE c.book_id = $1 AND c.variant_id = ANY($8::uuid[]) AND p.deleted_at IS NULL
+                ORDER BY p.id LIMIT 1
+            ) AS bundle
+"""
+
+
+async def find_facts(db: Db, book_id: UUID, named: Named) -> Facts:
+    """What the book has of what is named."""
+    row = await db.fetchrow(
+        _FACTS,
+        book_id,
+        named.category_ids,
+        named.store_ids,
+        named.group_ids,
+        named.product_ids,
+        named.skus,
+        named.own_product,
+        named.own_variants,
+    )
+    assert row is not None, "there is always one row"  # noqa: S101
+    return Facts(
+        currency=row["currency"],
+        categories=frozenset(row["categories"]),
+        stores=frozenset(row["stores"]),
+        groups=frozenset(row["groups"]),
+        products={one.id: one for one in _contained(row["products"])},
+        product_skus=frozenset(row["product_skus"]),
+        variant_skus=frozenset(row["variant_skus"]),
+        bundle=row["bundle"],
+    )

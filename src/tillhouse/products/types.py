@@ -1,0 +1,311 @@
+"""What the routes of products, variants, categories and modifiers take and answer."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.money import Amount
+from tillhouse.kit.values import Moment, Search
+from tillhouse.products.values import (
+    Description,
+    ImageUrl,
+    Label,
+    Price,
+    Quantity,
+    Rate,
+    Sku,
+    Threshold,
+    Unit,
+)
+
+ProductType = Literal["simple", "variable", "bundle", "service"]
+StockPolicy = Literal["deny", "allow"]
+
+VARIANTS_MAX = 100
+GROUPS_MAX = 50
+OPTIONS_MAX = 200
+COMPONENTS_MAX = 100
+PRICES_MAX = 200
+POSITION_MAX = 1_000_000
+
+Position = Annotated[int, Meta(ge=0, le=POSITION_MAX)]
+Choices = Annotated[int, Meta(ge=0, le=OPTIONS_MAX)]
+ChoicesMax = Annotated[int, Meta(ge=1, le=OPTIONS_MAX)]
+PageNumber = Annotated[int, Meta(ge=1, le=1_000_000)]
+PageSize = Annotated[int, Meta(ge=1, le=100)]
+
+
+class NewStorePrice(msgspec.Struct, forbid_unknown_fields=True):
+    """What a variant costs in one store."""
+
+    store_id: UUID
+    price: Price
+
+
+Prices = Annotated[list[NewStorePrice], Meta(max_length=PRICES_MAX)]
+
+
+class NewVariant(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A variant to be made."""
+
+    name: Label
+    sku: Sku | None = None
+    # Null: the product's.
+    price: Price | None = None
+    image_url: ImageUrl | None = None
+    is_active: bool = True
+    tracks_stock: bool = False
+    # Null: as the business says.
+    stock_policy: StockPolicy | None = None
+    low_stock_threshold: Threshold | None = None
+    # Null: after those that are there.
+    position: Position | None = None
+    prices: Prices = []
+
+
+class VariantPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a variant; what is absent stays."""
+
+    name: Label | UnsetType = UNSET
+    sku: Sku | UnsetType | None = UNSET
+    price: Price | UnsetType | None = UNSET
+    image_url: ImageUrl | UnsetType | None = UNSET
+    is_active: bool | UnsetType = UNSET
+    tracks_stock: bool | UnsetType = UNSET
+    stock_policy: StockPolicy | UnsetType | None = UNSET
+    low_stock_threshold: Threshold | UnsetType | None = UNSET
+    position: Position | UnsetType = UNSET
+    prices: Prices | UnsetType = UNSET
+
+
+class NewComponent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What a bundle contains, and how much of it."""
+
+    product_id: UUID
+    # May be left out where the product has one variant.
+    variant_id: UUID | None = None
+    quantity: Quantity = msgspec.field(default_factory=lambda: Quantity(1))
+
+
+Components = Annotated[list[NewComponent], Meta(max_length=COMPONENTS_MAX)]
+GroupIds = Annotated[list[UUID], Meta(max_length=GROUPS_MAX)]
+
+
+class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A product to be made."""
+
+    name: Label
+    base_price: Price
+    # Null: bundle with components, variable with variants, else simple.
+    type: ProductType | None = None
+    description: Description | None = None
+    category_id: UUID | None = None
+    unit: Unit | None = None
+    sku: Sku | None = None
+    tax_rate: Rate = msgspec.field(default_factory=lambda: Rate(0))
+    image_url: ImageUrl | None = None
+    is_active: bool = True
+    is_extra_only: bool = False
+    variants: Annotated[list[NewVariant], Meta(max_length=VARIANTS_MAX)] = []
+    modifier_group_ids: GroupIds = []
+    components: Components = []
+    # Of a product without variants of its own.
+    tracks_stock: bool = False
+    stock_policy: StockPolicy | None = None
+    low_stock_threshold: Threshold | None = None
+    prices: Prices = []
+
+
+class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a product; what is absent stays, and a list replaces the list."""
+
+    name: Label | UnsetType = UNSET
+    base_price: Price | UnsetType = UNSET
+    type: ProductType | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    category_id: UUID | UnsetType | None = UNSET
+    unit: Unit | UnsetType | None = UNSET
+    sku: Sku | UnsetType | None = UNSET
+    tax_rate: Rate | UnsetType = UNSET
+    image_url: ImageUrl | UnsetType | None = UNSET
+    is_active: bool | UnsetType = UNSET
+    is_extra_only: bool | UnsetType = UNSET
+    modifier_group_ids: GroupIds | UnsetType = UNSET
+    components: Components | UnsetType = UNSET
+    # Of a product without variants of its own.
+    tracks_stock: bool | UnsetType = UNSET
+    stock_policy: StockPolicy | UnsetType | None = UNSET
+    low_stock_threshold: Threshold | UnsetType | None = UNSET
+    prices: Prices | UnsetType = UNSET
+
+
+class StorePrice(msgspec.Struct, frozen=True, rename="camel"):
+    """What a variant costs in one store."""
+
+    store_id: UUID
+    price: Decimal
+
+
+class Variant(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A variant as its product shows it."""
+
+    id: UUID
+    name: str
+    sku: str | None
+    price: Decimal | None
+    image_url: str | None
+    is_active: bool
+    # Whether it stands for a product without variants.
+    is_implicit: bool
+    tracks_stock: bool
+    stock_policy: StockPolicy | None
+    low_stock_threshold: Decimal | None
+    position: int
+    prices: list[StorePrice]
+
+
+class VariantShown(Variant, frozen=True, rename="camel", kw_only=True):
+    """A variant by itself."""
+
+    product_id: UUID
+    updated_at: Timestamp
+
+
+class ModifierOption(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A choice, and what it adds to the price."""
+
+    id: UUID
+    name: str
+    price_delta: Decimal
+    is_active: bool
+
+
+class Modifiers(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A group of choices as its products show it."""
+
+    id: UUID
+    name: str
+    min_choices: int
+    # Null: as many as there are.
+    max_choices: int | None
+    options: list[ModifierOption]
+
+
+class ModifierGroup(Modifiers, frozen=True, rename="camel", kw_only=True):
+    """A group of choices by itself."""
+
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Component(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What a bundle contains, and how much of it."""
+
+    product_id: UUID
+    variant_id: UUID
+    name: str
+    quantity: Decimal
+
+
+class Product(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What is sold."""
+
+    id: UUID
+    name: str
+    type: ProductType
+    description: str | None
+    category_id: UUID | None
+    unit: str | None
+    sku: str | None
+    base_price: Decimal
+    currency: str
+    tax_rate: Decimal
+    image_url: str | None
+    is_active: bool
+    is_extra_only: bool
+    variants: list[Variant]
+    modifier_groups: list[Modifiers]
+    components: list[Component]
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class ProductFilter(msgspec.Struct):
+    """Which products, and which page of them."""
+
+    page: PageNumber = 1
+    limit: PageSize = 50
+    search: Search | None = None
+    category_id: UUID | None = None
+    type: ProductType | None = None
+    is_active: bool | None = None
+    updated_since: Moment | None = None
+
+
+class PageFilter(msgspec.Struct):
+    """Which page."""
+
+    page: PageNumber = 1
+    limit: PageSize = 50
+
+
+class NewCategory(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A category to be made."""
+
+    name: Label
+    position: Position = 0
+
+
+class CategoryPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a category; what is absent stays."""
+
+    name: Label | UnsetType = UNSET
+    position: Position | UnsetType = UNSET
+
+
+class Category(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What products are sorted into."""
+
+    id: UUID
+    name: str
+    position: int
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class NewModifierOption(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A choice to be made."""
+
+    name: Label
+    price_delta: Amount = msgspec.field(default_factory=lambda: Amount(0))
+    is_active: bool = True
+
+
+class GivenModifierOption(NewModifierOption, forbid_unknown_fields=True, kw_only=True):
+    """A choice that stays, by its id, or a new one."""
+
+    id: UUID | None = None
+
+
+class NewModifierGroup(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A group of choices to be made."""
+
+    name: Label
+    min_choices: Choices = 0
+    max_choices: ChoicesMax | None = None
+    options: Annotated[list[NewModifierOption], Meta(min_length=1, max_length=OPTIONS_MAX)]
+
+
+class ModifierGroupPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a group; the list of options replaces the list."""
+
+    name: Label | UnsetType = UNSET
+    min_choices: Choices | UnsetType = UNSET
+    max_choices: ChoicesMax | UnsetType | None = UNSET
+    options: (
+        Annotated[list[GivenModifierOption], Meta(min_length=1, max_length=OPTIONS_MAX)] | UnsetType
+    ) = UNSET

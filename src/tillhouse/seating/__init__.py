@@ -1,0 +1,1 @@
+"""Tables and the sessions of guests at them."""

@@ -1,0 +1,151 @@
+"""Tables and their sessions: set tables up, seat guests and let them go."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.partial import Gap
+from tillhouse.kit.patching import facts_of, merged
+from tillhouse.seating import rules
+from tillhouse.seating.store import sessions as session_store
+from tillhouse.seating.store import tables as table_store
+from tillhouse.seating.types import (
+    Closing,
+    NewSession,
+    NewTable,
+    Session,
+    SessionFilter,
+    SessionPatch,
+    Table,
+    TableFilter,
+    TablePatch,
+)
+from tillhouse.stores.store import stores as store_store
+from tillhouse.stores.types import Deleted
+
+
+async def list_tables(call: Call, wanted: TableFilter) -> tuple[list[Table], Meta]:
+    """One page of the tables."""
+    total = await table_store.count_tables(call.db, call.book.id, wanted.store_id)
+    found = await table_store.list_tables(call.db, call.book.id, wanted.store_id, wanted.pick())
+    return found, meta(wanted.pick(), total)
+
+
+async def show_table(call: Call, table_id: UUID) -> Table:
+    """One table."""
+    return existing(await table_store.show_table(call.db, call.book.id, table_id))
+
+
+async def create_table(call: Call, new: NewTable) -> Table:
+    """Set up a table."""
+    await _keep_store(call, new.store_id)
+    facts, table_id = facts_of(rules.TableFacts, new), new_id()
+    await table_store.insert_table(call.db, call.book.id, table_id, facts, call.now)
+    return await show_table(call, table_id)
+
+
+async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldError]:
+    """What speaks against a table, new or changed."""
+    try:
+        store_id = asked.store_id
+    except Gap:
+        return []
+    known = not store_id or await store_store.has_store(call.db, call.book.id, store_id)
+    return [] if known else [unknown("store_id", "store")]
+
+
+async def change_table(call: Call, table_id: UUID, patch: TablePatch) -> Table:
+    """Change what the patch names."""
+    await _keep_store(call, patch.store_id or None)
+    before = existing(await table_store.lock_table(call.db, call.book.id, table_id))
+    old = facts_of(rules.TableFacts, before)
+    facts = merged(old, patch)
+    if facts != old:
+        await table_store.update_table(call.db, call.book.id, table_id, facts, call.now)
+    return await show_table(call, table_id)
+
+
+async def delete_table(call: Call, table_id: UUID) -> Deleted:
+    """Take a table out of the list."""
+    existing(await table_store.lock_table(call.db, call.book.id, table_id))
+    # Asked once the table is ours: who sat down before has been waited for.
+    if await session_store.find_open_session(call.db, call.book.id, table_id):
+        raise rules.StillSeated
+    await table_store.delete_table(call.db, call.book.id, table_id, call.now)
+    return Deleted(table_id, iso(call.now))
+
+
+async def _keep_store(call: Call, store_id: UUID | None) -> None:
+    if store_id and not await store_store.lock_kept_store(call.db, call.book.id, store_id):
+        check([unknown("store_id", "store")])
+
+
+async def list_sessions(call: Call, wanted: SessionFilter) -> tuple[list[Session], Meta]:
+    """One page of the table sessions."""
+    page, place = wanted.pick(), (call.db, call.book.id)
+    row = existing(await session_store.count_sessions(*place, wanted.table_id))
+    opened, total = row["open_sessions"], row["all_sessions"]
+    if wanted.status == "open":
+        found = await session_store.list_open_sessions(*place, wanted.table_id, page)
+        return found, meta(page, opened)
+    found = await session_store.list_sessions(*place, wanted.status, wanted.table_id, page)
+    return found, meta(page, total - opened if wanted.status == "closed" else total)
+
+
+async def show_session(call: Call, session_id: UUID) -> Session:
+    """One table session."""
+    return existing(await session_store.show_session(call.db, call.book.id, session_id))
+
+
+async def open_session(call: Call, new: NewSession) -> Session:
+    """Seat guests; of two at once at one table the index lets one pass."""
+    place = (call.db, call.book.id)
+    is_active = await table_store.update_table_sessions(*place, new.table_id)
+    if is_active is None:
+        check([unknown("table_id", "table")])
+    if not is_active:
+        raise rules.OutOfUse
+    session_id = new_id()
+    if not await session_store.insert_session(
+        *place, session_id, new.table_id, new.covers, call.now
+    ):
+        other = await session_store.find_open_session(*place, new.table_id)
+        raise rules.already_open(other) if other else Conflict
+    return await show_session(call, session_id)
+
+
+async def session_faults(call: Call, new: NewSession) -> list[FieldError]:
+    """What speaks against seating guests there."""
+    try:
+        table_id = new.table_id
+    except Gap:
+        return []
+    known = await table_store.has_table(call.db, call.book.id, table_id)
+    return [] if known else [unknown("table_id", "table")]
+
+
+async def change_session(call: Call, session_id: UUID, patch: SessionPatch) -> Session:
+    """Change how many guests there are."""
+    status = existing(await session_store.lock_session(call.db, call.book.id, session_id))
+    if status == "closed":
+        raise rules.SessionClosed
+    before = await show_session(call, session_id)
+    covers = merged(facts_of(rules.SessionFacts, before), patch).covers
+    if covers != before.covers:
+        await session_store.update_covers(call.db, call.book.id, session_id, covers, call.now)
+    return await show_session(call, session_id)
+
+
+async def close_session(call: Call, session_id: UUID, how: Closing) -> Session:
+    """Let guests go; closing twice is closing once."""
+    place = (call.db, call.book.id, session_id)
+    if existing(await session_store.lock_session(*place)) == "open":
+        # Asked once the session is ours: an order that was on its way has been waited for.
+        unpaid = await session_store.count_unpaid(*place)
+        if unpaid and not how.force:
+            raise rules.still_owed(unpaid, await show_session(call, session_id))
+        await session_store.end_session(*place, call.now)
+    return await show_session(call, session_id)

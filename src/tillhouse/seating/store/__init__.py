@@ -1,0 +1,1 @@
+"""The statements on tables and sessions."""

@@ -1,0 +1,178 @@
+"""Stock: adjust, count, transfer, and look."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Clockwork, KeyCaller, UserCaller
+from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.partial import Gap
+from tillhouse.stock import rules
+from tillhouse.stock.facts import Facts, Move, Moved, Place
+from tillhouse.stock.store import levels as store
+from tillhouse.stock.store.facts import find_facts
+from tillhouse.stock.store.moves import count_moves, list_moves
+from tillhouse.stock.store.moving import insert_levels, record_moves
+from tillhouse.stock.types import (
+    LevelFilter,
+    MoveFilter,
+    NewAdjustment,
+    NewCount,
+    NewTransfer,
+    StockLevel,
+    StockLevels,
+    StockMove,
+)
+from tillhouse.webhooks.emit import emit_all
+
+
+async def list_page(call: Call, wanted: LevelFilter) -> tuple[list[StockLevel], Meta]:
+    """One page of the levels."""
+    page = Page(wanted.page, wanted.limit)
+    total = await store.count_levels(call.db, call.book.id, wanted)
+    return await store.list_levels(call.db, call.book.id, wanted, page), meta(page, total)
+
+
+async def list_moves_page(call: Call, wanted: MoveFilter) -> tuple[list[StockMove], Meta]:
+    """One page of the moves, the newest first."""
+    page = Page(wanted.page, wanted.limit)
+    total = await count_moves(call.db, call.book.id, wanted)
+    return await list_moves(call.db, call.book.id, wanted, page), meta(page, total)
+
+
+async def adjust(call: Call, new: NewAdjustment) -> StockLevel:
+    """Change what is on hand of one variant by so much."""
+    await _keep_stores(call, new.store_id)
+    facts = await _facts(call, [new], new.store_id)
+    check(rules.adjustment_faults(new, facts))
+    place = Place(new.variant_id, new.store_id)
+    await open_places(call, [place])
+    change = rules.change_of(new)
+    move = _noted(call, place, new.kind, change, new.reason, allows=new.allow_negative)
+    await _moved(call, [move], facts)
+    return (await store.list_levels_at(call.db, call.book.id, [place]))[0]
+
+
+async def adjustment_faults(call: Call, new: NewAdjustment) -> list[FieldError]:
+    """Everything that speaks against the adjustment."""
+    return rules.adjustment_faults(new, await _facts(call, [new], *_given(new, "store_id")))
+
+
+async def count(call: Call, new: NewCount) -> StockLevels:
+    """Set what is on hand to what was counted; the difference to what was thought is noted."""
+    await _keep_stores(call, new.store_id)
+    facts = await _facts(call, new.items, new.store_id)
+    check(rules.count_faults(new, facts))
+    places = [Place(item.variant_id, new.store_id) for item in new.items]
+    await open_places(call, places)
+    thought = await store.lock_on_hand(call.db, call.book.id, places)
+    counted = {Place(item.variant_id, new.store_id): item.counted for item in new.items}
+    moves = [
+        _noted(call, place, "count", counted[place] - thought[place], new.reason, allows=True)
+        for place in places
+    ]
+    await _moved(call, moves, facts)
+    return StockLevels(await store.list_levels_at(call.db, call.book.id, places))
+
+
+async def count_faults(call: Call, new: NewCount) -> list[FieldError]:
+    """Everything that speaks against the count."""
+    items = [item for given in _given(new, "items") for item in given]
+    return rules.count_faults(new, await _facts(call, items, *_given(new, "store_id")))
+
+
+async def transfer(call: Call, new: NewTransfer) -> StockLevels:
+    """Take from one place and put into another."""
+    await _keep_stores(call, new.to_store_id)
+    facts = await _facts(call, new.items, new.to_store_id, leaving=new.from_store_id)
+    check(rules.transfer_faults(new, facts))
+    moves: list[Move] = []
+    for item in new.items:
+        here = Place(item.variant_id, new.from_store_id)
+        there = Place(item.variant_id, new.to_store_id)
+        moves.append(_noted(call, here, "transfer", -item.quantity, new.reason))
+        moves.append(_noted(call, there, "transfer", Decimal(item.quantity), new.reason))
+    places = list(dict.fromkeys(Place(move.variant_id, move.store_id) for move in moves))
+    await open_places(call, places)
+    await _moved(call, moves, facts)
+    return StockLevels(await store.list_levels_at(call.db, call.book.id, places))
+
+
+async def transfer_faults(call: Call, new: NewTransfer) -> list[FieldError]:
+    """Everything that speaks against the transfer."""
+    items = [item for given in _given(new, "items") for item in given]
+    leaving = next(iter(_given(new, "from_store_id")), None)
+    facts = await _facts(call, items, *_given(new, "to_store_id"), leaving=leaving)
+    return rules.transfer_faults(new, facts)
+
+
+async def open_places(call: Call, places: Sequence[Place]) -> None:
+    """Make the levels that are missing, at zero, so that a move finds them."""
+    await insert_levels(call.db, call.book.id, call.now, [(new_id(), place) for place in places])
+
+
+def actor(call: Call) -> dict[str, Any]:
+    """The caller, as a move remembers who made it."""
+    match call.caller:
+        case KeyCaller(key_id=id_, name=name):
+            return {"type": "key", "id": id_, "name": name}
+        case UserCaller(user_id=id_, name=name):
+            return {"type": "user", "id": id_, "name": name}
+        case Clockwork(name=name):
+            return {"type": "system", "id": None, "name": name}
+
+
+async def _moved(call: Call, moves: list[Move], facts: Facts) -> list[Moved]:
+    moved = await record_moves(call.db, call.book.id, call.now, moves)
+    if shorts := rules.shorts(moved):
+        raise Refused(" ".join(one.sentence(facts.name(one.variant_id)) for one in shorts))
+    await emit_all(call, rules.events(moved, call.business_id, call.now))
+    return moved
+
+
+def _noted(
+    call: Call,
+    place: Place,
+    kind: str,
+    change: Decimal,
+    reason: str | None,
+    *,
+    allows: bool = False,
+) -> Move:
+    return Move(
+        id=new_id(),
+        variant_id=place.variant_id,
+        store_id=place.store_id,
+        kind=kind,
+        on_hand_change=change,
+        reason=reason,
+        actor=actor(call),
+        allows=allows,
+    )
+
+
+async def _keep_stores(call: Call, *stores: UUID | None) -> None:
+    """Let no store be deleted under what comes to it; one that is gone the rules refuse."""
+    named = [id_ for id_ in stores if id_ is not None]
+    if named:
+        await store.lock_kept_stores(call.db, call.book.id, named)
+
+
+async def _facts(
+    call: Call, items: Sequence[Any], *stores: UUID | None, leaving: UUID | None = None
+) -> Facts:
+    variants = [variant for item in items for variant in _given(item, "variant_id")]
+    named = [id_ for id_ in stores if id_ is not None]
+    return await find_facts(call.db, call.book.id, variants, named, leaving)
+
+
+def _given(body: Any, name: str) -> list[Any]:
+    """A field's value, or nothing where it is wrong."""
+    with suppress(Gap):
+        return [getattr(body, name)]
+    return []

@@ -1,0 +1,180 @@
+"""What may be moved, which thresholds a move crosses, and what there was too little of."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError
+from tillhouse.kit.partial import Gap, faults
+from tillhouse.stock.facts import Facts, Moved
+from tillhouse.stock.types import (
+    NewAdjustment,
+    NewCount,
+    NewCountItem,
+    NewTransfer,
+    NewTransferItem,
+)
+from tillhouse.webhooks.catalogue import ChangeData
+
+LOW = "inventory.low_stock"
+OUT = "inventory.out_of_stock"
+
+
+class Short(msgspec.Struct, frozen=True):
+    """A variant of which more was asked for than there is."""
+
+    variant_id: UUID
+    store_id: UUID | None
+    requested: Decimal
+    available: Decimal
+
+    def sentence(self, name: str | None = None) -> str:
+        """What to tell whoever asked; by its name, where that is known."""
+        what = f"{name} (variant {self.variant_id})" if name else f"variant {self.variant_id}"
+        return (
+            f"There is not enough of {what}: "
+            f"{plain(self.requested)} requested, {plain(self.available)} available."
+        )
+
+
+def shorts(moved: Iterable[Moved]) -> list[Short]:
+    """What was to be moved and was not."""
+    return [
+        Short(one.variant_id, one.store_id, -one.change, one.available)
+        for one in moved
+        if not one.is_moved
+    ]
+
+
+def crossings(one: Moved) -> Iterator[str]:
+    """The events that a move fires: down to the threshold from above it, down to nothing."""
+    after = one.available
+    before = after - one.change
+    if one.threshold is not None and after <= one.threshold < before:
+        yield LOW
+    if after <= 0 < before:
+        yield OUT
+
+
+def events(
+    moved: Iterable[Moved], business_id: UUID, now: datetime
+) -> list[tuple[str, ChangeData]]:
+    """The events of all that was moved, with what they carry."""
+    return [
+        (event, _data(event, one, business_id, now))
+        for one in moved
+        if one.is_moved
+        for event in crossings(one)
+    ]
+
+
+def _data(event: str, one: Moved, business_id: UUID, now: datetime) -> ChangeData:
+    return ChangeData(
+        business_id=business_id,
+        event_type=event.replace(".", "_").upper(),
+        entity_type="variant",
+        entity_id=one.variant_id,
+        store_id=one.store_id,
+        metadata={
+            "productId": one.product_id,
+            "variantId": one.variant_id,
+            "available": one.available,
+            "threshold": one.threshold,
+            "onHand": one.on_hand,
+            "reserved": one.reserved,
+        },
+        occurred_at=iso(now),
+    )
+
+
+def plain(quantity: Decimal) -> str:
+    """A quantity as people write it: 2.500 is 2.5."""
+    text = f"{quantity:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def adjustment_faults(new: NewAdjustment, facts: Facts) -> list[FieldError]:
+    """What speaks against an adjustment."""
+    return faults(
+        lambda: _variant_errors(new, "", facts),
+        lambda: _store_errors(new.store_id, "store_id", facts),
+        lambda: _sign_errors(new),
+    )
+
+
+def count_faults(new: NewCount, facts: Facts) -> list[FieldError]:
+    """What speaks against a count."""
+    return faults(
+        lambda: _store_errors(new.store_id, "store_id", facts),
+        *_item_rules(new, facts),
+        lambda: _twice_errors(new),
+    )
+
+
+def transfer_faults(new: NewTransfer, facts: Facts) -> list[FieldError]:
+    """What speaks against a transfer."""
+    return faults(
+        lambda: _store_errors(new.from_store_id, "from_store_id", facts),
+        lambda: _store_errors(new.to_store_id, "to_store_id", facts),
+        lambda: _way_errors(new),
+        *_item_rules(new, facts),
+    )
+
+
+Rule = Callable[[], Iterable[FieldError]]
+
+
+def _item_rules(new: NewCount | NewTransfer, facts: Facts) -> list[Rule]:
+    def rule(place: int, item: NewCountItem | NewTransferItem) -> Rule:
+        return lambda: _variant_errors(item, f"items[{place}].", facts)
+
+    try:
+        return [rule(place, item) for place, item in enumerate(new.items)]
+    except Gap:
+        return []
+
+
+def _variant_errors(
+    item: NewAdjustment | NewCountItem | NewTransferItem, path: str, facts: Facts
+) -> Iterator[FieldError]:
+    found = facts.items.get(item.variant_id)
+    if found is None:
+        yield FieldError(path + "variant_id", "is no variant of this book")
+    elif not found.tracks_stock:
+        yield FieldError(
+            path + "variant_id", "doesn't keep stock: set its tracks_stock to true first"
+        )
+
+
+def _store_errors(store_id: UUID | None, field: str, facts: Facts) -> Iterator[FieldError]:
+    if store_id is not None and store_id not in facts.stores:
+        yield FieldError(field, "is no store of this book")
+
+
+def _sign_errors(new: NewAdjustment) -> Iterator[FieldError]:
+    if new.kind != "adjustment" and new.quantity < 0:
+        yield FieldError("quantity", f"must be more than 0: {new.kind} tells the direction")
+
+
+def _twice_errors(new: NewCount) -> Iterator[FieldError]:
+    seen: set[UUID] = set()
+    for place, item in enumerate(new.items):
+        with suppress(Gap):
+            if item.variant_id in seen:
+                yield FieldError(f"items[{place}].variant_id", "is counted twice")
+            seen.add(item.variant_id)
+
+
+def _way_errors(new: NewTransfer) -> Iterator[FieldError]:
+    if new.from_store_id == new.to_store_id:
+        yield FieldError("to_store_id", "must be another place than from_store_id")
+
+
+def change_of(new: NewAdjustment) -> Decimal:
+    """By how much an adjustment changes what is on hand."""
+    return -new.quantity if new.kind == "waste" else Decimal(new.quantity)

@@ -1,0 +1,49 @@
+"""What the rules of moving stock need to know."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db
+from tillhouse.stock.facts import Facts, Item
+
+_items = msgspec.json.Decoder(list[Item]).decode
+
+
+async def find_facts(
+    db: Db,
+    book_id: UUID,
+    variants: Sequence[UUID],
+    stores: Sequence[UUID],
+    leaving: UUID | None,
+) -> Facts:
+    """What the book has of these variants and stores.
+
+    A store that is gone counts as long as it is left: an order that was cancelled afterwards gave
+    its stock back to where it was sold, and that must not lie there for ever.
+    """
+    row = await db.fetchrow(
+        """
+        SELECT (
+            SELECT json_agg(json_build_object('id', v.id, 'tracks_stock', v.tracks_stock,
+                'name', CASE WHEN v.is_implicit THEN p.name ELSE p.name || ', ' || v.name END))
+            FROM variants v JOIN products p ON p.book_id = $1 AND p.id = v.product_id
+            WHERE v.book_id = $1 AND v.id = ANY($2) AND v.deleted_at IS NULL
+                AND p.deleted_at IS NULL
+        ) AS items, (
+            SELECT array_agg(s.id) FROM stores s
+            WHERE s.book_id = $1 AND s.id = ANY(array_append($3::uuid[], $4::uuid))
+                AND (s.deleted_at IS NULL OR s.id = $4::uuid AND EXISTS (
+                    SELECT FROM stock_levels l
+                    WHERE l.book_id = $1 AND l.variant_id = ANY($2) AND l.store_id = $4::uuid
+                        AND l.on_hand > 0))
+        ) AS stores
+        """,
+        book_id,
+        variants,
+        stores,
+        leaving,
+    )
+    items = _items(row["items"]) if row and row["items"] else []
+    return Facts({item.id: item for item in items}, set(row["stores"] or ()) if row else set())

@@ -1,0 +1,140 @@
+"""What the routes of stock take and answer."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.stock.values import Change, Count, Portion
+
+ITEMS_MAX = 500
+REASON_LENGTH_MAX = 500
+
+AdjustmentKind = Literal["adjustment", "purchase", "waste", "opening"]
+MoveKind = Literal[
+    "opening", "adjustment", "count", "purchase", "waste", "transfer", "sale", "reservation",
+    "release", "restore",
+]  # fmt: skip
+Reason = Annotated[str, Meta(max_length=REASON_LENGTH_MAX, examples=["Delivery of Monday"])]
+
+
+class NewAdjustment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """By how much the stock of a variant is to change, and why."""
+
+    variant_id: UUID
+    # Null: what belongs to the business as a whole.
+    store_id: UUID | None = None
+    # A purchase and an opening add, waste takes away; only an adjustment may have either sign.
+    kind: AdjustmentKind
+    quantity: Change
+    reason: Reason | None = None
+    allow_negative: bool = False
+
+
+class NewCountItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """How much of a variant somebody counted."""
+
+    variant_id: UUID
+    counted: Count
+
+
+class NewCount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What somebody counted in one place."""
+
+    store_id: UUID | None = None
+    items: Annotated[list[NewCountItem], Meta(min_length=1, max_length=ITEMS_MAX)]
+    reason: Reason | None = None
+
+
+class NewTransferItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """How much of a variant goes."""
+
+    variant_id: UUID
+    quantity: Portion
+
+
+class NewTransfer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What goes from one place to another; without a store it is the business as a whole."""
+
+    from_store_id: UUID | None = None
+    to_store_id: UUID | None = None
+    items: Annotated[list[NewTransferItem], Meta(min_length=1, max_length=ITEMS_MAX)]
+    reason: Reason | None = None
+
+
+class StockLevel(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """How much there is of a variant in one place."""
+
+    id: UUID
+    variant_id: UUID
+    product_id: UUID
+    product_name: str
+    # Null: the product has no variants of its own.
+    variant_name: str | None
+    sku: str | None
+    store_id: UUID | None
+    on_hand: Decimal
+    # Promised to scheduled orders.
+    reserved: Decimal
+    available: Decimal
+    low_stock_threshold: Decimal | None
+    is_low: bool
+    updated_at: Timestamp
+
+
+class StockLevels(msgspec.Struct, frozen=True, rename="camel"):
+    """The places that an operation changed."""
+
+    levels: list[StockLevel]
+
+
+class MoveActor(msgspec.Struct, frozen=True, rename="camel"):
+    """Who moved it."""
+
+    type: Literal["key", "user", "system"]
+    # Null: the system itself.
+    id: UUID | None
+    name: str
+
+
+class StockMove(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """One move of stock, as it was noted."""
+
+    id: UUID
+    variant_id: UUID
+    product_id: UUID
+    product_name: str
+    variant_name: str | None
+    store_id: UUID | None
+    kind: MoveKind
+    on_hand_change: Decimal
+    reserved_change: Decimal
+    order_id: UUID | None
+    reason: str | None
+    actor: MoveActor | None
+    created_at: Timestamp
+
+
+class LevelFilter(msgspec.Struct):
+    """Which levels, and which page of them."""
+
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
+    store_id: UUID | None = None
+    variant_id: UUID | None = None
+    product_id: UUID | None = None
+    low: bool | None = None
+
+
+class MoveFilter(msgspec.Struct):
+    """Which moves, and which page of them."""
+
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
+    store_id: UUID | None = None
+    variant_id: UUID | None = None
+    order_id: UUID | None = None
+    kind: MoveKind | None = None

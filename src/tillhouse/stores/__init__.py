@@ -1,0 +1,1 @@
+"""Stores and the staff of the business."""

@@ -1,0 +1,80 @@
+"""Stores and staff: make, show, change and delete."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
+from tillhouse.kit.errors import FieldError, check, existing
+from tillhouse.kit.ids import new_id
+from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.patching import facts_of, merged
+from tillhouse.stock.store.levels import has_stock
+from tillhouse.stores import rules
+from tillhouse.stores.store import staff as staff_store
+from tillhouse.stores.store import stores as store_store
+from tillhouse.stores.types import Deleted, NewStore, Paged, Staff, Store, StorePatch
+
+
+async def list_stores(call: Call, wanted: Paged) -> tuple[list[Store], Meta]:
+    """One page of the stores."""
+    total = await store_store.count_stores(call.db, call.book.id)
+    found = await store_store.list_stores(call.db, call.book.id, wanted.pick())
+    return found, meta(wanted.pick(), total)
+
+
+async def show_store(call: Call, store_id: UUID) -> Store:
+    """One store."""
+    return existing(await store_store.show_store(call.db, call.book.id, store_id))
+
+
+async def create_store(call: Call, new: NewStore) -> Store:
+    """Make a store."""
+    country = await store_store.find_country(call.db, call.business_id)
+    check(rules.store_faults(new, country))
+    facts = rules.clean_store(facts_of(rules.StoreFacts, new), country)
+    store_id = new_id()
+    await store_store.insert_store(call.db, call.book.id, store_id, facts, call.now)
+    return await show_store(call, store_id)
+
+
+async def store_faults(call: Call, asked: NewStore | StorePatch) -> list[FieldError]:
+    """What speaks against a store, new or changed."""
+    country = await store_store.find_country(call.db, call.business_id)
+    return rules.store_faults(asked, country)
+
+
+async def change_store(call: Call, store_id: UUID, patch: StorePatch) -> Store:
+    """Change what the patch names."""
+    before = existing(await store_store.lock_store(call.db, call.book.id, store_id))
+    country = await store_store.find_country(call.db, call.business_id)
+    check(rules.store_faults(patch, country))
+    old = facts_of(rules.StoreFacts, before)
+    facts = rules.clean_store(merged(old, patch), country)
+    if facts == old:
+        return before
+    await store_store.update_store(call.db, call.book.id, store_id, facts, call.now)
+    return await show_store(call, store_id)
+
+
+async def delete_store(call: Call, store_id: UUID) -> Deleted:
+    """Take a store out of the list; orders of it stay as they are."""
+    existing(await store_store.lock_store(call.db, call.book.id, store_id))
+    if await store_store.has_tables(call.db, call.book.id, store_id):
+        raise rules.HasTables
+    # Asked once the store is ours: stock that was on its way here has been waited for.
+    if await has_stock(call.db, call.book.id, store_id):
+        raise rules.HasStock
+    await store_store.delete_store(call.db, call.book.id, store_id, call.now)
+    return Deleted(store_id, iso(call.now))
+
+
+async def list_staff(call: Call, wanted: Paged) -> tuple[list[Staff], Meta]:
+    """One page of those who work for the business."""
+    total = await staff_store.count_staff(call.db, call.business_id)
+    found = await staff_store.list_staff(call.db, call.business_id, wanted.pick())
+    return found, meta(wanted.pick(), total)
+
+
+async def show_staff(call: Call, staff_id: UUID) -> Staff:
+    """One who works for the business."""
+    return existing(await staff_store.show_staff(call.db, call.business_id, staff_id))

@@ -1,0 +1,101 @@
+"""What the routes of stores and staff take and answer."""
+
+import re
+from typing import Annotated, ClassVar, cast
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.access.roles import Role
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import Page
+from tillhouse.kit.phone import PhoneText
+from tillhouse.kit.values import Name, Schema, Value, ZoneName
+
+Address = Annotated[str, Meta(max_length=500)]
+
+
+Minutes = Annotated[int, Meta(ge=0, le=1440)]
+
+
+class TimeOfDay(Value):
+    """A time of the day, `HH:MM`."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "pattern": "^(?:[01][0-9]|2[0-3]):[0-5][0-9]$",
+        "examples": ["04:00"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Between 00:00 and 23:59."""
+        if re.fullmatch("(?:[01][0-9]|2[0-3]):[0-5][0-9]", value, re.ASCII) is None:
+            raise ValueError("must be a time of the day such as 04:00")
+        return value
+
+
+class Paged(msgspec.Struct):
+    """Which page of a list."""
+
+    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
+
+    def pick(self) -> Page:
+        """The page that is asked for."""
+        return Page(self.page, self.limit)
+
+
+class Deleted(msgspec.Struct, frozen=True, rename="camel"):
+    """What is no longer in its list."""
+
+    id: UUID
+    deleted_at: Timestamp
+
+
+class NewStore(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A store to be opened; without a time zone it has the business's."""
+
+    name: Name
+    address: Address | None = None
+    phone: PhoneText | None = None
+    time_zone: ZoneName | None = None
+    day_cutoff: TimeOfDay = cast("TimeOfDay", "00:00")
+    preparation_minutes: Minutes = 20
+    is_active: bool = True
+
+
+class StorePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """What is to change of a store; what is absent stays, null clears."""
+
+    name: Name | UnsetType = UNSET
+    address: Address | UnsetType | None = UNSET
+    phone: PhoneText | UnsetType | None = UNSET
+    time_zone: ZoneName | UnsetType | None = UNSET
+    day_cutoff: TimeOfDay | UnsetType = UNSET
+    preparation_minutes: Minutes | UnsetType = UNSET
+    is_active: bool | UnsetType = UNSET
+
+
+class Store(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A store."""
+
+    id: UUID
+    name: str
+    address: str | None
+    phone: str | None
+    time_zone: str | None
+    day_cutoff: str
+    preparation_minutes: int
+    is_active: bool
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Staff(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A person who works for the business."""
+
+    id: UUID
+    name: str
+    email: str
+    role: Role
