@@ -1,6 +1,5 @@
 """One migrated database per worker, one application on it; every test brings its own business."""
 
-import asyncio
 import gc
 import os
 import tempfile
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.make import Business, Make
+from tests.waiting import ended
 from tillhouse.access.process import House
 from tillhouse.access.vault import new_master_key
 from tillhouse.app import App
@@ -138,7 +138,7 @@ async def running(settings: Settings, database_url: str, master_key: str) -> Asy
     app = App(settings, database_url, master_key)
     await app.start()
     yield app
-    await asyncio.wait_for(app.stop(), timeout=10)
+    await ended(app.stop(), within_s=10)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from tests.api import Response
 from tests.catalog.stocked import ADJUSTMENTS, COUNTS, TRANSFERS, Stock
 from tests.make import Business
+from tests.waiting import within
 
 
 @pytest.fixture
@@ -129,7 +130,7 @@ async def test_a_store_that_is_ours_alone_lets_nothing_in(
 async def _waits(sql: asyncpg.Connection) -> None:
     """Until somebody waits for a lock that this connection holds."""
     statement = "SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-    async with asyncio.timeout(10):
+    async with within(10):
         while not await sql.fetch(statement):
             # What it tells is of one moment within a transaction, unless it is told anew.
             await sql.execute("SELECT pg_stat_clear_snapshot()")

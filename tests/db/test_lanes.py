@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import asyncpg
 import pytest
+from tests.waiting import within
 
 from tillhouse.db.batcher import ITEMS_MAX, WEIGHT_MAX, Lanes
 from tillhouse.db.pool import ACQUIRE_TIMEOUT_S, FAILURES, Db, Pool
@@ -267,7 +268,7 @@ async def test_what_can_not_be_read_at_once_is_read_alone(pool: Pool) -> None:
     await altering.execute("INSERT INTO notes VALUES ('one')")
     db = pool.writer(is_brief=True)
     reading = asyncio.create_task(Lanes(pool).read(db, names, "here", ""))
-    async with asyncio.timeout(10), pool.reading() as other:
+    async with within(10), pool.reading() as other:
         while not await other.fetchval(
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
             "AND datname = current_database() AND state_change < now() - interval '0.3 s'"

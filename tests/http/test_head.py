@@ -1,6 +1,5 @@
 """HEAD: what GET would say, without its body."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from tests.api import Api, Response
 from tests.http.test_stream import Listening
 from tests.make import Business, Make
 from tests.routes.table import every, random_path
+from tests.waiting import ended
 from tillhouse.app import ROUTES
 from tillhouse.http.route import Route
 
@@ -88,7 +88,7 @@ async def test_a_stream_has_a_head_that_ends(business: Business) -> None:
     assert await opened.status() == 200
     stream: dict[str, Any] = {"accept": "text/event-stream"}
     for _ in range(3):
-        head = await asyncio.wait_for(client.request("HEAD", path, headers=stream), timeout=5)
+        head = await ended(client.request("HEAD", path, headers=stream), within_s=5)
         assert (head.status, head.body) == (200, b"")
         assert lasting(head).keys() == opened.headers.keys() - OWN
         assert head.headers["content-type"] == "text/event-stream"

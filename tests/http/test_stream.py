@@ -10,6 +10,7 @@ import pytest
 
 from tests.api import Api
 from tests.make import Business, Make
+from tests.waiting import ended, within
 from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
 from tillhouse.app import ROUTES, App
@@ -19,6 +20,7 @@ from tillhouse.settings import from_env
 
 PATH = "/v1/events/stream"
 TICKS = "/v1/ticks"
+SILENCE = "/v1/silence"
 
 
 class Listening:
@@ -76,10 +78,10 @@ class Listening:
     async def leave(self) -> None:
         """Go, and see that the server notices."""
         self._leave.set()
-        await asyncio.wait_for(self.task, timeout=30)
+        await ended(self.task, within_s=30)
 
     async def _until(self, is_so: Any) -> None:
-        async with asyncio.timeout(30):
+        async with within(30):
             while not is_so():
                 self._came.clear()
                 await self._came.wait()
@@ -201,6 +203,25 @@ async def tick(call: Call) -> Reply[int]:
     return Reply("Tick", 1)
 
 
+class Silence:
+    """A stream without events and signs of life: nothing but its caller's leave can end it."""
+
+    def __init__(self) -> None:
+        self.ended = 0
+
+    async def stream(self, call: Call) -> Stream:
+        """Wait for what never comes."""
+
+        async def pieces() -> AsyncGenerator[bytes]:
+            try:
+                await asyncio.Event().wait()
+                yield b""
+            finally:
+                self.ended += 1
+
+        return Stream(pieces(), heartbeat_s=3600)
+
+
 async def ticks(call: Call) -> Stream:
     """Nothing but signs of life."""
 
@@ -213,11 +234,20 @@ async def ticks(call: Call) -> Stream:
 
 
 @pytest.fixture
-async def ticking(database_url: str, master_key: str) -> AsyncIterator[Business]:
-    """A business at an application whose streams have a quick pulse."""
+def silence() -> Silence:
+    """A stream that stays silent."""
+    return Silence()
+
+
+@pytest.fixture
+async def ticking(database_url: str, master_key: str, silence: Silence) -> AsyncIterator[Business]:
+    """A business at an application whose streams have a quick pulse, or none."""
     quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    route = Route("GET", TICKS, tick, Scope("events:read"), stream=ticks)
-    app = App(quiet, database_url, master_key, [*ROUTES, route])
+    routes = [
+        Route("GET", TICKS, tick, Scope("events:read"), stream=ticks),
+        Route("GET", SILENCE, tick, Scope("events:read"), stream=silence.stream),
+    ]
+    app = App(quiet, database_url, master_key, [*ROUTES, *routes])
     await app.start()
     yield await Make(app, app.house).business()
     await app.stop()
@@ -236,5 +266,20 @@ async def test_a_stream_ends_when_its_caller_may_no_longer_listen(ticking: Busin
     await ticking.owner.patch(f"{path}/{keys[1]['id']}", {"scopes": ["voice:read"]}, status=200)
     await ticking.owner.post("/api/auth/logout", status=200)
     for one in opened:
-        await asyncio.wait_for(one.task, timeout=30)
+        await ended(one.task, within_s=30)
         assert one.messages[-1].get("more_body", False) is False
+
+
+async def test_a_caller_who_leaves_is_noticed_while_nothing_happens(
+    ticking: Business, silence: Silence
+) -> None:
+    """No event and no sign of life is needed to see it: the stream ends, and so do its pieces."""
+    opened = [Listening(ticking.owner, SILENCE) for _ in range(2)]
+    for one in opened:
+        assert await one.status() == 200
+        await one.heartbeats(1)
+    for left, one in enumerate(opened, 1):
+        await one.leave()
+        assert one.messages[-1].get("more_body", False) is False
+        assert silence.ended == left
+    assert not any(one.text.count("data: ") for one in opened)

@@ -8,6 +8,7 @@ import asyncpg
 import pytest
 
 from tests.messaging.line import NUMBERS, Line, later, said
+from tests.waiting import within
 from tillhouse.messaging import sending
 from tillhouse.messaging.types import Sending
 from tillhouse.messaging.worker import Postman
@@ -133,7 +134,7 @@ async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -
     message_id = await queued(line, sql)
     postman = Postman(line.house)
     postman.start()
-    async with asyncio.timeout(30):
+    async with within(30):
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no bell rings
             await asyncio.sleep(0.02)
         await postman.stop()

@@ -21,6 +21,7 @@ from tests.orders.shop import (
     variant_of,
 )
 from tests.orders.snapshot import proof
+from tests.waiting import within
 from tillhouse.access.process import House
 from tillhouse.db.bell import CHANNEL
 
@@ -235,7 +236,7 @@ async def test_whoever_sends_webhooks_is_woken(open_shop: Open, database_url: st
         await connection.add_listener(CHANNEL, lambda *_: heard.set())
         orders = done(await together(shop.ask(fee(n + 1)) for n in range(16)))
         await check_shared(shop, orders)
-        async with asyncio.timeout(10):
+        async with within(10):
             await heard.wait()
     finally:
         await connection.close()

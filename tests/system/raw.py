@@ -6,6 +6,8 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from tests.waiting import within
+
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -30,7 +32,7 @@ async def statuses(port: int, sent: bytes, within_s: float = 5.0) -> list[int]:
         got = b""
         # A server that goes on with the connection answers at once.
         with suppress(TimeoutError, OSError):
-            async with asyncio.timeout(within_s):
+            async with within(within_s):
                 while part := await reader.read(65536):
                     got += part
     return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", got)]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.cli.command import COMMAND, environment
+from tests.waiting import within
 
 READY_WITHIN_S = 60.0
 STOPPED_WITHIN_S = 30.0
@@ -79,7 +80,7 @@ class Serving:
         """Wait until it is ready."""
         assert self.process.stdout is not None
         try:
-            async with asyncio.timeout(READY_WITHIN_S):
+            async with within(READY_WITHIN_S):
                 line = await asyncio.to_thread(self.process.stdout.readline)
         except TimeoutError:
             self.kill()

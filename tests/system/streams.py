@@ -1,10 +1,11 @@
 """A stream of events on a real socket, read as it comes."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import aiohttp
+
+from tests.waiting import within
 
 PATH = "/v1/events/stream"
 WITHIN_S = 30.0
@@ -32,11 +33,11 @@ class Streaming:
 
     async def ended(self) -> None:
         """Read to a proper end: one that is cut off raises."""
-        async with asyncio.timeout(WITHIN_S):
+        async with within(WITHIN_S):
             await self._answer.content.read()
 
     async def _until(self, mark: bytes) -> None:
-        async with asyncio.timeout(WITHIN_S):
+        async with within(WITHIN_S):
             while mark not in self._text:
                 part = await self._answer.content.readany()
                 assert part, "the stream has ended"

@@ -17,6 +17,7 @@ from tests.system.client import Client, register
 from tests.system.conftest import Start
 from tests.system.proxy import Proxy, Target
 from tests.system.serving import report, until
+from tests.waiting import within
 
 HEALTH = "/v1/voice/health"
 APPS = "/api/developer/apps"
@@ -38,7 +39,7 @@ async def post_key(business: Business, name: str) -> Response | None:
 
 async def repeated(business: Business, name: str) -> Response:
     """The same request, until some process answers it."""
-    async with asyncio.timeout(20):
+    async with within(20):
         answer = await post_key(business, name)
         while answer is None:
             answer = await post_key(business, name)

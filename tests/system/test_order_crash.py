@@ -3,7 +3,6 @@
 TILLHOUSE_TEST_FUZZ=1 kills before and after every statement instead of at a few.
 """
 
-import asyncio
 import itertools
 import os
 import tempfile
@@ -25,6 +24,7 @@ from tests.system.conftest import Start
 from tests.system.proxy import Proxy, Target
 from tests.system.raw import statuses
 from tests.system.serving import report
+from tests.waiting import within
 from tillhouse.db.pool import Db
 from tillhouse.ledger.proof import prove
 
@@ -169,7 +169,7 @@ class Crashing:
 
     async def again(self, send: Send) -> Response:
         """The same request, until some process answers it."""
-        async with asyncio.timeout(20):
+        async with within(20):
             answer = None
             while answer is None:
                 with suppress(*KILLED):

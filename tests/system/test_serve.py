@@ -17,6 +17,7 @@ from tests.cli.command import Command
 from tests.system.client import Client
 from tests.system.conftest import Start
 from tests.system.serving import Serving, report, resident_bytes, until
+from tests.waiting import within
 from tests.webhooks.shop import until as looking
 from tillhouse.db.embedded import Embedded
 
@@ -87,7 +88,7 @@ async def test_a_request_in_flight_is_finished(
             assert (await reader.readline()).startswith(b"HTTP/1.1 401")
         else:
             serving.signal(signal.SIGINT)
-        async with asyncio.timeout(ENDED_WITHIN_S):
+        async with within(ENDED_WITHIN_S):
             codes.append(await serving.ended())
         writer.close()
     assert codes == [0, 0]

@@ -4,6 +4,7 @@ import asyncio
 
 from aiohttp import web
 
+from tests.waiting import within
 from tests.webhooks.receiver import Receiver
 
 
@@ -27,7 +28,7 @@ class Holding:
 
     async def until(self, count: int, within_s: float = 30.0) -> None:
         """Wait until so many requests have been held."""
-        async with asyncio.timeout(within_s):
+        async with within(within_s):
             while len(self._held) < count:
                 self._changed.clear()
                 await self._changed.wait()

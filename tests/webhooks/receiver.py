@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+from tests.waiting import within
+
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -60,7 +62,7 @@ class Receiver:
 
     async def until(self, count: int, within_s: float = 30.0) -> list[Received]:
         """Wait until so many requests came."""
-        async with asyncio.timeout(within_s):
+        async with within(within_s):
             while len(self.received) < count:
                 self._changed.clear()
                 await self._changed.wait()

@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from tests.make import Business, Make
+from tests.waiting import within
 from tillhouse.access.callers import Book
 from tillhouse.access.process import House
 from tillhouse.app import ROUTES, App
@@ -38,7 +39,7 @@ def routes() -> list[Route]:
 
 async def until(look: Callable[[], Awaitable[T | None]], within_s: float = 30.0) -> T:
     """Look until there is something to see."""
-    async with asyncio.timeout(within_s):
+    async with within(within_s):
         while not (found := await look()):  # noqa: ASYNC110 - the log rings no bell
             await asyncio.sleep(0.01)
         return found

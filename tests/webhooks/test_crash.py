@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.conftest import fresh_database
+from tests.waiting import ended
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop, routes, until
 from tests.webhooks.tls import Authority
@@ -38,7 +39,7 @@ class Killed:
         assert self._mother.stdin is not None
         assert self._mother.stdout is not None
         self._mother.stdin.write(b"another\n")
-        self._pid = int(await asyncio.wait_for(self._mother.stdout.readline(), 60))
+        self._pid = int(await ended(self._mother.stdout.readline(), 60))
 
     async def kill(self) -> None:
         """No farewell."""
@@ -69,7 +70,7 @@ async def killed(
             await process.kill()
         assert mother.stdin is not None
         mother.stdin.close()
-        await asyncio.wait_for(mother.wait(), 30)
+        await ended(mother.wait(), 30)
 
 
 async def _emit_some(shop: Shop, events: int) -> tuple[list[str], list[str]]:

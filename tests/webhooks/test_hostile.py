@@ -13,6 +13,7 @@ import aiohttp
 import psutil
 import pytest
 
+from tests.waiting import ended
 from tests.webhooks import hostile
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop
@@ -65,9 +66,9 @@ async def tricksters(authority: Authority) -> AsyncIterator[dict[str, str]]:
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None
-    yield json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
+    yield json.loads(await ended(process.stdout.readline(), 60))
     process.stdin.close()
-    await asyncio.wait_for(process.wait(), 30)
+    await ended(process.wait(), 30)
 
 
 async def _try(client: aiohttp.ClientSession, url: str) -> tuple[Outcome, float]:

@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.waiting import within
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
@@ -65,7 +66,7 @@ class SilentServer:
 
     async def until(self, count: int, within_s: float = 30.0) -> list[str]:
         """Wait until it was asked so often."""
-        async with asyncio.timeout(within_s):
+        async with within(within_s):
             while len(self.asked()) < count:  # noqa: ASYNC110 - the resolver's socket is blocking
                 await asyncio.sleep(0.01)
         return self._asked

@@ -6,6 +6,7 @@ import time
 import asyncpg
 import pytest
 
+from tests.waiting import within
 from tests.webhooks.shop import Shop, until
 from tillhouse.app import App
 from tillhouse.db.bell import (
@@ -114,7 +115,7 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
     bell = app.house.pool.bell
 
     async def until(count: int) -> None:
-        async with asyncio.timeout(3 * LONG_S):
+        async with within(3 * LONG_S):
             while await sql.fetchval(_LISTENERS) != count:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
