@@ -94,6 +94,46 @@ async def test_the_first_probe_waits_for_what_is_under_way(
     await healthy.stop()
 
 
+async def test_a_failure_halves_what_may_be_under_way(
+    sender: Shop, receiver: Receiver, authority: Authority
+) -> None:
+    """Of ten at once, one fails: nothing more begins until fewer than half of them are left."""
+    healthy = await Receiver().start(authority.server())
+    await sender.endpoint(healthy.url, events=["order.updated"])
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    # The first two may go at once, and each success allows one more.
+    for _ in range(8):
+        await sender.settled(await sender.emit())
+    held = Holding(receiver)
+    for _ in range(20):
+        await sender.emit()
+    await held.until(10)
+    assert await _under_way(sender, receiver) == 10
+    held.answer(0, 500)
+
+    async def has_failed() -> bool:
+        return (await sender.read(endpoint_id))["failureCount"] == 1
+
+    await until(has_failed)
+    # Five may be under way now, and one more with each success.
+    for number in (1, 2, 3):
+        assert await _under_way(sender, receiver) == 10 - number
+        held.answer(number, 200)
+        await sender.settled(receiver.received[8 + number].event_id)
+    await held.until(12)
+    assert await _under_way(sender, receiver) == 8
+    held.answer_rest(200)
+    assert all(each["status"] == "delivered" for each in await _all_over(sender, endpoint_id))
+    await healthy.stop()
+
+
+async def _under_way(shop: Shop, receiver: Receiver) -> int:
+    """How many attempts are held, after two more claims of what is due."""
+    for _ in range(2):
+        await shop.settled(await shop.emit("order.updated"))
+    return receiver.under_way
+
+
 async def test_fifteen_failures_in_a_row_disable_the_endpoint(
     sender: Shop, receiver: Receiver
 ) -> None:
