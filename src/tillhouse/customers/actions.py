@@ -4,19 +4,13 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.customers import rules, store
-from tillhouse.customers.types import (
-    Customer,
-    CustomerFilter,
-    CustomerPatch,
-    Deleted,
-    NewCustomer,
-    Wanted,
-)
+from tillhouse.customers.types import Customer, CustomerFilter, CustomerPatch, NewCustomer, Wanted
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, meta
 from tillhouse.webhooks.emit import emit
 
 # Somebody may make, and delete, the same customer between any two looks; not for ever.
@@ -43,7 +37,7 @@ async def new_faults(call: Call, new: NewCustomer) -> list[FieldError]:
 
 async def list_page(call: Call, wanted: CustomerFilter) -> tuple[list[Customer], Meta]:
     """One page of the customers, the newest first."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     matching = await _matching(call, wanted)
     if matching.is_everybody:
         found = await store.find_newest(call.db, call.book.id, page)

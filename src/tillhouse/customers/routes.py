@@ -4,14 +4,9 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.customers import actions
-from tillhouse.customers.types import (
-    Customer,
-    CustomerFilter,
-    CustomerPatch,
-    Deleted,
-    NewCustomer,
-)
+from tillhouse.customers.types import Customer, CustomerFilter, CustomerPatch, NewCustomer
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
 
 

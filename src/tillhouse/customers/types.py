@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Email, Schema, Search, Value
 
@@ -88,18 +89,9 @@ class Customer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class Deleted(msgspec.Struct, frozen=True, rename="camel"):
-    """A customer who is no longer in the list."""
-
-    id: UUID
-    deleted_at: Timestamp
-
-
-class CustomerFilter(msgspec.Struct):
+class CustomerFilter(Paged):
     """Which customers, and which page of them."""
 
     search: Search | None = None
     email: Filter | None = None
     phone: Filter | None = None
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50

@@ -11,7 +11,6 @@ from tillhouse.developer.types import (
     App,
     AppFilter,
     AuditEvent,
-    Deleted,
     EventFilter,
     Key,
     KeyPatch,
@@ -24,6 +23,7 @@ from tillhouse.developer.types import (
     UsageRecord,
 )
 from tillhouse.http.route import Portal, Reply, Route
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
 
 

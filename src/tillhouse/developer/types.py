@@ -143,13 +143,6 @@ class Secret(msgspec.Struct, frozen=True):
     secret: str
 
 
-class Deleted(msgspec.Struct, frozen=True, rename="camel"):
-    """What is gone for good."""
-
-    id: UUID
-    deleted_at: Timestamp
-
-
 class AppFilter(msgspec.Struct):
     """Of one app, or of all."""
 

@@ -1,5 +1,7 @@
 """Pages of a list: which one is asked for, and what is told about the whole."""
 
+from typing import Annotated
+
 import msgspec
 
 PER_PAGE_MAX = 100
@@ -23,6 +25,17 @@ class Page(msgspec.Struct, frozen=True):
     def offset(self) -> int:
         """Count the rows before this page."""
         return (self.page - 1) * self.per_page
+
+
+class Paged(msgspec.Struct):
+    """The part of a query that asks for a page of a list."""
+
+    page: Annotated[int, msgspec.Meta(ge=1, le=PAGE_MAX)] = 1
+    limit: Annotated[int, msgspec.Meta(ge=1, le=PER_PAGE_MAX)] = 50
+
+    def pick(self) -> Page:
+        """The page that is asked for."""
+        return Page(self.page, self.limit)
 
 
 class Meta(msgspec.Struct, frozen=True, rename="camel"):

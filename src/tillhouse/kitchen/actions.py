@@ -27,7 +27,7 @@ from tillhouse.db.pool import FAILURES
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing, Unavailable
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, meta
 from tillhouse.kitchen import rules, store
 from tillhouse.kitchen.types import (
     STAGES,
@@ -214,7 +214,7 @@ def _change(
 
 async def list_tickets(call: Call, wanted: TicketFilter) -> tuple[list[TicketShown], Meta]:
     """The board, or the history: one page of it."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     book_id = call.book.id
     if wanted.all:
         total = await store.count_history(call.db, book_id, wanted)

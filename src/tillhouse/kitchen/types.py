@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit import text as texts
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.page import PAGE_MAX, PER_PAGE_MAX
+from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Schema, Value
 from tillhouse.messaging import types as messaging
 
@@ -127,15 +127,13 @@ class TicketItem(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     modifiers: list[str]
 
 
-class TicketFilter(msgspec.Struct, kw_only=True):
+class TicketFilter(Paged):
     """Which tickets, and which page of them."""
 
     status: Annotated[list[Stage], Meta(min_length=1)] | None = None
     station: Annotated[str, Meta(min_length=1, max_length=STATION_LENGTH_MAX)] | None = None
     store_id: UUID | None = None
     all: bool = False
-    page: Annotated[int, Meta(ge=1, le=PAGE_MAX)] = 1
-    limit: Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)] = 50
 
 
 class StageText(Value):

@@ -4,16 +4,16 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.kit.text import slug
 from tillhouse.labels import rules
 from tillhouse.labels.store import tags as tag_store
 from tillhouse.labels.store import terms as term_store
 from tillhouse.labels.types import NewTag, NewTerm, Tag, TagPatch, Term, TermPatch
-from tillhouse.stores.types import Deleted, Paged
 
 
 async def list_terms(call: Call, wanted: Paged) -> tuple[list[Term], Meta]:

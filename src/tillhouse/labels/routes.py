@@ -4,10 +4,11 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.page import Paged
 from tillhouse.labels import actions, rules
 from tillhouse.labels.types import NewTag, NewTerm, Tag, TagPatch, Term, TermPatch
-from tillhouse.stores.types import Deleted, Paged
 
 
 async def list_terms(call: Call, query: Paged) -> Reply[list[Term]]:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, meta
 from tillhouse.ledger.store import debts as store
 from tillhouse.ledger.types import Debt, DebtFilter
 
@@ -14,7 +14,7 @@ async def list_debts(call: Call, query: DebtFilter) -> tuple[list[Debt], Meta]:
     wanted = store.Wanted(
         status=query.status, customer_id=query.customer_id, order_id=query.order_id
     )
-    page = Page(query.page, query.limit)
+    page = query.pick()
     if wanted.customer_id or wanted.order_id:
         total = await store.count_debts(call.db, call.book.id, wanted)
     else:

@@ -1,25 +1,23 @@
 """What the routes of this room take and answer."""
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Literal
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import Paged
 
 DebtStatus = Literal["active", "paid", "voided", "removed"]
 
 
-class DebtFilter(msgspec.Struct):
+class DebtFilter(Paged):
     """Which debts, and which page of them."""
 
     status: DebtStatus | None = None
     customer_id: UUID | None = None
     order_id: UUID | None = None
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50
 
 
 class Debtor(msgspec.Struct, frozen=True, rename="camel"):

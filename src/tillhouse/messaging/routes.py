@@ -5,6 +5,7 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.page import Paged
 from tillhouse.messaging.actions import conversations, inbound, messages, numbers
 from tillhouse.messaging.sending import send
 from tillhouse.messaging.store.messages import show_message
@@ -13,18 +14,16 @@ from tillhouse.messaging.types import (
     ConversationFilter,
     ConversationPatch,
     Message,
-    MessageFilter,
     NewConversation,
     NewMessage,
     NewNumber,
-    NumberFilter,
     NumberShown,
     SandboxInbound,
     Sending,
 )
 
 
-async def list_numbers(call: Call, query: NumberFilter) -> Reply[list[NumberShown]]:
+async def list_numbers(call: Call, query: Paged) -> Reply[list[NumberShown]]:
     """List the numbers that the business writes from, the active one first."""
     found, page = await numbers.list_page(call, query)
     return Reply("Messaging numbers", found, meta=page)
@@ -73,9 +72,7 @@ async def change_conversation(
     return Reply("Conversation", await conversations.change(call, conversation_id, body))
 
 
-async def list_messages(
-    call: Call, conversation_id: UUID, query: MessageFilter
-) -> Reply[list[Message]]:
+async def list_messages(call: Call, conversation_id: UUID, query: Paged) -> Reply[list[Message]]:
     """List the messages of a conversation, the latest first."""
     found, page = await messages.list_page(call, conversation_id, query)
     return Reply("Messages", found, meta=page)

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit import text as texts
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.page import PAGE_MAX, PER_PAGE_MAX
+from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Schema, Value
 from tillhouse.providers.messaging.provider import Template
@@ -23,8 +23,6 @@ SECRET_LENGTH_MAX = 1000
 PARAMETERS_MAX = 20
 
 PhoneShown = Annotated[str, Meta(examples=["+2348030000000"])]
-PageNumber = Annotated[int, Meta(ge=1, le=PAGE_MAX)]
-PerPage = Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)]
 
 
 class MessageText(Value):
@@ -117,13 +115,6 @@ class NumberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class NumberFilter(msgspec.Struct, kw_only=True):
-    """Which page of the numbers."""
-
-    page: PageNumber = 1
-    limit: PerPage = 50
-
-
 class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
     """Somebody who is to be written to."""
 
@@ -167,13 +158,11 @@ class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class ConversationFilter(msgspec.Struct, kw_only=True):
+class ConversationFilter(Paged):
     """Which conversations, and which page of them."""
 
     assignee_id: UUID | None = None
     customer_id: UUID | None = None
-    page: PageNumber = 1
-    limit: PerPage = 50
 
 
 class NewTemplate(msgspec.Struct, forbid_unknown_fields=True):
@@ -207,13 +196,6 @@ class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     sent_by_id: UUID | None
     created_at: Timestamp
     updated_at: Timestamp
-
-
-class MessageFilter(msgspec.Struct, kw_only=True):
-    """Which page of a conversation."""
-
-    page: PageNumber = 1
-    limit: PerPage = 50
 
 
 class SandboxInbound(msgspec.Struct, forbid_unknown_fields=True, rename={"sender": "from"}):

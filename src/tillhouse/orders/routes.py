@@ -7,6 +7,7 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kitchen.actions import send as send_message
 from tillhouse.kitchen.types import Notification
@@ -18,7 +19,6 @@ from tillhouse.orders.receipts import actions as receipt
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.types import (
     Confirmation,
-    Deleted,
     NewOrder,
     Order,
     OrderFilter,

@@ -12,6 +12,7 @@ from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount, amount_from_wire
 from tillhouse.kit.page import Meta as PageMeta
+from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Schema, Search, Value
 from tillhouse.labels.types import TagName
 from tillhouse.products.values import Price
@@ -164,7 +165,7 @@ class StageChange(msgspec.Struct, forbid_unknown_fields=True):
     status: Stage
 
 
-class OrderFilter(msgspec.Struct, kw_only=True):
+class OrderFilter(Paged):
     """Which orders, and which page of them."""
 
     status: Annotated[list[Status], Meta(min_length=1)] | None = None
@@ -187,8 +188,6 @@ class OrderFilter(msgspec.Struct, kw_only=True):
     is_automated: bool | None = None
     channel_fulfilled: bool | None = None
     scheduled_only: bool | None = None
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50
 
 
 class Person(msgspec.Struct, frozen=True, rename="camel"):
@@ -368,13 +367,6 @@ class OrderPage(msgspec.Struct, frozen=True):
     orders: list[Order]
     meta: PageMeta
     summary: Summary
-
-
-class Deleted(msgspec.Struct, frozen=True, rename="camel"):
-    """An order that is gone."""
-
-    id: UUID
-    deleted_at: Timestamp
 
 
 class ReceiptLink(msgspec.Struct, frozen=True):

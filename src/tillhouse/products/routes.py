@@ -3,9 +3,10 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.developer.types import Deleted
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.page import Paged
 from tillhouse.products.actions import categories, modifiers, products, variants
 from tillhouse.products.types import (
     Category,
@@ -16,7 +17,6 @@ from tillhouse.products.types import (
     NewModifierGroup,
     NewProduct,
     NewVariant,
-    PageFilter,
     Product,
     ProductFilter,
     ProductPatch,
@@ -86,7 +86,7 @@ async def delete_variant(call: Call, variant_id: UUID) -> Reply[Deleted]:
     return Reply("Variant deleted", await variants.delete(call, variant_id))
 
 
-async def list_categories(call: Call, query: PageFilter) -> Reply[list[Category]]:
+async def list_categories(call: Call, query: Paged) -> Reply[list[Category]]:
     """List categories, in the business's order."""
     found, page = await categories.list_page(call, query)
     return Reply("Categories", found, meta=page)
@@ -112,7 +112,7 @@ async def delete_category(call: Call, category_id: UUID) -> Reply[Deleted]:
     return Reply("Category deleted", await categories.delete(call, category_id))
 
 
-async def list_groups(call: Call, query: PageFilter) -> Reply[list[ModifierGroup]]:
+async def list_groups(call: Call, query: Paged) -> Reply[list[ModifierGroup]]:
     """List modifier groups, the newest first."""
     found, page = await modifiers.list_page(call, query)
     return Reply("Modifier groups", found, meta=page)

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount
+from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Moment, Search
 from tillhouse.products.values import (
     Description,
@@ -35,8 +36,6 @@ POSITION_MAX = 1_000_000
 Position = Annotated[int, Meta(ge=0, le=POSITION_MAX)]
 Choices = Annotated[int, Meta(ge=0, le=OPTIONS_MAX)]
 ChoicesMax = Annotated[int, Meta(ge=1, le=OPTIONS_MAX)]
-PageNumber = Annotated[int, Meta(ge=1, le=1_000_000)]
-PageSize = Annotated[int, Meta(ge=1, le=100)]
 
 
 class NewStorePrice(msgspec.Struct, forbid_unknown_fields=True):
@@ -234,23 +233,14 @@ class Product(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class ProductFilter(msgspec.Struct):
+class ProductFilter(Paged):
     """Which products, and which page of them."""
 
-    page: PageNumber = 1
-    limit: PageSize = 50
     search: Search | None = None
     category_id: UUID | None = None
     type: ProductType | None = None
     is_active: bool | None = None
     updated_since: Moment | None = None
-
-
-class PageFilter(msgspec.Struct):
-    """Which page."""
-
-    page: PageNumber = 1
-    limit: PageSize = 50
 
 
 class NewCategory(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -8,25 +8,20 @@ from msgspec import UNSET
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, meta
 from tillhouse.kit.partial import Gap
 from tillhouse.promotions import terms as rules
 from tillhouse.promotions.facts import Business, Terms
 from tillhouse.promotions.store import promotions as store
-from tillhouse.promotions.types import (
-    NewPromotion,
-    Promotion,
-    PromotionDeleted,
-    PromotionFilter,
-    PromotionPatch,
-)
+from tillhouse.promotions.types import NewPromotion, Promotion, PromotionFilter, PromotionPatch
 
 
 async def list_page(call: Call, wanted: PromotionFilter) -> tuple[list[Promotion], Meta]:
     """One page of the promotions."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     total = await store.count_promotions(call.db, call.book.id, wanted)
     return await store.list_promotions(call.db, call.book.id, wanted, page), meta(page, total)
 
@@ -73,11 +68,11 @@ async def patch_faults(call: Call, promotion_id: UUID, patch: PromotionPatch) ->
     return rules.terms_faults(patch, terms, business, used)
 
 
-async def delete(call: Call, promotion_id: UUID) -> PromotionDeleted:
+async def delete(call: Call, promotion_id: UUID) -> Deleted:
     """Take a promotion from every list; orders that have it keep it."""
     if not await store.delete_promotion(call.db, call.book.id, promotion_id, call.now):
         raise Missing
-    return PromotionDeleted(promotion_id, iso(call.now))
+    return Deleted(promotion_id, iso(call.now))
 
 
 async def _lock(call: Call, promotion_id: UUID) -> tuple[Terms, int]:

@@ -4,15 +4,10 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
 from tillhouse.promotions import actions
-from tillhouse.promotions.types import (
-    NewPromotion,
-    Promotion,
-    PromotionDeleted,
-    PromotionFilter,
-    PromotionPatch,
-)
+from tillhouse.promotions.types import NewPromotion, Promotion, PromotionFilter, PromotionPatch
 
 
 async def list_all(call: Call, query: PromotionFilter) -> Reply[list[Promotion]]:
@@ -46,7 +41,7 @@ async def patch_faults(call: Call, promotion_id: UUID, body: PromotionPatch) -> 
     return await actions.patch_faults(call, promotion_id, body)
 
 
-async def delete(call: Call, promotion_id: UUID) -> Reply[PromotionDeleted]:
+async def delete(call: Call, promotion_id: UUID) -> Reply[Deleted]:
     """Delete a promotion; orders that have it keep it."""
     return Reply("Promotion deleted", await actions.delete(call, promotion_id))
 

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import AMOUNT_LIMIT, Amount, amount_from_wire
+from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Name, Schema
 from tillhouse.promotions.facts import PromotionScope, PromotionType
 from tillhouse.stores.types import TimeOfDay
@@ -114,16 +115,7 @@ class Promotion(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class PromotionDeleted(msgspec.Struct, frozen=True, rename="camel"):
-    """A promotion that is gone from every list."""
-
-    id: UUID
-    deleted_at: Timestamp
-
-
-class PromotionFilter(msgspec.Struct):
+class PromotionFilter(Paged):
     """Which promotions, and which page of them."""
 
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50
     is_active: bool | None = None

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, meta
@@ -24,7 +25,6 @@ from tillhouse.seating.types import (
     TablePatch,
 )
 from tillhouse.stores.store import stores as store_store
-from tillhouse.stores.types import Deleted
 
 
 async def list_tables(call: Call, wanted: TableFilter) -> tuple[list[Table], Meta]:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
 from tillhouse.seating import actions
 from tillhouse.seating.types import (
@@ -17,7 +18,6 @@ from tillhouse.seating.types import (
     TableFilter,
     TablePatch,
 )
-from tillhouse.stores.types import Deleted
 
 
 async def list_tables(call: Call, query: TableFilter) -> Reply[list[Table]]:

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Label
-from tillhouse.stores.types import Paged
 
 Heads = Annotated[int, Meta(ge=1, le=1000)]
 

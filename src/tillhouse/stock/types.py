@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import Paged
 from tillhouse.stock.values import Change, Count, Portion
 
 ITEMS_MAX = 500
@@ -118,22 +119,18 @@ class StockMove(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     created_at: Timestamp
 
 
-class LevelFilter(msgspec.Struct):
+class LevelFilter(Paged):
     """Which levels, and which page of them."""
 
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50
     store_id: UUID | None = None
     variant_id: UUID | None = None
     product_id: UUID | None = None
     low: bool | None = None
 
 
-class MoveFilter(msgspec.Struct):
+class MoveFilter(Paged):
     """Which moves, and which page of them."""
 
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50
     store_id: UUID | None = None
     variant_id: UUID | None = None
     order_id: UUID | None = None

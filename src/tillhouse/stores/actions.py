@@ -4,15 +4,16 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.stock.store.levels import has_stock
 from tillhouse.stores import rules
 from tillhouse.stores.store import staff as staff_store
 from tillhouse.stores.store import stores as store_store
-from tillhouse.stores.types import Deleted, NewStore, Paged, Staff, Store, StorePatch
+from tillhouse.stores.types import NewStore, Staff, Store, StorePatch
 
 
 async def list_stores(call: Call, wanted: Paged) -> tuple[list[Store], Meta]:

@@ -4,9 +4,11 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.page import Paged
 from tillhouse.stores import actions
-from tillhouse.stores.types import Deleted, NewStore, Paged, Staff, Store, StorePatch
+from tillhouse.stores.types import NewStore, Staff, Store, StorePatch
 
 
 async def list_stores(call: Call, query: Paged) -> Reply[list[Store]]:

@@ -9,7 +9,6 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.access.roles import Role
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.page import Page
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Name, Schema, Value, ZoneName
 
@@ -33,24 +32,6 @@ class TimeOfDay(Value):
         if re.fullmatch("(?:[01][0-9]|2[0-3]):[0-5][0-9]", value, re.ASCII) is None:
             raise ValueError("must be a time of the day such as 04:00")
         return value
-
-
-class Paged(msgspec.Struct):
-    """Which page of a list."""
-
-    page: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
-    limit: Annotated[int, Meta(ge=1, le=100)] = 50
-
-    def pick(self) -> Page:
-        """The page that is asked for."""
-        return Page(self.page, self.limit)
-
-
-class Deleted(msgspec.Struct, frozen=True, rename="camel"):
-    """What is no longer in its list."""
-
-    id: UUID
-    deleted_at: Timestamp
 
 
 class NewStore(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -7,6 +7,7 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError
 from tillhouse.webhooks import samples, stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
@@ -15,7 +16,6 @@ from tillhouse.webhooks.stream import SentEvent, StreamFilter
 from tillhouse.webhooks.types import (
     AppChoice,
     AppFilter,
-    Deleted,
     Delivery,
     DeliveryFilter,
     DeliveryWithAttempts,

@@ -84,13 +84,6 @@ class Endpoint(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
-class Deleted(msgspec.Struct, frozen=True, rename="camel"):
-    """An endpoint that is gone."""
-
-    id: UUID
-    deleted_at: Timestamp
-
-
 class Preview(msgspec.Struct, frozen=True):
     """The start of a payload."""
 

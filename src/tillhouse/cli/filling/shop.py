@@ -14,6 +14,7 @@ from tillhouse.cli.filling import names
 from tillhouse.cli.filling.store import list_goods
 from tillhouse.cli.output import CommandError
 from tillhouse.kit.ids import new_id, public_reference
+from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Email, Name, NewPassword
 from tillhouse.labels.actions import tag_ids
 from tillhouse.orders.recording.facts import Facts, ProductFacts, VariantFacts
@@ -23,7 +24,7 @@ from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
 from tillhouse.products.values import Label, Price, Rate, Sku
 from tillhouse.stores import actions as store_actions
-from tillhouse.stores.types import NewStore, Paged
+from tillhouse.stores.types import NewStore
 from tillhouse.webhooks.emit import source
 
 _ALL = Paged(limit=100)

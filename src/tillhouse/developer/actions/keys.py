@@ -14,17 +14,10 @@ from tillhouse.access.rules import check_step_up
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as app_store
 from tillhouse.developer.store import keys as store
-from tillhouse.developer.types import (
-    Deleted,
-    Environment,
-    Key,
-    KeyPatch,
-    KeyWithSecret,
-    NewKey,
-    Secret,
-)
+from tillhouse.developer.types import Environment, Key, KeyPatch, KeyWithSecret, NewKey, Secret
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.partial import Gap

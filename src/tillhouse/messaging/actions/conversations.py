@@ -8,7 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.store import conversations as store
@@ -44,7 +44,7 @@ def _faults(new: NewConversation, country: str) -> list[FieldError]:
 
 async def list_page(call: Call, wanted: ConversationFilter) -> tuple[list[Conversation], Meta]:
     """One page, the latest message first."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     total = await store.count_conversations(call.db, call.book.id, wanted)
     found = await store.list_conversations(call.db, call.book.id, call.now, wanted, page)
     return found, meta(page, total)

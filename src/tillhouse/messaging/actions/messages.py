@@ -9,22 +9,14 @@ from tillhouse.access.callers import UserCaller
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.delivery import tidings
 from tillhouse.messaging.sending import GRACE
 from tillhouse.messaging.store import conversations
 from tillhouse.messaging.store import messages as store
-from tillhouse.messaging.types import (
-    DeliveryStatus,
-    Draft,
-    Message,
-    MessageFilter,
-    NewMessage,
-    Number,
-    Sending,
-)
+from tillhouse.messaging.types import DeliveryStatus, Draft, Message, NewMessage, Number, Sending
 from tillhouse.providers.messaging import sandbox
 from tillhouse.providers.messaging.provider import Outcome, Template
 from tillhouse.webhooks.catalogue import MessageSent
@@ -144,11 +136,9 @@ async def show(call: Call, message_id: UUID) -> Message:
     return message
 
 
-async def list_page(
-    call: Call, conversation_id: UUID, wanted: MessageFilter
-) -> tuple[list[Message], Meta]:
+async def list_page(call: Call, conversation_id: UUID, wanted: Paged) -> tuple[list[Message], Meta]:
     """One page of a conversation, the latest message first."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     total = await store.count_messages(call.db, call.book.id, conversation_id)
     if total is None:
         raise Missing

@@ -8,12 +8,12 @@ from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
 from tillhouse.messaging.credentials import Credentials
 from tillhouse.messaging.store import numbers as store
-from tillhouse.messaging.types import NewNumber, NumberFilter, NumberShown
+from tillhouse.messaging.types import NewNumber, NumberShown
 from tillhouse.providers.messaging import sandbox
 
 
@@ -25,9 +25,9 @@ async def open_sandbox(db: Db, book_id: UUID, now: datetime) -> UUID | None:
     return number_id if is_new else None
 
 
-async def list_page(call: Call, wanted: NumberFilter) -> tuple[list[NumberShown], Meta]:
+async def list_page(call: Call, wanted: Paged) -> tuple[list[NumberShown], Meta]:
     """One page of the numbers of the book, the active one first."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     total = await store.count_numbers(call.db, call.book.id)
     rows = await store.list_numbers(call.db, call.book.id, page)
     return [NumberShown(**row) for row in rows], meta(page, total)

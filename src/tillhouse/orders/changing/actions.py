@@ -12,6 +12,7 @@ from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import Wanted
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
 from tillhouse.kit.partial import Gap
 from tillhouse.kitchen.actions import close, reopen
@@ -24,7 +25,7 @@ from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import Standing
 from tillhouse.orders.changing.store import is_customer, is_term, lock_order, update_order
 from tillhouse.orders.showing import show
-from tillhouse.orders.types import Confirmation, Deleted, Order, OrderPatch
+from tillhouse.orders.types import Confirmation, Order, OrderPatch
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all

@@ -30,7 +30,7 @@ _FEW = 2_000
 async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     """One page of the orders that fit, and the figures of all that do."""
     query = await _query(call, wanted)
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     row = await _figures(call, query, None if wanted.scheduled_only else page)
     summary = _summary(row)
     rows: Sequence[Record] = []

@@ -5,18 +5,18 @@ from uuid import UUID
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.developer.types import Deleted
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, Missing
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.products.store import categories as store
-from tillhouse.products.types import Category, CategoryPatch, NewCategory, PageFilter
+from tillhouse.products.types import Category, CategoryPatch, NewCategory
 
 
-async def list_page(call: Call, wanted: PageFilter) -> tuple[list[Category], Meta]:
+async def list_page(call: Call, wanted: Paged) -> tuple[list[Category], Meta]:
     """One page, in the business's order."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     total = await store.count_categories(call.db, call.book.id)
     return await store.list_categories(call.db, call.book.id, page), meta(page, total)
 

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.developer.types import Deleted
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.products.modifier_rules import group_faults
 from tillhouse.products.store import modifiers as store
 from tillhouse.products.types import (
@@ -20,13 +20,12 @@ from tillhouse.products.types import (
     ModifierOption,
     NewModifierGroup,
     NewModifierOption,
-    PageFilter,
 )
 
 
-async def list_page(call: Call, wanted: PageFilter) -> tuple[list[ModifierGroup], Meta]:
+async def list_page(call: Call, wanted: Paged) -> tuple[list[ModifierGroup], Meta]:
     """One page, the newest first."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     total = await store.count_groups(call.db, call.book.id)
     return await store.list_groups(call.db, call.book.id, page), meta(page, total)
 

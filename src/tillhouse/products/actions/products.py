@@ -3,11 +3,11 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.developer.types import Deleted
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Meta, meta
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.facts import Facts, Named
@@ -20,7 +20,7 @@ from tillhouse.webhooks.emit import emit
 
 async def list_page(call: Call, wanted: ProductFilter) -> tuple[list[Product], Meta]:
     """One page of the products that fit."""
-    page = Page(wanted.page, wanted.limit)
+    page = wanted.pick()
     query = store.ProductQuery(
         search=wanted.search,
         category_id=wanted.category_id,

@@ -13,6 +13,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book
 from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.network import Address, parse_address
@@ -25,13 +26,7 @@ from tillhouse.webhooks.store import deliveries as delivery_store
 from tillhouse.webhooks.store import endpoints as store
 from tillhouse.webhooks.store import events as event_store
 from tillhouse.webhooks.store import secrets as secret_store
-from tillhouse.webhooks.types import (
-    Deleted,
-    DeliveryWithAttempts,
-    Endpoint,
-    EndpointPatch,
-    NewEndpoint,
-)
+from tillhouse.webhooks.types import DeliveryWithAttempts, Endpoint, EndpointPatch, NewEndpoint
 
 RESOLVE_WITHIN_S = 2.0
 TEST_MESSAGE = "This is a test of your webhook endpoint."
