@@ -2,7 +2,7 @@
 
 The room of orders calls these, each inside its own transaction, and `send` after the commit:
 
-    ticket = await open_ticket(call, sale)               # or announce(call, ticket, sale.store_id)
+    ticket = await open_ticket(call, sale)
     told = await tell(call, ticket, "queued", sale)      # told.notification, told.sending
 
     moved = await move(call, ticket_id, "ready")
@@ -16,7 +16,6 @@ The room of orders calls these, each inside its own transaction, and `send` afte
     await reopen(call, order_id)                         # no longer cancelled
 """
 
-from typing import Any
 from uuid import UUID
 
 import structlog
@@ -24,11 +23,10 @@ import structlog
 from tillhouse.access.call import Call
 from tillhouse.access.process import House
 from tillhouse.db.pool import FAILURES
-from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing, Unavailable
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, meta
-from tillhouse.kitchen import rules, store
+from tillhouse.kitchen import announce, rules, store
 from tillhouse.kitchen.types import (
     STAGES,
     STATION,
@@ -50,10 +48,7 @@ from tillhouse.messaging.actions.messages import Written, write
 from tillhouse.messaging.rules import is_window_open
 from tillhouse.messaging.types import Draft, Number
 from tillhouse.providers.messaging.provider import Template
-from tillhouse.webhooks.catalogue import ChangeData
 from tillhouse.webhooks.emit import emit
-
-_ENTITY = "kitchen_ticket"
 
 log = structlog.get_logger()
 
@@ -64,18 +59,8 @@ async def open_ticket(call: Call, sale: SaleFacts, station: str = STATION) -> Ti
     place = (call.book.id, ticket.id)
     if not await store.insert_ticket(call.db, place, sale.order_id, station, call.now):
         raise rules.AlreadyInKitchen
-    await announce(call, ticket, sale.store_id)
+    await emit(call, *announce.created(call, ticket, sale.store_id))
     return ticket
-
-
-async def announce(call: Call, ticket: Ticket, store_id: UUID | None) -> None:
-    """Tell of a new ticket: for who wrote its row in a statement of its own."""
-    metadata = {"status": ticket.status, "orderId": ticket.order_id, "station": ticket.station}
-    await emit(
-        call,
-        "kitchen_ticket.created",
-        _change(call, "KITCHEN_TICKET_CREATED", ticket.id, store_id, metadata),
-    )
 
 
 async def find(call: Call, order_id: UUID, station: str = STATION) -> Ticket | None:
@@ -96,16 +81,7 @@ async def move(call: Call, ticket_id: UUID, stage: Stage) -> Moved:
         raise rules.TicketClosed
     ticket = Ticket(id=row["id"], order_id=row["order_id"], station=row["station"], status=stage)
     if row["is_moved"]:
-        metadata = {
-            "previousStatus": row["status"],
-            "status": stage,
-            "orderId": ticket.order_id,
-            "station": ticket.station,
-        }
-        change = _change(
-            call, "KITCHEN_TICKET_STATUS_UPDATED", ticket.id, row["store_id"], metadata
-        )
-        await emit(call, "kitchen_ticket.status_updated", change)
+        await emit(call, *announce.moved(call, ticket, row["store_id"], row["status"]))
     return Moved(ticket, row["status"], is_changed=row["is_moved"])
 
 
@@ -196,20 +172,6 @@ async def send(house: House, sending: Sending) -> Notification:
 
 def _not_told(reason: Reason) -> Told:
     return Told(Notification(status="skipped", reason=reason))
-
-
-def _change(
-    call: Call, kind: str, ticket_id: UUID, store_id: UUID | None, metadata: dict[str, Any]
-) -> ChangeData:
-    return ChangeData(
-        business_id=call.business_id,
-        event_type=kind,
-        entity_type=_ENTITY,
-        entity_id=ticket_id,
-        store_id=store_id,
-        metadata=metadata,
-        occurred_at=iso(call.now),
-    )
 
 
 async def list_tickets(call: Call, wanted: TicketFilter) -> tuple[list[TicketShown], Meta]:

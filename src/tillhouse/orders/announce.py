@@ -8,6 +8,8 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kitchen import announce as tickets
+from tillhouse.kitchen.types import STATION, Ticket
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import Entry
 from tillhouse.webhooks.catalogue import ChangeData, PaymentData
@@ -57,20 +59,6 @@ def paid(call: Call, subject: Subject, amount: Decimal, method: str) -> Event:
     return "payment.received", data
 
 
-def ticketed(call: Call, subject: Subject, ticket_id: UUID) -> Event:
-    """kitchen_ticket.created."""
-    data = ChangeData(
-        business_id=call.business_id,
-        event_type="KITCHEN_TICKET_CREATED",
-        entity_type="kitchen_ticket",
-        entity_id=ticket_id,
-        store_id=subject.store_id,
-        metadata={"status": "queued", "orderId": subject.id, "station": "kitchen"},
-        occurred_at=iso(call.now),
-    )
-    return "kitchen_ticket.created", data
-
-
 def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
     """Everything that a new order tells by itself."""
     order = entry.order
@@ -88,5 +76,8 @@ def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
     if sale.amount_paid:
         events.append(paid(call, subject, sale.amount_paid, order["payment_method"]))
     if order["ticket_id"]:
-        events.append(ticketed(call, subject, order["ticket_id"]))
+        ticket = Ticket(
+            id=order["ticket_id"], order_id=subject.id, station=STATION, status="queued"
+        )
+        events.append(tickets.created(call, ticket, subject.store_id))
     return events

@@ -1,0 +1,43 @@
+"""What a ticket tells the world: its events, with the data that the contract names."""
+
+from typing import Any
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
+from tillhouse.kitchen.types import Stage, Ticket
+from tillhouse.webhooks.catalogue import ChangeData
+
+Event = tuple[str, ChangeData]
+
+
+def created(call: Call, ticket: Ticket, store_id: UUID | None) -> Event:
+    """kitchen_ticket.created."""
+    metadata = {"status": ticket.status, "orderId": ticket.order_id, "station": ticket.station}
+    return _event(call, "kitchen_ticket.created", ticket, store_id, metadata)
+
+
+def moved(call: Call, ticket: Ticket, store_id: UUID | None, previous: Stage) -> Event:
+    """kitchen_ticket.status_updated."""
+    metadata = {
+        "previousStatus": previous,
+        "status": ticket.status,
+        "orderId": ticket.order_id,
+        "station": ticket.station,
+    }
+    return _event(call, "kitchen_ticket.status_updated", ticket, store_id, metadata)
+
+
+def _event(
+    call: Call, name: str, ticket: Ticket, store_id: UUID | None, metadata: dict[str, Any]
+) -> Event:
+    data = ChangeData(
+        business_id=call.business_id,
+        event_type=name.replace(".", "_").upper(),
+        entity_type="kitchen_ticket",
+        entity_id=ticket.id,
+        store_id=store_id,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+    return name, data
