@@ -21,7 +21,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) \
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --exclude-newer "1 week"
 
-.PHONY: help run test check fmt bench chaos docs lock clean
+.PHONY: help run test check fmt bench chaos docs record lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ chaos: $(DEV) ## Kill everything at random and look what was lost (ARGS="--kills
 
 docs: $(DEV) ## Write docs/openapi.json and src/tillhouse/db/schema.sql anew
 	@$(BIN)/python -m tillhouse docs
+
+record: $(DEV) ## Play the story and record the answers (ARGS="--source ../other/src")
+	@$(BIN)/python -m story tests/wire/recorded.json $(ARGS)
 
 lock: $(DEV) ## Lock the newest versions of what requirements/*.in names
 	@cd requirements && ../$(COMPILE) --upgrade run.in --output-file run.txt

@@ -1,0 +1,1 @@
+"""What the API answers on the wire, compared with a recording."""
