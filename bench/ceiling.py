@@ -116,7 +116,7 @@ class Ceiling:
     async def _place(self) -> None:
         template = next(self._templates)
         values = template.values()
-        db = Db(self._pool, write=True, is_brief=True)
+        db = Db(self._pool, write=True, commits_next=True)
         try:
             for method, sql, fills in template.statements:
                 args = [fill(values) for fill in fills]
@@ -133,7 +133,7 @@ class Ceiling:
         await receive()
         recorder = Recorder(dict(os.environ))
         app = await recorder.start()
-        self._pool, self._lanes = app.house.pool, app.house.lanes
+        self._pool, self._lanes = app.services.pool, app.services.batcher
         token = self._scene["token"]
         templates: list[Template] = []
         answers: list[Any] = []
@@ -161,12 +161,12 @@ class Ceiling:
 
 
 async def _read(db: Db, sql: str, each: Sequence[list[Any]]) -> None:
-    await db.ahead(cast("LiteralString", sql), *map(_joined, zip(*each, strict=True)))
+    await db.read_before(cast("LiteralString", sql), *map(_joined, zip(*each, strict=True)))
 
 
 async def _write(db: Db, sql: str, each: Sequence[list[Any]]) -> bool:
     """One statement for all of them: rows in JSON and arrays are joined, anything else is equal."""
-    await db.whole(cast("LiteralString", sql), *map(_joined, zip(*each, strict=True)))
+    await db.write_once(cast("LiteralString", sql), *map(_joined, zip(*each, strict=True)))
     return True
 
 

@@ -39,13 +39,13 @@ class _Overheard(Db):
         self._notes.append(Statement("fetchval", sql, args))
         return await super().fetchval(sql, *args)
 
-    async def ahead(self, sql: Any, *args: object) -> Any:
+    async def read_before(self, sql: Any, *args: object) -> Any:
         self._notes.append(Statement("ahead", sql, args))
-        return await super().ahead(sql, *args)
+        return await super().read_before(sql, *args)
 
-    async def whole(self, sql: Any, *args: object) -> Any:
+    async def write_once(self, sql: Any, *args: object) -> Any:
         self._notes.append(Statement("whole", sql, args))
-        return await super().whole(sql, *args)
+        return await super().write_once(sql, *args)
 
     async def execute(self, sql: Any, *args: object) -> str:
         self._notes.append(Statement("execute", sql, args))
@@ -67,8 +67,8 @@ class Recorder:
         assert settings.database_url
         assert settings.master_key
         self.app = App(settings, settings.database_url, settings.master_key)
-        house = await self.app.start()
-        pool, notes = house.pool, self._notes
+        services = await self.app.start()
+        pool, notes = services.pool, self._notes
         vars(pool)["writer"] = lambda **how: _Overheard(pool, notes, write=True, **how)
         vars(pool)["reader"] = lambda: _Overheard(pool, notes, write=False)
         return self.app

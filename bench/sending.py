@@ -15,13 +15,13 @@ async def main() -> None:
     settings = from_env({k: v for k, v in os.environ.items() if k.startswith("TILLHOUSE_")})
     assert settings.database_url
     assert settings.master_key
-    app = App(settings, settings.database_url, settings.master_key, works=True)
-    house = await app.start()
+    app = App(settings, settings.database_url, settings.master_key, runs_workers=True)
+    services = await app.start()
     print("ready", flush=True)
     loop = asyncio.get_running_loop()
     while await loop.run_in_executor(None, sys.stdin.readline):
         # The sender has connections of its own; the rest of the process does next to nothing.
-        print(house.pool.statements + app.sender.house.pool.statements, flush=True)
+        print(services.pool.statements + app.sender.services.pool.statements, flush=True)
     await app.stop()
 
 

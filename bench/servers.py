@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from bench.ceiling import Ceiling
-from tillhouse.access.call import Call, Visit
+from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.app import ROUTES, App
 from tillhouse.http.protocol import PatientProtocol
 from tillhouse.http.route import Open, Reply, Route, Scope
@@ -51,7 +51,7 @@ async def _starlette_echo(request: Request) -> Response:
 bare_starlette = Starlette(routes=[StarletteRoute("/v1/voice/health", _starlette_echo)])
 
 
-async def echo(visit: Visit) -> Reply[Echo]:
+async def echo(visit: AnonymousCall) -> Reply[Echo]:
     """Answer without a caller."""
     return Reply("API key is valid", Echo())
 

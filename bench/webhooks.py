@@ -20,7 +20,7 @@ from tests.webhooks.tls import Authority
 from bench import drain, weblog, world
 from bench.backlog import Process, queue_backlog
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import new_id
@@ -35,7 +35,7 @@ SINK_CLIENTS = 64
 class Scene(msgspec.Struct, kw_only=True):
     """What a measurement runs on."""
 
-    house: House
+    services: Services
     sink: Process
     sender: Process
     business: Any
@@ -55,7 +55,7 @@ class Scene(msgspec.Struct, kw_only=True):
 
 
 async def _endpoint(scene: Scene, path: str, event: str) -> None:
-    async with scene.house.pool.transaction() as db:
+    async with scene.services.pool.transaction() as db:
         row = await db.fetchrow(
             "SELECT book_id, developer_app_id FROM webhook_secrets WHERE book_id = $1",
             scene.business["test"],
@@ -87,7 +87,7 @@ async def _emit(scene: Scene, event: str) -> tuple[str, int]:
         metadata={"total": 1500, "currency": "NGN"},
         occurred_at=iso(now()),
     )
-    async with scene.house.pool.transaction() as db:
+    async with scene.services.pool.transaction() as db:
         event_id = await emit_from(db, origin, event, data, now())
     return str(event_id), time.monotonic_ns()
 
@@ -129,10 +129,10 @@ async def _steady(scene: Scene, event: str, per_second: int, seconds: float) -> 
 async def _drain(scene: Scene, event: str, count: int) -> tuple[int, float, float]:
     """A backlog that is there at once; how long until the last is received, statements each."""
     before = int(scene.sender.ask())
-    connection = await scene.house.pool.dedicated()
+    connection = await scene.services.pool.dedicated()
     ids = await queue_backlog(connection, scene.business["test"], count, event)
     await connection.close()
-    scene.house.pool.bell.ring()
+    scene.services.pool.bell.ring()
     began = time.monotonic_ns()
     got = await _received(scene, ids, 300)
     took = (max(got.values()) - began) / 1e9
@@ -178,12 +178,12 @@ async def _measure(url: str, folder: Path, options: argparse.Namespace) -> None:
     assert settings.database_url
     assert settings.master_key
     app = App(settings, settings.database_url, settings.master_key)
-    house = await app.start()
+    services = await app.start()
     sink = Process("bench.sink", str(folder / "server-1.pem"))
     sender = Process("bench.sending", environment=environment)
     context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
-    business = await world.business(house)
-    scene = Scene(house=house, sink=sink, sender=sender, business=business, context=context)
+    business = await world.business(services)
+    scene = Scene(services=services, sink=sink, sender=sender, business=business, context=context)
     try:
         await _report(scene, options)
     finally:

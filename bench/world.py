@@ -15,7 +15,7 @@ from typing import Any
 import asyncpg
 import msgspec
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.vault import new_master_key
 from tillhouse.accounts.actions import open_business
 from tillhouse.accounts.types import NewAccount
@@ -97,7 +97,7 @@ def api_key(port: int) -> str:
     return call(port, "POST", "/api/developer/api-keys", key, token)["secret"]
 
 
-async def business(house: House) -> dict[str, Any]:
+async def business(services: Services) -> dict[str, Any]:
     """A business in the database: its id and its test book."""
     new = NewAccount(
         name=Name("Ada Bench"),
@@ -105,6 +105,6 @@ async def business(house: House) -> dict[str, Any]:
         password=NewPassword(PASSWORD),
         business_name=Name("Bench"),
     )
-    async with house.pool.transaction() as db:
-        opened = await open_business(house, db, new, now())
+    async with services.pool.transaction() as db:
+        opened = await open_business(services, db, new, now())
     return {"id": opened.business_id, "test": opened.test_book_id}

@@ -7,7 +7,7 @@ from uuid import UUID
 from tests.make import Business
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
@@ -16,11 +16,11 @@ from tillhouse.kit.secrets import Environment
 
 @asynccontextmanager
 async def calling(
-    house: House, business: Business, environment: Environment = "test"
+    services: Services, business: Business, environment: Environment = "test"
 ) -> AsyncIterator[Call]:
     """The owner's call, in one of both books; committed when the block ends well."""
     business_id = UUID(business.id)
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         ids = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
         books = Books(test=ids["test"], live=ids["live"])
         owner = UserCaller(
@@ -38,7 +38,7 @@ async def calling(
         )
         yield Call(
             db=db,
-            house=house,
+            services=services,
             now=now(),
             request_id="test",
             ip="127.0.0.1",

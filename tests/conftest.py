@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.make import Business, Make
 from tests.waiting import ended
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.vault import new_master_key
 from tillhouse.app import App
 from tillhouse.db.embedded import Embedded
@@ -142,15 +142,15 @@ async def running(settings: Settings, database_url: str, master_key: str) -> Asy
 
 
 @pytest.fixture
-def house(app: App) -> House:
+def services(app: App) -> Services:
     """The tools of the application."""
-    return app.house
+    return app.services
 
 
 @pytest.fixture
-def make(app: App, house: House) -> Make:
+def make(app: App, services: Services) -> Make:
     """Makes businesses."""
-    return Make(app, house)
+    return Make(app, services)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 from tests.api import Api
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 
 PASSWORD = "correct horse battery"
@@ -81,9 +81,9 @@ class Business:
 class Make:
     """Makes businesses; each test has its own, so every test also tests isolation."""
 
-    def __init__(self, app: App, house: House) -> None:
+    def __init__(self, app: App, services: Services) -> None:
         self.app = app
-        self.house = house
+        self.services = services
         self.anybody = Api(app)
 
     async def business(self, **fields: Any) -> Business:

@@ -10,15 +10,15 @@ import msgspec
 import structlog
 
 from tillhouse import __version__
-from tillhouse.access.process import House, close_house, open_house
+from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.accounts.routes import ROUTES as ACCOUNTS
 from tillhouse.customers.routes import ROUTES as CUSTOMERS
 from tillhouse.db import statistics
-from tillhouse.db.batcher import Lanes
+from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.pool import FAILURES
 from tillhouse.developer.routes import ROUTES as DEVELOPER
+from tillhouse.http import idempotency, pages
 from tillhouse.http import log as logs
-from tillhouse.http import once, pages
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.openapi import describe
@@ -30,10 +30,10 @@ from tillhouse.labels.routes import ROUTES as LABELS
 from tillhouse.ledger.routes import ROUTES as LEDGER
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.routes import ROUTES as MESSAGING
-from tillhouse.messaging.worker import Postman
+from tillhouse.messaging.worker import MessageWorker
 from tillhouse.orders.receipts.pages import pages as order_pages
 from tillhouse.orders.routes import ROUTES as ORDERS
-from tillhouse.orders.worker import OrderWorks
+from tillhouse.orders.worker import OrderWorker
 from tillhouse.products.routes import ROUTES as PRODUCTS
 from tillhouse.promotions.routes import ROUTES as PROMOTIONS
 from tillhouse.seating.routes import ROUTES as SEATING
@@ -81,20 +81,20 @@ class App:
         master_key: str,
         routes: Sequence[Route] = ROUTES,
         *,
-        works: bool = False,
+        runs_workers: bool = False,
     ) -> None:
         # Whether this process also sends webhooks, not only answers.
-        self._works = works
+        self._runs_workers = runs_workers
         self._routes = routes
         self._settings = settings
         self._database_url = database_url
         self._master_key = master_key
-        self._house: House | None = None
+        self._services: Services | None = None
         self._api: Api | None = None
         self._chores: list[asyncio.Task[None]] = []
         self._sender: Sender | None = None
-        self._order_works: OrderWorks | None = None
-        self._postman: Postman | None = None
+        self._order_worker: OrderWorker | None = None
+        self._message_worker: MessageWorker | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop with the server."""
@@ -103,55 +103,57 @@ class App:
         elif self._api is not None:
             await self._api(scope, receive, send)
 
-    async def start(self) -> House:
+    async def start(self) -> Services:
         """Open the house and begin its chores."""
         logs.set_up(self._settings.log_level)
-        house = await open_house(self._settings, self._database_url, self._master_key)
-        self._house = house
-        house.usage.start()
-        house.pool.bell.start(house.pool.dedicated, house.pool.notify, listens=self._works)
-        await open_missing_secrets(house, now())
-        if self._works:
-            pool = await house.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
+        services = await connect_services(self._settings, self._database_url, self._master_key)
+        self._services = services
+        services.usage.start()
+        services.pool.bell.start(
+            services.pool.dedicated, services.pool.notify, listens=self._runs_workers
+        )
+        await open_missing_secrets(services, now())
+        if self._runs_workers:
+            pool = await services.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
             self._sender = Sender(
-                msgspec.structs.replace(house, pool=pool, lanes=Lanes(pool)),
+                msgspec.structs.replace(services, pool=pool, batcher=StatementBatcher(pool)),
                 lease=timedelta(seconds=self._settings.webhook_lease_s),
             )
             self._sender.start()
-            self._order_works = OrderWorks(house)
-            self._order_works.start()
-            self._postman = Postman(house)
-            self._postman.start()
+            self._order_worker = OrderWorker(services)
+            self._order_worker.start()
+            self._message_worker = MessageWorker(services)
+            self._message_worker.start()
         document = describe(self._routes, __version__, self._settings.public_url)
-        self._api = Api(house, self._routes, pages.build(document), (*HOOKS, *order_pages()))
+        self._api = Api(services, self._routes, pages.build(document), (*HOOKS, *order_pages()))
         self._api.add_metrics_page()
         self._chores = [
-            asyncio.create_task(_do_chores(house)),
-            asyncio.create_task(statistics.watch(house.pool)),
+            asyncio.create_task(_do_chores(services)),
+            asyncio.create_task(statistics.watch(services.pool)),
         ]
-        return house
+        return services
 
     async def stop(self) -> None:
         """End the chores and close the house."""
         # All at once: none of them begins anything while another one is still finishing.
-        works = (self._sender, self._order_works, self._postman)
-        await asyncio.gather(*(one.stop() for one in works if one is not None))
+        runs_workers = (self._sender, self._order_worker, self._message_worker)
+        await asyncio.gather(*(one.stop() for one in runs_workers if one is not None))
         if self._sender is not None:
-            await self._sender.house.pool.close()
+            await self._sender.services.pool.close()
         for chore in self._chores:
             chore.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await chore
-        if self._house is not None:
-            await self._house.pool.bell.stop()
-            await close_house(self._house)
+        if self._services is not None:
+            await self._services.pool.bell.stop()
+            await close_services(self._services)
 
     @property
-    def house(self) -> House:
+    def services(self) -> Services:
         """The tools of this process, once started."""
-        if self._house is None:
+        if self._services is None:
             raise RuntimeError("the application has not been started")
-        return self._house
+        return self._services
 
     @property
     def sender(self) -> Sender:
@@ -188,13 +190,13 @@ def settle() -> None:
     gc.freeze()
 
 
-async def _do_chores(house: House) -> None:
+async def _do_chores(services: Services) -> None:
     """What has to be tidied now and then; any process may do it, several do no harm."""
     while True:
         try:
-            async with house.pool.transaction() as db:
-                await turn_partitions(db, now(), house.settings.webhook_retention_days)
-            swept = await once.sweep(house.pool, now())
+            async with services.pool.transaction() as db:
+                await turn_partitions(db, now(), services.settings.webhook_retention_days)
+            swept = await idempotency.sweep(services.pool, now())
             if swept:
                 log.info("idempotency_keys_swept", count=swept)
         except (*FAILURES, Unavailable) as error:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.api import Api
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.kit.secrets import new_api_key
 
@@ -34,28 +34,32 @@ MALFORMED = [
 ]
 
 
-async def fewest_statements(house: House, app: App, secrets: list[str]) -> int:
+async def fewest_statements(services: Services, app: App, secrets: list[str]) -> int:
     """What a refusal costs: the process's own chores add statements, and nothing takes any away."""
     spent: list[int] = []
     for secret in secrets:
-        await house.usage.flush()
-        before = house.pool.statements
+        await services.usage.flush()
+        before = services.pool.statements
         answer = await Api(app).as_bearer(secret).get(HEALTH, status=401)
         assert answer.error == "unauthorized"
-        spent.append(house.pool.statements - before)
+        spent.append(services.pool.statements - before)
     return min(spent)
 
 
 @pytest.mark.parametrize("secret", MALFORMED, ids=range(len(MALFORMED)))
-async def test_a_malformed_secret_costs_no_statement(house: House, app: App, secret: str) -> None:
+async def test_a_malformed_secret_costs_no_statement(
+    services: Services, app: App, secret: str
+) -> None:
     """A typo is refused by form and checksum, before the database hears of it."""
-    assert await fewest_statements(house, app, [secret] * TRIES) == 0
+    assert await fewest_statements(services, app, [secret] * TRIES) == 0
 
 
-async def test_a_well_formed_unknown_secret_costs_one_statement(house: House, app: App) -> None:
+async def test_a_well_formed_unknown_secret_costs_one_statement(
+    services: Services, app: App
+) -> None:
     """Only the database knows that it was never given out."""
     unknown = [new_api_key("test").secret for _ in range(TRIES)]
-    assert await fewest_statements(house, app, unknown) == 1
+    assert await fewest_statements(services, app, unknown) == 1
 
 
 @pytest.mark.parametrize("form", ["Bearer {}", "bearer {}", "BEARER  {} "])

@@ -12,7 +12,7 @@ import jwt
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 
 ME = "/api/auth/me"
 HEADER = {"alg": "HS256", "typ": "JWT"}
@@ -192,10 +192,10 @@ def _sibling(letter: str) -> str:
 
 
 @pytest.fixture
-async def forger(make: Make, house: House) -> Forger:
+async def forger(make: Make, services: Services) -> Forger:
     """Two people's good tokens, and the key itself."""
     one, two = await make.business(), await make.business()
-    key = house.vault.derive("access tokens")
+    key = services.vault.derive("access tokens")
     return Forger(one.tokens["accessToken"], two.tokens["accessToken"], key)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.access.conftest import started
 from tests.conftest import fresh_database
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.vault import Vault, new_master_key, open_vault, parse_master_key
 from tillhouse.db.pool import Db, Pool
 from tillhouse.developer.actions.keys import SEAL_KIND
@@ -79,7 +79,7 @@ async def test_a_new_master_key_rewraps_everything(own_database: str) -> None:
     made: list[tuple[Business, dict[str, str]]] = []
     async with started(own_database, ONE) as app:
         for _ in range(3):
-            business = await Make(app, app.house).business()
+            business = await Make(app, app.services).business()
             made.append((business, await business.key("voice:read")))
     pool = await Pool.open(own_database, size=2)
     both = await open_vault(pool, f"{ONE},{TWO}")
@@ -96,7 +96,7 @@ async def test_a_new_master_key_rewraps_everything(own_database: str) -> None:
         await vault_of(own_database, ONE)
     async with started(own_database, TWO) as app:
         for old, key in made:
-            anybody = Make(app, app.house).anybody
+            anybody = Make(app, app.services).anybody
             await anybody.as_bearer(key["secret"]).get("/v1/voice/health", status=200)
             owner = anybody.as_bearer(old.tokens["accessToken"])
             shown = await owner.post(f"{KEYS}/{key['id']}/view-secret", status=200)
@@ -113,7 +113,7 @@ async def sealed_of(sql: asyncpg.Connection, key_id: str) -> bytes:
 
 
 async def test_a_sealed_secret_opens_for_its_own_record_only(
-    make: Make, house: House, sql: asyncpg.Connection
+    make: Make, services: Services, sql: asyncpg.Connection
 ) -> None:
     """Moved to another key, another business or another purpose it doesn't open."""
     mine, theirs = await make.business(), await make.business()
@@ -121,8 +121,8 @@ async def test_a_sealed_secret_opens_for_its_own_record_only(
     foreign = await theirs.key()
     sealed = await sealed_of(sql, key["id"])
     own = (UUID(mine.id), UUID(key["id"]), SEAL_KIND)
-    async with house.pool.reading() as db:
-        assert await house.vault.open(db, *own, sealed) == key["secret"]
+    async with services.pool.reading() as db:
+        assert await services.vault.open(db, *own, sealed) == key["secret"]
         for place in (
             (UUID(mine.id), UUID(second["id"]), SEAL_KIND),
             (UUID(theirs.id), UUID(key["id"]), SEAL_KIND),
@@ -130,11 +130,11 @@ async def test_a_sealed_secret_opens_for_its_own_record_only(
             (UUID(mine.id), UUID(key["id"]), "webhook secret"),
         ):
             with pytest.raises(SealBroken):
-                await house.vault.open(db, *place, sealed)
+                await services.vault.open(db, *place, sealed)
         altered = sealed[:-1] + bytes([sealed[-1] ^ 1])
         for broken in (b"", sealed[:20], sealed[:-1], altered, sealed + b"\x00"):
             with pytest.raises(SealBroken):
-                await house.vault.open(db, *own, broken)
+                await services.vault.open(db, *own, broken)
 
 
 async def test_what_is_stored_tells_no_secret(business: Business, sql: asyncpg.Connection) -> None:
@@ -148,9 +148,9 @@ async def test_what_is_stored_tells_no_secret(business: Business, sql: asyncpg.C
     assert part.encode().hex() not in row
 
 
-async def test_equal_secrets_are_sealed_differently(house: House, business: Business) -> None:
+async def test_equal_secrets_are_sealed_differently(services: Services, business: Business) -> None:
     """A fresh nonce each time."""
     place = (UUID(business.id), UUID(business.id), "x")
-    async with house.pool.reading() as db:
-        boxes = {await house.vault.seal(db, *place, "same") for _ in range(20)}
+    async with services.pool.reading() as db:
+        boxes = {await services.vault.seal(db, *place, "same") for _ in range(20)}
     assert len(boxes) == 20

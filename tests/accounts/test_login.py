@@ -7,7 +7,7 @@ import asyncpg
 
 from tests.api import Api
 from tests.make import PASSWORD, Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import upsert_member
 from tillhouse.kit.clock import now
 
@@ -77,10 +77,10 @@ async def test_who_belongs_to_no_business_is_told(
     assert "owner" in answer.json["message"]
 
 
-async def test_login_opens_the_business_joined_first(make: Make, house: House) -> None:
+async def test_login_opens_the_business_joined_first(make: Make, services: Services) -> None:
     """With several, the others are a switch away."""
     business, other = await make.business(), await make.business()
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         await upsert_member(db, other.id, business.user_id, "cashier", now())
     body = {"email": business.email, "password": PASSWORD}
     assert (await make.anybody.post(LOGIN, body, status=200)).data["businessId"] == business.id

@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import upsert_member
 from tillhouse.kit.clock import now
 
@@ -129,16 +129,16 @@ async def test_a_removed_member_is_out_at_once(business: Business, sql: asyncpg.
     await refreshed(business, business.tokens["refreshToken"], status=401)
 
 
-async def _with_second(make: Make, house: House, role: str) -> tuple[Business, Business]:
+async def _with_second(make: Make, services: Services, role: str) -> tuple[Business, Business]:
     first, second = await make.business(), await make.business()
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         await upsert_member(db, second.id, first.user_id, role, now())
     return first, second
 
 
-async def test_switching_goes_on_in_the_other_business(make: Make, house: House) -> None:
+async def test_switching_goes_on_in_the_other_business(make: Make, services: Services) -> None:
     """With the role that one has there; the token for the first business ends."""
-    first, second = await _with_second(make, house, "developer")
+    first, second = await _with_second(make, services, "developer")
     answer = await first.owner.post("/api/auth/switch", {"business_id": second.id}, status=200)
     assert answer.data["businessId"] == second.id
     there = first.anybody.as_bearer(answer.data["accessToken"])
@@ -152,9 +152,11 @@ async def test_switching_goes_on_in_the_other_business(make: Make, house: House)
     assert after["businessId"] == second.id
 
 
-async def test_step_up_does_not_go_along_to_another_business(make: Make, house: House) -> None:
+async def test_step_up_does_not_go_along_to_another_business(
+    make: Make, services: Services
+) -> None:
     """There it has to be given again."""
-    first, second = await _with_second(make, house, "owner")
+    first, second = await _with_second(make, services, "owner")
     await first.step_up()
     answer = await first.owner.post("/api/auth/switch", {"business_id": second.id}, status=200)
     there = first.anybody.as_bearer(answer.data["accessToken"])

@@ -8,7 +8,7 @@ import pytest
 from tests.api import Api
 from tests.calls import calling
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.errors import Invalid
 from tillhouse.labels.actions import tag_ids
 
@@ -21,9 +21,9 @@ async def client(business: Business) -> Api:
     return await business.client("orders:read", "orders:write")
 
 
-async def ids_of(house: House, business: Business, *tags: str) -> list[str]:
+async def ids_of(services: Services, business: Business, *tags: str) -> list[str]:
     """The ids of tags, as an order asks for them."""
-    async with calling(house, business) as call:
+    async with calling(services, business) as call:
         return [str(tag_id) for tag_id in await tag_ids(call, list(tags))]
 
 
@@ -66,39 +66,41 @@ async def test_a_name_is_taken_once(client: Api) -> None:
 
 
 async def test_tags_are_found_by_id_slug_or_name_else_made(
-    house: House, business: Business, client: Api
+    services: Services, business: Business, client: Api
 ) -> None:
     """Each once, in the order given, under the name that came first."""
     tag = (await client.post(PATH, {"name": "To go"}, status=201)).data
-    found = await ids_of(house, business, "New one", tag["id"].upper(), "to-go", "TO GO", "new one")
+    found = await ids_of(
+        services, business, "New one", tag["id"].upper(), "to-go", "TO GO", "new one"
+    )
     assert found[1:] == [tag["id"]]
     listed = {one["name"]: one["id"] for one in (await client.get(PATH, status=200)).data}
     assert listed == {"To go": tag["id"], "New one": found[0]}
-    assert await ids_of(house, business, "new-one") == [found[0]]
-    assert await ids_of(house, business) == []
+    assert await ids_of(services, business, "new-one") == [found[0]]
+    assert await ids_of(services, business) == []
 
 
 async def test_what_is_no_tag_is_named_by_its_place(
-    house: House, business: Business, client: Api
+    services: Services, business: Business, client: Api
 ) -> None:
     """And then none is made: not of the other book, not deleted, not of signs."""
     live = await business.made(PATH, {"name": "Live"}, "live")
     gone = (await client.post(PATH, {"name": "Gone"}, status=201)).data["id"]
     await client.delete(f"{PATH}/{gone}", status=200)
     with pytest.raises(Invalid) as refused:
-        await ids_of(house, business, "New", live["id"], "!!!", str(UUID(int=7)), gone)
+        await ids_of(services, business, "New", live["id"], "!!!", str(UUID(int=7)), gone)
     fields = [detail.field for detail in refused.value.details or ()]
     assert fields == ["tags[1]", "tags[2]", "tags[3]", "tags[4]"]
     assert (await client.get(PATH, status=200)).data == []
 
 
 async def test_many_at_once_make_each_tag_once(
-    house: House, business: Business, client: Api
+    services: Services, business: Business, client: Api
 ) -> None:
     """In opposite orders, without one waiting for another in a circle."""
     names = [f"Tag {number}" for number in range(12)]
     answers = await asyncio.gather(
-        *(ids_of(house, business, *(names if n % 2 else reversed(names))) for n in range(30))
+        *(ids_of(services, business, *(names if n % 2 else reversed(names))) for n in range(30))
     )
     assert {tuple(sorted(ids)) for ids in answers} == {tuple(sorted(answers[0]))}
     listed = (await client.get(PATH, status=200)).data

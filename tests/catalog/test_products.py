@@ -7,7 +7,7 @@ import pytest
 
 from tests.catalog.products import PRODUCTS, Catalog
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 
 
 @pytest.fixture
@@ -42,20 +42,22 @@ async def test_a_product_without_variants_has_one_that_stands_for_it(catalog: Ca
     assert (await catalog.api.get(PRODUCTS, status=200)).data == [made]
 
 
-async def test_everything_of_a_product_is_made_at_once(catalog: Catalog, house: House) -> None:
+async def test_everything_of_a_product_is_made_at_once(
+    catalog: Catalog, services: Services
+) -> None:
     """Variants, modifiers and category in one request of few statements."""
     category = await catalog.category()
     egg, drinks = await catalog.group(), await catalog.group(name="Drinks")
     large = {"name": "L", "price": 2000.5, "is_active": False}
     spent: list[int] = []
     for sku in ("J-1", "J-2", "J-S"):
-        before = house.pool.statements
+        before = services.pool.statements
         made = await catalog.product(
             category_id=category["id"],
             modifier_group_ids=[drinks["id"], egg["id"]],
             variants=[{"name": "S", "sku": sku}, large],
         )
-        spent.append(house.pool.statements - before - 1)
+        spent.append(services.pool.statements - before - 1)
     # The process's own chores add statements, and nothing takes any away.
     assert min(spent) <= 7
     assert made["type"] == "variable"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.catalog.products import PRODUCTS, Catalog
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.page import Page
 from tillhouse.products.store.products import ProductQuery, count_products, list_products
@@ -100,11 +100,11 @@ async def test_the_scopes_part_reading_and_writing(business: Business) -> None:
     ],
 )
 async def test_a_list_finds_its_page_by_an_index(
-    catalog: Catalog, house: House, sql: asyncpg.Connection, wanted: ProductQuery, index: str
+    catalog: Catalog, services: Services, sql: asyncpg.Connection, wanted: ProductQuery, index: str
 ) -> None:
     """Of 20,000 products the first page of each filter reads few rows, whatever the filter."""
     book_id = await _fill(catalog, sql, 20_000)
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         for is_count, ask in (
             (True, lambda asked: count_products(asked, book_id, wanted)),
             (False, lambda asked: list_products(asked, book_id, wanted, Page())),

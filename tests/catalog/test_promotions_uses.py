@@ -9,7 +9,7 @@ import pytest
 
 from tests.catalog.stocked import Stock
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.ids import new_id
 from tillhouse.promotions.store.uses import find_offer, give_back, take_use
 
@@ -17,9 +17,9 @@ from tillhouse.promotions.store.uses import find_offer, give_back, take_use
 class Uses:
     """The promotions of a book, as an order uses them."""
 
-    def __init__(self, stock: Stock, house: House, book_id: UUID) -> None:
+    def __init__(self, stock: Stock, services: Services, book_id: UUID) -> None:
         self.stock = stock
-        self.house = house
+        self.services = services
         self.book_id = book_id
 
     async def promotion(self, **fields: Any) -> UUID:
@@ -32,27 +32,27 @@ class Uses:
         self, promotion_id: UUID, customer_id: UUID | None = None, *, book_id: UUID | None = None
     ) -> bool:
         """Take one use in a transaction that commits, granted or not."""
-        async with self.house.pool.transaction() as db:
+        async with self.services.pool.transaction() as db:
             return await take_use(db, book_id or self.book_id, promotion_id, customer_id)
 
     async def give(self, promotion_id: UUID, customer_id: UUID | None = None) -> None:
         """Give one back."""
-        async with self.house.pool.transaction() as db:
+        async with self.services.pool.transaction() as db:
             await give_back(db, self.book_id, promotion_id, customer_id)
 
     async def used(self, promotion_id: UUID, customer_id: UUID | None = None) -> tuple[int, int]:
         """How often by all, and by this customer."""
-        async with self.house.pool.reading() as db:
+        async with self.services.pool.reading() as db:
             offer = await find_offer(db, self.book_id, promotion_id, customer_id)
         assert offer is not None
         return offer.used, offer.used_by_customer
 
 
 @pytest.fixture
-async def uses(business: Business, house: House, sql: asyncpg.Connection) -> Uses:
+async def uses(business: Business, services: Services, sql: asyncpg.Connection) -> Uses:
     """Of this test's business."""
     stock = Stock(business)
-    return Uses(stock, house, await stock.book_id(sql))
+    return Uses(stock, services, await stock.book_id(sql))
 
 
 @pytest.mark.parametrize("limit", [1, 7])
@@ -90,7 +90,7 @@ async def test_both_limits_hold_together(uses: Uses) -> None:
 async def test_a_use_that_is_rolled_back_was_none(uses: Uses) -> None:
     """An order that fails after it took the last use leaves it to the next."""
     promotion = await uses.promotion(limit_total=1)
-    db = uses.house.pool.writer()
+    db = uses.services.pool.writer()
     assert await take_use(db, uses.book_id, promotion, None)
     await db.rollback()
     assert await uses.take(promotion)

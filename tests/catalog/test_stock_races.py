@@ -9,7 +9,7 @@ import pytest
 
 from tests.catalog.stocked import COUNTS, TRANSFERS, Stock
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
 from tillhouse.stock.facts import Move, Moved
@@ -34,9 +34,9 @@ def _move(variant_id: str, on_hand: int, reserved: int = 0, *, allows: bool = Fa
     )
 
 
-async def _record(house: House, book_id: UUID, moves: list[Move]) -> list[Moved]:
+async def _record(services: Services, book_id: UUID, moves: list[Move]) -> list[Moved]:
     """As an order does: all of it, or rolled back."""
-    db = house.pool.writer()
+    db = services.pool.writer()
     try:
         moved = await record_moves(db, book_id, now(), moves)
         if all(one.is_moved for one in moved):
@@ -110,40 +110,40 @@ async def test_a_place_is_opened_once(stock: Stock, sql: asyncpg.Connection) -> 
 
 
 async def test_two_lines_of_one_variant_are_judged_together(
-    stock: Stock, house: House, sql: asyncpg.Connection
+    stock: Stock, services: Services, sql: asyncpg.Connection
 ) -> None:
     """Three and three of five are too many; of a variant without a level there is none."""
     book_id = await stock.book_id(sql)
     variant, other = await stock.variant(5), await stock.variant()
-    [moved] = await _record(house, book_id, [_move(variant, -3), _move(variant, -3)])
+    [moved] = await _record(services, book_id, [_move(variant, -3), _move(variant, -3)])
     assert (moved.is_moved, moved.on_hand, moved.on_hand_change) == (False, 5, -6)
-    [moved] = await _record(house, book_id, [_move(other, -1)])
+    [moved] = await _record(services, book_id, [_move(other, -1)])
     assert (moved.is_moved, moved.on_hand, moved.reserved) == (False, 0, 0)
-    [moved] = await _record(house, book_id, [_move(variant, -3), _move(variant, -2)])
+    [moved] = await _record(services, book_id, [_move(variant, -3), _move(variant, -2)])
     assert (moved.is_moved, moved.on_hand) == (True, 0)
     await stock.check_sums(sql)
 
 
 async def test_what_is_reserved_is_not_for_others(
-    stock: Stock, house: House, sql: asyncpg.Connection
+    stock: Stock, services: Services, sql: asyncpg.Connection
 ) -> None:
     """A reservation lowers what is available, its sale changes nothing of that."""
     book_id = await stock.book_id(sql)
     variant = await stock.variant(5)
-    [moved] = await _record(house, book_id, [_move(variant, 0, 4)])
+    [moved] = await _record(services, book_id, [_move(variant, 0, 4)])
     assert (moved.is_moved, moved.available) == (True, 1)
-    [moved] = await _record(house, book_id, [_move(variant, -2)])
+    [moved] = await _record(services, book_id, [_move(variant, -2)])
     assert (moved.is_moved, moved.available) == (False, 1)
-    [moved] = await _record(house, book_id, [_move(variant, -2, allows=True)])
+    [moved] = await _record(services, book_id, [_move(variant, -2, allows=True)])
     assert (moved.is_moved, moved.available) == (True, -1)
     # The promise is kept though there is less than nothing: it makes no more of it unavailable.
-    [moved] = await _record(house, book_id, [_move(variant, -4, -4)])
+    [moved] = await _record(services, book_id, [_move(variant, -4, -4)])
     assert (moved.is_moved, moved.on_hand, moved.reserved) == (True, -1, 0)
     await stock.check_sums(sql)
 
 
 async def test_fifty_statements_at_once_oversell_nothing(
-    stock: Stock, house: House, sql: asyncpg.Connection
+    stock: Stock, services: Services, sql: asyncpg.Connection
 ) -> None:
     """Baskets of two variants in both orders: what was taken is what there was."""
     book_id = await stock.book_id(sql)
@@ -152,7 +152,7 @@ async def test_fifty_statements_at_once_oversell_nothing(
         [_move(rice, -1), _move(beans, -1)] if n % 2 else [_move(beans, -1), _move(rice, -1)]
         for n in range(50)
     ]
-    results = await asyncio.gather(*(_record(house, book_id, basket) for basket in baskets))
+    results = await asyncio.gather(*(_record(services, book_id, basket) for basket in baskets))
     sold = [moved for moved in results if all(one.is_moved for one in moved)]
     assert len(sold) == 7
     assert await stock.on_hand(rice) == {None: 3}

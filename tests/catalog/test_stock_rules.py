@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tillhouse.kit.clock import now
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.rules import LOW, OUT, crossings, events, shorts
-from tillhouse.stock.store.moving import STEADY
+from tillhouse.stock.store.moving import NO_THRESHOLD_CROSSED
 
 # Small whole numbers meet the lines exactly; the others lie anywhere.
 QUANTITIES = st.integers(-4, 4).map(Decimal) | st.decimals(-1000, 1000, places=3)
@@ -108,7 +108,8 @@ async def test_sql_knows_as_well_when_there_is_nothing_to_tell(sql: asyncpg.Conn
     ]  # fmt: skip
     rows = await sql.fetch(
         f"""
-        SELECT {STEADY} AS is_steady FROM unnest($1::boolean[], $2::numeric[], $3::numeric[],
+        SELECT {NO_THRESHOLD_CROSSED} AS is_steady
+        FROM unnest($1::boolean[], $2::numeric[], $3::numeric[],
             $4::numeric[], $5::numeric[], $6::numeric[]) WITH ORDINALITY
             AS m (is_moved, on_hand, reserved, on_hand_change, reserved_change, threshold, place)
         ORDER BY place

@@ -62,7 +62,7 @@ class Running:
 
     async def world(self) -> World:
         """A business whose owner has just verified the password, with an API key."""
-        business = await Make(self._app, self._app.house).business()
+        business = await Make(self._app, self._app.services).business()
         key = await business.key(
             *(scope.name for scope in CATALOGUE),
             withdrawal_policy={"max_per_transaction": 50, "max_per_day": 1000, "currency": "USD"},

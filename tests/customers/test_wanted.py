@@ -9,7 +9,7 @@ from tests.api import Api
 from tests.calls import calling
 from tests.customers.events import told
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.customers.actions import find_or_create, resolve
 from tillhouse.customers.rules import NOBODY, TwoPeople
 from tillhouse.customers.types import Wanted
@@ -18,15 +18,15 @@ from tillhouse.kit.errors import Invalid
 PATH = "/v1/customers"
 
 
-async def wanted(house: House, business: Business, **fields: str) -> tuple[str, bool]:
+async def wanted(services: Services, business: Business, **fields: str) -> tuple[str, bool]:
     """Somebody's id and whether they are new."""
-    async with calling(house, business) as call:
+    async with calling(services, business) as call:
         customer_id, is_new = await find_or_create(call, Wanted(**fields))
         return str(customer_id), is_new
 
 
 async def test_somebody_is_found_by_number_address_or_name(
-    house: House, business: Business, client: Api
+    services: Services, business: Business, client: Api
 ) -> None:
     """In any spelling; a number or an address tells more than a name."""
     ada = await business.customer(
@@ -40,16 +40,16 @@ async def test_somebody_is_found_by_number_address_or_name(
         {"phone_number": "08030000000", "email": "ada@example.com"},
         {"name": " ADA  eze "},
     ):
-        assert await wanted(house, business, **fields) == (ada["id"], False), fields
+        assert await wanted(services, business, **fields) == (ada["id"], False), fields
     assert len(await told(client)) == 2
 
 
 async def test_somebody_unknown_is_made_and_told(
-    house: House, business: Business, client: Api
+    services: Services, business: Business, client: Api
 ) -> None:
     """With what is known; who has no name is called by address or number."""
     fields = {"name": "Bola", "phone_number": "08030000001", "email": "B@example.com"}
-    made, is_new = await wanted(house, business, **fields)
+    made, is_new = await wanted(services, business, **fields)
     assert is_new
     shown = (await client.get(f"{PATH}/{made}", status=200)).data
     assert (shown["name"], shown["phoneNumber"], shown["email"]) == (
@@ -57,30 +57,30 @@ async def test_somebody_unknown_is_made_and_told(
         "+2348030000001",
         "b@example.com",
     )
-    nameless, _ = await wanted(house, business, phone_number="08030000002")
+    nameless, _ = await wanted(services, business, phone_number="08030000002")
     assert (await client.get(f"{PATH}/{nameless}", status=200)).data["name"] == "+2348030000002"
-    only_name, is_new = await wanted(house, business, name="bol")
+    only_name, is_new = await wanted(services, business, name="bol")
     assert is_new
     assert [e["data"]["entityId"] for e in await told(client)] == [made, nameless, only_name]
     assert (await client.get(PATH, status=200)).json["meta"]["total"] == 3
 
 
 async def test_number_and_address_of_two_people_are_refused(
-    house: House, business: Business
+    services: Services, business: Business
 ) -> None:
     """Nobody can know who is meant, so nobody is made."""
     await business.customer(phone_number="08030000000")
     await business.customer(email="ada@example.com")
     with pytest.raises(TwoPeople):
-        await wanted(house, business, phone_number="08030000000", email="ada@example.com")
+        await wanted(services, business, phone_number="08030000000", email="ada@example.com")
 
 
 async def test_what_is_no_number_or_address_is_named_by_its_place(
-    house: House, business: Business
+    services: Services, business: Business
 ) -> None:
     """As the field of the request that it stands in."""
     with pytest.raises(Invalid) as refused:
-        await wanted(house, business, phone_number="0803", email="ada@", at="customer.")
+        await wanted(services, business, phone_number="0803", email="ada@", at="customer.")
     fields = {detail.field for detail in refused.value.details or ()}
     assert fields == {"customer.phone_number", "customer.email"}
 
@@ -96,28 +96,30 @@ async def test_what_is_no_number_or_address_is_named_by_its_place(
     ids=["phone", "email", "both", "name"],
 )
 async def test_fifty_at_once_are_one_customer(
-    house: House, business: Business, client: Api, fields: dict[str, str]
+    services: Services, business: Business, client: Api, fields: dict[str, str]
 ) -> None:
     """Whichever comes first makes it, and all others find it."""
     spelled = [{n: v.upper() for n, v in fields.items()}, fields]
-    answers = await asyncio.gather(*(wanted(house, business, **spelled[n % 2]) for n in range(50)))
+    answers = await asyncio.gather(
+        *(wanted(services, business, **spelled[n % 2]) for n in range(50))
+    )
     assert len({customer_id for customer_id, _ in answers}) == 1
     assert sum(is_new for _, is_new in answers) == 1
     assert (await client.get(PATH, status=200)).json["meta"]["total"] == 1
     assert len(await told(client)) == 1
 
 
-async def test_nobody_is_found_in_another_book(house: House, business: Business) -> None:
+async def test_nobody_is_found_in_another_book(services: Services, business: Business) -> None:
     """What the live book knows is made anew in the test book."""
     live = await business.customer("live", name="Ada", phone_number="08030000000")
     for fields in ({"phone_number": "08030000000"}, {"name": "Ada"}):
-        found, is_new = await wanted(house, business, **fields)
+        found, is_new = await wanted(services, business, **fields)
         assert is_new
         assert found != live["id"]
 
 
 async def test_filters_mean_one_customer_everybody_or_nobody(
-    house: House, business: Business
+    services: Services, business: Business
 ) -> None:
     """An id alone; or number and address, which must be one customer's."""
     fields = {"phone_number": "08030000000", "email": "ada@example.com"}
@@ -126,7 +128,7 @@ async def test_filters_mean_one_customer_everybody_or_nobody(
     await business.customer("live", email="live@example.com")
     phone, email = "0803 000 0000", "ADA@example.com"
     unknown = uuid4()
-    async with calling(house, business) as call:
+    async with calling(services, business) as call:
 
         async def who(
             customer_id: UUID | None, email: str | None, phone: str | None

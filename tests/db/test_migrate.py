@@ -89,8 +89,11 @@ async def test_own_migrations_apply(database: str) -> None:
 async def test_second_runner_waits_and_applies_nothing(database: str, folder: Path) -> None:
     """Of two runners at once one does the work; the other waits longer than its timeouts."""
     (folder / "0001_shops.sql").write_text("CREATE TABLE shops (id int); SELECT pg_sleep(0.4);")
-    hasty = {"statement_timeout": "200ms", "lock_timeout": "100ms"}
-    async with connected(database, **hasty) as first, connected(database, **hasty) as second:
+    fail_fast = {"statement_timeout": "200ms", "lock_timeout": "100ms"}
+    async with (
+        connected(database, **fail_fast) as first,
+        connected(database, **fail_fast) as second,
+    ):
         done = await asyncio.gather(migrate(first, folder=folder), migrate(second, folder=folder))
         assert sorted(len(steps) for steps in done) == [0, 2]
         assert await second.fetchval("SHOW statement_timeout") == "200ms"

@@ -34,9 +34,9 @@ async def notes(pool: Pool) -> list[str]:
 
 async def test_a_whole_write_is_lasting_when_it_returns(pool: Pool) -> None:
     """It needs no commit, and a rollback that comes after it takes nothing back."""
-    db = pool.writer(is_brief=True)
-    assert db.can_be_whole
-    row = await db.whole(WRITE, "one")
+    db = pool.writer(commits_next=True)
+    assert db.can_write_once
+    row = await db.write_once(WRITE, "one")
     assert row is not None
     assert row["text"] == "one"
     assert await notes(pool) == ["one"]
@@ -46,11 +46,11 @@ async def test_a_whole_write_is_lasting_when_it_returns(pool: Pool) -> None:
 
 async def test_nothing_follows_a_whole_write(pool: Pool) -> None:
     """What came after it would be a transaction of its own, so it is refused."""
-    db = pool.writer(is_brief=True)
-    await db.whole(WRITE, "one")
-    assert not db.can_be_whole
+    db = pool.writer(commits_next=True)
+    await db.write_once(WRITE, "one")
+    assert not db.can_write_once
     with pytest.raises(RuntimeError, match="is over"):
-        await db.whole(WRITE, "two")
+        await db.write_once(WRITE, "two")
     with pytest.raises(RuntimeError, match="nothing may follow"):
         await db.execute(WRITE, "two")
     await db.commit()
@@ -59,15 +59,15 @@ async def test_nothing_follows_a_whole_write(pool: Pool) -> None:
 
 async def test_a_whole_write_that_fails_can_be_tried_as_a_part(pool: Pool) -> None:
     """The holder goes on in a transaction, on the same connection."""
-    db = pool.writer(is_brief=True)
-    await db.whole(WRITE, "one")
+    db = pool.writer(commits_next=True)
+    await db.write_once(WRITE, "one")
     await db.release()
-    db = pool.writer(is_brief=True)
+    db = pool.writer(commits_next=True)
     with pytest.raises(asyncpg.UniqueViolationError):
-        await db.whole(WRITE, "one")
-    assert db.can_be_whole
+        await db.write_once(WRITE, "one")
+    assert db.can_write_once
     await db.execute(WRITE, "two")
-    assert not db.can_be_whole
+    assert not db.can_write_once
     assert await notes(pool) == ["one"]
     await db.commit()
     assert await notes(pool) == ["one", "two"]
@@ -75,12 +75,12 @@ async def test_a_whole_write_that_fails_can_be_tried_as_a_part(pool: Pool) -> No
 
 async def test_no_write_is_whole_within_a_transaction(pool: Pool) -> None:
     """Neither once it has begun, nor where the holder may go on after it."""
-    begun, long = pool.writer(is_brief=True), pool.writer()
+    begun, long = pool.writer(commits_next=True), pool.writer()
     await begun.execute(WRITE, "one")
     for db in (begun, long):
-        assert not db.can_be_whole
+        assert not db.can_write_once
         with pytest.raises(RuntimeError, match="has begun"):
-            await db.whole(WRITE, "two")
+            await db.write_once(WRITE, "two")
         await db.rollback()
     assert await notes(pool) == []
 
@@ -89,11 +89,11 @@ async def test_a_row_is_read_ahead_of_the_transaction(pool: Pool) -> None:
     """A brief write hasn't begun by that; another has, and a read never does."""
     moment = "SELECT now() AS begun, pg_backend_pid() AS pid"
     for db, is_begun in (
-        (pool.writer(is_brief=True), False),
+        (pool.writer(commits_next=True), False),
         (pool.writer(), True),
         (pool.reader(), False),
     ):
-        first, second = await db.ahead(moment), await db.ahead(moment)
+        first, second = await db.read_before(moment), await db.read_before(moment)
         assert first is not None
         assert second is not None
         assert first["pid"] == second["pid"]
@@ -120,12 +120,12 @@ async def test_writes_keep_their_plans_and_reads_do_not(pool: Pool) -> None:
 
 async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:
     """Half of them read and half of them write, however many there are, besides the hasty."""
-    for size, hasty in ((1, 0), (2, 0), (5, 0), (4, 1), (9, 2)):
-        pool = await Pool.open(database_url, size=size, hasty=hasty)
-        others = size - hasty
+    for size, fail_fast in ((1, 0), (2, 0), (5, 0), (4, 1), (9, 2)):
+        pool = await Pool.open(database_url, size=size, fail_fast=fail_fast)
+        others = size - fail_fast
         held = [pool.reader() for _ in range(max(1, others - others // 2))]
         held += [pool.writer() for _ in range(others // 2)]
-        held += [pool.writer(is_hasty=True) for _ in range(hasty)]
+        held += [pool.writer(fails_fast=True) for _ in range(fail_fast)]
         for db in held:
             await db.fetchval("SELECT 1")
         assert pool.usage() == (size, size)

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from tests.webhooks.shop import until
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.statistics import analyze
 
 KNOWN = "SELECT reltuples FROM pg_class WHERE oid = 'grows'::regclass"
@@ -34,23 +34,23 @@ async def _grow(sql: asyncpg.Connection, rows: int) -> None:
     await until(look)
 
 
-async def look_over(house: House) -> None:
+async def look_over(services: Services) -> None:
     """Until nothing is left that has grown."""
-    while await analyze(house.pool):
+    while await analyze(services.pool):
         pass
 
 
-async def test_what_doubles_is_looked_over(table: asyncpg.Connection, house: House) -> None:
+async def test_what_doubles_is_looked_over(table: asyncpg.Connection, services: Services) -> None:
     """From a hundred rows on; then again only when there are twice as many."""
     await _grow(table, 90)
-    await look_over(house)
+    await look_over(services)
     assert await table.fetchval(KNOWN) == -1
     await _grow(table, 30)
-    await look_over(house)
+    await look_over(services)
     assert await table.fetchval(KNOWN) == 120
     await _grow(table, 60)
-    await look_over(house)
+    await look_over(services)
     assert await table.fetchval(KNOWN) == 120
     await _grow(table, 100)
-    await look_over(house)
+    await look_over(services)
     assert await table.fetchval(KNOWN) == 280

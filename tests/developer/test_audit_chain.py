@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.store.audit import find_broken_links
 
 ID = "'{business}'::uuid"
@@ -94,9 +94,9 @@ async def without_triggers(connection: asyncpg.Connection) -> AsyncIterator[None
         await connection.execute("RESET session_replication_role")
 
 
-async def broken(house: House, business: Business) -> list[int]:
+async def broken(services: Services, business: Business) -> list[int]:
     """The places where the chain doesn't fit."""
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         rows = await find_broken_links(db, UUID(business.id), 100)
     return [row["sequence"] for row in rows]
 
@@ -108,25 +108,25 @@ async def with_four_events(business: Business) -> Business:
     return business
 
 
-async def test_an_untouched_chain_verifies(business: Business, house: House) -> None:
+async def test_an_untouched_chain_verifies(business: Business, services: Services) -> None:
     """Nothing is broken, from the first event on."""
-    assert await broken(house, business) == []
+    assert await broken(services, business) == []
     await with_four_events(business)
-    assert await broken(house, business) == []
+    assert await broken(services, business) == []
 
 
-async def test_a_chain_written_in_parallel_verifies(business: Business, house: House) -> None:
+async def test_a_chain_written_in_parallel_verifies(business: Business, services: Services) -> None:
     """Writers of one business wait for each other, so that no link is taken twice."""
     body = {"name": "Shop", "environment": "test"}
     await asyncio.gather(
         *(business.owner.post("/api/developer/apps", body, status=201) for _ in range(20))
     )
-    assert await broken(house, business) == []
+    assert await broken(services, business) == []
 
 
 @pytest.mark.parametrize("kind", TAMPERING)
 async def test_tampering_is_found(
-    business: Business, house: House, sql: asyncpg.Connection, kind: str
+    business: Business, services: Services, sql: asyncpg.Connection, kind: str
 ) -> None:
     """Whatever a superuser changes, the chain names the place."""
     await with_four_events(business)
@@ -135,11 +135,11 @@ async def test_tampering_is_found(
     where = f"business_id = {owner} AND sequence"
     async with without_triggers(sql):
         await sql.execute(statement.format(at=where, id=owner))
-    assert await broken(house, business) == places
+    assert await broken(services, business) == places
 
 
 async def test_tampering_with_one_chain_leaves_the_others_alone(
-    business: Business, house: House, make: Make, sql: asyncpg.Connection
+    business: Business, services: Services, make: Make, sql: asyncpg.Connection
 ) -> None:
     """Each business has its own."""
     other = await make.business()
@@ -147,8 +147,8 @@ async def test_tampering_with_one_chain_leaves_the_others_alone(
         await sql.execute(
             "UPDATE audit_events SET title = 'x' WHERE business_id = $1::text::uuid", other.id
         )
-    assert await broken(house, other) == [1]
-    assert await broken(house, business) == []
+    assert await broken(services, other) == [1]
+    assert await broken(services, business) == []
 
 
 @pytest.mark.parametrize(

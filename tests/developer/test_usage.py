@@ -10,7 +10,7 @@ import pytest
 
 from tests.api import Api
 from tests.make import Business, Make
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 
 USAGE = "/api/developer/usage"
@@ -49,12 +49,12 @@ async def test_requests_are_counted_per_route_and_class_of_status(business: Busi
         assert len(record) == 8
 
 
-async def test_counts_add_up_over_flushes(business: Business, house: House) -> None:
+async def test_counts_add_up_over_flushes(business: Business, services: Services) -> None:
     """Written in batches, read as one."""
     client = await business.client("voice:read")
     for _ in range(3):
         await client.get(HEALTH, status=200)
-        await house.usage.flush()
+        await services.usage.flush()
     [record] = await usage(business)
     assert record["requestCount"] == 3
 

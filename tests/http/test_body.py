@@ -9,7 +9,7 @@ import pytest
 
 from tillhouse.http.body import BODY_BYTES_MAX, RECEIVE_WITHIN_S, Gone, read_body
 from tillhouse.http.exchange import Exchange, begin
-from tillhouse.http.once import fingerprint, parse_key
+from tillhouse.http.idempotency import fingerprint, parse_key
 from tillhouse.kit.errors import Invalid, Malformed, TooLarge, WrongMediaType
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]

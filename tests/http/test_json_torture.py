@@ -142,7 +142,7 @@ async def test_a_registration_survives(make: Make, kind: str) -> None:
 @pytest.fixture(scope="module")
 async def developer(app: App) -> Business:
     """One developer for all of it: nothing is written, so nothing is shared."""
-    business = await Make(app, app.house).business()
+    business = await Make(app, app.services).business()
     return await business.step_up()
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from tests.api import Api
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.http.api import Api as Server
 from tillhouse.http.raw import Asked, Page, RawRoute, html_page
@@ -19,7 +19,7 @@ from tillhouse.kit.errors import Limited, Refused
 TEXT = "text/plain; charset=utf-8"
 
 
-async def echo(_house: House, asked: Asked) -> Page:
+async def echo(_services: Services, asked: Asked) -> Page:
     """Say what came."""
     seen = {
         "path": dict(asked.path),
@@ -31,29 +31,29 @@ async def echo(_house: House, asked: Asked) -> Page:
     return Page(TEXT, json.dumps(seen).encode(), status=202, headers=[(b"x-own", b"1")])
 
 
-async def refuse(_house: House, _asked: Asked) -> Page:
+async def refuse(_services: Services, _asked: Asked) -> Page:
     """Refuse, with a time to wait."""
     raise Limited(3.2, "Slower, <b>please</b>.")
 
 
-async def fail(_house: House, _asked: Asked) -> Page:
+async def fail(_services: Services, _asked: Asked) -> Page:
     """Break."""
     raise ValueError("a secret detail")
 
 
-async def hang(_house: House, _asked: Asked) -> Page:
+async def hang(_services: Services, _asked: Asked) -> Page:
     """Wait for what never comes."""
     await asyncio.Event().wait()
     raise AssertionError
 
 
-async def read(house: House, _asked: Asked) -> Page:
+async def read(services: Services, _asked: Asked) -> Page:
     """Ask the database."""
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         return Page(TEXT, str(await db.fetchval("SELECT 40 + 2")).encode())
 
 
-async def say_no(_house: House, _asked: Asked) -> Page:
+async def say_no(_services: Services, _asked: Asked) -> Page:
     """Refuse plainly."""
     raise Refused("Not today.")
 
@@ -83,9 +83,9 @@ ROUTES = (
 
 
 @pytest.fixture
-def api(house: House) -> Api:
+def api(services: Services) -> Api:
     """A server of nothing but these."""
-    return Api(cast("App", Server(house, (), {}, ROUTES)))
+    return Api(cast("App", Server(services, (), {}, ROUTES)))
 
 
 async def test_a_handler_gets_the_request_as_it_came(api: Api) -> None:
@@ -203,7 +203,7 @@ async def test_what_a_page_may_load_is_its_own_style(api: Api) -> None:
     )
 
 
-async def test_they_are_counted_by_their_template(house: House, api: Api) -> None:
+async def test_they_are_counted_by_their_template(services: Services, api: Api) -> None:
     """No id, no query in a metric's name."""
     server = cast("Server", api.app)
     server.add_metrics_page()
@@ -213,7 +213,7 @@ async def test_they_are_counted_by_their_template(house: House, api: Api) -> Non
     assert b"secret" not in counted
 
 
-def test_a_path_stands_in_the_table_once(house: House) -> None:
+def test_a_path_stands_in_the_table_once(services: Services) -> None:
     """An operation and a page on one path and method are a mistake of ours."""
     with pytest.raises(ValueError, match="twice"):
-        Server(house, (), {}, (*ROUTES, ROUTES[0]))
+        Server(services, (), {}, (*ROUTES, ROUTES[0]))

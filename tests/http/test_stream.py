@@ -115,7 +115,7 @@ async def test_events_come_once_committed_and_of_this_book_alone(shop: Shop, mak
         await other.emit()
         await shop.emit(environment="live")
         with suppress(RuntimeError):
-            async with shop.house.pool.transaction() as db:
+            async with shop.services.pool.transaction() as db:
                 await shop.emit_in(db, await shop.book())
                 raise RuntimeError("rolled back")
         ids = [await shop.emit(), await shop.emit("order.updated")]
@@ -130,7 +130,7 @@ async def test_an_event_that_is_committed_late_still_comes(shop: Shop) -> None:
     client = await shop.business.client("events:read")
     book = await shop.book()
     async with listening(client) as opened:
-        async with shop.house.pool.transaction() as db:
+        async with shop.services.pool.transaction() as db:
             late = await shop.emit_in(db, book)
             early = await shop.emit()
             assert [event["id"] for event in await opened.events(1)] == [early]
@@ -249,7 +249,7 @@ async def ticking(database_url: str, master_key: str, silence: Silence) -> Async
     ]
     app = App(quiet, database_url, master_key, [*ROUTES, *routes])
     await app.start()
-    yield await Make(app, app.house).business()
+    yield await Make(app, app.services).business()
     await app.stop()
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from tests.make import Business
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, KeyCaller
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code
@@ -34,9 +34,9 @@ _ITEM = """
 """
 
 
-async def book_of(house: House, business: Business, environment: Environment) -> Book:
+async def book_of(services: Services, business: Business, environment: Environment) -> Book:
     """A book of the business."""
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         book_id = await db.fetchval(
             "SELECT id FROM books WHERE business_id = $1 AND environment = $2",
             UUID(business.id),
@@ -45,7 +45,7 @@ async def book_of(house: House, business: Business, environment: Environment) ->
     return Book(book_id, environment)
 
 
-def call_of(house: House, db: Db, business: Business, book: Book) -> Call:
+def call_of(services: Services, db: Db, business: Business, book: Book) -> Call:
     """A call by a key that exists nowhere but here."""
     business_id = UUID(business.id)
     caller = KeyCaller(
@@ -61,7 +61,7 @@ def call_of(house: House, db: Db, business: Business, book: Book) -> Call:
     )
     return Call(
         db=db,
-        house=house,
+        services=services,
         now=now(),
         request_id="test",
         ip="127.0.0.1",
@@ -74,17 +74,17 @@ def call_of(house: House, db: Db, business: Business, book: Book) -> Call:
 class Kitchen:
     """The kitchen of one book, used as the room of orders uses it."""
 
-    def __init__(self, house: House, business: Business, book: Book) -> None:
-        self.house = house
+    def __init__(self, services: Services, business: Business, book: Book) -> None:
+        self.services = services
         self.business = business
         self.book = book
 
     @classmethod
     async def of(
-        cls, house: House, business: Business, environment: Environment = "test"
+        cls, services: Services, business: Business, environment: Environment = "test"
     ) -> "Kitchen":
         """The kitchen of a book of the business."""
-        return cls(house, business, await book_of(house, business, environment))
+        return cls(services, business, await book_of(services, business, environment))
 
     async def sale(self, **fields: Any) -> SaleFacts:
         """An order that was recorded."""
@@ -97,7 +97,7 @@ class Kitchen:
             **fields,
         }
         sale = SaleFacts(**facts)
-        async with self.house.pool.transaction() as db:
+        async with self.services.pool.transaction() as db:
             where = (self.book.id, sale.order_id)
             await db.execute(_ORDER, *where, sale.short_code, now(), sale.store_id)
             await db.execute(_ITEM, self.book.id, new_id(), sale.order_id)
@@ -105,8 +105,8 @@ class Kitchen:
 
     async def act(self, verb: Any, *args: Any, **named: Any) -> Any:
         """One of the room's actions, in a transaction of its own as a request has it."""
-        async with self.house.pool.transaction() as db:
-            return await verb(call_of(self.house, db, self.business, self.book), *args, **named)
+        async with self.services.pool.transaction() as db:
+            return await verb(call_of(self.services, db, self.business, self.book), *args, **named)
 
     async def ticket(self, **fields: Any) -> tuple[SaleFacts, Ticket]:
         """An order in the kitchen."""
@@ -115,7 +115,7 @@ class Kitchen:
 
     async def events(self, event_type: str) -> list[dict[str, Any]]:
         """The data of every event of a type in this book, in their order."""
-        async with self.house.pool.reading() as db:
+        async with self.services.pool.reading() as db:
             rows = await db.fetch(
                 """
                 SELECT payload::jsonb -> 'data' AS data FROM webhook_events

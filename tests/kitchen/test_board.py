@@ -8,16 +8,16 @@ import pytest
 from tests.api import Api
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kitchen import actions
 
 TICKETS = "/v1/kitchen/tickets"
 
 
 @pytest.fixture
-async def kitchen(house: House, business: Business) -> Kitchen:
+async def kitchen(services: Services, business: Business) -> Kitchen:
     """A kitchen of this test's own."""
-    return await Kitchen.of(house, business)
+    return await Kitchen.of(services, business)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tests.kitchen.sale import PHONE, Kitchen
 from tests.make import Business
 from tests.routes.messaging import active_number
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.json import encode
 from tillhouse.kitchen import actions
 from tillhouse.kitchen.types import SaleFacts, Ticket
@@ -22,9 +22,9 @@ FAILS = "+15550100001"
 
 
 @pytest.fixture
-async def kitchen(house: House, business: Business) -> Kitchen:
+async def kitchen(services: Services, business: Business) -> Kitchen:
     """A kitchen that tells customers when something is ready."""
-    kitchen = await Kitchen.of(house, business)
+    kitchen = await Kitchen.of(services, business)
     await active_number(business)
     await say(kitchen, "ready", "Hi {customer}, {code} is ready at {table}.")
     return kitchen

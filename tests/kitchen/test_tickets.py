@@ -7,7 +7,7 @@ import pytest
 
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.kitchen import actions
@@ -18,9 +18,9 @@ MOVED = "kitchen_ticket.status_updated"
 
 
 @pytest.fixture
-async def kitchen(house: House, business: Business) -> Kitchen:
+async def kitchen(services: Services, business: Business) -> Kitchen:
     """A kitchen of this test's own."""
-    return await Kitchen.of(house, business)
+    return await Kitchen.of(services, business)
 
 
 async def gathered(*tries: Any) -> list[Any]:
@@ -140,7 +140,7 @@ async def test_closing_and_moving_at_once_agree(kitchen: Kitchen) -> None:
 async def test_another_books_ticket_is_not_found(kitchen: Kitchen) -> None:
     """Nor is one that never was."""
     _, ticket = await kitchen.ticket()
-    live = await Kitchen.of(kitchen.house, kitchen.business, "live")
+    live = await Kitchen.of(kitchen.services, kitchen.business, "live")
     for where, ticket_id in ((live, ticket.id), (kitchen, new_id())):
         with pytest.raises(Missing):
             await where.act(actions.move, ticket_id, "ready")

@@ -5,10 +5,10 @@ import pytest
 
 from tests.ledger.shop import Shop
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 
 
 @pytest.fixture
-async def shop(business: Business, house: House, sql: asyncpg.Connection) -> Shop:
+async def shop(business: Business, services: Services, sql: asyncpg.Connection) -> Shop:
     """The test book of this test's business."""
-    return await Shop.of(business, house, sql)
+    return await Shop.of(business, services, sql)

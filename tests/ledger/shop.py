@@ -11,13 +11,13 @@ import msgspec
 
 from tests.api import Api
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.customers.rules import Contact
 from tillhouse.customers.store import insert_customer
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code
-from tillhouse.ledger.rules import Method, Stand, Status, postings
+from tillhouse.ledger.rules import LedgerPosition, Method, Status, postings
 from tillhouse.ledger.store.posting import Origin, record_postings, rows
 
 
@@ -26,19 +26,19 @@ class Order(msgspec.Struct):
 
     id: UUID
     code: str
-    stand: Stand
+    position: LedgerPosition
 
 
-def stand(
+def position(
     total: int | str,
     paid: int | str = 0,
     customer: UUID | None = None,
     *,
     method: Method = "cash",
     status: Status = "pending",
-) -> Stand:
+) -> LedgerPosition:
     """An order as the ledger sees it, in few words."""
-    return Stand(
+    return LedgerPosition(
         total=Decimal(total),
         paid=Decimal(paid),
         method=method,
@@ -51,10 +51,10 @@ class Shop:
     """A book of a business, and the rows that its orders need."""
 
     def __init__(
-        self, business: Business, house: House, sql: asyncpg.Connection | Db, book: UUID
+        self, business: Business, services: Services, sql: asyncpg.Connection | Db, book: UUID
     ) -> None:
         self.business = business
-        self.house = house
+        self.services = services
         self.sql = sql
         self.book = book
         self.currency = "NGN"
@@ -64,7 +64,7 @@ class Shop:
     async def of(
         cls,
         business: Business,
-        house: House,
+        services: Services,
         sql: asyncpg.Connection | Db,
         environment: str = "test",
     ) -> "Shop":
@@ -75,7 +75,7 @@ class Shop:
             environment,
         )
         assert book is not None
-        return cls(business, house, sql, book)
+        return cls(business, services, sql, book)
 
     async def reader(self) -> Api:
         """A client that may read the transactions and debts."""
@@ -84,28 +84,28 @@ class Shop:
     async def customer(self, name: str = "Bola") -> UUID:
         """A customer of the book."""
         customer_id = new_id()
-        async with self.house.pool.transaction() as db:
+        async with self.services.pool.transaction() as db:
             await insert_customer(db, self.book, customer_id, Contact(name=name), now())
         return customer_id
 
-    async def sell(self, first: Stand, happened_at: datetime | None = None) -> Order:
+    async def sell(self, first: LedgerPosition, happened_at: datetime | None = None) -> Order:
         """A new order, posted in one transaction with its row."""
         order = Order(new_id(), short_code(), first)
-        async with self.house.pool.transaction() as db:
+        async with self.services.pool.transaction() as db:
             await self._insert(db, order)
             await self._post(db, order, None, first, happened_at or now())
         return order
 
     async def change(self, order: Order, **what: Any) -> None:
         """The order as it is to be from now on."""
-        after = msgspec.structs.replace(order.stand, **what)
-        async with self.house.pool.transaction() as db:
+        after = msgspec.structs.replace(order.position, **what)
+        async with self.services.pool.transaction() as db:
             await self._update(db, order.id, after)
-            await self._post(db, order, order.stand, after, now())
-        order.stand = after
+            await self._post(db, order, order.position, after, now())
+        order.position = after
 
     async def _insert(self, db: Db, order: Order) -> None:
-        first = order.stand
+        first = order.position
         await db.execute(
             """
             INSERT INTO orders (book_id, id, short_code, status, summary, currency,
@@ -129,7 +129,7 @@ class Shop:
             now(),
         )
 
-    async def _update(self, db: Db, order_id: UUID, after: Stand) -> None:
+    async def _update(self, db: Db, order_id: UUID, after: LedgerPosition) -> None:
         is_deleted = after.status == "deleted"
         await db.execute(
             """
@@ -148,7 +148,12 @@ class Shop:
         )
 
     async def _post(
-        self, db: Db, order: Order, before: Stand | None, after: Stand, happened_at: datetime
+        self,
+        db: Db,
+        order: Order,
+        before: LedgerPosition | None,
+        after: LedgerPosition,
+        happened_at: datetime,
     ) -> None:
         made = postings(before, after, self.currency)
         first = await db.fetchval(

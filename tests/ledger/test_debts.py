@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from tests.api import Api
-from tests.ledger.shop import Order, Shop, stand
+from tests.ledger.shop import Order, Shop, position
 from tests.make import Make
 
 DEBTS = "/v1/debts"
@@ -28,7 +28,7 @@ async def test_a_debt_shows_who_owes_what_for_which_order(shop: Shop) -> None:
     """One shape in the list and alone."""
     customer = await shop.customer("Bola Ade")
     opened = datetime(2026, 1, 31, 12, tzinfo=UTC)
-    order = await shop.sell(stand("1000.50", 400, customer), opened)
+    order = await shop.sell(position("1000.50", 400, customer), opened)
     api = await shop.reader()
     [shown] = (await api.get(DEBTS, status=200)).data
     debt_id, updated = shown.pop("id"), shown.pop("updatedAt")
@@ -56,10 +56,10 @@ async def test_a_debt_shows_who_owes_what_for_which_order(shop: Shop) -> None:
 async def test_filters_and_totals(shop: Shop) -> None:
     """Each filter alone and all together, also after debts have changed their status."""
     ann, ben = await shop.customer("Ann"), await shop.customer("Ben")
-    first = await shop.sell(stand(1000, 400, ann))
-    second = await shop.sell(stand(1000, 0, ann))
-    third = await shop.sell(stand(1000, 0, ben))
-    await shop.sell(stand(1000, 0))
+    first = await shop.sell(position(1000, 400, ann))
+    second = await shop.sell(position(1000, 0, ann))
+    third = await shop.sell(position(1000, 0, ben))
+    await shop.sell(position(1000, 0))
     await shop.change(second, paid=Decimal(1000))
     await shop.change(third, paid=Decimal(10))
     api = await shop.reader()
@@ -77,7 +77,7 @@ async def test_pages_meet_without_gap(shop: Shop) -> None:
     """Debts of one moment keep one order, whatever the page."""
     customer, moment = await shop.customer(), datetime(2026, 1, 31, tzinfo=UTC)
     for hour in (0, 0, 0, 1, 1):
-        await shop.sell(stand(1000, 0, customer), moment + timedelta(hours=hour))
+        await shop.sell(position(1000, 0, customer), moment + timedelta(hours=hour))
     api = await shop.reader()
     whole = await ids(api)
     pages: list[str] = []
@@ -114,7 +114,7 @@ async def test_wrong_filters_are_named(shop: Shop, query: str, field: str) -> No
 
 async def test_debts_of_others_are_not_there(shop: Shop, make: Make) -> None:
     """Another business, and the other environment, read nothing."""
-    order = await shop.sell(stand(1000, 0, await shop.customer()))
+    order = await shop.sell(position(1000, 0, await shop.customer()))
     debt = (await shop.rows_of(order))["debts"][0]
     stranger = await (await make.business()).client("finance:read")
     live = await shop.business.client("finance:read", environment="live")

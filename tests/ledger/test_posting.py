@@ -7,7 +7,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests.ledger.shop import Order, Shop, stand
+from tests.ledger.shop import Order, Shop, position
 from tests.make import Make
 from tests.webhooks.shop import until
 from tillhouse.db.constraints import is_chance, refusal
@@ -44,7 +44,7 @@ async def spend(shop: Shop, customer: UUID, amount: int) -> None:
 async def test_a_sale_is_written_as_it_is_posted(shop: Shop) -> None:
     """Transfers with rising numbers, a transaction with a reference, a debt with the rest."""
     customer = await shop.customer()
-    order = await shop.sell(stand(1000, 400, customer, method="transfer"))
+    order = await shop.sell(position(1000, 400, customer, method="transfer"))
     found = await shop.rows_of(order)
     assert [(row["kind"], row["amount"], row["sequence"]) for row in found["transfers"]] == [
         ("sale", 1000, 0),
@@ -68,7 +68,7 @@ async def test_a_sale_is_written_as_it_is_posted(shop: Shop) -> None:
 async def test_a_debt_changes_and_ends_and_another_begins(shop: Shop) -> None:
     """One row while it is active; after it was paid a correction opens a new one."""
     customer = await shop.customer()
-    order = await shop.sell(stand(1000, 400, customer))
+    order = await shop.sell(position(1000, 400, customer))
     await shop.change(order, paid=Decimal(700))
     await shop.change(order, paid=Decimal(1000), status="completed")
     await shop.change(order, paid=Decimal(900))
@@ -90,7 +90,7 @@ async def test_a_debt_changes_and_ends_and_another_begins(shop: Shop) -> None:
 async def test_another_customer_takes_over_in_one_step(shop: Shop) -> None:
     """The old debt is voided and the new one opened by one statement, in this order."""
     ann, ben = await shop.customer("Ann"), await shop.customer("Ben")
-    order = await shop.sell(stand(1000, 400, ann))
+    order = await shop.sell(position(1000, 400, ann))
     await shop.change(order, customer_id=ben, paid=Decimal(500))
     debts = (await shop.rows_of(order))["debts"]
     assert {(row["customer_id"], row["status"], row["balance"]) for row in debts} == {
@@ -103,7 +103,7 @@ async def test_another_customer_takes_over_in_one_step(shop: Shop) -> None:
 async def test_credit_moves_with_the_customer(shop: Shop) -> None:
     """One balance is drawn and another filled in one statement; both only grow."""
     ann, ben = await shop.customer("Ann"), await shop.customer("Ben")
-    order = await shop.sell(stand(1000, 1500, ann, method="pos"))
+    order = await shop.sell(position(1000, 1500, ann, method="pos"))
     assert await shop.balance(ann) == (0, 500)
     await shop.change(order, customer_id=ben)
     assert await shop.balance(ann) == (500, 500)
@@ -115,7 +115,7 @@ async def test_credit_moves_with_the_customer(shop: Shop) -> None:
 async def test_credit_that_was_spent_is_not_taken_back(shop: Shop) -> None:
     """The database says no with a sentence for the caller, and nothing of the change stays."""
     customer = await shop.customer()
-    order = await shop.sell(stand(1000, 1500, customer, method="pos"))
+    order = await shop.sell(position(1000, 1500, customer, method="pos"))
     before = await shop.rows_of(order)
     await spend(shop, customer, 200)
     with pytest.raises(asyncpg.CheckViolationError) as caught:
@@ -129,13 +129,13 @@ async def test_credit_that_was_spent_is_not_taken_back(shop: Shop) -> None:
 async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> None:
     """Without a row there is no credit either: the same refusal, and nothing posted."""
     customer = await shop.customer()
-    before, after = stand(1000, 1500, customer, method="pos"), stand(1000, 1000, customer)
+    before, after = position(1000, 1500, customer, method="pos"), position(1000, 1000, customer)
     order = Order(new_id(), "", before)
     origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)
     place = (shop.book, shop.moment, shop.currency)
     written = rows(order.id, postings(before, after, shop.currency), 0)
     with pytest.raises(asyncpg.CheckViolationError) as caught:
-        async with shop.house.pool.transaction() as db:
+        async with shop.services.pool.transaction() as db:
             await record_postings(db, place, origin, written)
     assert refused([caught.value]) == [SPENT]
     assert await shop.accounts() == {}
@@ -143,11 +143,11 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
 
 async def test_the_same_is_never_posted_twice(shop: Shop) -> None:
     """Who comes with a number that was used is refused, whatever it is for."""
-    order = await shop.sell(stand(1000, 400))
-    first = rows(order.id, postings(None, order.stand, shop.currency), 0)
+    order = await shop.sell(position(1000, 400))
+    first = rows(order.id, postings(None, order.position, shop.currency), 0)
     origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
-        async with shop.house.pool.transaction() as db:
+        async with shop.services.pool.transaction() as db:
             await record_postings(db, (shop.book, shop.moment, shop.currency), origin, first)
     assert refused([caught.value]) == ["ledger_transfers_once"]
     assert len((await shop.rows_of(order))["transactions"]) == 1
@@ -155,7 +155,7 @@ async def test_the_same_is_never_posted_twice(shop: Shop) -> None:
 
 async def test_two_equal_references_are_drawn_again(shop: Shop) -> None:
     """A reference that exists already is nobody's mistake: the transaction runs once more."""
-    order = await shop.sell(stand(1000, 400))
+    order = await shop.sell(position(1000, 400))
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
         await shop.sql.execute(
             """
@@ -174,8 +174,8 @@ async def test_first_sales_at_the_same_moment_share_their_accounts(shop: Shop) -
     """Thirty orders of an empty book, at once: no deadlock, no second account, exact sums."""
     customer = await shop.customer()
     await asyncio.gather(
-        *(shop.sell(stand(100, 150, customer, method="pos")) for _ in range(15)),
-        *(shop.sell(stand(100, 40)) for _ in range(15)),
+        *(shop.sell(position(100, 150, customer, method="pos")) for _ in range(15)),
+        *(shop.sell(position(100, 40)) for _ in range(15)),
     )
     assert await shop.balance(customer) == (0, 15 * 50)
     assert await shop.accounts() == {
@@ -190,7 +190,7 @@ async def test_first_sales_at_the_same_moment_share_their_accounts(shop: Shop) -
 async def test_of_many_who_take_credit_back_as_many_win_as_there_is_credit(shop: Shop) -> None:
     """Ten orders gave 50 each, 230 were spent: of ten corrections at once five pass."""
     customer = await shop.customer()
-    orders = [await shop.sell(stand(100, 150, customer, method="pos")) for _ in range(10)]
+    orders = [await shop.sell(position(100, 150, customer, method="pos")) for _ in range(10)]
     await spend(shop, customer, 230)
     results = await asyncio.gather(
         *(shop.change(order, paid=Decimal(100)) for order in orders), return_exceptions=True
@@ -202,9 +202,9 @@ async def test_of_many_who_take_credit_back_as_many_win_as_there_is_credit(shop:
 async def test_credit_that_crosses_over_does_not_deadlock(shop: Shop) -> None:
     """From Ben to Ann and from Ann to Ben, both half-way: balances are locked in order."""
     ann, ben = await shop.customer("Ann"), await shop.customer("Ben")
-    here = await shop.sell(stand(100, 150, ann, method="pos"))
-    there = await shop.sell(stand(100, 150, ben, method="pos"))
-    async with shop.house.pool.transaction() as db:
+    here = await shop.sell(position(100, 150, ann, method="pos"))
+    there = await shop.sell(position(100, 150, ben, method="pos"))
+    async with shop.services.pool.transaction() as db:
         await db.execute(
             "SELECT FROM ledger_balances WHERE book_id = $1 AND owner_id = $2 FOR UPDATE",
             shop.book,
@@ -223,7 +223,7 @@ async def waiting(shop: Shop, count: int) -> None:
     """Until so many connections wait for a lock."""
 
     async def look() -> bool | None:
-        async with shop.house.pool.reading() as db:
+        async with shop.services.pool.reading() as db:
             found = await db.fetchval(
                 """
                 SELECT count(*) FROM pg_stat_activity
@@ -237,7 +237,7 @@ async def waiting(shop: Shop, count: int) -> None:
 
 async def test_the_ledger_is_only_added_to(shop: Shop) -> None:
     """Not even by hand is a transfer changed or removed."""
-    await shop.sell(stand(1000, 400))
+    await shop.sell(position(1000, 400))
     for statement in (
         "UPDATE ledger_transfers SET amount = 1 WHERE book_id = $1",
         "DELETE FROM ledger_transfers WHERE book_id = $1",
@@ -248,8 +248,8 @@ async def test_the_ledger_is_only_added_to(shop: Shop) -> None:
 
 async def test_no_transfer_between_two_books(shop: Shop, make: Make) -> None:
     """An account of another business, or of another currency, can't be on a transfer's side."""
-    other = await Shop.of(await make.business(), shop.house, shop.sql)
-    await other.sell(stand(1000, 400))
+    other = await Shop.of(await make.business(), shop.services, shop.sql)
+    await other.sell(position(1000, 400))
     customer = await shop.customer()
     with pytest.raises(asyncpg.ForeignKeyViolationError):
         await shop.sql.execute(

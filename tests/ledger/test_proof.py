@@ -11,28 +11,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ledger.shop import Shop, stand
+from tests.ledger.shop import Shop, position
 from tests.ledger.test_rules import WALKS, walked
 from tests.make import Make
 from tillhouse.kit.ids import new_id
 from tillhouse.ledger.faults import Fault, OrderFacts, order_faults
 from tillhouse.ledger.proof import prove
-from tillhouse.ledger.rules import Stand, Status
+from tillhouse.ledger.rules import LedgerPosition, Status
 
 
 async def faults(shop: Shop, batch: int = 500) -> list[Fault]:
     """What is wrong in the book."""
-    async with shop.house.pool.reading() as db:
+    async with shop.services.pool.reading() as db:
         return [fault async for fault in prove(db, shop.book, batch)]
 
 
-def facts_of(walk: list[Stand]) -> OrderFacts:
+def facts_of(walk: list[LedgerPosition]) -> OrderFacts:
     """What the database would say of an order after a walk, if it holds what was posted."""
     books, now = walked(walk), walk[-1]
     return OrderFacts(
         id=new_id(),
         short_code="AAAA2222",
-        stand=now,
+        position=now,
         postings=9,
         used=9,
         paid=books.kinds["payment"] - books.kinds["payment_correction"],
@@ -44,13 +44,13 @@ def facts_of(walk: list[Stand]) -> OrderFacts:
 
 
 @given(WALKS)
-def test_what_the_rules_post_is_proven(walk: list[Stand]) -> None:
+def test_what_the_rules_post_is_proven(walk: list[LedgerPosition]) -> None:
     """After any walk there is nothing to complain of."""
     assert list(order_faults(facts_of(walk))) == []
 
 
 @given(WALKS, st.data())
-def test_any_other_amount_is_a_fault(walk: list[Stand], data: st.DataObject) -> None:
+def test_any_other_amount_is_a_fault(walk: list[LedgerPosition], data: st.DataObject) -> None:
     """An account, a sum or a debt that holds but a little more or less is found."""
     facts = facts_of(walk)
     more = data.draw(st.sampled_from([Decimal("0.0001"), Decimal(-1), Decimal(100)]))
@@ -69,15 +69,15 @@ def test_any_other_amount_is_a_fault(walk: list[Stand], data: st.DataObject) -> 
 async def sound(shop: Shop) -> None:
     """A book with every sort of order in it."""
     ann, ben = await shop.customer("Ann"), await shop.customer("Ben")
-    await shop.sell(stand(1000, 1500, ann))
-    await shop.sell(stand(1000, 1500, ann, method="pos"))
-    await shop.sell(stand(1000, 1500, method="transfer"))
-    await shop.sell(stand(1000, 400, ann, status="scheduled"))
-    moved = await shop.sell(stand(1000, 1200, ann, method="pos"))
+    await shop.sell(position(1000, 1500, ann))
+    await shop.sell(position(1000, 1500, ann, method="pos"))
+    await shop.sell(position(1000, 1500, method="transfer"))
+    await shop.sell(position(1000, 400, ann, status="scheduled"))
+    moved = await shop.sell(position(1000, 1200, ann, method="pos"))
     await shop.change(moved, customer_id=ben, paid=Decimal(300))
     statuses: list[Status] = ["cancelled", "deleted", "completed", "refunded"]
     for status in statuses:
-        order = await shop.sell(stand(1000, 400, ben))
+        order = await shop.sell(position(1000, 400, ben))
         await shop.change(order, status=status)
 
 
@@ -155,7 +155,7 @@ BREAKS: list[tuple[LiteralString, str]] = [
 async def test_a_broken_order_is_found(shop: Shop, statement: LiteralString, said: str) -> None:
     """One row changed by hand, and the fault names the order and what is wrong."""
     await sound(shop)
-    order = await shop.sell(stand(1000, 400, await shop.customer()))
+    order = await shop.sell(position(1000, 400, await shop.customer()))
     async with tampering(_owner(shop)):
         await shop.sql.execute(statement, shop.book, order.id)
     found = await faults(shop, batch=3)
@@ -167,7 +167,7 @@ async def test_a_broken_order_is_found(shop: Shop, statement: LiteralString, sai
 
 async def test_what_has_no_order_is_found(shop: Shop) -> None:
     """Transfers and debts of an order that was removed by hand."""
-    order = await shop.sell(stand(1000, 400, await shop.customer()))
+    order = await shop.sell(position(1000, 400, await shop.customer()))
     written = await shop.rows_of(order)
     async with tampering(_owner(shop)):
         await shop.sql.execute("DELETE FROM orders WHERE book_id = $1", shop.book)
@@ -188,7 +188,7 @@ async def test_what_has_no_order_is_found(shop: Shop) -> None:
 async def test_a_broken_balance_is_found(shop: Shop, statement: LiteralString, said: str) -> None:
     """A balance is the sum of its transfers, and is there when they are."""
     customer = await shop.customer()
-    await shop.sell(stand(1000, 1500, customer, method="pos"))
+    await shop.sell(position(1000, 1500, customer, method="pos"))
     await shop.sql.execute(statement, shop.book)
     [fault] = await faults(shop)
     assert (fault.subject, fault.id) == ("balance", f"customer_credit {customer}")
@@ -197,7 +197,7 @@ async def test_a_broken_balance_is_found(shop: Shop, statement: LiteralString, s
 
 async def test_a_reversal_is_the_opposite_of_what_it_reverses(shop: Shop) -> None:
     """The same sides swapped, the same amount; anything else is found."""
-    order = await shop.sell(stand(1000, 400))
+    order = await shop.sell(position(1000, 400))
     payment = (await shop.rows_of(order))["transfers"][1]["id"]
     half, whole = new_id(), new_id()
     for reversal, amount, is_found in ((half, 200, True), (whole, 400, False)):
@@ -225,9 +225,9 @@ _REVERSAL = """
 
 async def test_only_the_broken_book_is_named(shop: Shop, make: Make) -> None:
     """What is wrong in one business is no fault of another."""
-    other = await Shop.of(await make.business(), shop.house, shop.sql)
+    other = await Shop.of(await make.business(), shop.services, shop.sql)
     for each in (shop, other):
-        await each.sell(stand(1000, 400))
+        await each.sell(position(1000, 400))
     await other.sql.execute("UPDATE orders SET amount_paid = 1 WHERE book_id = $1", other.book)
     assert await faults(shop) == []
     assert await faults(other)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ledger.shop import stand
+from tests.ledger.shop import position
 from tillhouse.ledger.rules import (
     NOBODY,
     TENDERS,
     Account,
+    LedgerPosition,
     Method,
     Postings,
-    Stand,
     Status,
     Transfer,
     postings,
@@ -27,7 +27,7 @@ ANN, BEN = UUID(int=7), UUID(int=8)
 # Few values that meet often (equal, over, under), among any others.
 AMOUNTS = st.sampled_from([0, 100, 150, 200]).map(Decimal) | st.decimals(0, 10**14, places=4)
 STANDS = st.builds(
-    Stand,
+    LedgerPosition,
     total=AMOUNTS,
     paid=AMOUNTS,
     method=st.sampled_from(get_args(Method)),
@@ -66,7 +66,7 @@ class Books:
         return {account: held for account, held in self.accounts.items() if held}
 
 
-def walked(walk: list[Stand]) -> Books:
+def walked(walk: list[LedgerPosition]) -> Books:
     """The books after a walk."""
     books = Books()
     for before, after in zip([None, *walk], walk, strict=False):
@@ -74,21 +74,21 @@ def walked(walk: list[Stand]) -> Books:
     return books
 
 
-def left(now: Stand) -> Decimal:
+def left(now: LedgerPosition) -> Decimal:
     """What is to be paid for what was sold; what was paid ahead counts below zero."""
     if now.is_sold:
         return max(now.total - now.paid, Decimal(0))
     return -now.paid if now.status == "scheduled" else Decimal(0)
 
 
-def change_of(now: Stand) -> Decimal:
+def change_of(now: LedgerPosition) -> Decimal:
     """What was handed out over the counter: it is nobody's any more, whatever the order becomes."""
     if now.method != "cash" or now.status == "scheduled":
         return Decimal(0)
     return max(now.paid - now.total, Decimal(0))
 
 
-def surplus(now: Stand) -> tuple[Account, Decimal]:
+def surplus(now: LedgerPosition) -> tuple[Account, Decimal]:
     """Which account of a payer holds how much too much."""
     kept = (
         Account("customer_credit", now.customer_id)
@@ -103,7 +103,7 @@ def surplus(now: Stand) -> tuple[Account, Decimal]:
 
 
 @given(WALKS)
-def test_every_account_says_what_the_order_says(walk: list[Stand]) -> None:
+def test_every_account_says_what_the_order_says(walk: list[LedgerPosition]) -> None:
     """Receivable, sales and surplus depend on the last stand alone, whichever way led there."""
     books, now = walked(walk), walk[-1]
     account, over = surplus(now)
@@ -118,7 +118,7 @@ def test_every_account_says_what_the_order_says(walk: list[Stand]) -> None:
 
 
 @given(WALKS)
-def test_money_in_the_tenders_is_what_was_paid_less_the_change(walk: list[Stand]) -> None:
+def test_money_in_the_tenders_is_what_was_paid_less_the_change(walk: list[LedgerPosition]) -> None:
     """Payments less corrections are what was paid; only change leaves the drawer."""
     books, now = walked(walk), walk[-1]
     assert books.kinds["payment"] - books.kinds["payment_correction"] == now.paid
@@ -130,7 +130,7 @@ def test_money_in_the_tenders_is_what_was_paid_less_the_change(walk: list[Stand]
 
 
 @given(WALKS)
-def test_there_is_one_debt_with_what_is_left_or_none(walk: list[Stand]) -> None:
+def test_there_is_one_debt_with_what_is_left_or_none(walk: list[LedgerPosition]) -> None:
     """A customer's pending or completed order with something left has exactly that debt."""
     books, now = walked(walk), walk[-1]
     owes = now.customer_id and now.status in ("pending", "completed") and now.total > now.paid
@@ -138,7 +138,7 @@ def test_there_is_one_debt_with_what_is_left_or_none(walk: list[Stand]) -> None:
 
 
 @given(WALKS)
-def test_a_step_posts_each_kind_once_and_never_nothing(walk: list[Stand]) -> None:
+def test_a_step_posts_each_kind_once_and_never_nothing(walk: list[LedgerPosition]) -> None:
     """No empty transfer, no account with itself, no kind twice; the same stand posts nothing."""
     for before, after in zip([None, *walk], walk, strict=False):
         made = postings(before, after, "NGN")
@@ -151,7 +151,7 @@ def test_a_step_posts_each_kind_once_and_never_nothing(walk: list[Stand]) -> Non
 
 
 @given(WALKS)
-def test_no_step_takes_back_more_credit_than_the_order_gave(walk: list[Stand]) -> None:
+def test_no_step_takes_back_more_credit_than_the_order_gave(walk: list[LedgerPosition]) -> None:
     """Alone with its order, a customer's credit is never below zero, between steps as after."""
     books = Books()
     for before, after in zip([None, *walk], walk, strict=False):
@@ -162,7 +162,7 @@ def test_no_step_takes_back_more_credit_than_the_order_gave(walk: list[Stand]) -
 
 
 @given(STANDS, STANDS)
-def test_there_and_back_again_leaves_nothing(one: Stand, other: Stand) -> None:
+def test_there_and_back_again_leaves_nothing(one: LedgerPosition, other: LedgerPosition) -> None:
     """What a step posts, the step back takes back."""
     books, before = walked([one, other, one]), walked([one])
     tenders = {Account(kind) for kind in TENDERS.values()}
@@ -173,7 +173,7 @@ def test_there_and_back_again_leaves_nothing(one: Stand, other: Stand) -> None:
 
 def test_a_sale_for_cash_gives_change() -> None:
     """1,500 for what costs 1,000: 1,000 stay in the drawer."""
-    made = postings(None, stand(1000, 1500, ANN), "NGN")
+    made = postings(None, position(1000, 1500, ANN), "NGN")
     owner = Account("receivable", ANN)
     assert made.transfers == (
         Transfer(owner, Account("sales"), Decimal(1000), "sale"),
@@ -185,7 +185,7 @@ def test_a_sale_for_cash_gives_change() -> None:
 @pytest.mark.parametrize("status", ["cancelled", "deleted"])
 def test_change_stays_handed_out_when_the_sale_is_undone(status: Status) -> None:
     """1,500 for what costs 1,000, cancelled: 1,000 are the customer's, 500 are gone for good."""
-    sold = stand(1000, 1500, ANN)
+    sold = position(1000, 1500, ANN)
     over = msgspec.structs.replace(sold, status=status)
     owner, credit = Account("receivable", ANN), Account("customer_credit", ANN)
     assert postings(sold, over, "NGN").transfers == (
@@ -203,7 +203,7 @@ def test_change_stays_handed_out_when_the_sale_is_undone(status: Status) -> None
 @pytest.mark.parametrize("method", ["transfer", "pos", "cloove_pay", "other"])
 def test_too_much_by_any_other_way_becomes_credit(method: Method) -> None:
     """The customer's if there is one; else it waits for its owner."""
-    paid = stand(1000, 1500, ANN, method=method)
+    paid = position(1000, 1500, ANN, method=method)
     assert walked([paid]).accounts[Account("customer_credit", ANN)] == -500
     unknown = msgspec.structs.replace(paid, customer_id=None)
     assert walked([unknown]).accounts[Account("unapplied_receipts")] == -500
@@ -212,16 +212,16 @@ def test_too_much_by_any_other_way_becomes_credit(method: Method) -> None:
 
 def test_a_payment_of_a_debt_is_one() -> None:
     """The first receipt belongs to the sale, one that finds a debt to the debt."""
-    first, second = stand(1000, 400, ANN), stand(1000, 1000, ANN)
+    first, second = position(1000, 400, ANN), position(1000, 1000, ANN)
     assert [r.type for r in postings(None, first, "NGN").receipts] == ["sale"]
     assert [r.type for r in postings(first, second, "NGN").receipts] == ["debt_payment"]
-    without = stand(1000, 400), stand(1000, 1000)
+    without = position(1000, 400), position(1000, 1000)
     assert [r.type for r in postings(*without, "NGN").receipts] == ["sale"]
 
 
 def test_a_correction_takes_back_what_was_booked() -> None:
     """Lower paid is a correction by the old method, also when the method changes with it."""
-    before, after = stand(1000, 800, method="pos"), stand(1000, 300, method="transfer")
+    before, after = position(1000, 800, method="pos"), position(1000, 300, method="transfer")
     made = postings(before, after, "NGN")
     assert [(t.kind, t.credit, t.amount) for t in made.transfers] == [
         ("payment_correction", Account("pos"), Decimal(500))
@@ -234,19 +234,19 @@ def test_a_correction_takes_back_what_was_booked() -> None:
 @pytest.mark.parametrize(
     ("after", "closes"),
     [
-        (stand(1000, 1000, ANN), "paid"),
-        (stand(400, 400, ANN), "paid"),
-        (stand(1000, 400, ANN, status="cancelled"), "voided"),
-        (stand(1000, 400, ANN, status="scheduled"), "voided"),
-        (stand(1000, 400, ANN, status="refunded"), "voided"),
-        (stand(1000, 400, ANN, status="deleted"), "removed"),
-        (stand(1000, 400, BEN), "voided"),
-        (stand(1000, 1000, BEN), "voided"),
-        (stand(1000, 400), "voided"),
+        (position(1000, 1000, ANN), "paid"),
+        (position(400, 400, ANN), "paid"),
+        (position(1000, 400, ANN, status="cancelled"), "voided"),
+        (position(1000, 400, ANN, status="scheduled"), "voided"),
+        (position(1000, 400, ANN, status="refunded"), "voided"),
+        (position(1000, 400, ANN, status="deleted"), "removed"),
+        (position(1000, 400, BEN), "voided"),
+        (position(1000, 1000, BEN), "voided"),
+        (position(1000, 400), "voided"),
     ],
 )
-def test_how_a_debt_ends(after: Stand, closes: str) -> None:
+def test_how_a_debt_ends(after: LedgerPosition, closes: str) -> None:
     """Paid, voided or removed; another customer's debt is a new one."""
-    books = walked([stand(1000, 400, ANN), after])
+    books = walked([position(1000, 400, ANN), after])
     assert books.closed == [(ANN, closes)]
     assert books.debts == ({BEN: Decimal(600)} if after.debt else {})

@@ -39,5 +39,5 @@ async def writing_app(database_url: str, master_key: str, whatsapp: Meta) -> Asy
 async def line(writing_app: App, whatsapp: Meta) -> Line:
     """A business that has connected its number, in its live book."""
     whatsapp.mood = "accepts"
-    business = await Make(writing_app, writing_app.house).business()
-    return await Line.open(writing_app.house, business, whatsapp)
+    business = await Make(writing_app, writing_app.services).business()
+    return await Line.open(writing_app.services, business, whatsapp)

@@ -11,7 +11,7 @@ from tests.api import Api, Response
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
 from tests.providers.meta import NUMBER_ID, TOKEN, Meta
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.messaging import hooks
 from tillhouse.messaging.worker import work
@@ -39,18 +39,18 @@ class Line:
         self.number = number
 
     @classmethod
-    async def open(cls, house: House, business: Business, meta: Meta) -> "Line":
+    async def open(cls, services: Services, business: Business, meta: Meta) -> "Line":
         """Connect a number."""
-        kitchen = await Kitchen.of(house, business, "live")
+        kitchen = await Kitchen.of(services, business, "live")
         scopes = ("messaging:read", "messaging:write", "orders:write", "orders:read")
         api = await business.client(*scopes, environment="live")
         number = (await api.post(NUMBERS, WHATSAPP, status=201)).data
         return cls(kitchen, api, meta, number)
 
     @property
-    def house(self) -> House:
+    def services(self) -> Services:
         """The tools of the application."""
-        return self.kitchen.house
+        return self.kitchen.services
 
     async def talk(self, phone: str = PHONE) -> str:
         """A conversation's id."""
@@ -73,12 +73,12 @@ class Line:
     async def post(self, **value: Any) -> None:
         """WhatsApp posts an update, which is processed."""
         body = update(**value)
-        await hooks.take(self.house, UUID(self.number["id"]), body, signed(body), now())
+        await hooks.take(self.services, UUID(self.number["id"]), body, signed(body), now())
         await self.work()
 
     async def work(self, at: datetime | None = None) -> None:
         """A worker does all that there is to do at a moment."""
-        while await work(self.house, WhatsApp(self.meta.url, timeout_s=2), at or now()):
+        while await work(self.services, WhatsApp(self.meta.url, timeout_s=2), at or now()):
             pass
 
     async def sent_to(self, message_id: str) -> list[dict[str, Any]]:

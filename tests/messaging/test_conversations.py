@@ -9,7 +9,7 @@ from tests.api import Api
 from tests.kitchen.sale import Kitchen
 from tests.make import Business, Make
 from tests.routes.messaging import active_number
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 
 TALKS = "/v1/conversations"
 INBOUND = "/v1/messaging/sandbox/inbound"
@@ -29,7 +29,9 @@ async def write(api: Api, phone: str, text: str = "Hello") -> str:
     ]
 
 
-async def test_a_number_has_one_conversation(api: Api, business: Business, house: House) -> None:
+async def test_a_number_has_one_conversation(
+    api: Api, business: Business, services: Services
+) -> None:
     """However it is written, and however many write at once."""
     phones = ["+2348030000001", "+234 803 000 0001", "+234-8030000001"] * 3
     found = await asyncio.gather(*(write(api, phone) for phone in phones))
@@ -37,7 +39,7 @@ async def test_a_number_has_one_conversation(api: Api, business: Business, house
     begun = (await api.post(TALKS, {"phone_number": "+234 8030000001"}, status=201)).data
     assert begun["id"] == found[0]
     assert begun["customerPhone"] == "+2348030000001"
-    kitchen = await Kitchen.of(house, business)
+    kitchen = await Kitchen.of(services, business)
     received = await kitchen.events("messaging.message.received")
     assert len(received) == 9
     assert set(received[0]) == {
@@ -60,10 +62,10 @@ async def test_the_latest_message_comes_first(api: Api) -> None:
     assert one == answer.data[0]
 
 
-async def test_a_conversation_is_assigned(api: Api, business: Business, house: House) -> None:
+async def test_a_conversation_is_assigned(api: Api, business: Business, services: Services) -> None:
     """To a person of the business, or to nobody; told once per change."""
     talk, other = await write(api, "+2348030000001"), await write(api, "+2348030000002")
-    kitchen = await Kitchen.of(house, business)
+    kitchen = await Kitchen.of(services, business)
     for _ in range(2):
         answer = await api.patch(f"{TALKS}/{talk}", {"assignee_id": business.user_id}, status=200)
         assert answer.data["assignee"] == {"id": business.user_id, "name": "Ada Owner"}
@@ -90,13 +92,13 @@ async def test_nobody_else_is_assigned(api: Api, make: Make) -> None:
 
 
 async def test_at_once_the_same_assignment_is_told_once(
-    api: Api, business: Business, house: House
+    api: Api, business: Business, services: Services
 ) -> None:
     """Ten press the button: one change, one event."""
     talk = await write(api, "+2348030000001")
     body = {"assignee_id": business.user_id}
     await asyncio.gather(*(api.patch(f"{TALKS}/{talk}", body, status=200) for _ in range(10)))
-    kitchen = await Kitchen.of(house, business)
+    kitchen = await Kitchen.of(services, business)
     assert len(await kitchen.events("messaging.conversation.assigned")) == 1
 
 

@@ -40,11 +40,11 @@ async def test_the_handshake_is_answered(line: Line) -> None:
     """To who knows the token; others hear no, and an unknown number is not found."""
     number_id = UUID(line.number["id"])
     query = {"hub.mode": "subscribe", "hub.verify_token": "verify-token", "hub.challenge": "42"}
-    assert await hooks.greet(line.house, number_id, query) == "42"
+    assert await hooks.greet(line.services, number_id, query) == "42"
     with pytest.raises(Forbidden):
-        await hooks.greet(line.house, number_id, {**query, "hub.verify_token": "guess"})
+        await hooks.greet(line.services, number_id, {**query, "hub.verify_token": "guess"})
     with pytest.raises(Missing):
-        await hooks.greet(line.house, new_id(), query)
+        await hooks.greet(line.services, new_id(), query)
 
 
 async def test_what_is_not_signed_is_not_stored(line: Line, sql: asyncpg.Connection) -> None:
@@ -52,12 +52,12 @@ async def test_what_is_not_signed_is_not_stored(line: Line, sql: asyncpg.Connect
     number_id, body = UUID(line.number["id"]), update(messages=[said("Hi")])
     for bad in (None, "", signed(body, "another"), signed(body + b" "), signed(body)[:-1]):
         with pytest.raises(Forbidden):
-            await hooks.take(line.house, number_id, body, bad, now())
+            await hooks.take(line.services, number_id, body, bad, now())
     with pytest.raises(Missing):
-        await hooks.take(line.house, new_id(), body, signed(body), now())
+        await hooks.take(line.services, new_id(), body, signed(body), now())
     await line.api.delete(f"{NUMBERS}/{line.number['id']}", status=200)
     with pytest.raises(Missing):
-        await hooks.take(line.house, number_id, body, signed(body), now())
+        await hooks.take(line.services, number_id, body, signed(body), now())
     assert await waiting(sql, line) == 0
 
 
@@ -66,7 +66,7 @@ async def test_a_message_is_stored_first_and_processed_after(
 ) -> None:
     """Between the two it waits, whatever happens to the process."""
     body = update(messages=[said("Is it ready?")])
-    await hooks.take(line.house, UUID(line.number["id"]), body, signed(body), now())
+    await hooks.take(line.services, UUID(line.number["id"]), body, signed(body), now())
     assert await waiting(sql, line) == 1
     assert await line.kitchen.events(RECEIVED) == []
     await line.work()
@@ -82,7 +82,7 @@ async def test_what_comes_twice_counts_once(line: Line) -> None:
     message = said("Hi", id="wamid.same")
     body = update(messages=[message, message])
     for _ in range(5):
-        await hooks.take(line.house, UUID(line.number["id"]), body, signed(body), now())
+        await hooks.take(line.services, UUID(line.number["id"]), body, signed(body), now())
     await asyncio.gather(*(line.work() for _ in range(4)))
     assert len(await line.kitchen.events(RECEIVED)) == 1
     assert len(await line.read(await line.talk())) == 1
@@ -108,7 +108,7 @@ async def test_reports_at_once_agree(line: Line) -> None:
     number_id = UUID(line.number["id"])
     for status in ["read", "sent", "delivered", "failed"] * 3:
         body = update(statuses=[state(status, message_id)])
-        await hooks.take(line.house, number_id, body, signed(body), now())
+        await hooks.take(line.services, number_id, body, signed(body), now())
     await asyncio.gather(*(line.work() for _ in range(4)))
     assert (await line.read(talk))[-1]["deliveryStatus"] == "read"
     told = [data["deliveryStatus"] for data in await line.kitchen.events(MOVED)]
@@ -143,7 +143,7 @@ async def test_a_report_on_another_books_message_moves_nothing(
     line: Line, business: Business
 ) -> None:
     """Whoever signs for one number can't reach the messages of another business."""
-    other = await Kitchen.of(line.house, business, "test")
+    other = await Kitchen.of(line.services, business, "test")
     api = await business.client("messaging:read", "messaging:write")
     if not (await api.get(NUMBERS, status=200)).data:
         await api.post(NUMBERS, {"provider": "sandbox"}, status=201)
@@ -160,7 +160,7 @@ async def test_rubbish_with_a_good_signature_harms_nobody(
 ) -> None:
     """It is passed over, and what comes after it is processed."""
     for body in (b"", b"\xff\x00", b"[]", b'{"entry": [{"changes": [null, 5]}]}'):
-        await hooks.take(line.house, UUID(line.number["id"]), body, signed(body), now())
+        await hooks.take(line.services, UUID(line.number["id"]), body, signed(body), now())
     await line.post(
         statuses=[{}, state("read", "no uuid"), state("read", str(new_id()))],
         messages=[{}, {"id": "x"}, said("Still here\u0000")],

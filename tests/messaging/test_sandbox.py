@@ -8,7 +8,7 @@ from tests.kitchen.sale import Kitchen
 from tests.make import Business
 from tests.messaging.line import NUMBERS, later
 from tests.routes.messaging import active_number
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.messaging.worker import work
 from tillhouse.providers.messaging.whatsapp import WhatsApp
@@ -30,9 +30,9 @@ async def talk(api: Api, phone: str) -> str:
     return f"{TALKS}/{begun.data['id']}/messages"
 
 
-async def finish(house: House) -> None:
+async def finish(services: Services) -> None:
     """A worker reports all that there is to report."""
-    while await work(house, NOWHERE, later(minutes=1)):
+    while await work(services, NOWHERE, later(minutes=1)):
         pass
 
 
@@ -48,28 +48,28 @@ async def finish(house: House) -> None:
     ],
 )
 async def test_the_number_decides(
-    api: Api, business: Business, house: House, phone: str, at_once: str, in_the_end: str
+    api: Api, business: Business, services: Services, phone: str, at_once: str, in_the_end: str
 ) -> None:
     """What becomes of a message is written down in the documentation, number by number."""
     path = await talk(api, phone)
     message = (await api.post(path, {"text": "Ready!"}, status=201)).data
     assert message["deliveryStatus"] == at_once
     assert (message["error"] is None) == (at_once == "sent")
-    await finish(house)
+    await finish(services)
     (shown,) = (await api.get(path, status=200)).data
     assert shown["deliveryStatus"] == in_the_end
-    kitchen = await Kitchen.of(house, business)
+    kitchen = await Kitchen.of(services, business)
     assert len(await kitchen.events("messaging.message.sent")) == 1
     told = [d["deliveryStatus"] for d in await kitchen.events("messaging.message.delivery_updated")]
     assert told == list(dict.fromkeys([at_once, in_the_end]))
 
 
-async def test_a_report_takes_a_moment(api: Api, house: House) -> None:
+async def test_a_report_takes_a_moment(api: Api, services: Services) -> None:
     """Before its time no worker tells it."""
     path = await talk(api, "+2348030000001")
     began = now()
     await api.post(path, {"text": "Ready!"}, status=201)
-    await work(house, NOWHERE, began)
+    await work(services, NOWHERE, began)
     assert (await api.get(path, status=200)).data[0]["deliveryStatus"] == "sent"
 
 

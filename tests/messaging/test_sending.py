@@ -11,7 +11,7 @@ from tests.messaging.line import NUMBERS, Line, later, said
 from tests.waiting import within
 from tillhouse.messaging import sending
 from tillhouse.messaging.types import Sending
-from tillhouse.messaging.worker import Postman
+from tillhouse.messaging.worker import MessageWorker
 from tillhouse.providers.messaging.whatsapp import WhatsApp
 
 MOVED = "messaging.message.delivery_updated"
@@ -132,7 +132,7 @@ async def test_an_id_that_is_given_twice_is_believed_once(line: Line) -> None:
 async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -> None:
     """What is due is sent without anybody asking; he leaves when he is told to."""
     message_id = await queued(line, sql)
-    postman = Postman(line.house)
+    postman = MessageWorker(line.services)
     postman.start()
     async with within(30):
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no bell rings
@@ -158,7 +158,7 @@ async def test_a_crash_while_sending_sends_nothing_twice(
     line.meta.asked.clear()
     patient = WhatsApp(line.meta.url, timeout_s=30)
     place = Sending(line.kitchen.book.id, UUID(message_id))
-    task = asyncio.create_task(sending.send(line.house, place, patient))
+    task = asyncio.create_task(sending.send(line.services, place, patient))
     await line.meta.asked.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -177,7 +177,7 @@ async def test_many_senders_at_once_send_once(line: Line, sql: asyncpg.Connectio
     # Due for the workers, and well before the lease of whoever takes it ends.
     place = Sending(line.kitchen.book.id, UUID(message_id))
     found = await asyncio.gather(
-        *(sending.send(line.house, place) for _ in range(5)),
+        *(sending.send(line.services, place) for _ in range(5)),
         *(line.work(later(seconds=30)) for _ in range(5)),
     )
     assert len(await line.sent_to(message_id)) == 1

@@ -25,7 +25,7 @@ async def kept(line: Line, **fields: Any) -> tuple[SaleFacts, Ticket, Told]:
 async def after(line: Line, told: Told) -> dict[str, Any]:
     """What the caller hears once the provider was asked."""
     assert told.sending is not None
-    return msgspec.json.decode(encode(await actions.send(line.house, told.sending)))
+    return msgspec.json.decode(encode(await actions.send(line.services, told.sending)))
 
 
 async def test_it_is_sent_after_the_commit(line: Line) -> None:

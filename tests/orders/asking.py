@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from tests.orders.basket import No
-from tests.orders.model import Events
+from tests.orders.order_model import Events
 from tests.orders.shop import ORDERS, Body
 from tests.orders.world import (
     Adjust,

@@ -16,7 +16,7 @@ Open = Callable[..., Awaitable[Shop]]
 @pytest.fixture(scope="module")
 async def shop(app: App, sql: asyncpg.Connection) -> Shop:
     """A shop of this file: what a test makes in it is its own."""
-    return await Shop.open(Make(app, app.house), sql)
+    return await Shop.open(Make(app, app.services), sql)
 
 
 @pytest.fixture

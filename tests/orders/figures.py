@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from tests.orders.basket import ZERO
-from tests.orders.model import SOLD, Order, Shop
+from tests.orders.order_model import SOLD, Order, Shop
 
 
 def accounts(shop: Shop) -> dict[tuple[str, str | None], Decimal]:

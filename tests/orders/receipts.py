@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tests.api import Response
 from tests.orders.shop import ORDERS, Body, Shop
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.signed import mark
 from tillhouse.orders.receipts.addresses import PURPOSE
@@ -46,9 +46,9 @@ async def page_text(shop: Shop, order: Body) -> str:
     return page.body.decode()
 
 
-def marked(house: House, receipt_id: UUID, until: str) -> str:
+def marked(services: Services, receipt_id: UUID, until: str) -> str:
     """An address with a true mark for any time."""
-    key = house.vault.derive(PURPOSE)
+    key = services.vault.derive(PURPOSE)
     given = {"until": until, "mark": mark(key, str(receipt_id), until)}
     return f"/receipts/{receipt_id}?{urlencode(given)}"
 

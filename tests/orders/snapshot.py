@@ -9,8 +9,8 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from tests.orders.model import Events
-from tillhouse.access.process import House
+from tests.orders.order_model import Events
+from tillhouse.access.process import Services
 from tillhouse.ledger.faults import Fault
 from tillhouse.ledger.proof import prove
 
@@ -112,9 +112,9 @@ class Snapshot:
         return found
 
 
-async def proof(house: House, book: UUID) -> list[Fault]:
+async def proof(services: Services, book: UUID) -> list[Fault]:
     """What is wrong with the ledger of a book."""
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         return [fault async for fault in prove(db, book)]
 
 

@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from tests.orders.basket import Ask
-from tests.orders.model import TENDERS
+from tests.orders.order_model import TENDERS
 from tests.orders.till import Sale
 from tests.orders.world import (
     TABLES,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Shop, fee, line, variant_of
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.worker import fire_next
 
@@ -34,8 +34,8 @@ async def _accounts(shop: Shop, order: str) -> dict[str, float]:
     return {row["kind"]: float(row["held"]) for row in rows}
 
 
-async def _work(house: House) -> None:
-    while await fire_next(house):
+async def _work(services: Services) -> None:
+    while await fire_next(services):
         pass
 
 
@@ -88,27 +88,27 @@ async def test_an_old_sale_is_taken_up_again(shop: Shop) -> None:
     assert await shop.stock(variant_of(product)) == (-2, 0)
 
 
-async def test_what_is_taken_up_again_goes_to_the_kitchen(shop: Shop, house: House) -> None:
+async def test_what_is_taken_up_again_goes_to_the_kitchen(shop: Shop, services: Services) -> None:
     """A scheduled order that was cancelled meanwhile is cooked in its time."""
     for state in ("scheduled", "pending"):
         order = await shop.sell(scheduled_for=_in(10), send_to_kitchen=True)
         await shop.to(order, "cancelled")
-        await _work(house)
+        await _work(services)
         assert (await shop.show(order))["kitchenTicketStatus"] is None
         await shop.to(order, state)
-        await _work(house)
+        await _work(services)
         assert (await shop.show(order))["kitchenTicketStatus"] == "queued"
 
 
 async def test_without_its_time_an_order_goes_to_the_kitchen_at_once(
-    shop: Shop, house: House
+    shop: Shop, services: Services
 ) -> None:
     """There is nothing left to wait for; one that was held back still waits to be sent."""
     order = await shop.sell(scheduled_for=_in(6000), send_to_kitchen=True)
     held = await shop.sell(scheduled_for=_in(6000), send_to_kitchen=False)
     for one in (order, held):
         await shop.patch(one, scheduled_for=None)
-    await _work(house)
+    await _work(services)
     assert (await shop.show(order))["kitchenTicketStatus"] == "queued"
     assert (await shop.show(held))["kitchenTicketStatus"] is None
 

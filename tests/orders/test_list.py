@@ -19,7 +19,7 @@ from tests.orders.conftest import Open
 from tests.orders.history import COUNT, ZONE, History
 from tests.orders.plain import Query
 from tests.orders.shop import ORDERS, Shop, fee
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.customers.rules import word_query
 from tillhouse.db.pool import Db
@@ -44,7 +44,7 @@ FILTERS = (
 @pytest.fixture(scope="module")
 async def history(app: App, sql: asyncpg.Connection) -> History:
     """Sixty orders in one shop, which no test of this file changes."""
-    shop = await Shop.open(Make(app, app.house), sql, time_zone=ZONE)
+    shop = await Shop.open(Make(app, app.services), sql, time_zone=ZONE)
     return await History.of(shop)
 
 
@@ -186,10 +186,10 @@ def _asked(query: Query) -> OrderQuery:
     return OrderQuery(**given)
 
 
-async def _within(house: House, history: History, query: Query, page: Page) -> list[str]:
+async def _within(services: Services, history: History, query: Query, page: Page) -> list[str]:
     """A page as it is found where it lies deep."""
     asked, book = _asked(query), history.shop.book
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         if not query.keys() & DETAILS.keys():
             times = await page_windows.list_days(db, book, asked, page)
         elif asked.is_of_kinds:
@@ -211,7 +211,7 @@ async def _looked_up(db: Db, book_id: UUID, asked: OrderQuery, page: Page) -> li
     return await listing.list_found(db, book_id, asked, page, moments)
 
 
-async def test_a_search_finds_the_same_in_every_way(history: History, house: House) -> None:
+async def test_a_search_finds_the_same_in_every_way(history: History, services: Services) -> None:
     """From the newest, by the moments of what is found, by what else is asked."""
     dice = random.Random(17)  # noqa: S311 - the same queries every time
     values = {name: each for name, each in _queries(history).items() if name not in PICKS}
@@ -225,7 +225,7 @@ async def test_a_search_finds_the_same_in_every_way(history: History, house: Hou
         ids = [order["id"] for order in expected[page.offset : page.offset + page.per_page]]
         code = text.strip().upper() or "?"
         asked = msgspec.structs.replace(_asked(query), code=code, words=word_query(text) or None)
-        async with house.pool.reading() as db:
+        async with services.pool.reading() as db:
             for way in ways:
                 found = await way(db, history.shop.book, asked, page)
                 assert [str(order["id"]) for order in found] == ids, (text, query, way)
@@ -233,32 +233,32 @@ async def test_a_search_finds_the_same_in_every_way(history: History, house: Hou
     assert longest > 5
 
 
-async def test_a_walk_ends(history: History, house: House) -> None:
+async def test_a_walk_ends(history: History, services: Services) -> None:
     """After so many of the newest, whatever was found: the rest is found in another way."""
     asked, page = _asked({"status": "completed"}), Page(1, COUNT)
     newest = plain.newest(history.orders, {})[:10]
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         found = await listing.list_near(db, history.shop.book, asked, page, 10)
     expected = [order["id"] for order in newest if order["status"] == "completed"]
     assert [str(order["id"]) for order in found] == expected
     assert 0 < len(expected) < 10
 
 
-async def test_a_page_is_where_the_tallies_say(history: History, house: House) -> None:
+async def test_a_page_is_where_the_tallies_say(history: History, services: Services) -> None:
     """Folded or not: what only a book of thousands needs is the same as a walk from the newest."""
     dice = random.Random(13)  # noqa: S311 - the same queries every time
     values = {name: each for name, each in _queries(history).items() if name not in PICKS}
     deepest = 0
     for number in range(COMBINATIONS):
         if number == COMBINATIONS // 2:
-            await fold(house)
+            await fold(services)
         names = dice.sample(sorted(values), dice.choice((0, 1, 1, 2, 3)))
         query = {name: dice.choice(values[name]) for name in names}
         expected = [order["id"] for order in plain.newest(history.orders, query)]
         limit = dice.choice((1, 4, 9))
         place = dice.randint(1, -(-len(expected) // limit) or 1)
         page = Page(place, limit)
-        found = await _within(house, history, query, page)
+        found = await _within(services, history, query, page)
         assert found == expected[page.offset : page.offset + limit], (query, place, limit)
         deepest = max(deepest, page.offset if found else 0)
     assert deepest > COUNT // 2

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store.query import OrderQuery
@@ -24,7 +24,7 @@ CLOCKS = (
 Day = tuple[datetime, datetime]
 
 
-async def test_today_is_the_stores_day_at_any_moment(open_shop: Open, house: House) -> None:
+async def test_today_is_the_stores_day_at_any_moment(open_shop: Open, services: Services) -> None:
     """Wherever its day lies in UTC, folded or not: what a count of its orders says."""
     shop = await open_shop(time_zone="UTC")
     clocks = {
@@ -40,9 +40,9 @@ async def test_today_is_the_stores_day_at_any_moment(open_shop: Open, house: Hou
             store = dice.choice(list(clocks))
             query = {"store_id": store, "channel": dice.choice((None, "whatsapp"))}
             expected = _today(orders, query, _day(at, *clocks[store]))
-            assert await _kept(house, shop, query, at) == {expected}, (at, clocks[store])
+            assert await _kept(services, shop, query, at) == {expected}, (at, clocks[store])
             seen.add(expected[0])
-        await fold(house)
+        await fold(services)
     assert len(seen) > 5
 
 
@@ -91,7 +91,7 @@ def _today(orders: list[Body], query: dict[str, Any], day: Day) -> tuple[int, in
 
 
 async def _kept(
-    house: House, shop: Shop, query: dict[str, Any], at: datetime
+    services: Services, shop: Shop, query: dict[str, Any], at: datetime
 ) -> set[tuple[int, int]]:
     """The same by the tallies, over all time and of a time, and by the orders themselves."""
     channel = None if query["channel"] is None else [query["channel"]]
@@ -100,7 +100,7 @@ async def _kept(
         figures.find_figures, figures.find_figures_between, figures.find_figures_in_detail,
     )  # fmt: skip
     found: set[tuple[int, int]] = set()
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         for way in ways:
             row = await way(db, shop.book, asked, at)
             assert row is not None

@@ -9,7 +9,7 @@ import pytest
 
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee, line
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
 
@@ -175,7 +175,7 @@ async def test_too_much_otherwise_is_credit(shop: Shop) -> None:
 @pytest.mark.parametrize("name", ["Ada Obi", None])
 @pytest.mark.parametrize(("way", "other"), [("cash", "transfer"), ("cash", "pos"), ("pos", "cash")])
 async def test_change_that_was_given_is_no_credit(
-    shop: Shop, house: House, way: str, other: str, name: str | None
+    shop: Shop, services: Services, way: str, other: str, name: str | None
 ) -> None:
     """Nor credit change: another method moves no money, so with an excess it is refused."""
     given = {"customer_name": name} if name else {}
@@ -198,7 +198,7 @@ async def test_change_that_was_given_is_no_credit(
     exact = await shop.patch(order, payment_method=other, amount_paid=1000)
     assert (exact["paymentMethod"], exact["amountPaid"]) == (other, 1000)
     assert await _accounts(shop, order) == {"sales": -1000, way: 1000}
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         assert [fault async for fault in prove(db, shop.book)] == []
 
 
@@ -280,7 +280,7 @@ async def test_an_order_of_nothing_posts_nothing(shop: Shop) -> None:
 
 @pytest.mark.parametrize(("currency", "price"), [("JPY", 333), ("KWD", 0.125), ("USD", 0.01)])
 async def test_books_are_exact_in_every_currency(
-    open_shop: Open, house: House, currency: str, price: float
+    open_shop: Open, services: Services, currency: str, price: float
 ) -> None:
     """Many small sales with tax: the ledger's sum is the orders' sum."""
     shop = await open_shop(currency=currency)
@@ -292,14 +292,14 @@ async def test_books_are_exact_in_every_currency(
         shop.book,
     )
     assert sold == total
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         assert [fault async for fault in prove(db, shop.book)] == []
 
 
-async def test_the_ledger_says_what_the_orders_say(shop: Shop, house: House) -> None:
+async def test_the_ledger_says_what_the_orders_say(shop: Shop, services: Services) -> None:
     """After all that the tests above did: no sum, debt or balance is off."""
     # By itself, too, when the others run elsewhere.
     await _sell(shop, 400)
     assert await shop.total() > 0
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         assert [fault async for fault in prove(db, shop.book)] == []

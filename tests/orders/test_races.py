@@ -13,7 +13,7 @@ from tests.calls import calling
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, fee, line, variant_of
 from tests.webhooks.shop import until
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
 from tillhouse.seating.actions import close_session
@@ -38,9 +38,9 @@ async def _moves(shop: Shop, variant: str) -> Decimal:
     return moved
 
 
-async def _proven(shop: Shop, house: House) -> None:
+async def _proven(shop: Shop, services: Services) -> None:
     """The ledger says what the orders say."""
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         assert [fault async for fault in prove(db, shop.book)] == []
 
 
@@ -158,14 +158,14 @@ async def test_a_promotion_once_per_customer(shop: Shop) -> None:
     assert {order["customer"]["id"] for order in done} == set(customers)
 
 
-async def test_the_first_debts_of_new_customers(shop: Shop, house: House) -> None:
+async def test_the_first_debts_of_new_customers(shop: Shop, services: Services) -> None:
     """However many tills open a customer's account at once, it is one, and all are recorded."""
     customers = [(await shop.customer(f"Newcomer {n}"))["id"] for n in range(10)]
     for customer in customers:
         unpaid: Body = {"customer_id": customer, "amount_paid": 0}
         answers = await _all(shop.ask(fee(100), **unpaid) for _ in range(6))
         assert _statuses(answers) == {201: 6}
-    await _proven(shop, house)
+    await _proven(shop, services)
 
 
 async def test_two_boards_move_one_ticket(shop: Shop) -> None:
@@ -205,7 +205,7 @@ async def test_cancelled_twice_at_once(shop: Shop) -> None:
     assert await _moves(shop, variant_of(product)) == 6
 
 
-async def test_fifty_payments_at_once(open_shop: Open, house: House) -> None:
+async def test_fifty_payments_at_once(open_shop: Open, services: Services) -> None:
     """Whichever is last: what the ledger got is what the order says, and the debt the rest."""
     shop = await open_shop()
     order = await shop.sell(fee(1000), customer_name="Ada Obi", payment_method="transfer")
@@ -241,10 +241,10 @@ async def test_fifty_payments_at_once(open_shop: Open, house: House) -> None:
     active = [balance for status, balance in await shop.debts(order) if status == "active"]
     left = after["remainingAmount"]
     assert active == ([left] if left else [])
-    await _proven(shop, house)
+    await _proven(shop, services)
 
 
-async def test_everything_at_once_to_one_order(open_shop: Open, house: House) -> None:
+async def test_everything_at_once_to_one_order(open_shop: Open, services: Services) -> None:
     """Pay, correct, assign, cancel, revive, schedule: no 500, and all sums agree afterwards."""
     shop = await open_shop()
     product = await shop.product(1000, stock=10)
@@ -265,10 +265,10 @@ async def test_everything_at_once_to_one_order(open_shop: Open, house: House) ->
     owes = after["status"] in ("pending", "completed") and after["remainingAmount"] > 0
     active = [balance for status, balance in await shop.debts(order) if status == "active"]
     assert active == ([after["remainingAmount"]] if owes else [])
-    await _proven(shop, house)
+    await _proven(shop, services)
 
 
-async def test_confirmed_and_cancelled_at_once(open_shop: Open, house: House) -> None:
+async def test_confirmed_and_cancelled_at_once(open_shop: Open, services: Services) -> None:
     """Either happens first; stock and ledger follow the status that is left."""
     shop = await open_shop()
     product = await shop.product(1000, stock=10)
@@ -284,7 +284,7 @@ async def test_confirmed_and_cancelled_at_once(open_shop: Open, house: House) ->
     left = Counter([(await shop.show(order))["status"] for order in orders])
     assert left.keys() <= {"completed", "cancelled"}
     assert await shop.stock(variant) == (10 - left["completed"], 0)
-    await _proven(shop, house)
+    await _proven(shop, services)
 
 
 async def test_a_new_name_is_one_customer(shop: Shop) -> None:
@@ -310,12 +310,14 @@ async def test_a_session_that_closes_takes_no_order(shop: Shop) -> None:
     assert (await shop.ask(table_session_id=session["id"])).status == 400
 
 
-async def test_an_order_waits_for_a_session_that_is_being_closed(shop: Shop, house: House) -> None:
+async def test_an_order_waits_for_a_session_that_is_being_closed(
+    shop: Shop, services: Services
+) -> None:
     """The closing isn't committed yet as the order comes: which is refused as soon as it is."""
     session = await shop.session()
     product = await shop.product(stock=5)
     before = await shop.footprint()
-    async with calling(house, shop.business) as call:
+    async with calling(services, shop.business) as call:
         await close_session(call, UUID(session["id"]), Closing())
         order = asyncio.create_task(shop.ask(line(product), table_session_id=session["id"]))
         await _blocked_by(shop, await call.db.fetchval("SELECT pg_backend_pid()"))

@@ -22,7 +22,7 @@ from tests.orders.receipts import (
     receipt_url,
 )
 from tests.orders.shop import ORDERS, Shop, fee
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 
 SOME = "0198c2f0-7b1e-7d3a-9c4e-2f5a1b6c8d9e"
@@ -37,11 +37,11 @@ async def _numbers(shop: Shop, order: dict[str, Any]) -> list[int]:
     return [row["number"] for row in rows]
 
 
-async def test_an_address_is_good_for_a_week(shop: Shop, house: House) -> None:
+async def test_an_address_is_good_for_a_week(shop: Shop, services: Services) -> None:
     """It is on the public address, and says itself until when it holds."""
     before = now()
     url = await receipt_url(shop, await shop.sell())
-    assert url.startswith(f"{house.settings.public_url}/receipts/")
+    assert url.startswith(f"{services.settings.public_url}/receipts/")
     left = int(given(url)["until"]) - before.timestamp()
     assert abs(left - timedelta(days=7).total_seconds()) < 60
     page = await open_page(shop, url, status=200)
@@ -113,15 +113,15 @@ async def test_a_deleted_order_has_no_receipt(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, -8 * 24 * 3600])
-async def test_an_expired_address_is_missing(shop: Shop, house: House, seconds: int) -> None:
+async def test_an_expired_address_is_missing(shop: Shop, services: Services, seconds: int) -> None:
     """Its mark is true, its time is over."""
     receipt_id = id_of(await receipt_url(shop, await shop.sell()))
-    await shop.business.anybody.get(marked(house, receipt_id, in_seconds(60)), status=200)
-    gone = marked(house, receipt_id, in_seconds(seconds))
+    await shop.business.anybody.get(marked(services, receipt_id, in_seconds(60)), status=200)
+    gone = marked(services, receipt_id, in_seconds(seconds))
     await shop.business.anybody.get(gone, status=404)
 
 
-async def test_a_mark_can_not_be_changed(shop: Shop, house: House) -> None:
+async def test_a_mark_can_not_be_changed(shop: Shop, services: Services) -> None:
     """Not the time, not the receipt, not a letter of the mark; nor can it be left out."""
     url = await receipt_url(shop, await shop.sell())
     other = id_of(await receipt_url(shop, await shop.sell()))
@@ -138,9 +138,9 @@ async def test_a_mark_can_not_be_changed(shop: Shop, house: House) -> None:
         f"{path}?until={held['until']}&mark={held['mark'].swapcase()}",
         f"{path}?until={held['until']}&mark=%F0%9F%94%91",
         f"/receipts/{other}?until={held['until']}&mark={held['mark']}",
-        marked(house, uuid4(), held["until"]),
-        marked(house, id_of(url), "9" * 5000),
-        marked(house, id_of(url), "\u0661" * 10),
+        marked(services, uuid4(), held["until"]),
+        marked(services, id_of(url), "9" * 5000),
+        marked(services, id_of(url), "\u0661" * 10),
     ]
     pages = [await shop.business.anybody.get(one) for one in tampered]
     assert {page.status for page in pages} == {404}

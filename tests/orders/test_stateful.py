@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, note, settings
 
 from tests.make import Make
-from tests.orders.crowd import Crowd
+from tests.orders.concurrent_clients import Crowd
+from tests.orders.random_walk import Walk
 from tests.orders.shop import Shop, at_noon
 from tests.orders.steps import CREATES, OPENINGS, SETTINGS, crowds, walks
 from tests.orders.tours import EVENING, ONCE, OPENING, RUSH, TOUR
-from tests.orders.walk import Walk
 from tests.orders.watch import Watch
 from tests.orders.world import Create, Setting, Step, World
 from tillhouse.app import App
@@ -93,7 +93,7 @@ async def watch(sql: asyncpg.Connection) -> AsyncIterator[Watch]:
 async def _world(app: App, sql: asyncpg.Connection, setting: Setting) -> World:
     # No walk is so long that the figures of today are of yesterday in its middle.
     fields = {"business_type": setting.type, "time_zone": at_noon()}
-    shop = await Shop.open(Make(app, app.house), sql, **fields)
+    shop = await Shop.open(Make(app, app.services), sql, **fields)
     return await World.open(shop, setting)
 
 

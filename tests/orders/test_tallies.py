@@ -7,7 +7,7 @@ import asyncpg
 
 from tests.api import Api
 from tests.make import Business
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.orders.worker import fold
 
 ORDERS = "/v1/orders"
@@ -126,7 +126,7 @@ async def _change(api: Api, chance: random.Random, ids: list[str], people: dict[
 
 
 async def test_tallies_say_what_a_count_says(
-    business: Business, sql: asyncpg.Connection, house: House
+    business: Business, sql: asyncpg.Connection, services: Services
 ) -> None:
     """After random changes, some of them folded in between: on each level, and in detail."""
     api = await business.client(*SCOPES)
@@ -144,7 +144,7 @@ async def test_tallies_say_what_a_count_says(
         await _change(api, chance, ids, people)
         if step % 40 == 39:
             await _check(sql, book_id)
-            await fold(house)
+            await fold(services)
             await _check(sql, book_id)
     kinds = await sql.fetchrow(
         """

@@ -9,8 +9,8 @@ import msgspec
 from tests.api import Response
 from tests.orders.basket import Ask, Ware
 from tests.orders.guests import Guests
-from tests.orders.model import Promotion
-from tests.orders.model import Shop as Model
+from tests.orders.order_model import Promotion
+from tests.orders.order_model import Shop as Model
 from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
 from tests.orders.till import Gift, Sale, Till
@@ -315,9 +315,9 @@ class World:
 
     async def work(self) -> None:
         """What a process does in the background."""
-        while await fire_next(self.shop.api.app.house):
+        while await fire_next(self.shop.api.app.services):
             pass
-        await fold(self.shop.api.app.house)
+        await fold(self.shop.api.app.services)
 
 
 def _model(setting: Setting) -> Model:

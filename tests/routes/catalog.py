@@ -42,7 +42,7 @@ async def _find_staff(business: Business, environment: str) -> str:
     # has to come from another business.
     if environment == "test":
         return business.user_id
-    return (await Make(business.anybody.app, business.anybody.app.house).business()).user_id
+    return (await Make(business.anybody.app, business.anybody.app.services).business()).user_id
 
 
 async def _make_table(business: Business, environment: str) -> str:

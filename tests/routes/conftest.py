@@ -12,7 +12,7 @@ import pytest
 from tests.api import Api, Response
 from tests.make import Business, Make
 from tests.routes.table import MAKERS, REMOVERS, every_scope, name_of, ready
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.http.route import Open, Route, Scope
 
@@ -37,20 +37,20 @@ class Visitor:
 @pytest.fixture(scope="module")
 async def visitor(app: App) -> Visitor:
     """For requests that are refused before anything happens: none of them changes anything."""
-    business = await Make(app, app.house).business(currency=CURRENCY)
+    business = await Make(app, app.services).business(currency=CURRENCY)
     return Visitor(business, await every_scope(business, CURRENCY))
 
 
 @pytest.fixture(scope="module")
 async def staffed(app: App) -> Business:
     """For tests that set the owner's role before each request."""
-    return await (await Make(app, app.house).business()).step_up()
+    return await (await Make(app, app.services).business()).step_up()
 
 
 @pytest.fixture(scope="module")
 async def subscribed(app: App) -> Business:
     """For tests that set the subscription before each request."""
-    return await (await Make(app, app.house).business()).step_up()
+    return await (await Make(app, app.services).business()).step_up()
 
 
 class Bygone:
@@ -74,7 +74,7 @@ class Bygone:
 @pytest.fixture(scope="module")
 async def bygone(app: App) -> Bygone:
     """For tests of what is over: nothing that they send is listened to."""
-    make = Make(app, app.house)
+    make = Make(app, app.services)
     leaver = await make.business()
     await leaver.owner.get("/api/auth/me", status=200)
     await leaver.owner.post("/api/auth/logout", status=200)
@@ -98,7 +98,7 @@ class Narrow:
 @pytest.fixture(scope="module")
 async def narrow(app: App) -> Narrow:
     """For requests that a key is refused for its scope."""
-    return Narrow(await Make(app, app.house).business())
+    return Narrow(await Make(app, app.services).business())
 
 
 class Hidden:
@@ -131,7 +131,7 @@ class Hidden:
 @pytest.fixture(scope="module")
 async def hidden(app: App, visitor: Visitor) -> Hidden:
     """Made once, because nobody who asks for them may reach, let alone change them."""
-    return Hidden(visitor, await Make(app, app.house).business(currency=CURRENCY))
+    return Hidden(visitor, await Make(app, app.services).business(currency=CURRENCY))
 
 
 class Exchange(NamedTuple):
@@ -148,8 +148,8 @@ class Exchanges:
     ID = "my-id:1"
 
     def __init__(self, app: App) -> None:
-        self._make = Make(app, app.house)
-        self._house: House = app.house
+        self._make = Make(app, app.services)
+        self._services: Services = app.services
         self._known: dict[str, Exchange] = {}
 
     async def with_route(self, route: Route) -> Exchange:
@@ -161,10 +161,10 @@ class Exchanges:
     async def _exchange(self, route: Route) -> Exchange:
         business = await self._make.business()
         good = await ready(route, business)
-        await self._house.usage.flush()
-        before = self._house.pool.statements
+        await self._services.usage.flush()
+        before = self._services.pool.statements
         answer = await good.send(route, headers={"x-request-id": self.ID}, status=route.status)
-        return Exchange(business, answer, self._house.pool.statements - before)
+        return Exchange(business, answer, self._services.pool.statements - before)
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from tests.make import Business
 
 
 async def _make_ticket(business: Business, environment: str) -> str:
-    house = business.anybody.app.house
-    kitchen = await Kitchen.of(house, business, "live" if environment == "live" else "test")
+    services = business.anybody.app.services
+    kitchen = await Kitchen.of(services, business, "live" if environment == "live" else "test")
     _, ticket = await kitchen.ticket()
     return str(ticket.id)
 

@@ -8,9 +8,9 @@ from tests.make import Business
 
 
 async def _make_debt(business: Business, environment: str) -> str:
-    house = business.anybody.app.house
-    async with house.pool.reading() as db:
-        shop = await Shop.of(business, house, db, environment)
+    services = business.anybody.app.services
+    async with services.pool.reading() as db:
+        shop = await Shop.of(business, services, db, environment)
         order = await shop.sell(stand(1000, 400, await shop.customer()))
         return str((await shop.rows_of(order))["debts"][0]["id"])
 

@@ -30,7 +30,7 @@ async def _make_cooking(business: Business, environment: str) -> str:
 async def _make_automated(business: Business, environment: str) -> str:
     """Only a payment provider gives an order its deposit, and there is none here."""
     order_id = await make_order(business, environment)
-    async with business.anybody.app.house.pool.transaction() as db:
+    async with business.anybody.app.services.pool.transaction() as db:
         await db.execute("UPDATE orders SET is_automated = true WHERE id = $1", order_id)
     return order_id
 

@@ -19,7 +19,7 @@ from tests.routes.table import (
     random_path,
     ready,
 )
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS
 from tillhouse.accounts.store import update_subscription
 from tillhouse.http.route import Portal, Route
@@ -96,7 +96,7 @@ async def test_the_portal_is_for_roles_that_manage_keys(
 
 @every(OF_THE_PORTAL)
 async def test_the_portal_needs_a_subscription(
-    route: Route, subscribed: Business, house: House
+    route: Route, subscribed: Business, services: Services
 ) -> None:
     """Trial over, past due, cancelled, active without API access: 403 subscription_required."""
     past, later = now() - timedelta(seconds=1), now() + timedelta(days=1)
@@ -107,13 +107,13 @@ async def test_the_portal_needs_a_subscription(
         ("active", later, False),
     ]
     for status, trial_ends_at, api_access in states:
-        async with house.pool.transaction() as db:
+        async with services.pool.transaction() as db:
             await update_subscription(
                 db, subscribed.id, status, trial_ends_at, now(), api_access=api_access
             )
         answer = await subscribed.owner.request(route.method, random_path(route), {}, status=403)
         assert answer.error == "subscription_required", status
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         await update_subscription(db, subscribed.id, "active", past, now(), api_access=True)
     answer = await subscribed.owner.request(route.method, random_path(route), {"zz": 1})
     assert answer.status != 403

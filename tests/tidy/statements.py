@@ -62,11 +62,11 @@ class Notebook:
         """No value."""
         self._note(sql, args)
 
-    async def ahead(self, sql: str, *args: Any) -> None:
+    async def read_before(self, sql: str, *args: Any) -> None:
         """No row."""
         self._note(sql, args)
 
-    async def whole(self, sql: str, *args: Any) -> None:
+    async def write_once(self, sql: str, *args: Any) -> None:
         """No row."""
         self._note(sql, args)
 

@@ -38,7 +38,7 @@ async def sending_app(
     fresh_database_url: str, sending_settings: Settings, master_key: str
 ) -> AsyncIterator[App]:
     """An application on a database of its own, so that it sends this room's webhooks alone."""
-    app = App(sending_settings, fresh_database_url, master_key, routes(), works=True)
+    app = App(sending_settings, fresh_database_url, master_key, routes(), runs_workers=True)
     await app.start()
     yield app
     await app.stop()

@@ -12,7 +12,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from tillhouse.access.process import open_house
+from tillhouse.access.process import connect_services
 from tillhouse.settings import from_env
 from tillhouse.webhooks.sender.worker import Sender
 
@@ -29,9 +29,9 @@ async def main(database_url: str, master_key_file: str, ca_file: str) -> None:
         }
     )
     master_key = Path(master_key_file).read_text(encoding="ascii")
-    house = await open_house(settings, database_url, master_key)
-    house.pool.bell.start(house.pool.dedicated, house.pool.notify, listens=True)
-    Sender(house, lease=timedelta(seconds=1)).start()
+    services = await connect_services(settings, database_url, master_key)
+    services.pool.bell.start(services.pool.dedicated, services.pool.notify, listens=True)
+    Sender(services, lease=timedelta(seconds=1)).start()
     sys.stdout.write(f"{os.getpid()}\n")
     sys.stdout.flush()
     await asyncio.Event().wait()

@@ -10,7 +10,7 @@ import msgspec
 from tests.make import Business, Make
 from tests.waiting import within
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import ROUTES, App
 from tillhouse.db.pool import Db
 from tillhouse.http.route import Route
@@ -57,12 +57,12 @@ class Shop:
     @classmethod
     async def open(cls, app: App) -> "Shop":
         """A new business."""
-        return cls(app, await Make(app, app.house).business())
+        return cls(app, await Make(app, app.services).business())
 
     @property
-    def house(self) -> House:
+    def services(self) -> Services:
         """The tools of the application's process."""
-        return self.app.house
+        return self.app.services
 
     async def endpoint(self, url: str = URL, *, status: int = 201, **fields: Any) -> Json:
         """Make an endpoint for order.created."""
@@ -88,7 +88,7 @@ class Shop:
     async def book(self, environment: Environment = "test") -> Book:
         """One of the business's books."""
         if not self._books:
-            async with self.house.pool.reading() as db:
+            async with self.services.pool.reading() as db:
                 rows = await db.fetch(
                     "SELECT id, environment FROM books WHERE business_id = $1",
                     UUID(self.business.id),
@@ -118,7 +118,7 @@ class Shop:
     ) -> str:
         """An event in a transaction of its own; its id."""
         book = await self.book(environment)
-        async with self.house.pool.transaction() as db:
+        async with self.services.pool.transaction() as db:
             return await self.emit_in(db, book, event, app_id, data)
 
     async def emit_in(

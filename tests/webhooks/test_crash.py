@@ -79,7 +79,7 @@ async def _emit_some(shop: Shop, events: int) -> tuple[list[str], list[str]]:
     committed: list[str] = []
     rolled_back: list[str] = []
     while len(committed) < events:
-        db = shop.house.pool.writer()
+        db = shop.services.pool.writer()
         event_id = await shop.emit_in(db, book)
         if random.random() < 0.2:  # noqa: S311 - any fifth
             await db.rollback()
@@ -117,7 +117,7 @@ async def test_no_event_is_lost_to_kills(
     await process.start()
 
     async def are_over() -> bool:
-        async with shop.house.pool.reading() as db:
+        async with shop.services.pool.reading() as db:
             return await db.fetchval("SELECT count(*) FROM webhook_queue") == 0
 
     await until(are_over)
@@ -128,7 +128,7 @@ async def test_no_event_is_lost_to_kills(
     assert not set(counts) & set(rolled_back)
     # At least once: a kill between the answer and its record brings a second delivery.
     assert sum(counts.values()) < 3 * len(committed)
-    async with shop.house.pool.reading() as db:
+    async with shop.services.pool.reading() as db:
         statuses = await db.fetch("SELECT DISTINCT status FROM webhook_deliveries")
     assert [row["status"] for row in statuses] == ["delivered"]
     assert (await shop.owner.get("/api/developer/webhook-endpoints", status=200)).data[0][

@@ -61,7 +61,7 @@ async def test_the_latest_hundred_are_listed(quiet: Shop) -> None:
     await quiet.endpoint(environment="live")
     for environment in ("test", "live"):
         book = await quiet.book(environment)
-        async with quiet.house.pool.transaction() as db:
+        async with quiet.services.pool.transaction() as db:
             for _ in range(60):
                 await quiet.emit_in(db, book)
     listed = await quiet.deliveries()

@@ -56,14 +56,14 @@ async def test_an_event_is_as_lasting_as_its_transaction(quiet: Shop) -> None:
     book = await quiet.book()
 
     async def fail() -> str:
-        async with quiet.house.pool.transaction() as db:
+        async with quiet.services.pool.transaction() as db:
             await quiet.emit_in(db, book)
             raise ArithmeticError
 
     with pytest.raises(ArithmeticError):
         await fail()
     assert await quiet.deliveries() == []
-    async with quiet.house.pool.transaction() as db:
+    async with quiet.services.pool.transaction() as db:
         event_id = await quiet.emit_in(db, book)
         assert await quiet.deliveries() == []
     assert [each["eventId"] for each in await quiet.deliveries()] == [event_id]
@@ -72,11 +72,11 @@ async def test_an_event_is_as_lasting_as_its_transaction(quiet: Shop) -> None:
 async def test_an_event_that_nobody_wants_wakes_nobody(quiet: Shop) -> None:
     """It is kept; the commit rings no bell."""
     book = await quiet.book()
-    async with quiet.house.pool.transaction() as db:
+    async with quiet.services.pool.transaction() as db:
         await quiet.emit_in(db, book)
         assert not db.rings
         await quiet.endpoint()
-    async with quiet.house.pool.transaction() as db:
+    async with quiet.services.pool.transaction() as db:
         await quiet.emit_in(db, book)
         assert db.rings
 
@@ -132,9 +132,9 @@ async def test_a_call_announces_for_its_caller(quiet: Shop) -> None:
         allowed_networks=(),
         withdrawal_policy=None,
     )
-    async with quiet.house.pool.transaction() as db:
+    async with quiet.services.pool.transaction() as db:
         call = Call(
-            db=db, house=quiet.house, now=now(), request_id="1", ip="127.0.0.1",
+            db=db, services=quiet.services, now=now(), request_id="1", ip="127.0.0.1",
             business_id=caller.business_id, book=caller.book, caller=caller,
         )  # fmt: skip
         event_id = await emit(call, "order.created", quiet.change())
@@ -151,10 +151,10 @@ async def test_several_events_are_one_statement_in_their_order(
     book = await quiet.book()
     origin = Source(UUID(quiet.business.id), book)
     events = [(name, quiet.change(name)) for name in names]
-    async with quiet.house.pool.transaction() as db:
-        before = quiet.house.pool.statements
+    async with quiet.services.pool.transaction() as db:
+        before = quiet.services.pool.statements
         ids = [str(event_id) for event_id in await emit_all_from(db, origin, events, now())]
-        assert quiet.house.pool.statements == before + 1
+        assert quiet.services.pool.statements == before + 1
         assert db.rings
     assert ids == sorted(set(ids))
     log = await quiet.deliveries(f"endpoint_id={every['id']}")
@@ -174,11 +174,11 @@ async def test_one_wrong_event_among_several_announces_none(quiet: Shop) -> None
     """All or nothing, and nothing is no statement."""
     await quiet.endpoint()
     origin = Source(UUID(quiet.business.id), await quiet.book())
-    async with quiet.house.pool.transaction() as db:
-        before = quiet.house.pool.statements
+    async with quiet.services.pool.transaction() as db:
+        before = quiet.services.pool.statements
         assert await emit_all_from(db, origin, [], now()) == []
         events = [("order.created", quiet.change()), ("product.created", quiet.change())]
         with pytest.raises(TypeError, match=r"product\.created carries ProductData"):
             await emit_all_from(db, origin, events, now())
-        assert quiet.house.pool.statements == before
+        assert quiet.services.pool.statements == before
     assert await quiet.deliveries() == []

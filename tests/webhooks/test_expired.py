@@ -56,10 +56,10 @@ async def _drop_old_weeks(db: Db) -> None:
 async def test_a_resend_of_what_is_gone_is_refused(quiet: Shop) -> None:
     """400 with a sentence; nothing is queued, nothing audited, and the record stays."""
     endpoint_id = (await quiet.endpoint())["id"]
-    async with quiet.house.pool.transaction() as db:
+    async with quiet.services.pool.transaction() as db:
         event_id, delivery_id = await _of_an_old_event(quiet, db, endpoint_id)
     assert (await quiet.resend(str(delivery_id)))["status"] == "pending"
-    async with quiet.house.pool.transaction() as db:
+    async with quiet.services.pool.transaction() as db:
         await _drop_old_weeks(db)
         await db.execute("DELETE FROM webhook_queue WHERE event_id = $1", event_id)
     before = await quiet.delivery(str(delivery_id))
@@ -78,7 +78,7 @@ async def test_what_is_queued_ends_when_its_event_is_gone(
 ) -> None:
     """At its turn, without an attempt; the endpoint's other deliveries go on, probes too."""
     endpoint_id = (await sender.endpoint(receiver.url))["id"]
-    async with sender.house.pool.transaction() as db:
+    async with sender.services.pool.transaction() as db:
         event_id, delivery_id = await _of_an_old_event(sender, db, endpoint_id)
         await db.execute(
             "UPDATE webhook_endpoints SET failure_count = $2 WHERE id::text = $1",
@@ -106,6 +106,6 @@ async def test_what_is_queued_ends_when_its_event_is_gone(
     assert (over["attempts"], over["attemptsLog"]) == (0, [])
     assert (await sender.settled(next_id))["status"] == "delivered"
     assert [got.event_id for got in receiver.received] == [next_id]
-    async with sender.house.pool.reading() as db:
+    async with sender.services.pool.reading() as db:
         sql = "SELECT count(*) FROM webhook_queue WHERE delivery_id = $1"
         assert await db.fetchval(sql, delivery_id) == 0

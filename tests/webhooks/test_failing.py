@@ -41,7 +41,7 @@ async def test_after_three_failures_one_probe_at_a_time(
 
     await until(has_failed)
     book = await sender.book()
-    async with sender.house.pool.transaction() as db:
+    async with sender.services.pool.transaction() as db:
         for _ in range(20):
             await sender.emit_in(db, book)
     for probe in range(3, 8):
@@ -141,7 +141,7 @@ async def test_fifteen_failures_in_a_row_disable_the_endpoint(
     receiver.status = 500
     endpoint_id = (await sender.endpoint(receiver.url))["id"]
     book = await sender.book()
-    async with sender.house.pool.transaction() as db:
+    async with sender.services.pool.transaction() as db:
         for _ in range(20):
             await sender.emit_in(db, book)
     endpoint = await _disabled(sender, endpoint_id)

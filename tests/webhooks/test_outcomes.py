@@ -183,7 +183,7 @@ async def test_a_receiver_that_is_not_there_is_a_failure(sender: Shop) -> None:
 async def test_a_forbidden_target_is_a_failure(sender: Shop) -> None:
     """An address that was public when it was saved may be another's by now."""
     endpoint_id = (await sender.endpoint())["id"]
-    async with sender.house.pool.transaction() as db:
+    async with sender.services.pool.transaction() as db:
         await db.execute(
             "UPDATE webhook_endpoints SET url = 'https://10.0.0.1/hook' WHERE id::text = $1",
             endpoint_id,

@@ -20,9 +20,9 @@ async def _weeks(db: Db) -> list[str]:
 
 async def test_weeks_come_and_go(sending_app: App) -> None:
     """Coming weeks are made ahead; a week is dropped when all of it is older than is kept."""
-    house = sending_app.house
+    services = sending_app.services
     future = datetime(2031, 1, 8, tzinfo=UTC)
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         assert await turn_partitions(db, future, 36500) == 0
         assert {"webhook_deliveries_20310106", "webhook_deliveries_20310120"} <= set(
             await _weeks(db)
@@ -37,8 +37,8 @@ async def test_weeks_come_and_go(sending_app: App) -> None:
 
 async def test_everything_lands_in_a_week(sending_app: App) -> None:
     """An id of now belongs to a week's partition, never to the rest."""
-    house = sending_app.house
-    async with house.pool.reading() as db:
+    services = sending_app.services
+    async with services.pool.reading() as db:
         row = await db.fetchrow(
             "SELECT (SELECT count(*) FROM webhook_events_rest) AS events, "
             "(SELECT count(*) FROM webhook_deliveries_rest) AS deliveries"

@@ -26,8 +26,8 @@ async def narrow_app(
     """An application whose only sender has few places."""
     async with fresh_database(server_url, f"tillhouse_narrow_{os.getpid()}") as url:
         app = App(sending_settings, url, master_key, routes())
-        house = await app.start()
-        sender = Sender(house, places=PLACES)
+        services = await app.start()
+        sender = Sender(services, places=PLACES)
         sender.start()
         yield app
         await sender.stop()
@@ -86,7 +86,7 @@ async def test_one_that_begins_to_hang_leaves_room(
         await other.until(number + 1)
     held = Holding(other)
     book = await shop.book()
-    async with shop.house.pool.transaction() as db:
+    async with shop.services.pool.transaction() as db:
         for _ in range(30):
             await shop.emit_in(db, book)
     await held.until(PLACES - PLACES // 4)
@@ -101,7 +101,7 @@ async def test_probes_get_a_quarter_of_the_places(
 ) -> None:
     """Endpoints that fail and hang leave some to new ones, which have proven nothing either."""
     ids = [(await shop.endpoint(other.url))["id"] for _ in range(5)]
-    async with shop.house.pool.transaction() as db:
+    async with shop.services.pool.transaction() as db:
         await db.execute(
             "UPDATE webhook_endpoints SET failure_count = 3 WHERE id::text = ANY($1)", ids
         )

@@ -156,13 +156,13 @@ async def test_a_date_is_a_whole_day_where_the_business_is(
 ) -> None:
     """From its first instant to its last."""
     endpoint_id = (await quiet.endpoint())["id"]
-    async with quiet.house.pool.reading() as db:
+    async with quiet.services.pool.reading() as db:
         zone = await db.fetchval(
             "SELECT time_zone FROM businesses WHERE id = $1", UUID(quiet.business.id)
         )
     assert zone == "UTC" or "/" in zone
     day = (now() - timedelta(days=3)).date()
-    async with quiet.house.pool.reading() as db:
+    async with quiet.services.pool.reading() as db:
         start = await db.fetchval("SELECT $1::date::timestamp AT TIME ZONE $2", day, zone)
     whole = timedelta(days=1)
     tick = timedelta(milliseconds=1)

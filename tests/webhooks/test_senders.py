@@ -44,7 +44,7 @@ async def _seconds_to_receipt(shop: Shop, receiver: Receiver, rounds: int) -> li
     took: list[float] = []
     book = await shop.book()
     for number in range(rounds):
-        async with shop.house.pool.transaction() as db:
+        async with shop.services.pool.transaction() as db:
             event_id = await shop.emit_in(db, book)
         began = time.perf_counter()
         await receiver.until(number + 1)
@@ -88,12 +88,12 @@ async def test_two_senders_send_each_of_a_thousand_deliveries_once(
     """To four endpoints, while both claim from the same lanes."""
     for number in range(4):
         await sender.endpoint(f"{receiver.url}/{number}")
-    other = App(sending_settings, fresh_database_url, master_key, routes(), works=True)
+    other = App(sending_settings, fresh_database_url, master_key, routes(), runs_workers=True)
     await other.start()
     book = await sender.book()
     event_ids: list[str] = []
     for _ in range(10):
-        async with sender.house.pool.transaction() as db:
+        async with sender.services.pool.transaction() as db:
             event_ids += [await sender.emit_in(db, book) for _ in range(25)]
     await receiver.until(1000, 60)
 
@@ -116,7 +116,7 @@ async def test_what_a_dead_sender_held_is_sent_when_its_lease_is_over(
     """Not before; the attempt counts as the first."""
     await sender.endpoint(receiver.url)
     book = await sender.book()
-    async with sender.house.pool.transaction() as db:
+    async with sender.services.pool.transaction() as db:
         event_id = await sender.emit_in(db, book)
         # As a sender leaves it that was killed just after its claim.
         await db.execute(
@@ -139,7 +139,7 @@ async def test_a_sender_that_stops_records_what_was_under_way(
     lone_url: str, sending_settings: Settings, master_key: str, receiver: Receiver
 ) -> None:
     """It claims no more, waits for its attempts, and leaves nothing leased behind."""
-    app = App(sending_settings, lone_url, master_key, routes(), works=True)
+    app = App(sending_settings, lone_url, master_key, routes(), runs_workers=True)
     await app.start()
     shop = await Shop.open(app)
     await shop.endpoint(receiver.url)
@@ -159,7 +159,7 @@ async def test_a_sender_that_stops_records_what_was_under_way(
     after = App(sending_settings, lone_url, master_key, routes())
     await after.start()
     found: dict[str, tuple[str, int]] = {}
-    async with after.house.pool.reading() as db:
+    async with after.services.pool.reading() as db:
         for row in await db.fetch("SELECT event_id, status, attempts FROM webhook_deliveries"):
             found[str(row["event_id"])] = (row["status"], row["attempts"])
         assert await db.fetchval("SELECT count(*) FROM webhook_queue WHERE is_claimed") == 0

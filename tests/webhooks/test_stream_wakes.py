@@ -112,7 +112,7 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
     app: App, sql: asyncpg.Connection
 ) -> None:
     """However fast they come and go, one listens while there are some, and none afterwards."""
-    bell = app.house.pool.bell
+    bell = app.services.pool.bell
 
     async def until(count: int) -> None:
         async with within(3 * LONG_S):
@@ -140,7 +140,7 @@ async def test_what_nobody_subscribes_to_is_heard_in_another_process(
     app: App, quiet: Shop, sql: asyncpg.Connection
 ) -> None:
     """Soon after its commit, without waiting for a look."""
-    with app.house.pool.bell.following() as follower:
+    with app.services.pool.bell.following() as follower:
         await until(lambda: _is_followed(sql))
         await follower.wait(0)
         # The machine is shared: the best of three series counts.
@@ -168,14 +168,14 @@ async def test_without_a_follower_nothing_is_notified(
         await quiet.emit("order.cancelled")
     # What has been told by the time that a ring is heard would have been heard before it.
     await asyncio.sleep(UNHEARD_S + 5 * GATHER_S)
-    quiet.house.pool.bell.ring()
+    quiet.services.pool.bell.ring()
 
     async def is_heard() -> bool | None:
         return bool(heard) or None
 
     await until(is_heard)
     assert heard == [CHANNEL]
-    with app.house.pool.bell.following():
+    with app.services.pool.bell.following():
         await until(lambda: _is_followed(sql))
         await quiet.emit("order.cancelled")
 

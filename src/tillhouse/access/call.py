@@ -6,14 +6,14 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.callers import Book, Clockwork, KeyCaller, UserCaller
+from tillhouse.access.callers import Book, KeyCaller, SystemCaller, UserCaller
 from tillhouse.db.pool import Db
 
 if TYPE_CHECKING:
-    from tillhouse.access.process import House
+    from tillhouse.access.process import Services
 
 
-class Once(msgspec.Struct, frozen=True):
+class IdempotencyClaim(msgspec.Struct, frozen=True):
     """The claim of one request on one idempotency key."""
 
     book_id: UUID
@@ -24,24 +24,24 @@ class Once(msgspec.Struct, frozen=True):
     is_claimed: bool = False
 
 
-class Visit(msgspec.Struct, kw_only=True):
+class AnonymousCall(msgspec.Struct, kw_only=True):
     """A request of nobody in particular: registration, login."""
 
     db: Db
-    house: "House"
+    services: "Services"
     now: datetime
     request_id: str
     ip: str
 
 
-class Call(Visit, kw_only=True):
+class Call(AnonymousCall, kw_only=True):
     """A request of a known caller, in one book."""
 
     business_id: UUID
     book: Book
-    caller: KeyCaller | UserCaller | Clockwork
+    caller: KeyCaller | UserCaller | SystemCaller
     # The idempotency key of this request, for what keeps it longer than its answer.
-    once: Once | None = None
+    claim: IdempotencyClaim | None = None
 
     @property
     def user(self) -> UserCaller:

@@ -62,7 +62,7 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     has_api_access: bool
 
 
-class Clockwork(msgspec.Struct, frozen=True):
+class SystemCaller(msgspec.Struct, frozen=True):
     """The system itself, doing what is due."""
 
     name: str = "Tillhouse"

@@ -22,7 +22,7 @@ from tillhouse.kit.network import parse_networks
 _PARSED_MAX = 10_000
 
 
-class Passage(msgspec.Struct, frozen=True):
+class KeyCheck(msgspec.Struct, frozen=True):
     """The answer of the gate: a caller, or none, and what is left of its rate."""
 
     caller: KeyCaller | None
@@ -37,13 +37,13 @@ class Gate:
         self._rate = rate
         self._burst = burst
         self._window_s = max(1, -(-burst // rate)) if rate else 1
-        self._waiting: dict[bytes, list[asyncio.Future[Passage]]] = {}
+        self._waiting: dict[bytes, list[asyncio.Future[KeyCheck]]] = {}
         self._draining: asyncio.Task[None] | None = None
         self._parsed: dict[Any, tuple[str, KeyCaller]] = {}
 
-    async def check(self, digest: bytes) -> Passage:
+    async def check(self, digest: bytes) -> KeyCheck:
         """Whether the key with this digest may pass now."""
-        future: asyncio.Future[Passage] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[KeyCheck] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(digest, []).append(future)
         if self._draining is None:
             self._draining = asyncio.create_task(self._drain())
@@ -65,7 +65,7 @@ class Gate:
             if self._waiting:
                 self._draining = asyncio.create_task(self._drain())
 
-    async def _answer(self, db: Any, batch: dict[bytes, list[asyncio.Future[Passage]]]) -> None:
+    async def _answer(self, db: Any, batch: dict[bytes, list[asyncio.Future[KeyCheck]]]) -> None:
         try:
             rows = await store.check_keys(
                 db,
@@ -82,10 +82,10 @@ class Gate:
         for digest, futures in batch.items():
             self._settle(found.get(digest), futures)
 
-    def _settle(self, row: Record | None, futures: list[asyncio.Future[Passage]]) -> None:
+    def _settle(self, row: Record | None, futures: list[asyncio.Future[KeyCheck]]) -> None:
         if row is None or not row["is_usable"]:
             for future in _undone(futures):
-                future.set_result(Passage(None, None))
+                future.set_result(KeyCheck(None, None))
             return
         caller = self._caller(row)
         remaining = self._remaining(row["full_in_s"])
@@ -102,7 +102,7 @@ class Gate:
                     is_allowed,
                 )
             if not future.done():
-                future.set_result(Passage(caller, allowance))
+                future.set_result(KeyCheck(caller, allowance))
 
     def _remaining(self, full_in_s: float) -> int:
         return max(0, int(self._burst - full_in_s * self._rate + 1e-6))
@@ -130,7 +130,7 @@ class Gate:
 
 
 def _refuse(
-    batch: dict[bytes, list[asyncio.Future[Passage]]], error: BaseException | None = None
+    batch: dict[bytes, list[asyncio.Future[KeyCheck]]], error: BaseException | None = None
 ) -> None:
     """Tell those who still wait that there is no answer."""
     for futures in batch.values():
@@ -140,6 +140,6 @@ def _refuse(
             future.set_exception(refusal)
 
 
-def _undone(futures: list[asyncio.Future[Passage]]) -> list[asyncio.Future[Passage]]:
+def _undone(futures: list[asyncio.Future[KeyCheck]]) -> list[asyncio.Future[KeyCheck]]:
     """Those whose request still waits."""
     return [future for future in futures if not future.done()]

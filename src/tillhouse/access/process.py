@@ -7,17 +7,17 @@ from tillhouse.access.passwords import Passwords
 from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
-from tillhouse.db.batcher import Lanes
+from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.pool import Pool
 from tillhouse.settings import Settings
 
 
-class House(msgspec.Struct, frozen=True, kw_only=True):
+class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Connections, secrets and counters of this process."""
 
     settings: Settings
     pool: Pool
-    lanes: Lanes
+    batcher: StatementBatcher
     vault: Vault
     tokens: Tokens
     passwords: Passwords
@@ -25,19 +25,19 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
 
 
-async def open_house(settings: Settings, database_url: str, master_key: str) -> House:
+async def connect_services(settings: Settings, database_url: str, master_key: str) -> Services:
     """Connect and unlock: the database must be migrated and the master key its own."""
     size = settings.pool_size
-    pool = await Pool.open(database_url, size=size, hasty=size // 4)
+    pool = await Pool.open(database_url, size=size, fail_fast=size // 4)
     try:
         vault = await open_vault(pool, master_key)
     except BaseException:
         await pool.close()
         raise
-    return House(
+    return Services(
         settings=settings,
         pool=pool,
-        lanes=Lanes(pool),
+        batcher=StatementBatcher(pool),
         vault=vault,
         tokens=Tokens(vault.derive("access tokens")),
         passwords=Passwords(
@@ -48,8 +48,8 @@ async def open_house(settings: Settings, database_url: str, master_key: str) -> 
     )
 
 
-async def close_house(house: House) -> None:
+async def close_services(services: Services) -> None:
     """Write what is still counted only here, then let go of the database."""
-    await house.usage.stop()
-    house.passwords.close()
-    await house.pool.close()
+    await services.usage.stop()
+    services.passwords.close()
+    await services.pool.close()

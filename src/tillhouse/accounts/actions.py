@@ -8,8 +8,8 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.access import audit
-from tillhouse.access.call import Call, Visit
-from tillhouse.access.process import House
+from tillhouse.access.call import AnonymousCall, Call
+from tillhouse.access.process import Services
 from tillhouse.access.rules import STEP_UP_LASTS
 from tillhouse.access.store import audit as audit_store
 from tillhouse.access.store import sessions
@@ -56,21 +56,21 @@ class Opened(msgspec.Struct, frozen=True):
     live_book_id: UUID
 
 
-async def register(visit: Visit, new: NewAccount) -> Tokens:
+async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
     """Open a business with its owner, and log the owner in."""
-    opened = await open_business(visit.house, visit.db, new, visit.now)
-    who = audit.Actor(new.name, visit.ip, user_id=opened.user_id)
+    opened = await open_business(call.services, call.db, new, call.now)
+    who = audit.Actor(new.name, call.ip, user_id=opened.user_id)
     await audit.append(
-        visit.db, opened.business_id, who, ("business.registered", f"Opened {new.business_name}"),
-        {"type": new.business_type, "name": new.business_name}, visit.now,
+        call.db, opened.business_id, who, ("business.registered", f"Opened {new.business_name}"),
+        {"type": new.business_type, "name": new.business_name}, call.now,
     )  # fmt: skip
-    return await _open_session(visit, opened.user_id, opened.business_id)
+    return await _open_session(call, opened.user_id, opened.business_id)
 
 
-async def open_business(house: House, db: Db, new: NewAccount, now: datetime) -> Opened:
+async def open_business(services: Services, db: Db, new: NewAccount, now: datetime) -> Opened:
     """Write the owner, the business, both books and their default apps."""
     opened = Opened(new_id(), new_id(), new_id(), new_id())
-    password_hash = await house.passwords.hash(new.password)
+    password_hash = await services.passwords.hash(new.password)
     await store.insert_user(db, opened.user_id, new.email, new.name, password_hash, now)
     await store.insert_business(
         db,
@@ -84,58 +84,56 @@ async def open_business(house: House, db: Db, new: NewAccount, now: datetime) ->
             currency=new.currency or DEFAULT_CURRENCY,
             time_zone=new.time_zone or DEFAULT_TIME_ZONE,
             country=new.country or DEFAULT_COUNTRY,
-            master_version=house.vault.master_version,
-            wrapped_data_key=house.vault.new_data_key(opened.business_id),
+            master_version=services.vault.master_version,
+            wrapped_data_key=services.vault.new_data_key(opened.business_id),
             created_at=now,
             trial_ends_at=now + TRIAL,
         ),
     )
     await audit_store.open_chain(db, opened.business_id)
     books = [opened.test_book_id, opened.live_book_id]
-    await open_default_apps(house, db, opened.business_id, books, now)
+    await open_default_apps(services, db, opened.business_id, books, now)
     await open_sandbox(db, opened.test_book_id, now)
     return opened
 
 
-async def log_in(visit: Visit, given: Credentials) -> Tokens:
+async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     """Open a session for the right password; a wrong one and no account read alike."""
-    attempt = await _take_attempt(visit, given.email)
+    attempt = await _take_attempt(call, given.email)
     # Hashing takes long: no connection is held meanwhile.
-    async with visit.house.pool.reading() as db:
+    async with call.services.pool.reading() as db:
         user = await sessions.find_user_by_email(db, given.email)
     hashed = user["password_hash"] if user else None
-    if not await visit.house.passwords.verify(hashed, given.password) or user is None:
+    if not await call.services.passwords.verify(hashed, given.password) or user is None:
         raise Unauthenticated(_WRONG)
     if user["business_id"] is None:
         raise Forbidden("You belong to no business any more: ask its owner to add you.")
-    await sessions.forget_attempts(visit.db, *attempt)
-    return await _open_session(visit, user["id"], user["business_id"])
+    await sessions.forget_attempts(call.db, *attempt)
+    return await _open_session(call, user["id"], user["business_id"])
 
 
-async def refresh(visit: Visit, token: str) -> Tokens:
+async def refresh(call: AnonymousCall, token: str) -> Tokens:
     """Exchange a refresh token; one that was exchanged before ends the session."""
-    used = digest(visit.house.vault.pepper, token)
-    row = await sessions.lock_session_by_refresh(visit.db, used)
-    if row is None or row["ended_at"] is not None or row["expires_at"] <= visit.now:
+    used = digest(call.services.vault.pepper, token)
+    row = await sessions.lock_session_by_refresh(call.db, used)
+    if row is None or row["ended_at"] is not None or row["expires_at"] <= call.now:
         raise Unauthenticated("This session has ended: log in again.")
     if not same(row["refresh_digest"], used):
-        return await _refresh_again(visit, row)
+        return await _refresh_again(call, row)
     new = new_token("thrt_")
-    digests = (digest(visit.house.vault.pepper, new), used)
-    await sessions.update_refresh(
-        visit.db, row["id"], digests, visit.now, visit.now + SESSION_LASTS
-    )
-    return _tokens(visit, Claims(row["user_id"], row["id"], row["business_id"]), new)
+    digests = (digest(call.services.vault.pepper, new), used)
+    await sessions.update_refresh(call.db, row["id"], digests, call.now, call.now + SESSION_LASTS)
+    return _tokens(call, Claims(row["user_id"], row["id"], row["business_id"]), new)
 
 
-async def _refresh_again(visit: Visit, row: Record) -> Tokens:
+async def _refresh_again(call: AnonymousCall, row: Record) -> Tokens:
     """An exchanged token came back: soon after, its answer was lost; later, it was stolen."""
-    if visit.now - row["refreshed_at"] <= REFRESH_GRACE:
-        return await _open_session(visit, row["user_id"], row["business_id"])
+    if call.now - row["refreshed_at"] <= REFRESH_GRACE:
+        return await _open_session(call, row["user_id"], row["business_id"])
     # The refusal rolls this request back, so the end of the session is a transaction of its own.
-    await visit.db.rollback()
-    async with visit.house.pool.transaction() as db:
-        await sessions.end_session(db, row["id"], visit.now)
+    await call.db.rollback()
+    async with call.services.pool.transaction() as db:
+        await sessions.end_session(db, row["id"], call.now)
     raise Unauthenticated("This refresh token was used before: log in again.")
 
 
@@ -148,9 +146,9 @@ async def log_out(call: Call) -> Ended:
 async def verify_password(call: Call, password: str) -> Verified:
     """Step up: the password, given again, opens what needs it for a quarter of an hour."""
     attempt = await _take_attempt(call, call.user.email)
-    async with call.house.pool.reading() as db:
+    async with call.services.pool.reading() as db:
         hashed = await sessions.find_password_hash(db, call.user.user_id)
-    if not await call.house.passwords.verify(hashed, password):
+    if not await call.services.passwords.verify(hashed, password):
         raise Forbidden("The password is wrong.")
     await sessions.forget_attempts(call.db, *attempt)
     await sessions.update_password_verified(call.db, call.user.session_id, call.now)
@@ -164,7 +162,7 @@ async def switch(call: Call, choice: BusinessChoice) -> AccessToken:
     user = call.user
     await sessions.update_session_business(call.db, user.session_id, choice.business_id)
     claims = Claims(user.user_id, user.session_id, choice.business_id)
-    token = call.house.tokens.sign(claims, call.now)
+    token = call.services.tokens.sign(claims, call.now)
     return AccessToken(token, int(LIFETIME.total_seconds()), choice.business_id)
 
 
@@ -182,23 +180,23 @@ async def me(call: Call) -> Me:
     )
 
 
-async def _open_session(visit: Visit, user_id: UUID, business_id: UUID) -> Tokens:
+async def _open_session(call: AnonymousCall, user_id: UUID, business_id: UUID) -> Tokens:
     token = new_token("thrt_")
     claims = Claims(user_id, new_id(), business_id)
     await sessions.insert_session(
-        visit.db,
+        call.db,
         claims.session_id,
         (user_id, business_id),
-        digest(visit.house.vault.pepper, token),
-        (visit.now, visit.now + SESSION_LASTS),
-        visit.ip,
+        digest(call.services.vault.pepper, token),
+        (call.now, call.now + SESSION_LASTS),
+        call.ip,
     )
-    return _tokens(visit, claims, token)
+    return _tokens(call, claims, token)
 
 
-def _tokens(visit: Visit, claims: Claims, refresh_token: str) -> Tokens:
+def _tokens(call: AnonymousCall, claims: Claims, refresh_token: str) -> Tokens:
     return Tokens(
-        visit.house.tokens.sign(claims, visit.now),
+        call.services.tokens.sign(claims, call.now),
         refresh_token,
         int(LIFETIME.total_seconds()),
         claims.business_id,
@@ -206,12 +204,12 @@ def _tokens(visit: Visit, claims: Claims, refresh_token: str) -> Tokens:
     )
 
 
-async def _take_attempt(visit: Visit, email: str) -> tuple[bytes, str]:
+async def _take_attempt(call: AnonymousCall, email: str) -> tuple[bytes, str]:
     """Count this attempt for good, before it is judged: a refusal rolls everything else back."""
-    account = digest(visit.house.vault.pepper, f"login {email}")
-    network = _network(visit.ip)
-    async with visit.house.pool.transaction() as db:
-        taken = await sessions.take_attempt(db, account, network, visit.now, ATTEMPTS_MAX)
+    account = digest(call.services.vault.pepper, f"login {email}")
+    network = _network(call.ip)
+    async with call.services.pool.transaction() as db:
+        taken = await sessions.take_attempt(db, account, network, call.now, ATTEMPTS_MAX)
     if taken is None:
         raise Limited(
             LOCKED_FOR.total_seconds(),

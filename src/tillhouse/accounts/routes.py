@@ -1,6 +1,6 @@
 """The routes of people: /api/auth."""
 
-from tillhouse.access.call import Call, Visit
+from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.accounts import actions
 from tillhouse.accounts.types import (
     AccessToken,
@@ -17,19 +17,19 @@ from tillhouse.accounts.types import (
 from tillhouse.http.route import Open, Reply, Route, Session
 
 
-async def register(visit: Visit, body: NewAccount) -> Reply[Tokens]:
+async def register(call: AnonymousCall, body: NewAccount) -> Reply[Tokens]:
     """Register a business and its owner."""
-    return Reply("Business registered", await actions.register(visit, body))
+    return Reply("Business registered", await actions.register(call, body))
 
 
-async def log_in(visit: Visit, body: Credentials) -> Reply[Tokens]:
+async def log_in(call: AnonymousCall, body: Credentials) -> Reply[Tokens]:
     """Log in."""
-    return Reply("Logged in", await actions.log_in(visit, body))
+    return Reply("Logged in", await actions.log_in(call, body))
 
 
-async def refresh(visit: Visit, body: RefreshToken) -> Reply[Tokens]:
+async def refresh(call: AnonymousCall, body: RefreshToken) -> Reply[Tokens]:
     """Exchange a refresh token for new tokens."""
-    return Reply("Session continued", await actions.refresh(visit, body.refresh_token))
+    return Reply("Session continued", await actions.refresh(call, body.refresh_token))
 
 
 async def log_out(call: Call) -> Reply[Ended]:

@@ -7,11 +7,11 @@ import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import BusinessType, NewAccount
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, CommandError, Data, table, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import end_of_day, iso, now, parse_date
 from tillhouse.kit.values import CountryCode, CurrencyCode, Email, Name, ZoneName
@@ -32,8 +32,8 @@ def commands() -> typer.Typer:
 def list_all(*, data: Data = None, as_json: AsJson = False) -> None:
     """List the businesses."""
 
-    async def work(house: House) -> list[dict[str, Any]]:
-        async with house.pool.reading() as db:
+    async def work(services: Services) -> list[dict[str, Any]]:
+        async with services.pool.reading() as db:
             return [dict(row) for row in await store.list_businesses(db)]
 
     found = run(work, data)
@@ -42,7 +42,7 @@ def list_all(*, data: Data = None, as_json: AsJson = False) -> None:
         for b in found
     ]
     shown = table(("Id", "Name", "Type", "Currency", "Subscription", "Created"), rows)
-    tell({"businesses": found}, as_json=as_json, shown=shown)
+    print_result({"businesses": found}, as_json=as_json, shown=shown)
 
 
 def create(  # noqa: PLR0913 - one argument an option
@@ -70,12 +70,12 @@ def create(  # noqa: PLR0913 - one argument an option
         country=given.value(CountryCode, "The country", country),
     )
 
-    async def work(house: House) -> actions.Opened:
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> actions.Opened:
+        async with services.pool.transaction() as db:
             await store.lock_email(db, new.email)
             if await store.find_user_id(db, new.email) is not None:
                 raise CommandError(f"{new.email} is registered already: choose another address.")
-            opened = await actions.open_business(house, db, new, moment := now())
+            opened = await actions.open_business(services, db, new, moment := now())
             what = ("business.registered", f"Opened {new.business_name}")
             metadata = {"type": new.business_type, "name": new.business_name}
             await audit.append(db, opened.business_id, COMMAND_LINE, what, metadata, moment)
@@ -84,7 +84,7 @@ def create(  # noqa: PLR0913 - one argument an option
     opened = run(work, data)
     shown = f"Opened {new.business_name}: {opened.business_id}"
     result = {"businessId": opened.business_id, "userId": opened.user_id}
-    tell(result, as_json=as_json, shown=shown)
+    print_result(result, as_json=as_json, shown=shown)
 
 
 def subscription(
@@ -102,9 +102,9 @@ def subscription(
     ends = iso(ends_at) if ends_at else None
     result = {"status": status, "apiAccess": api_access, "trialEndsAt": ends}
 
-    async def work(house: House) -> None:
+    async def work(services: Services) -> None:
         moment = now()
-        async with house.pool.transaction() as db:
+        async with services.pool.transaction() as db:
             if not await store.update_subscription(
                 db, business_id, status, ends_at, moment, api_access=api_access
             ):
@@ -115,7 +115,7 @@ def subscription(
     run(work, data)
     access = "with" if api_access else "without"
     shown = f"The subscription is {status}, {access} API access."
-    tell({"businessId": business_id, **result}, as_json=as_json, shown=shown)
+    print_result({"businessId": business_id, **result}, as_json=as_json, shown=shown)
 
 
 def trade(
@@ -136,10 +136,10 @@ def trade(
     """Set how a business trades; what isn't given stays. It holds for orders from now on."""
     business_id = given.id_of("BUSINESS", business)
 
-    async def work(house: House) -> dict[str, Any]:
+    async def work(services: Services) -> dict[str, Any]:
         moment = now()
         wanted = (tax_inclusive, stock_policy, restocks_cancelled)
-        async with house.pool.transaction() as db:
+        async with services.pool.transaction() as db:
             row = await store.update_trade(db, business_id, wanted, moment)
             if row is None:
                 raise CommandError(f"There is no business {business_id}: see `business list`.")
@@ -155,7 +155,7 @@ def trade(
 
     result = run(work, data)
     shown = ", ".join(f"{name}: {value}" for name, value in result.items())
-    tell({"businessId": business_id, **result}, as_json=as_json, shown=shown)
+    print_result({"businessId": business_id, **result}, as_json=as_json, shown=shown)
 
 
 def _last_moment(text: str | None) -> datetime | None:

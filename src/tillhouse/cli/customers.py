@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, CommandError, Data, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result
 from tillhouse.cli.rows import Bar, RowError, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.customers.imports import CustomerRow, Imported, import_customers
@@ -42,8 +42,8 @@ def customers(
     business_id = given.id_of("--business", business)
     sheet = read_rows(file, CustomerRow)
 
-    async def work(house: House) -> Imported:
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> Imported:
+        async with services.pool.transaction() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
             if not books:
                 raise CommandError(f"There is no business {business_id}: see `business list`.")
@@ -56,7 +56,7 @@ def customers(
             if errors := [*sheet.errors, *errors_at(sheet.lines, faults)]:
                 raise _Wrong(errors)
         # The senders are other processes: a command has no worker that hears its bell.
-        await house.pool.notify()
+        await services.pool.notify()
         return made
 
     try:
@@ -68,4 +68,4 @@ def customers(
         f"Customers: {made.created} made, {made.updated} changed, {made.unchanged} as they were."
     )
     result = {"environment": environment, "rows": len(sheet.rows), **counts}
-    tell(result, as_json=as_json, shown=shown)
+    print_result(result, as_json=as_json, shown=shown)

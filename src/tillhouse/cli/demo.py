@@ -13,7 +13,7 @@ from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS, SCOPES
 from tillhouse.access.scopes import CATALOGUE
 from tillhouse.access.store import sessions
@@ -22,7 +22,7 @@ from tillhouse.accounts.types import NewAccount
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.filling.fill import Filled, fill
 from tillhouse.cli.filling.shop import furnish
-from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
 from tillhouse.developer.types import (
@@ -84,28 +84,30 @@ def demo(
     """Make the demo business, or find it again, and tell its password and keys."""
     settings = grounds.settings_with(data=data)
 
-    async def make(ground: grounds.Ground) -> Demo:
-        async with grounds.keeping_house(ground, migrating=lambda _: None) as house:
-            made = await ensure(house)
+    async def make(installation: grounds.Installation) -> Demo:
+        async with grounds.open_services(installation, migrating=lambda _: None) as services:
+            made = await ensure(services)
             status.stop()
-            return await _filled(house, made, orders) if orders else made
+            return await _filled(services, made, orders) if orders else made
 
-    opening = people().status("Opening the demo business …")
-    with opening as status, grounds.standing(settings) as ground:
-        made = asyncio.run(make(ground))
-    tell(made, as_json=as_json, shown=card(made))
+    opening = stderr_console().status("Opening the demo business …")
+    with opening as status, grounds.running_database(settings) as installation:
+        made = asyncio.run(make(installation))
+    print_result(made, as_json=as_json, shown=card(made))
 
 
-async def _filled(house: House, made: Demo, orders: int) -> FilledDemo:
+async def _filled(services: Services, made: Demo, orders: int) -> FilledDemo:
     """The demo business, its test book filled up to so many orders."""
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         user = await sessions.find_user_by_email(db, EMAIL)
         if user is None:
             raise CommandError(f"{EMAIL} is gone: run the command again.")
-        call = await _call(house, db, user["id"], made.business_id, now())
+        call = await _call(services, db, user["id"], made.business_id, now())
         test = Book(cast(UserCaller, call.caller).books.test, "test")
         shop = await furnish(msgspec.structs.replace(call, book=test))
-    return FilledDemo(**msgspec.structs.asdict(made), filled=await fill(house, call, shop, orders))
+    return FilledDemo(
+        **msgspec.structs.asdict(made), filled=await fill(services, call, shop, orders)
+    )
 
 
 def card(made: Demo) -> str:
@@ -123,27 +125,27 @@ def card(made: Demo) -> str:
     )
 
 
-async def ensure(house: House) -> Demo:
+async def ensure(services: Services) -> Demo:
     """Find the demo business or make it, in one transaction: two at once make one."""
-    password = base64.b32encode(house.vault.derive("demo password")).decode().lower()
+    password = base64.b32encode(services.vault.derive("demo password")).decode().lower()
     password = password[:_PASSWORD_LENGTH]
     moment = now()
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         await store.lock_email(db, EMAIL)
         user = await sessions.find_user_by_email(db, EMAIL)
         is_reset = False
         if user is None:
-            user_id, business_id = await _open(house, db, password, moment)
+            user_id, business_id = await _open(services, db, password, moment)
         elif user["business_id"] is None:
             raise CommandError(f"{EMAIL} belongs to no business: add it to one as owner.")
         else:
             user_id, business_id = user["id"], user["business_id"]
-            is_reset = not await house.passwords.verify(user["password_hash"], password)
+            is_reset = not await services.passwords.verify(user["password_hash"], password)
             if is_reset:
-                await _reset_password(house, db, (user_id, business_id), password, moment)
-        call = await _call(house, db, user_id, business_id, moment)
+                await _reset_password(services, db, (user_id, business_id), password, moment)
+        call = await _call(services, db, user_id, business_id, moment)
         return Demo(
-            base_url=house.settings.public_url,
+            base_url=services.settings.public_url,
             business_id=business_id,
             email=EMAIL,
             password=password,
@@ -153,7 +155,7 @@ async def ensure(house: House) -> Demo:
         )
 
 
-async def _open(house: House, db: Db, password: str, moment: datetime) -> tuple[UUID, UUID]:
+async def _open(services: Services, db: Db, password: str, moment: datetime) -> tuple[UUID, UUID]:
     new = NewAccount(
         name=Name("Demo Owner"),
         email=EMAIL,
@@ -164,7 +166,7 @@ async def _open(house: House, db: Db, password: str, moment: datetime) -> tuple[
         time_zone=ZoneName("Africa/Lagos"),
         country=CountryCode("NG"),
     )
-    opened = await actions.open_business(house, db, new, moment)
+    opened = await actions.open_business(services, db, new, moment)
     # A trial would end; a demo is for as long as the installation is.
     await store.update_subscription(db, opened.business_id, "active", None, moment, api_access=True)
     what = ("business.registered", f"Opened {new.business_name}")
@@ -174,17 +176,19 @@ async def _open(house: House, db: Db, password: str, moment: datetime) -> tuple[
 
 
 async def _reset_password(
-    house: House, db: Db, whose: tuple[UUID, UUID], password: str, moment: datetime
+    services: Services, db: Db, whose: tuple[UUID, UUID], password: str, moment: datetime
 ) -> None:
     user_id, business_id = whose
-    hashed = await house.passwords.hash(password)
+    hashed = await services.passwords.hash(password)
     await sessions.update_password(db, user_id, hashed, moment)
     await sessions.end_other_sessions(db, user_id, None, moment)
     what = ("user.password_changed", f"Reset the password of {EMAIL}")
     await audit.append(db, business_id, COMMAND_LINE, what, {"userId": str(user_id)}, moment)
 
 
-async def _call(house: House, db: Db, user_id: UUID, business_id: UUID, moment: datetime) -> Call:
+async def _call(
+    services: Services, db: Db, user_id: UUID, business_id: UUID, moment: datetime
+) -> Call:
     """The owner as a caller who has just given the password."""
     found = await store.list_books(db, business_id)
     books = Books(**{row["environment"]: row["id"] for row in found})
@@ -203,7 +207,7 @@ async def _call(house: House, db: Db, user_id: UUID, business_id: UUID, moment: 
     )
     return Call(
         db=db,
-        house=house,
+        services=services,
         now=moment,
         request_id=str(new_id()),
         ip=COMMAND_LINE.ip,

@@ -11,7 +11,7 @@ import typer
 
 import tillhouse
 from tillhouse.app import ROUTES
-from tillhouse.cli.output import AsJson, CommandError, people, tell
+from tillhouse.cli.output import AsJson, CommandError, print_result, stderr_console
 from tillhouse.db.dump import dump
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
@@ -29,7 +29,7 @@ def docs(
     root = Path(tillhouse.__file__).parents[2]
     if not (root / "pyproject.toml").exists():
         raise CommandError("This is for the source tree of Tillhouse: run `make docs` there.")
-    with people().status("Describing …"):
+    with stderr_console().status("Describing …"):
         made = {
             "docs/openapi.json": msgspec.json.format(
                 describe(ROUTES, tillhouse.__version__, _URL), indent=2
@@ -43,7 +43,7 @@ def docs(
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(made[name], encoding="utf-8")
     shown = f"Wrote {', '.join(stale)}." if stale else "Everything is up to date."
-    tell({"written": stale}, as_json=as_json, shown=shown)
+    print_result({"written": stale}, as_json=as_json, shown=shown)
 
 
 def _text(path: Path) -> str | None:

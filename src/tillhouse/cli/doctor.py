@@ -12,8 +12,8 @@ from rich.console import Group
 
 from tillhouse.access.vault import open_vault
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.installation import Ground
-from tillhouse.cli.output import AsJson, CommandError, Data, people, table, tell
+from tillhouse.cli.installation import Installation
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console, table
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan
 from tillhouse.db.pool import Pool
@@ -58,7 +58,7 @@ def doctor(*, data: Data = None, as_json: AsJson = False) -> None:
         table(("", "About", ""), [(_MARKS[f.state], f.about, f.message) for f in findings]),
     )
     result = {"settings": shown, "findings": findings}
-    tell(result, as_json=as_json, shown=parts)
+    print_result(result, as_json=as_json, shown=parts)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 
@@ -145,20 +145,23 @@ def _look_at_database(settings: Settings) -> list[Finding]:
     if settings.database_url is None and not (settings.data / "postgres").exists():
         return [Finding("fine", "database", "None yet: `tillhouse serve` makes one in DATA.")]
     try:
-        with people().status("Opening the database …"), grounds.standing(settings) as ground:
-            return asyncio.run(_examine(ground))
+        with (
+            stderr_console().status("Opening the database …"),
+            grounds.running_database(settings) as installation,
+        ):
+            return asyncio.run(_examine(installation))
     except (CommandError, EmbeddedError, MigrationError, SettingError) as error:
         return [Finding("broken", "database", str(error))]
 
 
-async def _examine(ground: Ground) -> list[Finding]:
-    connection = await grounds.connect(ground)
+async def _examine(installation: Installation) -> list[Finding]:
+    connection = await grounds.connect(installation)
     try:
         version = connection.get_server_version()
         pending = await plan(connection)
     finally:
         await connection.close()
-    kind = "embedded" if ground.embedded else "external"
+    kind = "embedded" if installation.embedded else "external"
     text = f"PostgreSQL {version.major}.{version.minor} answers ({kind})."
     found = [Finding("fine", "database", text)]
     if pending:
@@ -166,9 +169,9 @@ async def _examine(ground: Ground) -> list[Finding]:
         message = f"Missing: {names}. Run `tillhouse migrate` (`tillhouse serve` does so, too)."
         return [*found, Finding("unsafe", "migrations", message)]
     found.append(Finding("fine", "migrations", "The schema is up to date."))
-    pool = await Pool.open(ground.database_url, size=1)
+    pool = await Pool.open(installation.database_url, size=1)
     try:
-        await open_vault(pool, await grounds.master_key(ground))
+        await open_vault(pool, await grounds.master_key(installation))
     except (CommandError, SettingError) as error:
         return [*found, Finding("broken", "MASTER_KEY", str(error))]
     finally:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import typer
 
-from tillhouse.cli.output import CommandError, people
+from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.kit.values import NewPassword, Value
 
 V = TypeVar("V", bound=Value)
@@ -34,7 +34,7 @@ def new_password(*, from_stdin: bool) -> NewPassword:
         return value(NewPassword, "The password", sys.stdin.readline().rstrip("\r\n"))
     if not sys.stdin.isatty():
         raise CommandError("There is nobody to ask for the password: pipe it to --password-stdin.")
-    console = people()
+    console = stderr_console()
     first = console.input("Password: ", password=True)
     if console.input("Again: ", password=True) != first:
         raise CommandError("The two passwords differ: try again.")

@@ -21,11 +21,11 @@ from rich.progress import (
 from rich.text import Text
 
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
 from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
-from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.json import encode
@@ -71,14 +71,14 @@ def orders(  # noqa: PLR0913 - options of a command
     business_id = given.id_of("--business", business)
     read = OrderFile(file)
 
-    async def work(house: House) -> _Run:
-        async with house.pool.reading() as db:
+    async def work(services: Services) -> _Run:
+        async with services.pool.reading() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
         if not books:
             raise CommandError(f"There is no business {business_id}: see `business list`.")
         origin = Source(business_id, Book(books[environment], environment))
         with _WrongOrders(file, is_wanted=skip_wrong) as wrong:
-            importing = _Run(house, origin, read, wrong)
+            importing = _Run(services, origin, read, wrong)
             await importing.check(takes_now=now)
             if not read.broken and (skip_wrong or not importing.counts.wrong):
                 await importing.record()
@@ -101,14 +101,14 @@ class _Run:
     """One import: the file is checked wholly, then recorded."""
 
     def __init__(
-        self, house: House, origin: Source, file: OrderFile, wrong: "_WrongOrders"
+        self, services: Services, origin: Source, file: OrderFile, wrong: "_WrongOrders"
     ) -> None:
         self.file = file
         self.counts = Counts()
         self.errors: list[RowError] = []
         self.wrong = wrong
         self.has_begun = False
-        self._house = house
+        self._services = services
         self._origin = origin
         # The places of wrong orders in the file.
         self._wrong_places: set[int] = set()
@@ -122,7 +122,7 @@ class _Run:
             for batch in _batches(self.file.orders(done)):
                 values = [draft.value for draft in batch]
                 verdicts = await judge(
-                    self._house, self._origin, values, by_rules=True, takes_now=takes_now
+                    self._services, self._origin, values, by_rules=True, takes_now=takes_now
                 )
                 for draft, verdict in zip(batch, verdicts, strict=True):
                     faults = verdict.faults if draft.text is None else []
@@ -150,13 +150,13 @@ class _Run:
             for batch in _batches(right):
                 await self._record(batch, done)
         # The senders are other processes: a command has no worker that hears its bell.
-        await self._house.pool.notify()
+        await self._services.pool.notify()
         # Figures of lists add up what was changed since they were folded last: that is much now.
-        await fold(self._house)
+        await fold(self._services)
 
     async def _record(self, batch: list[Draft], done: Callable[[int], None]) -> None:
         values = [draft.value for draft in batch]
-        verdicts = await judge(self._house, self._origin, values, by_rules=False)
+        verdicts = await judge(self._services, self._origin, values, by_rules=False)
         ready: list[Ready] = []
         drafts: list[Draft] = []
         for draft, verdict in zip(batch, verdicts, strict=True):
@@ -167,7 +167,7 @@ class _Run:
                 self.counts.unchanged += 1
             else:
                 self._refuse(draft, draft.errors_of(verdict.faults))
-        results = await record_all(self._house, self._origin, ready, done)
+        results = await record_all(self._services, self._origin, ready, done)
         for draft, result in zip(drafts, results, strict=True):
             if result.faults:
                 self._refuse(draft, draft.errors_of(result.faults))
@@ -214,7 +214,7 @@ def _tell(done: _Run, result: dict[str, object], *, as_json: bool, skip_wrong: b
     path, columns = done.file.path, done.file.columns
     if done.file.broken or (counts.wrong and not done.has_begun):
         if len(done.errors) >= ERRORS_MAX:
-            people().print(f"These are the first {ERRORS_MAX} mistakes.")
+            stderr_console().print(f"These are the first {ERRORS_MAX} mistakes.")
         raise refuse(path, columns, done.errors, as_json=as_json)
     if counts.wrong and not skip_wrong:
         raise refuse(path, columns, done.errors, as_json=as_json, counts=result, outcome=_SOME_LEFT)
@@ -222,7 +222,7 @@ def _tell(done: _Run, result: dict[str, object], *, as_json: bool, skip_wrong: b
     if counts.wrong:
         shown += f" {counts.wrong} are wrong: mend them in {done.wrong.path}, then import that."
         result["wrongFile"] = str(done.wrong.path)
-    tell(result, as_json=as_json, shown=shown)
+    print_result(result, as_json=as_json, shown=shown)
 
 
 class _WrongOrders:

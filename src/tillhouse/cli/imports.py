@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import customers, given, import_orders
-from tillhouse.cli.output import AsJson, CommandError, Data, people, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.cli.rows import Bar, RowError, Sheet, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import now
@@ -54,8 +54,8 @@ def products(
     business_id = given.id_of("--business", business)
     sheet = read_rows(file, ProductRow)
 
-    async def work(house: House) -> Imported:
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> Imported:
+        async with services.pool.transaction() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
             if not books:
                 raise CommandError(f"There is no business {business_id}: see `business list`.")
@@ -65,7 +65,7 @@ def products(
             if errors := _errors(sheet, made):
                 raise _Wrong(errors)
         # The senders are other processes: a command has no worker that hears its bell.
-        await house.pool.notify()
+        await services.pool.notify()
         return made
 
     try:
@@ -74,11 +74,11 @@ def products(
         raise refuse(file, sheet.columns, wrong.errors, as_json=as_json) from None
     notes = [_ON_HAND] if any(row.on_hand is not None for row in sheet.rows) else []
     for note in notes:
-        people().print(note, markup=False)
+        stderr_console().print(note, markup=False)
     counts = {"created": made.created, "updated": made.updated, "unchanged": made.unchanged}
     shown = f"Products: {made.created} made, {made.updated} changed, {made.unchanged} as they were."
     result = {"environment": environment, "rows": len(sheet.rows), **counts, "notes": notes}
-    tell(result, as_json=as_json, shown=shown)
+    print_result(result, as_json=as_json, shown=shown)
 
 
 def _errors(sheet: Sheet[ProductRow], made: Imported) -> list[RowError]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import msgspec
 
-from tillhouse.access.process import House, close_house, open_house
+from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.store.vault import find_root
 from tillhouse.access.vault import new_master_key, parse_master_key
 from tillhouse.cli.output import CommandError
@@ -26,7 +26,7 @@ _UNREACHABLE = (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncp
 Report = Callable[[Migration], None]
 
 
-class Ground(msgspec.Struct, frozen=True, kw_only=True):
+class Installation(msgspec.Struct, frozen=True, kw_only=True):
     """Settings and a database that is up; `embedded` when it is one of ours."""
 
     settings: Settings
@@ -53,38 +53,41 @@ def settings_with(**given: object) -> Settings:
 
 
 @contextmanager
-def standing(settings: Settings) -> Iterator[Ground]:
+def running_database(settings: Settings) -> Iterator[Installation]:
     """Use the database of the settings; the embedded server is started, or joined, meanwhile."""
     if settings.database_url is not None:
-        yield Ground(settings=settings, database_url=settings.database_url, embedded=None)
+        yield Installation(settings=settings, database_url=settings.database_url, embedded=None)
         return
     # In a thread, so that a Ctrl-C half-way can't leave a server behind that nobody stops.
     with ThreadPoolExecutor(1, thread_name_prefix="postgres") as thread:
         starting = thread.submit(Embedded.start, settings.data)
         try:
             server = starting.result()
-            yield Ground(settings=settings, database_url=server.url, embedded=server)
+            yield Installation(settings=settings, database_url=server.url, embedded=server)
         finally:
             if starting.exception() is None:
                 starting.result().release()
 
 
-async def connect(ground: Ground) -> asyncpg.Connection:
+async def connect(installation: Installation) -> asyncpg.Connection:
     """A connection, or the sentence that says why there is none."""
     try:
-        return await asyncpg.connect(ground.database_url, timeout=CONNECT_WITHIN_S)
+        return await asyncpg.connect(installation.database_url, timeout=CONNECT_WITHIN_S)
     except _UNREACHABLE as error:
         reason = str(error).rstrip(".") or type(error).__name__
+        shown = without_password(installation.database_url)
         raise CommandError(
-            f"The database {without_password(ground.database_url)} can't be reached ({reason}): "
-            "check TILLHOUSE_DATABASE_URL and that the server is up."
+            f"The database {shown} can't be reached ({reason}): check "
+            "TILLHOUSE_DATABASE_URL and that the server is up."
         ) from error
 
 
 @asynccontextmanager
-async def keeping_house(ground: Ground, migrating: Report | None = None) -> AsyncIterator[House]:
+async def open_services(
+    installation: Installation, migrating: Report | None = None
+) -> AsyncIterator[Services]:
     """Open the house on a database that is up to date, or is brought there when asked to."""
-    connection = await connect(ground)
+    connection = await connect(installation)
     try:
         if migrating is not None:
             await migrate(connection, migrating)
@@ -94,19 +97,21 @@ async def keeping_house(ground: Ground, migrating: Report | None = None) -> Asyn
             )
     finally:
         await connection.close()
-    house = await open_house(ground.settings, ground.database_url, await master_key(ground))
+    services = await connect_services(
+        installation.settings, installation.database_url, await master_key(installation)
+    )
     try:
-        yield house
+        yield services
     finally:
-        await close_house(house)
+        await close_services(services)
 
 
-async def master_key(ground: Ground) -> str:
+async def master_key(installation: Installation) -> str:
     """The master key: the one given, or the data folder's, made at the very first start."""
-    if ground.settings.master_key is not None:
-        return ground.settings.master_key
-    path = ground.key_file
-    if not path.exists() and not await _is_sealed(ground.database_url):
+    if installation.settings.master_key is not None:
+        return installation.settings.master_key
+    path = installation.key_file
+    if not path.exists() and not await _is_sealed(installation.database_url):
         _make_key(path)
     try:
         return await asyncio.to_thread(path.read_text, "utf-8")

@@ -7,10 +7,10 @@ import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, CommandError, Data, people, table, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.developer.store import keys as store
@@ -33,14 +33,14 @@ def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) 
     """List the API keys of a business."""
     business_id = given.id_of("BUSINESS", business)
 
-    async def work(house: House) -> list[Key]:
-        async with house.pool.reading() as db:
+    async def work(services: Services) -> list[Key]:
+        async with services.pool.reading() as db:
             return await store.list_keys(db, await _books(db, business_id), None, now())
 
     found = run(work, data)
     rows = [(k.id, k.name, k.environment, k.status, k.secret_prefix, k.last_used_at) for k in found]
     shown = table(("Id", "Name", "Environment", "Status", "Begins with", "Last used"), rows)
-    tell({"keys": found}, as_json=as_json, shown=shown)
+    print_result({"keys": found}, as_json=as_json, shown=shown)
 
 
 def revoke(
@@ -53,8 +53,8 @@ def revoke(
     """Revoke an API key at once."""
     business_id, key_id = given.id_of("BUSINESS", business), given.id_of("KEY", key)
 
-    async def work(house: House) -> None:
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> None:
+        async with services.pool.transaction() as db:
             row = await store.lock_key(db, await _books(db, business_id), key_id)
             if row is None:
                 raise CommandError(f"The business has no API key {key_id}: see `keys list`.")
@@ -70,26 +70,26 @@ def revoke(
 
     run(work, data)
     result = {"businessId": business_id, "keyId": key_id, "status": "revoked"}
-    tell(result, as_json=as_json, shown="The API key is revoked.")
+    print_result(result, as_json=as_json, shown="The API key is revoked.")
 
 
 def rewrap(*, data: Data = None, as_json: AsJson = False) -> None:
     """Wrap every data key under the newest master key; older ones are then needed no more."""
 
-    async def work(house: House) -> tuple[int, int]:
-        version = house.vault.master_version
+    async def work(services: Services) -> tuple[int, int]:
+        version = services.vault.master_version
 
         async def note(db: Db, business_id: UUID) -> None:
             what = ("business.data_key_rewrapped", f"Data key under master key {version}")
             metadata = {"masterVersion": version}
             await audit.append(db, business_id, COMMAND_LINE, what, metadata, now())
 
-        with people().status("Wrapping data keys …"):
-            return version, await house.vault.rewrap(house.pool, note)
+        with stderr_console().status("Wrapping data keys …"):
+            return version, await services.vault.rewrap(services.pool, note)
 
     version, count = run(work, data)
     shown = f"{count} data keys are under master key {version} now; older ones can go."
-    tell({"masterVersion": version, "rewrapped": count}, as_json=as_json, shown=shown)
+    print_result({"masterVersion": version, "rewrapped": count}, as_json=as_json, shown=shown)
 
 
 async def _books(db: Db, business_id: UUID) -> list[UUID]:

@@ -13,7 +13,7 @@ import typer
 from yarl import URL
 
 from tillhouse.cli.listen_client import Client, Login, Received
-from tillhouse.cli.output import CommandError, people
+from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.kit.clock import now
 from tillhouse.kit.secrets import Environment, parse_api_key
 from tillhouse.webhooks import signing
@@ -87,7 +87,7 @@ def _password(*, from_stdin: bool) -> str:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
         raise CommandError("There is nobody to ask for the password: pipe it to --password-stdin.")
-    return people().input("Password: ", password=True)
+    return stderr_console().input("Password: ", password=True)
 
 
 async def _listen(wish: Wish, who: Login | str, secret: str | None) -> None:
@@ -112,7 +112,7 @@ def _say(wish: Wish, *, is_signed: bool) -> None:
 
 
 def _tell(text: str) -> None:
-    people().print(text, markup=False, soft_wrap=True)
+    stderr_console().print(text, markup=False, soft_wrap=True)
 
 
 def _show(wish: Wish, event: Received, status: str | None) -> None:

@@ -62,7 +62,7 @@ class Client:
         return (await self._post(path, {}))["secret"]
 
     async def events(
-        self, types: str | None, tell: Callable[[str], None]
+        self, types: str | None, print_result: Callable[[str], None]
     ) -> AsyncIterator[Received]:
         """Every event, each once, over as many streams as it takes."""
         known: deque[UUID] = deque(maxlen=_KNOWN)
@@ -71,7 +71,7 @@ class Client:
         has_heard = False
         while True:
             try:
-                async for event in self._stream({**wanted, **since}, tell):
+                async for event in self._stream({**wanted, **since}, print_result):
                     has_heard = True
                     if event is not None and event.id not in known:
                         known.append(event.id)
@@ -80,11 +80,11 @@ class Client:
             except _UNREACHABLE as error:
                 if not has_heard:
                     raise CommandError(f"There is no server at {self._url} ({error}).") from error
-            tell("The stream has ended; trying again.")
+            print_result("The stream has ended; trying again.")
             await asyncio.sleep(AGAIN_AFTER_S)
 
     async def _stream(
-        self, query: dict[str, str], tell: Callable[[str], None]
+        self, query: dict[str, str], print_result: Callable[[str], None]
     ) -> AsyncIterator[Received | None]:
         """One stream to its end; None is a sign of life."""
         headers = {**self._headers(), "Accept": "text/event-stream"}
@@ -97,11 +97,11 @@ class Client:
                 self._take(await self._post("/api/auth/refresh", {"refresh_token": self._refresh}))
                 return
             if answer.status in _LATER:
-                tell(f"The server answers {answer.status}.")
+                print_result(f"The server answers {answer.status}.")
                 return
             if answer.status != 200:
                 raise CommandError(_refusal(answer.status, await answer.read()))
-            tell("Listening.")
+            print_result("Listening.")
             rest = b""
             async for chunk in answer.content.iter_any():
                 *whole, rest = (rest + chunk).split(b"\n\n")

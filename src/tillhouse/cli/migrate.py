@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.output import AsJson, Data, people, tell
+from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
 from tillhouse.db import migrate as migrations
 from tillhouse.db.migrate import Migration
 
@@ -19,13 +19,16 @@ def migrate(
 ) -> None:
     """Bring the database's schema up to date."""
     settings = grounds.settings_with(data=data)
-    with people().status("Opening the database …") as status, grounds.standing(settings) as ground:
+    with (
+        stderr_console().status("Opening the database …") as status,
+        grounds.running_database(settings) as installation,
+    ):
 
         def report(migration: Migration) -> None:
-            people().print(f"Applied {migration.label}")
+            stderr_console().print(f"Applied {migration.label}")
 
         async def work() -> list[Migration]:
-            connection = await grounds.connect(ground)
+            connection = await grounds.connect(installation)
             try:
                 status.update("Migrating …")
                 if plan:
@@ -37,4 +40,4 @@ def migrate(
         found = [migration.label for migration in asyncio.run(work())]
     verb = "Missing" if plan else "Applied"
     shown = f"{verb}: {', '.join(found)}" if found else "The schema is up to date."
-    tell({"pending" if plan else "applied": found}, as_json=as_json, shown=shown)
+    print_result({"pending" if plan else "applied": found}, as_json=as_json, shown=shown)

@@ -24,12 +24,12 @@ class CommandError(Exception):
     """Why a command can't do what it was asked; the sentence says what to do about it."""
 
 
-def people() -> Console:
+def stderr_console() -> Console:
     """Where people are told how things go: standard error."""
     return Console(stderr=True, highlight=False)
 
 
-def tell(result: object, *, as_json: bool, shown: RenderableType) -> None:
+def print_result(result: object, *, as_json: bool, shown: RenderableType) -> None:
     """Print a command's result: one JSON object, or what reads well."""
     if as_json:
         sys.stdout.write(encode(result).decode() + "\n")

@@ -12,7 +12,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from tillhouse.cli.output import CommandError, table, tell
+from tillhouse.cli.output import CommandError, print_result, table
 from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
 from tillhouse.http.wire import convert
 from tillhouse.kit.text import forbidden_character
@@ -82,7 +82,7 @@ def refuse(
     places = {name: place for place, name in enumerate(columns)}
     ordered = sorted(errors, key=lambda e: (e.line, places.get(e.column or "", len(places))))
     if as_json:
-        tell({**(counts or {}), "errors": ordered}, as_json=True, shown="")
+        print_result({**(counts or {}), "errors": ordered}, as_json=True, shown="")
     else:
         rows = [(error.line, error.column, error.reason) for error in ordered]
         width = None if Console(stderr=True).is_terminal else 200

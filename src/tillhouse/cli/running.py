@@ -5,21 +5,24 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.output import people
+from tillhouse.cli.output import stderr_console
 
 T = TypeVar("T")
 
 
-def run(work: Callable[[House], Awaitable[T]], data: Path | None) -> T:
+def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
     """Do the work in a house that is opened for it."""
     settings = grounds.settings_with(data=data)
-    with people().status("Opening the database …") as status, grounds.standing(settings) as ground:
+    with (
+        stderr_console().status("Opening the database …") as status,
+        grounds.running_database(settings) as installation,
+    ):
 
-        async def at_home() -> T:
-            async with grounds.keeping_house(ground) as house:
+        async def run_with_services() -> T:
+            async with grounds.open_services(installation) as services:
                 status.stop()
-                return await work(house)
+                return await work(services)
 
-        return asyncio.run(at_home())
+        return asyncio.run(run_with_services())

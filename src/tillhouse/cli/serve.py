@@ -13,8 +13,8 @@ import typer
 from tillhouse.app import App
 from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.installation import Ground
-from tillhouse.cli.output import AsJson, Data, people, tell
+from tillhouse.cli.installation import Installation
+from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.sockets import bind, listen
@@ -36,7 +36,7 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
     sockets: list[socket.socket]
     workers: int
     has_demo: bool
-    works: bool
+    runs_workers: bool
     as_json: bool
 
 
@@ -76,7 +76,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         sockets=sockets,
         workers=workers,
         has_demo=demo,
-        works=work,
+        runs_workers=work,
         as_json=as_json,
     )
     with contextlib.suppress(KeyboardInterrupt):
@@ -84,37 +84,44 @@ def serve(  # noqa: PLR0913 - one argument an option
 
 
 def _serve(serving: Serving) -> None:
-    with people().status("Starting the database …") as status, contextlib.ExitStack() as stack:
-        ground = stack.enter_context(grounds.standing(serving.settings))
+    with (
+        stderr_console().status("Starting the database …") as status,
+        contextlib.ExitStack() as stack,
+    ):
+        installation = stack.enter_context(grounds.running_database(serving.settings))
 
         def report(migration: Migration) -> None:
             status.update(f"Migrated {migration.label}")
 
-        master_key, demo = asyncio.run(_prepare(ground, serving, report))
+        master_key, demo = asyncio.run(_prepare(installation, serving, report))
         status.stop()
-        stack.enter_context(Watch(ground.embedded))
+        stack.enter_context(Watch(installation.embedded))
         listen(serving.sockets, serving.settings.host)
 
         def on_ready() -> None:
             address = serving.settings.public_url
-            welcome(people(), address, demo)
+            welcome(stderr_console(), address, demo)
             if serving.as_json:
-                tell(Ready(address, demo), as_json=True, shown="")
+                print_result(Ready(address, demo), as_json=True, shown="")
 
-        _run(serving, ground.database_url, master_key, on_ready)
+        _run(serving, installation.database_url, master_key, on_ready)
 
 
 def _run(
     serving: Serving, database_url: str, master_key: str, on_ready: Callable[[], None]
 ) -> None:
     if serving.workers == 1:
-        app = App(serving.settings, database_url, master_key, works=serving.works)
+        app = App(serving.settings, database_url, master_key, runs_workers=serving.runs_workers)
         serve_here(Server(app, on_ready), serving.sockets)
         return
 
     async def supervise() -> None:
         order = order_for(
-            serving.given, database_url, master_key, serving.sockets, works=serving.works
+            serving.given,
+            database_url,
+            master_key,
+            serving.sockets,
+            runs_workers=serving.runs_workers,
         )
         await Workers(order, serving.workers, on_ready).run()
 
@@ -122,9 +129,9 @@ def _run(
 
 
 async def _prepare(
-    ground: Ground, serving: Serving, report: Callable[[Migration], None]
+    installation: Installation, serving: Serving, report: Callable[[Migration], None]
 ) -> tuple[str, demos.Demo | None]:
     """Bring the database up to date, check the master key, and make the demo business."""
-    async with grounds.keeping_house(ground, migrating=report) as house:
-        demo = await demos.ensure(house) if serving.has_demo else None
-        return await grounds.master_key(ground), demo
+    async with grounds.open_services(installation, migrating=report) as services:
+        demo = await demos.ensure(services) if serving.has_demo else None
+        return await grounds.master_key(installation), demo

@@ -9,12 +9,12 @@ import typer
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS, SCOPES
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.cli import demo, given
-from tillhouse.cli.output import AsJson, CommandError, Data, table, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
@@ -43,20 +43,20 @@ def trigger(
     endpoint_id = given.id_of("--endpoint", endpoint) if endpoint is not None else None
     business_id = given.id_of("--business", business) if business is not None else None
 
-    async def work(house: House) -> list[DeliveryWithAttempts]:
-        async with house.pool.transaction() as db:
-            call = await _call(house, db, business_id, now())
+    async def work(services: Services) -> list[DeliveryWithAttempts]:
+        async with services.pool.transaction() as db:
+            call = await _call(services, db, business_id, now())
             chosen = await _choose(call, endpoint_id, environment)
             queued = [await endpoints.test(call, one, event) for one in chosen]
         # The senders are other processes: a command has no worker that hears its bell.
-        await house.pool.notify()
+        await services.pool.notify()
         return queued
 
     queued = run(work, data)
     rows = [(one.id, one.event_id, one.webhook_endpoint_id, one.url) for one in queued]
     shown = table(("Delivery", "Event", "Endpoint", "To"), rows)
     result = {"environment": environment, "deliveries": queued}
-    tell(result, as_json=as_json, shown=shown)
+    print_result(result, as_json=as_json, shown=shown)
 
 
 def _check_event(event: str, environment: Environment) -> None:
@@ -94,7 +94,7 @@ async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment
     return [endpoint_id]
 
 
-async def _call(house: House, db: Db, business_id: UUID | None, moment: datetime) -> Call:
+async def _call(services: Services, db: Db, business_id: UUID | None, moment: datetime) -> Call:
     """An owner of the business as a caller, by the command line."""
     if business_id is None:
         business_id = await _demo(db)
@@ -119,7 +119,7 @@ async def _call(house: House, db: Db, business_id: UUID | None, moment: datetime
     )
     return Call(
         db=db,
-        house=house,
+        services=services,
         now=moment,
         request_id=str(new_id()),
         ip=COMMAND_LINE.ip,

@@ -7,12 +7,12 @@ import typer
 
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.roles import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, CommandError, Data, table, tell
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
@@ -39,8 +39,8 @@ def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) 
     """List the people of a business."""
     business_id = given.id_of("BUSINESS", business)
 
-    async def work(house: House) -> list[dict[str, Any]]:
-        async with house.pool.reading() as db:
+    async def work(services: Services) -> list[dict[str, Any]]:
+        async with services.pool.reading() as db:
             return [dict(row) for row in await store.list_members(db, business_id)]
 
     found = run(work, data)
@@ -48,7 +48,7 @@ def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) 
         raise _no_business(business_id)
     rows = [(u["email"], u["name"], u["role"], u["joined_at"]) for u in found]
     shown = table(("E-mail", "Name", "Role", "Joined"), rows)
-    tell({"users": found}, as_json=as_json, shown=shown)
+    print_result({"users": found}, as_json=as_json, shown=shown)
 
 
 def add(  # noqa: PLR0913 - one argument an option
@@ -67,11 +67,11 @@ def add(  # noqa: PLR0913 - one argument an option
     new_name = given.value(Name, "The name", name) if name is not None else None
     secret = given.new_password(from_stdin=password_stdin) if new_name is not None else None
 
-    async def work(house: House) -> UUID:
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> UUID:
+        async with services.pool.transaction() as db:
             if not await store.lock_business(db, business_id):
                 raise _no_business(business_id)
-            user_id = await _person(house, db, address, new_name, secret)
+            user_id = await _person(services, db, address, new_name, secret)
             if await store.is_member(db, business_id, user_id):
                 raise CommandError(f"{address} belongs to the business: use `user role`.")
             await store.upsert_member(db, business_id, user_id, role, moment := now())
@@ -82,7 +82,7 @@ def add(  # noqa: PLR0913 - one argument an option
 
     user_id = run(work, data)
     result = {"businessId": business_id, "userId": user_id, "role": role}
-    tell(result, as_json=as_json, shown=f"{address} is {role} now.")
+    print_result(result, as_json=as_json, shown=f"{address} is {role} now.")
 
 
 def role(
@@ -97,8 +97,8 @@ def role(
     business_id = given.id_of("BUSINESS", business)
     address = given.value(Email, "The e-mail address", email)
 
-    async def work(house: House) -> UUID:
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> UUID:
+        async with services.pool.transaction() as db:
             await store.lock_business(db, business_id)
             member = await store.lock_member(db, business_id, address)
             if member is None:
@@ -113,7 +113,7 @@ def role(
 
     user_id = run(work, data)
     result = {"businessId": business_id, "userId": user_id, "role": role}
-    tell(result, as_json=as_json, shown=f"{address} is {role} now.")
+    print_result(result, as_json=as_json, shown=f"{address} is {role} now.")
 
 
 def password(
@@ -127,9 +127,9 @@ def password(
     address = given.value(Email, "The e-mail address", email)
     secret = given.new_password(from_stdin=password_stdin)
 
-    async def work(house: House) -> UUID:
-        hashed = await house.passwords.hash(secret)
-        async with house.pool.transaction() as db:
+    async def work(services: Services) -> UUID:
+        hashed = await services.passwords.hash(secret)
+        async with services.pool.transaction() as db:
             user_id = await store.find_user_id(db, address)
             if user_id is None:
                 raise CommandError(f"Nobody is registered as {address}: use `user add`.")
@@ -144,11 +144,11 @@ def password(
 
     user_id = run(work, data)
     shown = f"The password of {address} is set; its sessions have ended."
-    tell({"userId": user_id}, as_json=as_json, shown=shown)
+    print_result({"userId": user_id}, as_json=as_json, shown=shown)
 
 
 async def _person(
-    house: House, db: Db, address: Email, name: Name | None, secret: NewPassword | None
+    services: Services, db: Db, address: Email, name: Name | None, secret: NewPassword | None
 ) -> UUID:
     """The person with this address, or a new one of this name."""
     await store.lock_email(db, address)
@@ -160,7 +160,7 @@ async def _person(
     if name is None or secret is None:
         raise CommandError(f"Nobody is registered as {address}: give a --name to add them.")
     user_id = new_id()
-    hashed = await house.passwords.hash(secret)
+    hashed = await services.passwords.hash(secret)
     await store.insert_user(db, user_id, address, name, hashed, now())
     return user_id
 

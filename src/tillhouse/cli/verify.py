@@ -7,10 +7,10 @@ import typer
 from rich.console import Group
 from rich.progress import track
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.store.audit import find_broken_links
 from tillhouse.accounts.store import list_businesses
-from tillhouse.cli.output import AsJson, Data, people, table, tell
+from tillhouse.cli.output import AsJson, Data, print_result, stderr_console, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.ledger.proof import prove
@@ -23,11 +23,11 @@ _FAULTS_SHOWN = 20
 def verify(*, data: Data = None, as_json: AsJson = False) -> None:
     """Check every business's audit chain and ledger; exit code 1 when something is wrong."""
 
-    async def work(house: House) -> tuple[int, list[dict[str, Any]]]:
+    async def work(services: Services) -> tuple[int, list[dict[str, Any]]]:
         broken: list[dict[str, Any]] = []
-        async with house.pool.reading() as db:
+        async with services.pool.reading() as db:
             businesses = await list_businesses(db)
-            console = people()
+            console = stderr_console()
             for business in track(
                 businesses, "Businesses", console=console, disable=not console.is_terminal
             ):
@@ -42,7 +42,7 @@ def verify(*, data: Data = None, as_json: AsJson = False) -> None:
         if broken
         else f"The audit chains and ledgers of {count} businesses are whole."
     )
-    tell({"businesses": count, "broken": broken}, as_json=as_json, shown=shown)
+    print_result({"businesses": count, "broken": broken}, as_json=as_json, shown=shown)
     if broken:
         raise typer.Exit(1)
 

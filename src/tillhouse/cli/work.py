@@ -6,8 +6,8 @@ import signal
 
 from tillhouse.app import App
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.installation import Ground
-from tillhouse.cli.output import Data, people
+from tillhouse.cli.installation import Installation
+from tillhouse.cli.output import Data, stderr_console
 from tillhouse.http import log as logs
 
 
@@ -16,15 +16,15 @@ def work(*, data: Data = None) -> None:
     settings = grounds.settings_with(data=data)
     logs.set_up(settings.log_level)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt), grounds.standing(settings) as ground:
-        asyncio.run(_work(ground))
+    with contextlib.suppress(KeyboardInterrupt), grounds.running_database(settings) as installation:
+        asyncio.run(_work(installation))
 
 
-async def _work(ground: Ground) -> None:
-    master_key = await grounds.master_key(ground)
-    app = App(ground.settings, ground.database_url, master_key, works=True)
+async def _work(installation: Installation) -> None:
+    master_key = await grounds.master_key(installation)
+    app = App(installation.settings, installation.database_url, master_key, runs_workers=True)
     await app.start()
-    people().print("Sending webhooks; Ctrl-C stops.")
+    stderr_console().print("Sending webhooks; Ctrl-C stops.")
     try:
         await asyncio.Event().wait()
     finally:

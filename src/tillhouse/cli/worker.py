@@ -28,7 +28,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     database_url: str
     master_key: str
     sockets: list[int]
-    works: bool
+    runs_workers: bool
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def main() -> int:
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = from_env(os.environ, **order.given)
-    app = App(settings, order.database_url, order.master_key, works=order.works)
+    app = App(settings, order.database_url, order.master_key, runs_workers=order.runs_workers)
     server = Server(app, lambda: _say(READY))
     threading.Thread(target=_leave_with_parent, args=(server,), daemon=True).start()
     try:

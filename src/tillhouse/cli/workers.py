@@ -120,7 +120,7 @@ def order_for(
     master_key: str,
     sockets: list[socket.socket],
     *,
-    works: bool,
+    runs_workers: bool,
 ) -> Order:
     """What every worker is told."""
     return Order(
@@ -128,5 +128,5 @@ def order_for(
         database_url=database_url,
         master_key=master_key,
         sockets=[each.fileno() for each in sockets],
-        works=works,
+        runs_workers=runs_workers,
     )

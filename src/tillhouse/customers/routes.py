@@ -53,7 +53,15 @@ _WRITE = Scope("customers:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _ALL, list_customers, _READ),
-    Route("POST", _ALL, create_customer, _WRITE, status=201, once=True, faults=new_customer_faults),
+    Route(
+        "POST",
+        _ALL,
+        create_customer,
+        _WRITE,
+        status=201,
+        idempotent=True,
+        faults=new_customer_faults,
+    ),
     Route("GET", _ONE, show_customer, _READ),
     Route("PATCH", _ONE, change_customer, _WRITE, faults=customer_faults),
     Route("DELETE", _ONE, delete_customer, _WRITE),

@@ -1,10 +1,8 @@
-"""Lanes: works of a kind that wait at the same time go as one statement.
-
-(Not those of the sender of webhooks, which are endpoints' own.)
+"""Statement batching: items that wait at the same time share one statement.
 
 A statement costs before its first row and after its last: its plan is set up and taken down, and
-its commit reaches the disk. Who comes alone goes at once and alone. Who comes while others are
-under way waits for them, and shares the next statement with all who wait by then.
+its commit reaches the disk. An item that comes alone is sent at once. Items that come while a
+statement of the same kind is under way wait for it, and share the next one.
 """
 
 import asyncio
@@ -20,75 +18,76 @@ from tillhouse.db.pool import Db, Pool
 from tillhouse.kit.errors import Unavailable
 
 T = TypeVar("T")
-P = TypeVar("P", bound=Hashable)
+K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 
-Work = Callable[[Db, P, Sequence[T]], Awaitable[R]]
-"""One statement for all of the items, at a place that they have in common."""
+Send = Callable[[Db, K, Sequence[T]], Awaitable[R]]
+"""Sends one statement for all of the items; the batch key is what they have in common."""
 
-# In one statement: so much that the costs are shared, and so little that nobody waits for long.
+# Per statement: enough to share its costs, few enough that nobody waits for long.
 ITEMS_MAX = 16
 WEIGHT_MAX = 200
-# What a statement of several may say of one of them, and nothing was written.
-_OWN_FAULTS = (
+# Errors that may concern one item of a batch only; nothing was written.
+_ITEM_ERRORS = (
     asyncpg.IntegrityConstraintViolationError,
     asyncpg.DataError,
     asyncpg.CharacterNotInRepertoireError,
 )
 
 
-class Apart(Exception):
-    """Together it can't be had: each goes on alone, and hears whether it was its own fault."""
+class BatchRejected(Exception):
+    """The batch failed: retry each item alone, so that each hears of its own faults only."""
 
 
-class Lanes:
-    """The lanes of a process: one for each kind of work and place, while there is somebody."""
+class StatementBatcher:
+    """The batches of one process: a queue per statement and batch key, while it has items."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._lanes: dict[Hashable, _Lane[Any, Any, Any]] = {}
+        self._queues: dict[Hashable, _Queue[Any, Any, Any]] = {}
 
     def __len__(self) -> int:
-        return len(self._lanes)
+        return len(self._queues)
 
-    async def read(self, db: Db, work: Work[P, T, R], place: P, item: T, *, weight: int = 1) -> R:
-        """Look up the item, by `Db.ahead`, in company: what was found for all.
+    async def read(self, db: Db, send: Send[K, T, R], key: K, item: T, *, weight: int = 1) -> R:
+        """Look up the item, by `Db.read_before`, in a batch: the result is that of the batch.
 
-        `db` is the handle of its own request. What has begun to write reads in its transaction.
+        `db` is the handle of the item's request. Once it has begun to write, it reads in its own
+        transaction.
         """
-        if db.can_be_whole:
-            # Whoever waited with a connection in hand would keep it from those under way.
+        if db.can_write_once:
+            # A request that waits with a connection in hand keeps it from those under way.
             await db.release()
-            with suppress(Apart):
-                return await self._share(work, place, item, weight)
-        return await work(db, place, [item])
+            with suppress(BatchRejected):
+                return await self._share(send, key, item, weight)
+        return await send(db, key, [item])
 
     async def write(
-        self, db: Db, work: Work[P, T, bool], place: P, item: T, *, weight: int = 1
+        self, db: Db, send: Send[K, T, bool], key: K, item: T, *, weight: int = 1
     ) -> bool:
-        """Write the item, by `Db.whole`, in company; `db` is the handle of its own request.
+        """Write the item, by `Db.write_once`, in a batch; `db` is the handle of its request.
 
-        False: it could not be had, or somebody in its company could not. Nothing was written then,
-        and `db` is as it was. What any other error means for the item is as it is with `Db.whole`.
+        False: the batch was refused because of this item or another one. Nothing is written then,
+        and `db` is as it was. Any other error means for the item what it means of `write_once`.
         """
-        if not db.can_be_whole:
+        if not db.can_write_once:
             raise RuntimeError("A transaction has begun, may go on, or is over.")
         await db.release()
         try:
-            is_written = await self._share(work, place, item, weight)
-        except Apart:
+            is_written = await self._share(send, key, item, weight)
+        except BatchRejected:
             return False
         if is_written:
             db.end()
         return is_written
 
-    async def _share(self, work: Work[P, T, R], place: P, item: T, weight: int) -> R:
-        key = (work, place)
-        lane = self._lanes.get(key)
-        if lane is None:
-            lane = _Lane(self._pool, work, place, lambda: self._lanes.pop(key, None))
-            self._lanes[key] = lane
-        return await lane.carry(item, weight)
+    async def _share(self, send: Send[K, T, R], key: K, item: T, weight: int) -> R:
+        name = (send, key)
+        queue = self._queues.get(name)
+        if queue is None:
+            queue = _Queue(self._pool, send, key, lambda: self._queues.pop(name, None))
+            self._queues[name] = queue
+        return await queue.submit(item, weight)
 
 
 class _Waiting(msgspec.Struct, Generic[T, R], eq=False):
@@ -97,102 +96,103 @@ class _Waiting(msgspec.Struct, Generic[T, R], eq=False):
     future: "asyncio.Future[R]"
 
 
-class _Lane(Generic[P, T, R]):
-    """Who waits for one kind of work at one place: one statement is under way at a time.
+class _Queue(Generic[K, T, R]):
+    """The items that wait for one kind of statement: one statement is under way at a time.
 
     A second one would find the rows locked that the first one holds.
     """
 
     def __init__(
-        self, pool: Pool, work: Work[P, T, R], place: P, on_empty: Callable[[], object]
+        self, pool: Pool, send: Send[K, T, R], key: K, on_empty: Callable[[], object]
     ) -> None:
         self._pool = pool
-        self._work = work
-        self._place = place
+        self._send = send
+        self._key = key
         self._on_empty = on_empty
         self._waiting: deque[_Waiting[T, R]] = deque()
-        self._trip: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
-    async def carry(self, item: T, weight: int) -> R:
-        """Take the item along with the next statement."""
+    async def submit(self, item: T, weight: int) -> R:
+        """Send the item with the next statement, and wait for the result."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(item, weight, future))
-        if self._trip is None:
+        if self._task is None:
             self._start()
         return await future
 
     def _start(self) -> None:
-        # Not a task of those who wait: one who gives up must not stop the others.
-        self._trip = asyncio.get_running_loop().create_task(self._go())
+        # Not a task of the callers: one that is cancelled must not stop the others.
+        self._task = asyncio.get_running_loop().create_task(self._drain())
 
-    async def _go(self) -> None:
-        """One statement after the other, while anybody waits.
+    async def _drain(self) -> None:
+        """Send batch after batch while items wait.
 
-        Who is told of one goes on when this task has to wait: by then the next one is sent.
+        Callers whose batch is done go on when this task next waits: by then the following batch
+        is sent.
         """
         try:
             while self._waiting:
-                await self._carry(self._company())
+                await self._run(self._next_batch())
         finally:
-            self._trip = None
+            self._task = None
             if self._waiting:
                 self._start()
             else:
                 self._on_empty()
 
-    async def _carry(self, company: "list[_Waiting[T, R]]") -> None:
-        if not company:
+    async def _run(self, batch: "list[_Waiting[T, R]]") -> None:
+        if not batch:
             return
         try:
-            result = await self._done([one.item for one in company])
+            result = await self._sent([one.item for one in batch])
         except Unavailable as error:
-            # There is no connection to be had: nobody waits for the same once more.
-            company += self._waiting
+            # No connection is to be had: the items behind would only wait for the same.
+            batch += self._waiting
             self._waiting.clear()
-            _fail(company, error)
+            _fail(batch, error)
         except asyncio.CancelledError:
-            for one in company:
+            for one in batch:
                 one.future.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - theirs to judge
-            _fail(company, error)
+        except Exception as error:  # noqa: BLE001 - each caller judges it
+            _fail(batch, error)
         else:
-            for one in company:
+            for one in batch:
                 if not one.future.done():
                     one.future.set_result(result)
 
-    async def _done(self, items: Sequence[T]) -> R:
-        db = self._pool.writer(is_brief=True, is_hasty=True)
+    async def _sent(self, items: Sequence[T]) -> R:
+        db = self._pool.writer(commits_next=True, fails_fast=True)
         try:
-            result = await self._work(db, self._place, items)
+            result = await self._send(db, self._key, items)
             await db.commit()
         except asyncpg.LockNotAvailableError as error:
-            # Who goes on alone waits with more patience, and holds up nobody else.
-            raise Apart from error
-        except _OWN_FAULTS as error:
+            # Alone, an item may wait longer for a lock: it holds up nobody else.
+            raise BatchRejected from error
+        except _ITEM_ERRORS as error:
             if len(items) == 1:
                 raise
-            raise Apart from error
+            raise BatchRejected from error
         finally:
             await db.rollback()
         return result
 
-    def _company(self) -> list[_Waiting[T, R]]:
-        """Who goes next: in the order in which they came, as many as one statement takes."""
-        company: list[_Waiting[T, R]] = []
+    def _next_batch(self) -> list[_Waiting[T, R]]:
+        """The items to send next: in the order in which they came, as many as one statement takes."""
+        batch: list[_Waiting[T, R]] = []
         weight = 0
-        while self._waiting and len(company) < ITEMS_MAX:
+        while self._waiting and len(batch) < ITEMS_MAX:
             one = self._waiting[0]
-            if company and weight + one.weight > WEIGHT_MAX:
+            if batch and weight + one.weight > WEIGHT_MAX:
                 break
             self._waiting.popleft()
             if not one.future.done():
-                company.append(one)
+                batch.append(one)
                 weight += one.weight
-        return company
+        return batch
 
 
-def _fail(company: "list[_Waiting[T, R]]", error: Exception) -> None:
-    for one in company:
+def _fail(batch: "list[_Waiting[T, R]]", error: Exception) -> None:
+    for one in batch:
         if not one.future.done():
             one.future.set_exception(error)

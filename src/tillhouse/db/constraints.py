@@ -43,8 +43,8 @@ CONFLICTS: dict[str, str] = {
 # What two random draws can break together: nobody's mistake, so the transaction runs again.
 CHANCES = frozenset({"orders_short_code_key", "transactions_reference_key"})
 
-# What the function `take_back_unless` ends a statement with.
-_TAKEN_BACK = "TH001"
+# What the function `rollback_unless` ends a statement with.
+_ROLLED_BACK = "TH001"
 
 
 def is_chance(error: asyncpg.PostgresError) -> bool:
@@ -52,9 +52,9 @@ def is_chance(error: asyncpg.PostgresError) -> bool:
     return getattr(error, "constraint_name", None) in CHANCES
 
 
-def is_taken_back(error: asyncpg.PostgresError) -> bool:
+def is_rolled_back(error: asyncpg.PostgresError) -> bool:
     """Whether a statement undid itself, on its caller's own condition."""
-    return getattr(error, "sqlstate", None) == _TAKEN_BACK
+    return getattr(error, "sqlstate", None) == _ROLLED_BACK
 
 
 def refusal(error: asyncpg.PostgresError) -> Problem | None:

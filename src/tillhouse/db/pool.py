@@ -45,10 +45,10 @@ _NOTIFY: dict[str, LiteralString] = {
 # would plan some of them anew each time, which costs more than running them. Reads are left alone.
 _KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
 # What several requests do together waits for nobody's lock: each can still wait by itself.
-_HASTE = {"lock_timeout": "100ms"}
+_FAIL_FAST = {"lock_timeout": "100ms"}
 # A statement that the server had to end long ago was sent into a connection that is dead, and all
 # of a book may wait for it.
-HASTY_TIMEOUT_S = 25.0
+FAIL_FAST_TIMEOUT_S = 25.0
 ACQUIRE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 # A server that is away or coming back is not asked again for this long: every try costs it a new
@@ -73,7 +73,14 @@ class Db:
     """
 
     __slots__ = (
-        "_connection", "_held", "_is_brief", "_is_hasty", "_is_over", "_pool", "rings", "tells",
+        "_commits_next",
+        "_connection",
+        "_fails_fast",
+        "_held",
+        "_is_over",
+        "_pool",
+        "rings",
+        "tells",
         "write",
     )  # fmt: skip
 
@@ -81,14 +88,14 @@ class Db:
     _held: Any
 
     def __init__(
-        self, pool: "Pool", *, write: bool, is_brief: bool = False, is_hasty: bool = False
+        self, pool: "Pool", *, write: bool, commits_next: bool = False, fails_fast: bool = False
     ) -> None:
         self._pool = pool
         # A connection is held before statements can be sent on it: a write begins a transaction.
         self._held = None
         self._connection = None
-        self._is_brief = is_brief
-        self._is_hasty = is_hasty
+        self._commits_next = commits_next
+        self._fails_fast = fails_fast
         self._is_over = False
         self.write = write
         # Set by what queues work: the commit then wakes the workers.
@@ -121,21 +128,21 @@ class Db:
         return await connection.execute(sql, *args)
 
     @property
-    def can_be_whole(self) -> bool:
+    def can_write_once(self) -> bool:
         """Whether one statement may yet be all that is written."""
-        return self._is_brief and self._connection is None and not self._is_over
+        return self._commits_next and self._connection is None and not self._is_over
 
-    async def ahead(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
+    async def read_before(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
         """A row that is read without locks: before the transaction, if it hasn't begun."""
         connection = self._connection
         if connection is None:
-            connection = await (self._hold() if self._is_brief else self._open())
+            connection = await (self._hold() if self._commits_next else self._open())
         self._pool.statements += 1
         return await connection.fetchrow(sql, *args)
 
-    async def whole(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
+    async def write_once(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
         """Run the one statement that writes; it is lasting when this returns."""
-        if not self.can_be_whole:
+        if not self.can_write_once:
             raise RuntimeError("A transaction has begun, may go on, or is over.")
         connection = await self._hold()
         self._pool.statements += 1
@@ -158,7 +165,7 @@ class Db:
 
     async def _hold(self) -> Any:
         if self._held is None:
-            self._held = await self._pool.acquire(write=self.write, is_hasty=self._is_hasty)
+            self._held = await self._pool.acquire(write=self.write, fails_fast=self._fails_fast)
         return self._held
 
     async def commit(self) -> None:
@@ -189,7 +196,7 @@ class Db:
         """Give the connection back."""
         connection, self._held, self._connection = self._held, None, None
         if connection is not None:
-            await self._pool.release(connection, write=self.write, is_hasty=self._is_hasty)
+            await self._pool.release(connection, write=self.write, fails_fast=self._fails_fast)
 
 
 class Pool:
@@ -200,11 +207,11 @@ class Pool:
     """
 
     def __init__(
-        self, reads: asyncpg.Pool, writes: asyncpg.Pool, hasty: asyncpg.Pool, url: str
+        self, reads: asyncpg.Pool, writes: asyncpg.Pool, fail_fast: asyncpg.Pool, url: str
     ) -> None:
         self._reads = reads
         self._writes = writes
-        self._hasty = hasty
+        self._fail_fast = fail_fast
         self._url = url
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
@@ -219,7 +226,7 @@ class Pool:
         url: str,
         *,
         size: int = 16,
-        hasty: int = 0,
+        fail_fast: int = 0,
         planner: Mapping[str, str] | None = None,
     ) -> Self:
         """Connect; at least one connection must answer. `planner` adds settings of the planner.
@@ -231,13 +238,15 @@ class Pool:
         if size == 1:
             inner = await _connect(url, size, given)
             return cls(inner, inner, inner, url)
-        kept, others = {**given, **_KEPT_PLANS}, size - hasty
+        kept, others = {**given, **_KEPT_PLANS}, size - fail_fast
         writes = await _connect(url, others // 2, kept)
         reads = await _connect(url, others - others // 2, given)
-        if not hasty:
+        if not fail_fast:
             return cls(reads, writes, writes, url)
-        in_haste = {**kept, **_HASTE}
-        return cls(reads, writes, await _connect(url, hasty, in_haste, HASTY_TIMEOUT_S), url)
+        failing_fast = {**kept, **_FAIL_FAST}
+        return cls(
+            reads, writes, await _connect(url, fail_fast, failing_fast, FAIL_FAST_TIMEOUT_S), url
+        )
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same bell wakes both."""
@@ -246,9 +255,9 @@ class Pool:
         pool.front = self
         return pool
 
-    async def acquire(self, *, write: bool = False, is_hasty: bool = False) -> Any:
+    async def acquire(self, *, write: bool = False, fails_fast: bool = False) -> Any:
         """One connection, within some seconds or not at all."""
-        inner = self._inner(write=write, is_hasty=is_hasty)
+        inner = self._inner(write=write, fails_fast=fails_fast)
         is_idle = inner.get_idle_size() > 0
         if not is_idle and time.monotonic() < self._away_until:
             raise Unavailable(retry_after_s=1)
@@ -262,14 +271,14 @@ class Pool:
             raise
 
     async def release(
-        self, connection: Any, *, write: bool = False, is_hasty: bool = False
+        self, connection: Any, *, write: bool = False, fails_fast: bool = False
     ) -> None:
         """Take a connection back."""
-        await self._inner(write=write, is_hasty=is_hasty).release(connection)
+        await self._inner(write=write, fails_fast=fails_fast).release(connection)
 
-    def _inner(self, *, write: bool, is_hasty: bool) -> asyncpg.Pool:
-        if is_hasty:
-            return self._hasty
+    def _inner(self, *, write: bool, fails_fast: bool) -> asyncpg.Pool:
+        if fails_fast:
+            return self._fail_fast
         return self._writes if write else self._reads
 
     async def dedicated(self, name: str = WORKING) -> asyncpg.Connection:
@@ -289,9 +298,9 @@ class Pool:
         """A handle for reads, each statement on its own."""
         return Db(self, write=False)
 
-    def writer(self, *, is_brief: bool = False, is_hasty: bool = False) -> Db:
+    def writer(self, *, commits_next: bool = False, fails_fast: bool = False) -> Db:
         """A handle whose statements are one transaction; the holder commits or rolls back."""
-        return Db(self, write=True, is_brief=is_brief, is_hasty=is_hasty)
+        return Db(self, write=True, commits_next=commits_next, fails_fast=fails_fast)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Db]:
@@ -335,7 +344,7 @@ class Pool:
                 inner.terminate()
 
     def _inners(self) -> set[asyncpg.Pool]:
-        return {self._reads, self._writes, self._hasty}
+        return {self._reads, self._writes, self._fail_fast}
 
 
 async def _connect(

@@ -129,7 +129,7 @@ BEGIN
     RAISE EXCEPTION 'the ledger is only added to' USING ERRCODE = 'restrict_violation';
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.take_back_unless(is_right boolean)
+CREATE OR REPLACE FUNCTION public.rollback_unless(is_right boolean)
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$

@@ -105,7 +105,7 @@ async def list_events(call: Call, query: EventFilter) -> Reply[list[AuditEvent]]
 
 async def show_usage(call: Call, query: UsageFilter) -> Reply[list[UsageRecord]]:
     """Read usage per day, route and class of status."""
-    await call.house.usage.flush()
+    await call.services.usage.flush()
     since = call.now.date() - timedelta(days=query.days - 1)
     books = call.user.books.all()
     return Reply("Usage", await list_usage(call.db, books, since, query.developer_app_id))
@@ -118,15 +118,15 @@ _STEP_UP = Portal(step_up=True)
 ROUTES = (
     Route("GET", "/api/developer/scopes", list_scopes, _PORTAL),
     Route("GET", "/api/developer/apps", list_apps, _PORTAL),
-    Route("POST", "/api/developer/apps", create_app, _PORTAL, status=201, once=True),
+    Route("POST", "/api/developer/apps", create_app, _PORTAL, status=201, idempotent=True),
     Route("GET", _KEYS, list_keys, _PORTAL),
-    Route("POST", _KEYS, create_key, _STEP_UP, status=201, once=True, faults=new_key_faults),
+    Route("POST", _KEYS, create_key, _STEP_UP, status=201, idempotent=True, faults=new_key_faults),
     Route("GET", _KEYS + "/{key_id}", show_key, _PORTAL),
     Route("PATCH", _KEYS + "/{key_id}", change_key, _PORTAL, faults=key_faults),
     Route("DELETE", _KEYS + "/{key_id}", delete_key, _PORTAL),
-    Route("POST", _KEYS + "/{key_id}/rotate", rotate_key, _STEP_UP, once=True),
+    Route("POST", _KEYS + "/{key_id}/rotate", rotate_key, _STEP_UP, idempotent=True),
     Route("POST", _KEYS + "/{key_id}/view-secret", view_secret, _STEP_UP),
-    Route("POST", _KEYS + "/{key_id}/revoke", revoke_key, _PORTAL, once=True),
+    Route("POST", _KEYS + "/{key_id}/revoke", revoke_key, _PORTAL, idempotent=True),
     Route("GET", "/api/developer/events", list_events, _PORTAL),
     Route("GET", "/api/developer/usage", show_usage, _PORTAL),
 )

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 import structlog
 
 from tillhouse.access.callers import KeyCaller
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.usage import Seen
 from tillhouse.http import cors, problems
 from tillhouse.http.answer import (
@@ -30,7 +30,7 @@ from tillhouse.kit.errors import Missing, Problem, Unavailable
 
 log = structlog.get_logger()
 
-Page = Callable[[House, Exchange], Awaitable[tuple[int, Headers, bytes]]]
+Page = Callable[[Services, Exchange], Awaitable[tuple[int, Headers, bytes]]]
 Responded = tuple[int, bytes | AsyncGenerator[bytes], Headers]
 _UNKNOWN = "(unknown)"
 STREAMS_MAX = 100
@@ -41,23 +41,23 @@ class Api:
 
     def __init__(
         self,
-        house: House,
+        services: Services,
         routes: Iterable[Route],
         pages: dict[str, Page],
         raw: Iterable[RawRoute] = (),
     ) -> None:
-        self._house = house
+        self._services = services
         self._router = Router(routes, raw)
         self._pages = dict(pages)
-        self._metrics = Metrics(house.pool)
-        self._access_log = AccessLog(house.settings.log_level)
+        self._metrics = Metrics(services.pool)
+        self._access_log = AccessLog(services.settings.log_level)
         self._streams = 0
-        self._https: Headers = [HSTS] if house.settings.public_url.startswith("https") else []
+        self._https: Headers = [HSTS] if services.settings.public_url.startswith("https") else []
 
     def add_metrics_page(self) -> None:
         """Serve what was counted at /metrics."""
 
-        async def metrics(_house: House, _exchange: Exchange) -> tuple[int, Headers, bytes]:
+        async def metrics(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
             return 200, [(b"content-type", CONTENT_TYPE)], self._metrics.render()
 
         self._pages["/metrics"] = metrics
@@ -66,7 +66,7 @@ class Api:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        exchange = begin(scope, self._house.settings.trusted_proxies)
+        exchange = begin(scope, self._services.settings.trusted_proxies)
         exchange.extra_headers = list(self._https)
         status, body, headers = 499, b"", []
         try:
@@ -117,7 +117,7 @@ class Api:
     async def _dispatch(self, exchange: Exchange, receive: Receive) -> Responded:
         if exchange.path in self._pages and exchange.method in ("GET", "HEAD"):
             exchange.template = exchange.path
-            status, headers, body = await self._pages[exchange.path](self._house, exchange)
+            status, headers, body = await self._pages[exchange.path](self._services, exchange)
             exchange.is_page = True
             return status, body, headers
         if cors.is_preflight(exchange):
@@ -129,11 +129,11 @@ class Api:
         endpoint, path = self._router.find(exchange.method, exchange.path)
         exchange.template = endpoint.route.path
         if isinstance(endpoint, RawEndpoint):
-            page = await endpoint.answer(self._house, exchange, path, receive)
+            page = await endpoint.answer(self._services, exchange, path, receive)
             exchange.is_page = True
             content_type = (b"content-type", page.content_type.encode("latin-1"))
             return page.status, page.body, [content_type, *page.headers]
-        answer = await endpoint.answer(self._house, exchange, path, receive)
+        answer = await endpoint.answer(self._services, exchange, path, receive)
         if not isinstance(answer.body, bytes) and self._streams >= STREAMS_MAX:
             raise Unavailable(f"{STREAMS_MAX} streams are open: try again later.", retry_after_s=5)
         headers: Headers = [(b"idempotent-replayed", b"true")] if answer.is_replay else []
@@ -146,7 +146,9 @@ class Api:
         caller = exchange.caller
         if isinstance(caller, KeyCaller):
             route = (exchange.method, template)
-            self._house.usage.count(caller, route, status, took_s, Seen(exchange.now, exchange.ip))
+            self._services.usage.count(
+                caller, route, status, took_s, Seen(exchange.now, exchange.ip)
+            )
         self._access_log.write(exchange, template, status, took_s)
 
 

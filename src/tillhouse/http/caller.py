@@ -4,7 +4,7 @@ from typing import assert_never
 
 from tillhouse.access import rules
 from tillhouse.access.callers import Book, Books, UserCaller
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS, SCOPES
 from tillhouse.access.store.sessions import find_session
 from tillhouse.http.exchange import Exchange
@@ -16,32 +16,32 @@ _BEARER = "bearer "
 _KEY_MARK = "thsk_"
 
 
-async def admit(house: House, guard: Guard, exchange: Exchange) -> Book | None:
+async def admit(services: Services, guard: Guard, exchange: Exchange) -> Book | None:
     """Let the caller in or refuse; the book it acts in, None on open routes."""
     match guard:
         case Open():
             return None
         case Scope():
-            return await _admit_to_scope(house, guard, exchange)
+            return await _admit_to_scope(services, guard, exchange)
         case Portal():
-            user = await _user(house, exchange, _token(exchange))
+            user = await _user(services, exchange, _token(exchange))
             rules.check_permission(user, MANAGE_DEVELOPER_KEYS)
             rules.check_subscription(user)
             if guard.step_up:
                 rules.check_step_up(user, exchange.now)
             return Book(user.books.live, "live")
         case Session():
-            user = await _user(house, exchange, _token(exchange))
+            user = await _user(services, exchange, _token(exchange))
             return Book(user.books.live, "live")
         case _:
             assert_never(guard)
 
 
-async def _admit_to_scope(house: House, guard: Scope, exchange: Exchange) -> Book:
+async def _admit_to_scope(services: Services, guard: Scope, exchange: Exchange) -> Book:
     token = _token(exchange)
     if token.startswith(_KEY_MARK):
-        return await _admit_key(house, guard, exchange, token)
-    user = await _user(house, exchange, token)
+        return await _admit_key(services, guard, exchange, token)
+    user = await _user(services, exchange, token)
     if guard.keys_only:
         raise Forbidden("This answers about an API key: call it with one.")
     rules.check_scope(user.scopes, guard.name)
@@ -53,10 +53,10 @@ async def _admit_to_scope(house: House, guard: Scope, exchange: Exchange) -> Boo
     return Book(user.books.of(environment), environment)
 
 
-async def _admit_key(house: House, guard: Scope, exchange: Exchange, secret: str) -> Book:
+async def _admit_key(services: Services, guard: Scope, exchange: Exchange, secret: str) -> Book:
     if parse_api_key(secret) is None:
         raise Unauthenticated
-    passage = await house.gate.check(digest(house.vault.pepper, secret))
+    passage = await services.gate.check(digest(services.vault.pepper, secret))
     caller = passage.caller
     if caller is None:
         raise Unauthenticated("This API key is unknown, revoked or expired.")
@@ -69,9 +69,9 @@ async def _admit_key(house: House, guard: Scope, exchange: Exchange, secret: str
     return caller.book
 
 
-async def _user(house: House, exchange: Exchange, token: str) -> UserCaller:
-    claims = house.tokens.read(token)
-    async with house.pool.reading() as db:
+async def _user(services: Services, exchange: Exchange, token: str) -> UserCaller:
+    claims = services.tokens.read(token)
+    async with services.pool.reading() as db:
         row = await find_session(
             db, claims.session_id, claims.user_id, claims.business_id, exchange.now
         )

@@ -15,12 +15,12 @@ import asyncpg
 import msgspec
 import structlog
 
-from tillhouse.access.call import Call, Once, Visit
+from tillhouse.access.call import AnonymousCall, Call, IdempotencyClaim
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.db.pool import Db
-from tillhouse.http import once as idempotency
+from tillhouse.http import idempotency
 from tillhouse.http.answer import EVENTS
 from tillhouse.http.body import read_body
 from tillhouse.http.caller import admit
@@ -30,7 +30,7 @@ from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Problem, Unavailable, check
-from tillhouse.kit.partial import Gap, Partly
+from tillhouse.kit.partial import InvalidField, PartialBody
 
 log = structlog.get_logger()
 
@@ -97,39 +97,39 @@ class Endpoint:
             raise TypeError(f"{route.path}: the handler takes {list(self._path_types)}")
 
     async def answer(
-        self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
+        self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> Answer:
         """Answer one request, or raise the problem that it has."""
         wrong: list[FieldError] = []
-        book = await self._admit(house, exchange, wrong)
+        book = await self._admit(services, exchange, wrong)
         args = {name: _path_value(text, self._path_types[name]) for name, text in path.items()}
         try:
             query = parse_query(exchange.query, self.query_type)
         except Invalid as problem:
-            query = Partly({})
+            query = PartialBody({})
             wrong += problem.details or ()
         if self._has_query:
             args["query"] = query
         if self._is_read:
             check(wrong[:ERRORS_MAX])
             if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
-                return await self._listen(house, exchange, book, args)
-            return await self._read(house, exchange, book, args)
+                return await self._listen(services, exchange, book, args)
+            return await self._read(services, exchange, book, args)
         key = self._key(exchange, wrong)
         form = read_form(await read_body(exchange, receive), self.body_type)
         if wrong or form.wrong:
-            broken = await self._broken(house, exchange, book, args, form)
-            raise _wholly(wrong, form.wrong, broken)
+            broken = await self._broken(services, exchange, book, args, form)
+            raise _all_errors(wrong, form.wrong, broken)
         if self._has_body:
             args["body"] = form.body
-        once = self._once(exchange, book, key, form.decoded)
-        return await self._write(house, exchange, book, args, once)
+        claim = self._claim(exchange, book, key, form.decoded)
+        return await self._write(services, exchange, book, args, claim)
 
     async def _admit(
-        self, house: House, exchange: Exchange, wrong: list[FieldError]
+        self, services: Services, exchange: Exchange, wrong: list[FieldError]
     ) -> Book | None:
         try:
-            return await admit(house, self.route.guard, exchange)
+            return await admit(services, self.route.guard, exchange)
         except Invalid as problem:
             # Whoever calls is known, and may: only the book isn't said. The rest is told as well.
             wrong += problem.details or ()
@@ -139,7 +139,7 @@ class Endpoint:
 
     async def _broken(
         self,
-        house: House,
+        services: Services,
         exchange: Exchange,
         book: Book | None,
         args: dict[str, Any],
@@ -148,11 +148,11 @@ class Endpoint:
         """What the rules say of what is right; without its book nothing is known of a request."""
         if self.route.faults is None or book is None or not isinstance(form.decoded, dict):
             return []
-        db = house.pool.reader()
+        db = services.pool.reader()
         try:
             args = {**args, "body": right_parts(form.decoded, self.body_type)}
-            return await self.route.faults(self._visit(house, exchange, book, db), **args)
-        except (Problem, Gap, *DATABASE_AWAY):
+            return await self.route.faults(self._call(services, exchange, book, db), **args)
+        except (Problem, InvalidField, *DATABASE_AWAY):
             # What the form says is true all the same.
             return []
         finally:
@@ -160,7 +160,7 @@ class Endpoint:
 
     def _key(self, exchange: Exchange, wrong: list[FieldError]) -> str | None:
         """The Idempotency-Key, where the route heeds one."""
-        if not self.route.once or isinstance(self.route.guard, Open):
+        if not self.route.idempotent or isinstance(self.route.guard, Open):
             return None
         if b"idempotency-key" in exchange.repeated:
             wrong.append(FieldError("Idempotency-Key", "is given twice; send one"))
@@ -171,20 +171,20 @@ class Endpoint:
             wrong += problem.details or ()
             return None
 
-    def _once(
+    def _claim(
         self, exchange: Exchange, book: Book | None, key: str | None, decoded: Any
-    ) -> Once | None:
+    ) -> IdempotencyClaim | None:
         if key is None or book is None:
             return None
         print_ = idempotency.fingerprint(exchange.method, exchange.path, decoded)
-        return Once(book.id, self._surface, key, print_)
+        return IdempotencyClaim(book.id, self._surface, key, print_)
 
     async def _read(
-        self, house: House, exchange: Exchange, book: Book | None, args: dict[str, Any]
+        self, services: Services, exchange: Exchange, book: Book | None, args: dict[str, Any]
     ) -> Answer:
-        db = house.pool.reader()
+        db = services.pool.reader()
         try:
-            reply = await self.route.handler(self._visit(house, exchange, book, db), **args)
+            reply = await self.route.handler(self._call(services, exchange, book, db), **args)
             return Answer(self.route.status, envelope(reply))
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
@@ -192,20 +192,20 @@ class Endpoint:
             await db.release()
 
     async def _listen(
-        self, house: House, exchange: Exchange, book: Book | None, args: dict[str, Any]
+        self, services: Services, exchange: Exchange, book: Book | None, args: dict[str, Any]
     ) -> Answer:
         assert self.route.stream is not None, "asked before"  # noqa: S101
-        db = house.pool.reader()
+        db = services.pool.reader()
         try:
-            stream = await self.route.stream(self._visit(house, exchange, book, db), **args)
-            return Answer(self.route.status, self._watched(house, exchange, stream))
+            stream = await self.route.stream(self._call(services, exchange, book, db), **args)
+            return Answer(self.route.status, self._watched(services, exchange, stream))
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
         finally:
             await db.release()
 
     async def _watched(
-        self, house: House, exchange: Exchange, stream: Stream
+        self, services: Services, exchange: Exchange, stream: Stream
     ) -> AsyncGenerator[bytes]:
         """The pieces with signs of life between them; they end when the caller may no longer."""
         due = time.monotonic() + stream.heartbeat_s
@@ -214,16 +214,16 @@ class Endpoint:
         async with aclosing(stream.pieces):
             async for piece in stream.pieces:
                 if time.monotonic() >= due:
-                    if not await self._still_may(house, exchange):
+                    if not await self._still_may(services, exchange):
                         return
                     due = time.monotonic() + stream.heartbeat_s
                     yield _HEARTBEAT
                 yield piece
 
-    async def _still_may(self, house: House, exchange: Exchange) -> bool:
+    async def _still_may(self, services: Services, exchange: Exchange) -> bool:
         again = msgspec.structs.replace(exchange, now=now())
         try:
-            await admit(house, self.route.guard, again)
+            await admit(services, self.route.guard, again)
         except (Limited, Unavailable, *DATABASE_AWAY):
             # Neither a busy key nor a database that is away says that it may not.
             return True
@@ -233,29 +233,29 @@ class Endpoint:
 
     async def _write(
         self,
-        house: House,
+        services: Services,
         exchange: Exchange,
         book: Book | None,
         args: dict[str, Any],
-        once: Once | None,
+        claim: IdempotencyClaim | None,
     ) -> Answer:
         for left in reversed(range(_TRIES)):
-            db = house.pool.writer(is_brief=True)
-            hopes = once is not None and not once.is_claimed
+            db = services.pool.writer(commits_next=True)
+            is_optimistic = claim is not None and not claim.is_claimed
             try:
-                visit = self._visit(house, exchange, book, db, once)
-                answer, after = await self._try(visit, args, once)
+                call = self._call(services, exchange, book, db, claim)
+                answer, after = await self._try(call, args, claim)
                 break
             except TRY_AGAIN as error:
                 if not left:
                     raise away(error, exchange) from error
             except asyncpg.LockNotAvailableError as error:
-                if not hopes:
+                if not is_optimistic:
                     raise away(error, exchange) from error
             except DATABASE_AWAY as error:
                 raise away(error, exchange) from error
             except asyncpg.IntegrityConstraintViolationError as error:
-                if not hopes and not (left and is_chance(error)):
+                if not is_optimistic and not (left and is_chance(error)):
                     raise refusal(error) or error from error
             except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError) as error:
                 # Validation should have caught it: the caller hears 422, the log hears more.
@@ -263,20 +263,25 @@ class Endpoint:
                 raise Invalid.field("body", "holds a value that can't be stored") from error
             finally:
                 await db.rollback()
-            once = once and msgspec.structs.replace(once, is_claimed=True)
+            claim = claim and msgspec.structs.replace(claim, is_claimed=True)
         else:
             raise AssertionError("the last try answers or raises")
-        return await self._finish(house, exchange, answer, after, once) if after else answer
+        return await self._finish(services, exchange, answer, after, claim) if after else answer
 
     async def _finish(
-        self, house: House, exchange: Exchange, answer: Answer, after: After, once: Once | None
+        self,
+        services: Services,
+        exchange: Exchange,
+        answer: Answer,
+        after: After,
+        claim: IdempotencyClaim | None,
     ) -> Answer:
         """What comes after the commit: a failure there takes nothing back."""
         try:
             final = envelope(await after())
-            if once is not None:
-                kept = msgspec.structs.replace(once, is_claimed=True)
-                async with house.pool.transaction() as db:
+            if claim is not None:
+                kept = msgspec.structs.replace(claim, is_claimed=True)
+                async with services.pool.transaction() as db:
                     await idempotency.keep(db, kept, final, exchange.now)
         except (Problem, *DATABASE_AWAY) as error:
             log.warning("after_commit", request_id=exchange.request_id, error=str(error)[:200])
@@ -284,70 +289,72 @@ class Endpoint:
         return Answer(answer.status, final)
 
     async def _try(
-        self, visit: Visit, args: dict[str, Any], once: Once | None
+        self, call: AnonymousCall, args: dict[str, Any], claim: IdempotencyClaim | None
     ) -> tuple[Answer, After | None]:
         """One transaction: the effect, its answer and its key are kept together or not at all."""
-        if once is not None and once.is_claimed:
-            kept = await idempotency.claim(visit.db, once, visit.now)
+        if claim is not None and claim.is_claimed:
+            kept = await idempotency.claim(call.db, claim, call.now)
             if kept is not None:
                 return Answer(self._replay_status, kept, is_replay=True), None
         try:
-            reply = await self.route.handler(visit, **args)
+            reply = await self.route.handler(call, **args)
         except Problem:
             # What speaks against it may be what the same request did a moment ago.
-            kept = await self._earlier(visit.db, once)
+            kept = await self._earlier(call.db, claim)
             if kept is None:
                 raise
             return kept, None
-        if reply.is_replay and (kept := await self._earlier(visit.db, once)):
+        if reply.is_replay and (kept := await self._earlier(call.db, claim)):
             return kept, None
         body = reply.kept or envelope(reply)
-        if once is not None and reply.kept is None:
+        if claim is not None and reply.kept is None:
             stored = body if reply.stored is None else envelope(reply, data=reply.stored)
-            await idempotency.keep(visit.db, once, stored, visit.now)
-        await visit.db.commit()
+            await idempotency.keep(call.db, claim, stored, call.now)
+        await call.db.commit()
         if reply.is_replay:
             return Answer(self._replay_status, body, is_replay=True), None
         return Answer(self.route.status, body), reply.after
 
-    async def _earlier(self, db: Db, once: Once | None) -> Answer | None:
+    async def _earlier(self, db: Db, claim: IdempotencyClaim | None) -> Answer | None:
         """What the key was answered already, where nobody looked at the beginning."""
-        if once is None or once.is_claimed:
+        if claim is None or claim.is_claimed:
             return None
         await db.rollback()
-        kept = await idempotency.earlier_answer(db, once)
+        kept = await idempotency.earlier_answer(db, claim)
         return None if kept is None else Answer(self._replay_status, kept, is_replay=True)
 
-    def _visit(
+    def _call(
         self,
-        house: House,
+        services: Services,
         exchange: Exchange,
         book: Book | None,
         db: Db,
-        once: Once | None = None,
-    ) -> Visit:
+        claim: IdempotencyClaim | None = None,
+    ) -> AnonymousCall:
         if book is None or exchange.caller is None or isinstance(self.route.guard, Open):
-            return Visit(
+            return AnonymousCall(
                 db=db,
-                house=house,
+                services=services,
                 now=exchange.now,
                 request_id=exchange.request_id,
                 ip=exchange.ip,
             )
         return Call(
             db=db,
-            house=house,
+            services=services,
             now=exchange.now,
             request_id=exchange.request_id,
             ip=exchange.ip,
             business_id=exchange.caller.business_id,
             book=book,
             caller=exchange.caller,
-            once=once,
+            claim=claim,
         )
 
 
-def _wholly(wrong: list[FieldError], formal: list[FieldError], broken: list[FieldError]) -> Invalid:
+def _all_errors(
+    wrong: list[FieldError], formal: list[FieldError], broken: list[FieldError]
+) -> Invalid:
     """Everything that is wrong: a bad name or a bad header doesn't hide a past date."""
     named = {error.field for error in formal}
     more = [error for error in broken if error.field not in named]

@@ -11,7 +11,7 @@ import msgspec
 
 from tillhouse.http.wire import Unfit, convert, read
 from tillhouse.kit.errors import FieldError, Invalid
-from tillhouse.kit.partial import Gap, Partly
+from tillhouse.kit.partial import InvalidField, PartialBody
 from tillhouse.kit.suggestions import nearest
 
 # A body with thousands of mistakes gets the first of them.
@@ -75,10 +75,10 @@ def right_parts(value: object, type_: Any) -> Any:
             return _right_fields(value, inner)
         if isinstance(value, list) and get_origin(inner) is list:
             return _right_items(value, get_args(inner)[0])
-        raise Gap from None
+        raise InvalidField from None
 
 
-def _right_fields(value: dict[str, Any], type_: Any) -> Partly:
+def _right_fields(value: dict[str, Any], type_: Any) -> PartialBody:
     right: dict[str, Any] = {}
     for name, field in fields_of(type_).items():
         try:
@@ -86,19 +86,21 @@ def _right_fields(value: dict[str, Any], type_: Any) -> Partly:
                 right[field.name] = right_parts(value[name], field.type)
             elif not field.required:
                 right[field.name] = _default(field)
-        except Gap:
+        except InvalidField:
             continue
-    return Partly(right)
+    return PartialBody(right)
 
 
 def _right_items(value: list[Any], type_: Any) -> list[Any]:
     """The items in their places, so that what a rule says of the third names the third."""
     if not _is_struct(inner_type(type_)):
-        raise Gap
+        raise InvalidField
     # A list too long by far is wrong as such; its items aren't looked at.
     if len(value) > ITEMS_MAX:
-        raise Gap
-    return [right_parts(item, type_) if isinstance(item, dict) else Partly({}) for item in value]
+        raise InvalidField
+    return [
+        right_parts(item, type_) if isinstance(item, dict) else PartialBody({}) for item in value
+    ]
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:

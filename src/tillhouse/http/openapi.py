@@ -204,7 +204,7 @@ def _parameters(
         found.append(_parameter(name, "path", schema, required=True))
     if endpoint.query_type is not NoQuery:
         found += _query_parameters(schemas[repr(endpoint.query_type)], components)
-    if endpoint.route.once:
+    if endpoint.route.idempotent:
         found.append(_IDEMPOTENCY_KEY)
     if isinstance(endpoint.route.guard, Scope) and not endpoint.route.guard.keys_only:
         found.append(_ENVIRONMENT)
@@ -274,7 +274,7 @@ def _responses(
     if route.stream is not None:
         about = {"type": "string", "description": (route.stream.__doc__ or "").partition("\n")[0]}
         content["text/event-stream"] = {"schema": about}
-    names = ["X-Request-Id", *(["Idempotent-Replayed"] if route.once else [])]
+    names = ["X-Request-Id", *(["Idempotent-Replayed"] if route.idempotent else [])]
     headers = {name: _header(name) for name in names}
     found: dict[str, Any] = {}
     for status in {route.status, route.replay_status or route.status}:

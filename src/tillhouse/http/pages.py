@@ -6,7 +6,7 @@ import hashlib
 import json
 from importlib.resources import files
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
@@ -27,15 +27,15 @@ _TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript; charse
           ".css": b"text/css; charset=utf-8", ".svg": b"image/svg+xml"}  # fmt: skip
 
 
-async def livez(_house: House, _exchange: Exchange) -> tuple[int, Headers, bytes]:
+async def livez(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
     """The process answers."""
     return 200, _TEXT, b"ok\n"
 
 
-async def readyz(house: House, _exchange: Exchange) -> tuple[int, Headers, bytes]:
+async def readyz(services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
     """The process and its database answer."""
     try:
-        async with asyncio.timeout(READY_WITHIN_S), house.pool.reading() as db:
+        async with asyncio.timeout(READY_WITHIN_S), services.pool.reading() as db:
             await db.fetchval("SELECT 1")
     except (*FAILURES, Unavailable):
         return 503, [*_TEXT, (b"retry-after", b"1")], b"the database does not answer\n"
@@ -60,7 +60,7 @@ def build(document: bytes) -> dict[str, Page]:
     return pages
 
 
-async def _to_the_reference(_house: House, _exchange: Exchange) -> tuple[int, Headers, bytes]:
+async def _to_the_reference(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
     """Lead whoever opens the bare address to something readable."""
     return 307, [*_TEXT, (b"location", b"/docs")], b"The API reference is at /docs.\n"
 
@@ -77,7 +77,7 @@ def _static(body: bytes, media_type: bytes, *, cached: bool) -> Page:
         (b"content-security-policy", _DOCS_POLICY),
     ]
 
-    async def page(_house: House, exchange: Exchange) -> tuple[int, Headers, bytes]:
+    async def page(_services: Services, exchange: Exchange) -> tuple[int, Headers, bytes]:
         takes_gzip = _takes_gzip(exchange.headers.get(b"accept-encoding", b""))
         tag = b'"%s%s"' % (digest, b"-gzip" if takes_gzip else b"")
         found = [*headers, (b"etag", tag)]

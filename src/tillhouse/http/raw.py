@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import msgspec
 import structlog
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.http import problems
 from tillhouse.http.body import BODY_BYTES_MAX, Gone, read_bytes
 from tillhouse.http.endpoint import DATABASE_AWAY, TRY_AGAIN, away
@@ -68,7 +68,7 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
 
     method: Literal["GET", "POST"]
     path: str
-    handler: Callable[[House, Asked], Awaitable[Page]]
+    handler: Callable[[Services, Asked], Awaitable[Page]]
     # How refusals are shown; without it they are the API's own JSON.
     refusal: Refusal | None = None
     body_bytes_max: int = BODY_BYTES_MAX
@@ -82,14 +82,14 @@ class RawEndpoint:
         self.route = route
 
     async def answer(
-        self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
+        self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> Page:
         """Answer one request; refusals are pages too where the route says how they look."""
         refusal = self.route.refusal
         if refusal is None:
-            return await self._answer(house, exchange, path, receive)
+            return await self._answer(services, exchange, path, receive)
         try:
-            return await self._answer(house, exchange, path, receive)
+            return await self._answer(services, exchange, path, receive)
         except Gone:
             raise
         except Problem as problem:
@@ -103,7 +103,7 @@ class RawEndpoint:
         return msgspec.structs.replace(page, status=status, headers=headers)
 
     async def _answer(
-        self, house: House, exchange: Exchange, path: dict[str, str], receive: Receive
+        self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> Page:
         body = b""
         if self.route.method == "POST":
@@ -119,7 +119,7 @@ class RawEndpoint:
         )
         try:
             async with asyncio.timeout(self.route.answered_within_s):
-                return await self.route.handler(house, asked)
+                return await self.route.handler(services, asked)
         except TimeoutError as error:
             log.warning("too_slow", request_id=exchange.request_id, route=self.route.path)
             raise Unavailable(retry_after_s=1) from error

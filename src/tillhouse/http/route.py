@@ -92,7 +92,7 @@ class Route(msgspec.Struct, frozen=True):
     guard: Guard
     status: int = 200
     # Whether an Idempotency-Key makes a repetition replay the first answer.
-    once: bool = False
+    idempotent: bool = False
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
     # What the rules say of the body, also of one whose form is only partly right; it reads only.

@@ -12,11 +12,11 @@ from tillhouse.kit.errors import FieldError
 T = TypeVar("T")
 
 
-class Gap(Exception):
+class InvalidField(Exception):
     """A rule asked for a field whose value is wrong."""
 
 
-class Partly:
+class PartialBody:
     """What is right of a struct; reading any other of its fields raises `Gap`."""
 
     def __init__(self, right: dict[str, Any]) -> None:
@@ -27,7 +27,7 @@ class Partly:
         try:
             return self._right[name]
         except KeyError:
-            raise Gap from None
+            raise InvalidField from None
 
 
 def faults(*rules: Callable[[], Iterable[FieldError]]) -> list[FieldError]:
@@ -36,7 +36,7 @@ def faults(*rules: Callable[[], Iterable[FieldError]]) -> list[FieldError]:
     for rule in rules:
         try:
             found.extend(rule())
-        except Gap:
+        except InvalidField:
             continue
     return found
 
@@ -47,7 +47,7 @@ def made(type_: type[T], parts: dict[str, Callable[[], Any]]) -> T:
     for name, part in parts.items():
         try:
             right[name] = part()
-        except Gap:
+        except InvalidField:
             continue
     # A partial struct stands in where only rules will read it.
-    return type_(**right) if len(right) == len(parts) else cast("T", Partly(right))
+    return type_(**right) if len(right) == len(parts) else cast("T", PartialBody(right))

@@ -21,7 +21,7 @@ from uuid import UUID
 import structlog
 
 from tillhouse.access.call import Call
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.errors import Missing, Unavailable
 from tillhouse.kit.ids import new_id
@@ -155,10 +155,10 @@ def _told(written: Written | None, draft: Draft, sale: SaleFacts) -> Told:
     return Told(notification, Sending(written.sending, notification) if written.sending else None)
 
 
-async def send(house: House, sending: Sending) -> Notification:
+async def send(services: Services, sending: Sending) -> Notification:
     """Ask the provider, outside of any transaction: what the caller hears of it."""
     try:
-        status = await messages.send(house, sending.message)
+        status = await messages.send(services, sending.message)
     except (*FAILURES, Unavailable) as error:
         # The message is kept: a worker sends it, or finds out what became of it.
         log.warning("stage_message_not_sent", error=type(error).__name__)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tillhouse.kit.errors import Conflict, FieldError, Refused
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import (
     NewStageMessage,
     Reason,
@@ -111,11 +111,11 @@ def _errors(message: NewStageMessage, path: str, seen: set[Stage]) -> Iterator[F
         if message.stage in seen:
             yield FieldError(f"{path}.stage", "is named twice")
         seen.add(message.stage)
-    except Gap:
+    except InvalidField:
         pass
     try:
         unknown = [name for name in _BRACES.findall(message.text) if name not in PLACEHOLDERS]
-    except Gap:
+    except InvalidField:
         return
     if unknown:
         known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)

@@ -80,12 +80,12 @@ _READ_ORDERS, _WRITE_ORDERS = Scope("orders:read"), Scope("orders:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _TERMS, list_terms, _READ),
-    Route("POST", _TERMS, create_term, _WRITE, status=201, once=True, faults=new_term_faults),
+    Route("POST", _TERMS, create_term, _WRITE, status=201, idempotent=True, faults=new_term_faults),
     Route("GET", _TERM, show_term, _READ),
     Route("PATCH", _TERM, change_term, _WRITE, faults=term_faults),
     Route("DELETE", _TERM, delete_term, _WRITE),
     Route("GET", _TAGS, list_tags, _READ_ORDERS),
-    Route("POST", _TAGS, create_tag, _WRITE_ORDERS, status=201, once=True),
+    Route("POST", _TAGS, create_tag, _WRITE_ORDERS, status=201, idempotent=True),
     Route("GET", _TAG, show_tag, _READ_ORDERS),
     Route("PATCH", _TAG, change_tag, _WRITE_ORDERS),
     Route("DELETE", _TAG, delete_tag, _WRITE_ORDERS),

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.ledger.rules import TENDERS, Account, Stand, excess, receivable
+from tillhouse.ledger.rules import TENDERS, Account, LedgerPosition, excess, receivable
 
 BOUNDED = ("wallet", "customer_credit")
 """Accounts that keep a balance, which must not fall below zero."""
@@ -25,7 +25,7 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     id: UUID
     short_code: str
-    stand: Stand
+    position: LedgerPosition
     # Its next sequence number, and the one that follows its last transfer.
     postings: int
     used: int
@@ -57,7 +57,7 @@ def order_faults(facts: OrderFacts) -> Iterator[Fault]:
 
 
 def _sums(facts: OrderFacts) -> Iterator[str]:
-    paid = facts.stand.paid
+    paid = facts.position.paid
     if facts.paid != paid:
         yield f"its amount paid is {paid:f}, its payments come to {facts.paid:f}"
     if facts.received != paid:
@@ -68,23 +68,23 @@ def _sums(facts: OrderFacts) -> Iterator[str]:
 
 def _holdings(facts: OrderFacts) -> Iterator[str]:
     tenders = {Account(kind) for kind in TENDERS.values()}
-    wanted = holdings(facts.stand)
+    wanted = holdings(facts.position)
     for account in sorted({*wanted, *facts.accounts} - tenders, key=str):
         want, held = wanted.get(account, Decimal(0)), facts.accounts.get(account, Decimal(0))
         if held != want:
             yield f"{account.kind} of {account.owner_id} holds {held:f} and must hold {want:f}"
-    want = facts.stand.paid - wanted.get(Account("cash"), Decimal(0))
+    want = facts.position.paid - wanted.get(Account("cash"), Decimal(0))
     held = sum((facts.accounts.get(tender, Decimal(0)) for tender in tenders), Decimal(0))
     if held != want:
         yield f"its tenders hold {held:f} and must hold {want:f}"
 
 
-def holdings(stand: Stand) -> dict[Account, Decimal]:
+def holdings(position: LedgerPosition) -> dict[Account, Decimal]:
     """What an order makes each account hold, debits less credits; under cash, the change."""
-    over = excess(stand)
+    over = excess(position)
     wanted = {
-        receivable(stand): stand.sold - stand.paid + sum(over.values(), Decimal(0)),
-        Account("sales"): -stand.sold,
+        receivable(position): position.sold - position.paid + sum(over.values(), Decimal(0)),
+        Account("sales"): -position.sold,
     }
     for account, amount in over.items():
         wanted[account] = amount if account.kind == "cash" else -amount
@@ -92,8 +92,8 @@ def holdings(stand: Stand) -> dict[Account, Decimal]:
 
 
 def _debts(facts: OrderFacts) -> Iterator[str]:
-    stand = facts.stand
-    wanted = {stand.customer_id: stand.debt} if stand.customer_id and stand.debt else {}
+    position = facts.position
+    wanted = {position.customer_id: position.debt} if position.customer_id and position.debt else {}
     if facts.active_debts > 1:
         yield f"it has {facts.active_debts} active debts"
     elif facts.debts != wanted:

@@ -45,7 +45,7 @@ _MOVED = ("receivable_moved", "receivable_moved")
 _ZERO = Decimal(0)
 
 
-class Stand(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
     """An order as the ledger sees it."""
 
     total: Decimal
@@ -135,7 +135,7 @@ Excess = dict[Account, Decimal]
 """What was paid beyond what is owed, by the account that keeps it; under cash, the change."""
 
 
-def postings(before: Stand | None, after: Stand, currency: str) -> Postings:
+def postings(before: LedgerPosition | None, after: LedgerPosition, currency: str) -> Postings:
     """The transfers, transactions and debt that lead from one stand (or none) to the next."""
     start = before or msgspec.structs.replace(after, total=_ZERO, paid=_ZERO)
     return Postings(
@@ -146,27 +146,27 @@ def postings(before: Stand | None, after: Stand, currency: str) -> Postings:
     )
 
 
-def receivable(stand: Stand) -> Account:
+def receivable(position: LedgerPosition) -> Account:
     """The account of what the order's customer, or nobody in particular, has yet to pay."""
-    return Account("receivable", stand.customer_id or NOBODY)
+    return Account("receivable", position.customer_id or NOBODY)
 
 
-def excess(stand: Stand) -> Excess:
+def excess(position: LedgerPosition) -> Excess:
     """What was paid too much. A sale for cash gives change; anything else is kept for the payer.
 
     Nothing is too much yet for an order that is only scheduled. All is for one that ended, but
     the change that was handed out over its counter doesn't come back to the drawer.
     """
-    if stand.status in ("cancelled", "deleted"):
-        amount = stand.paid
+    if position.status in ("cancelled", "deleted"):
+        amount = position.paid
     else:
-        amount = stand.over if stand.is_sold else _ZERO
-    change = min(stand.over, amount) if stand.method == "cash" else _ZERO
-    found = {_CHANGE: change, _kept(stand): amount - change}
+        amount = position.over if position.is_sold else _ZERO
+    change = min(position.over, amount) if position.method == "cash" else _ZERO
+    found = {_CHANGE: change, _kept(position): amount - change}
     return {account: held for account, held in found.items() if held}
 
 
-def turns_excess(before: Stand, after: Stand) -> bool:
+def turns_excess(before: LedgerPosition, after: LedgerPosition) -> bool:
     """Whether another method would make credit of change that was given, or change of credit.
 
     Neither moves by being called something else: only money that comes in, or a correction, does.
@@ -177,13 +177,13 @@ def turns_excess(before: Stand, after: Stand) -> bool:
     return is_other_way and is_given and after.over > 0
 
 
-def _kept(stand: Stand) -> Account:
-    if stand.customer_id is not None:
-        return Account("customer_credit", stand.customer_id)
+def _kept(position: LedgerPosition) -> Account:
+    if position.customer_id is not None:
+        return Account("customer_credit", position.customer_id)
     return Account("unapplied_receipts")
 
 
-def _transfers(before: Stand, after: Stand) -> Iterator[Transfer]:
+def _transfers(before: LedgerPosition, after: LedgerPosition) -> Iterator[Transfer]:
     """Every kind once at most: what comes back, then the owner, the sale, the money, the excess."""
     old, new = excess(before), excess(after)
     stays = {account: min(held, new.get(account, _ZERO)) for account, held in old.items()}
@@ -201,13 +201,13 @@ def _transfers(before: Stand, after: Stand) -> Iterator[Transfer]:
         yield Transfer(receivable(after), account, held - stays.get(account, _ZERO), given)
 
 
-def _payment(before: Stand, after: Stand) -> Transfer:
+def _payment(before: LedgerPosition, after: LedgerPosition) -> Transfer:
     paid = after.paid - before.paid
     tender = Account(TENDERS[_tender(before, after)])
     return _signed(tender, receivable(after), paid, ("payment", "payment_correction"))
 
 
-def _tender(before: Stand, after: Stand) -> Method:
+def _tender(before: LedgerPosition, after: LedgerPosition) -> Method:
     # A correction takes back what was booked, so by the method that it was booked with.
     return after.method if after.paid >= before.paid else before.method
 
@@ -220,7 +220,7 @@ def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, 
     return Transfer(debit, credit, amount, forth)
 
 
-def _receipts(before: Stand, after: Stand) -> Iterator[Receipt]:
+def _receipts(before: LedgerPosition, after: LedgerPosition) -> Iterator[Receipt]:
     paid = after.paid - before.paid
     if paid > 0:
         yield Receipt("debt_payment" if before.debt else "sale", after.method, paid)
@@ -228,7 +228,7 @@ def _receipts(before: Stand, after: Stand) -> Iterator[Receipt]:
         yield Receipt("adjustment", _tender(before, after), paid)
 
 
-def _owing(before: Stand, after: Stand) -> Iterator[Owing]:
+def _owing(before: LedgerPosition, after: LedgerPosition) -> Iterator[Owing]:
     is_same = before.customer_id == after.customer_id
     if before.debt and before.customer_id and not (is_same and after.debt):
         yield Owing(before.customer_id, _ZERO, _closing(before, after))
@@ -236,7 +236,7 @@ def _owing(before: Stand, after: Stand) -> Iterator[Owing]:
         yield Owing(after.customer_id, after.debt)
 
 
-def _closing(before: Stand, after: Stand) -> Closing:
+def _closing(before: LedgerPosition, after: LedgerPosition) -> Closing:
     if after.status == "deleted":
         return "removed"
     is_kept = before.customer_id == after.customer_id and after.status in ("pending", "completed")

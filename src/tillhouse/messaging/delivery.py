@@ -14,7 +14,7 @@ from tillhouse.webhooks.catalogue import MessageDelivery
 from tillhouse.webhooks.emit import Source, emit_all_from
 
 
-class News(msgspec.Struct, frozen=True, kw_only=True):
+class StatusUpdate(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a message now."""
 
     status: DeliveryStatus
@@ -25,26 +25,26 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def advance(
-    db: Db, origin: Source, message_id: UUID, news: News, now: datetime
+    db: Db, origin: Source, message_id: UUID, status_update: StatusUpdate, now: datetime
 ) -> DeliveryStatus | None:
     """Move a message as far as the news say, never back; where it stands then, None without one."""
     place = (origin.book.id, message_id)
     row = await store.lock_message(db, *place)
     if row is None:
         return None
-    if not rules.is_further(news.status, row["delivery_status"]):
-        if row["provider_message_id"] is None and news.provider_message_id is not None:
-            await store.update_provider_id(db, place, news.provider_message_id)
+    if not rules.is_further(status_update.status, row["delivery_status"]):
+        if row["provider_message_id"] is None and status_update.provider_message_id is not None:
+            await store.update_provider_id(db, place, status_update.provider_message_id)
         return row["delivery_status"]
-    told = (news.provider_message_id, news.error)
-    await store.update_delivery(db, place, news.status, told, news.due_at, now)
-    name = row["provider_message_id"] or news.provider_message_id
-    events = list(tidings((message_id, row["conversation_id"]), news.status, name))
+    told = (status_update.provider_message_id, status_update.error)
+    await store.update_delivery(db, place, status_update.status, told, status_update.due_at, now)
+    name = row["provider_message_id"] or status_update.provider_message_id
+    events = list(status_events((message_id, row["conversation_id"]), status_update.status, name))
     await emit_all_from(db, origin, events, now)
-    return news.status
+    return status_update.status
 
 
-def tidings(
+def status_events(
     which: tuple[UUID, UUID], status: DeliveryStatus, provider_message_id: str | None
 ) -> Iterator[tuple[str, msgspec.Struct]]:
     """The event that tells where a message (message, conversation) stands, if it is to be told."""

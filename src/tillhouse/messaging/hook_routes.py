@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.messaging import hooks
@@ -16,16 +16,16 @@ _TEXT = "text/plain; charset=utf-8"
 _PATH = "/hooks/whatsapp/{number_id}"
 
 
-async def greet(house: House, asked: Asked) -> Page:
+async def greet(services: Services, asked: Asked) -> Page:
     """The handshake: WhatsApp asks whether this address is meant for it."""
-    answer = await hooks.greet(house, _number(asked), asked.query)
+    answer = await hooks.greet(services, _number(asked), asked.query)
     return Page(_TEXT, answer.encode())
 
 
-async def take(house: House, asked: Asked) -> Page:
+async def take(services: Services, asked: Asked) -> Page:
     """Messages of customers, and what became of ours: stored, then answered."""
     signature = asked.header("x-hub-signature-256")
-    await hooks.take(house, _number(asked), asked.body, signature, asked.now)
+    await hooks.take(services, _number(asked), asked.body, signature, asked.now)
     return Page(_TEXT, b"")
 
 

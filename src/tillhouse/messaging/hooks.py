@@ -8,14 +8,14 @@ import structlog
 from asyncpg import PostgresError, Record
 
 from tillhouse.access.callers import Book
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.messaging import credentials
 from tillhouse.messaging.actions.inbound import receive
-from tillhouse.messaging.delivery import News, advance
+from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import inbox as store
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
@@ -33,13 +33,13 @@ class NotSigned(Forbidden, message="The signature doesn't fit the body."):
     """Somebody else than WhatsApp calls, or with another app's secret."""
 
 
-async def greet(house: House, number_id: UUID, query: Mapping[str, str]) -> str:
+async def greet(services: Services, number_id: UUID, query: Mapping[str, str]) -> str:
     """The answer to the handshake, as plain text."""
-    async with house.pool.reading() as db:
+    async with services.pool.reading() as db:
         row = await numbers.find_hooked(db, number_id)
         if row is None:
             raise Missing
-        secrets = await credentials.opened(house.vault, db, row)
+        secrets = await credentials.opened(services.vault, db, row)
     answer = whatsapp_updates.challenge(query, secrets.verify_token)
     if answer is None:
         raise Forbidden("The verify token is another.")
@@ -47,29 +47,29 @@ async def greet(house: House, number_id: UUID, query: Mapping[str, str]) -> str:
 
 
 async def take(
-    house: House, number_id: UUID, body: bytes, signature: str | None, at: datetime
+    services: Services, number_id: UUID, body: bytes, signature: str | None, at: datetime
 ) -> None:
     """Store what came, once its signature (X-Hub-Signature-256) fits these very bytes."""
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         row = await numbers.find_hooked(db, number_id)
         if row is None:
             raise Missing
-        secrets = await credentials.opened(house.vault, db, row)
+        secrets = await credentials.opened(services.vault, db, row)
         if not whatsapp_updates.is_signed(secrets.app_secret, body, signature):
             raise NotSigned
         await store.insert_update(db, (row["book_id"], new_id()), number_id, body, at)
 
 
-async def process_next(house: House) -> bool:
+async def process_next(services: Services) -> bool:
     """Process what waits the longest; whether there was anything."""
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         row = await store.lock_update(db, now())
         if row is None:
             return False
         place = (row["book_id"], row["id"])
         try:
             # A transaction of its own: what fails leaves no half of it, and is tried again.
-            await _process(house, row)
+            await _process(services, row)
         except PostgresError as error:
             log.warning("update_not_processed", update=str(row["id"]), error=str(error)[:200])
             attempts = row["attempts"] + 1
@@ -80,10 +80,10 @@ async def process_next(house: House) -> bool:
     return True
 
 
-async def _process(house: House, row: Record) -> None:
+async def _process(services: Services, row: Record) -> None:
     origin = Source(row["business_id"], Book(row["book_id"], row["environment"]))
     at = now()
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         for update in whatsapp_updates.updates(row["body"], row["provider_number_id"] or ""):
             await _apply(db, origin, row["number_id"], update, at)
 
@@ -112,12 +112,12 @@ async def _report(db: Db, origin: Source, report: Reported, at: datetime) -> Non
         # The report came before its sender had written the provider's id, or never will.
         message_id = _as_id(report.callback_data)
     if message_id is not None:
-        news = News(
+        status_update = StatusUpdate(
             status=report.status,
             provider_message_id=report.provider_message_id,
             error=report.error,
         )
-        await advance(db, origin, message_id, news, at)
+        await advance(db, origin, message_id, status_update, at)
 
 
 def _as_id(text: str | None) -> UUID | None:

@@ -89,8 +89,8 @@ async def send_message(call: Call, conversation_id: UUID, body: NewMessage) -> R
 
 async def _sent(call: Call, message: Message, sending: Sending) -> Reply[Message]:
     """The message as it stands once the provider was asked."""
-    await send(call.house, sending)
-    async with call.house.pool.reading() as db:
+    await send(call.services, sending)
+    async with call.services.pool.reading() as db:
         after = await show_message(db, sending.book_id, sending.message_id)
     return Reply("Message kept", after or message)
 
@@ -119,7 +119,9 @@ _TALK = _TALKS + "/{conversation_id}"
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _NUMBERS, list_numbers, _READ),
-    Route("POST", _NUMBERS, connect_number, _WRITE, status=201, once=True, faults=number_faults),
+    Route(
+        "POST", _NUMBERS, connect_number, _WRITE, status=201, idempotent=True, faults=number_faults
+    ),
     Route("DELETE", _NUMBERS + "/{number_id}", disconnect_number, _WRITE),
     Route(
         "POST",
@@ -127,7 +129,7 @@ ROUTES: tuple[Route, ...] = (
         receive_in_sandbox,
         _WRITE,
         status=201,
-        once=True,
+        idempotent=True,
         faults=inbound_faults,
     ),
     Route("GET", _TALKS, list_conversations, _READ),
@@ -137,7 +139,7 @@ ROUTES: tuple[Route, ...] = (
         begin_conversation,
         _WRITE,
         status=201,
-        once=True,
+        idempotent=True,
         faults=conversation_faults,
     ),
     Route("GET", _TALK, show_conversation, _READ),
@@ -149,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
         send_message,
         _WRITE,
         status=201,
-        once=True,
+        idempotent=True,
         faults=message_faults,
     ),
 )

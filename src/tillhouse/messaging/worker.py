@@ -6,7 +6,7 @@ from datetime import datetime
 
 import structlog
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
@@ -21,23 +21,23 @@ _UPDATES_MAX = 100
 log = structlog.get_logger()
 
 
-async def work(house: House, messenger: Messenger, at: datetime) -> int:
+async def work(services: Services, messenger: Messenger, at: datetime) -> int:
     """One round; how much there was to do at this moment."""
-    done = await sending.end_abandoned(house, at)
-    done += await sending.report_sandbox(house, at)
+    done = await sending.end_abandoned(services, at)
+    done += await sending.report_sandbox(services, at)
     for _ in range(_UPDATES_MAX):
-        if not await hooks.process_next(house):
+        if not await hooks.process_next(services):
             break
         done += 1
-    return done + await sending.send_due(house, messenger, at)
+    return done + await sending.send_due(services, messenger, at)
 
 
-class Postman:
+class MessageWorker:
     """Works in this process until it is stopped."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self._messenger = sending.messenger_of(house)
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._messenger = sending.messenger_of(services)
         self._loop: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
 
@@ -58,7 +58,7 @@ class Postman:
         while not self._stopping.is_set():
             done = 0
             try:
-                done = await work(self._house, self._messenger, now())
+                done = await work(self._services, self._messenger, now())
             except (*FAILURES, Unavailable) as error:
                 log.warning("messages_not_worked_on", error=type(error).__name__)
             except Exception:

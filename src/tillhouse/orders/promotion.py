@@ -6,7 +6,7 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Refused
-from tillhouse.orders.changing.rules import Standing
+from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.promotions.facts import Line as OfferedLine
 from tillhouse.promotions.rules import judge
@@ -49,7 +49,7 @@ async def count(call: Call, promotion_id: UUID, customer_id: UUID | None) -> boo
     return await take_use(call.db, call.book.id, promotion_id, customer_id)
 
 
-async def follow(call: Call, before: Standing, after: Standing) -> None:
+async def follow(call: Call, before: OrderState, after: OrderState) -> None:
     """Give a use back when its order is over, and take it again when it isn't any more."""
     if before.promotion_id is None:
         return

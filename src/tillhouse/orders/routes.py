@@ -45,7 +45,7 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
         return reply
 
     async def after() -> Reply[Order]:
-        await send_message(call.house, sending)
+        await send_message(call.services, sending)
         return reply
 
     return msgspec.structs.replace(reply, after=after)
@@ -132,16 +132,16 @@ ROUTES: tuple[Route, ...] = (
         create_order,
         _WRITE,
         status=201,
-        once=True,
+        idempotent=True,
         replay_status=200,
         faults=new_order_faults,
     ),
     Route("GET", _ONE, show_order, _READ),
     Route("PATCH", _ONE, change_order, _WRITE, faults=order_faults),
     Route("DELETE", _ONE, delete_order, _WRITE),
-    Route("POST", _ONE + "/confirm", confirm_order, _WRITE, once=True),
-    Route("POST", _ONE + "/send-to-kitchen", send_to_kitchen, _WRITE, once=True),
-    Route("POST", _ONE + "/kitchen-status", set_kitchen_status, _WRITE, once=True),
-    Route("POST", _ONE + "/requery", requery_order, _READ, once=True),
-    Route("POST", _ONE + "/receipt", make_receipt, _READ, once=True),
+    Route("POST", _ONE + "/confirm", confirm_order, _WRITE, idempotent=True),
+    Route("POST", _ONE + "/send-to-kitchen", send_to_kitchen, _WRITE, idempotent=True),
+    Route("POST", _ONE + "/kitchen-status", set_kitchen_status, _WRITE, idempotent=True),
+    Route("POST", _ONE + "/requery", requery_order, _READ, idempotent=True),
+    Route("POST", _ONE + "/receipt", make_receipt, _READ, idempotent=True),
 )

@@ -33,4 +33,4 @@ def _receipt_url(call: Call, receipt_id: UUID | None, made_at: datetime | None) 
     """The receipt's address of the week in which it was made; the same as long as it is good."""
     if receipt_id is None or made_at is None or until(made_at) <= call.now.timestamp():
         return None
-    return url(call.house, receipt_id, made_at)
+    return url(call.services, receipt_id, made_at)

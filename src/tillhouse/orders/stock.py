@@ -7,7 +7,7 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import new_id
-from tillhouse.orders.changing.rules import Standing, StockState
+from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.changing.store import Holding, list_holdings
 from tillhouse.orders.recording.rules.lines import ZERO
 from tillhouse.orders.recording.rules.sale import Need
@@ -64,7 +64,7 @@ def shortage(moved: Iterable[Moved], names: Mapping[UUID, str]) -> str | None:
     return " ".join(short) or None
 
 
-async def shift(call: Call, order: Standing, after: Standing, goal: StockState) -> list[Moved]:
+async def shift(call: Call, order: OrderState, after: OrderState, goal: StockState) -> list[Moved]:
     """Bring what the order's lines hold to the goal; `after` notes it."""
     if order.stock_state == goal:
         return []
@@ -83,7 +83,7 @@ async def shift(call: Call, order: Standing, after: Standing, goal: StockState) 
 
 
 def _shifts(
-    call: Call, order: Standing, after: Standing, holdings: Iterable[Holding]
+    call: Call, order: OrderState, after: OrderState, holdings: Iterable[Holding]
 ) -> Iterator[Move]:
     by = actor(call)
     for holding in holdings:
@@ -104,7 +104,7 @@ def _shifts(
             )
 
 
-def _steps(order: Standing, after: Standing) -> list[tuple[str, int, int, int]]:
+def _steps(order: OrderState, after: OrderState) -> list[tuple[str, int, int, int]]:
     """Kinds of moves with their signs on hand and reserved, and the round that each is of."""
     now, later = order.stock_round, after.stock_round
     steps = {

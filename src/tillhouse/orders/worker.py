@@ -11,8 +11,8 @@ from uuid import UUID
 import structlog
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import Book, Clockwork
-from tillhouse.access.process import House
+from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Problem
@@ -33,11 +33,11 @@ FOLDED_AT_ONCE = 5_000
 log = structlog.get_logger()
 
 
-class OrderWorks:
+class OrderWorker:
     """Does in this process what is due, until it is stopped."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._loop: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -55,47 +55,47 @@ class OrderWorks:
         for turn in itertools.count():
             try:
                 if turn % FOLDED_EVERY == 0:
-                    await fold(self._house)
-                while await fire_next(self._house):
+                    await fold(self._services)
+                while await fire_next(self._services):
                     pass
             except (*FAILURES, Problem) as error:
                 log.warning("order_works_failed", error=str(error)[:200])
             await asyncio.sleep(EVERY_S)
 
 
-async def fold(house: House, at_once: int = FOLDED_AT_ONCE) -> int:
+async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
     """Fold the changes of the tallies that there are now; how many they were."""
     folded = 0
     while True:
-        async with house.pool.transaction() as db:
+        async with services.pool.transaction() as db:
             count = await update_tallies(db, at_once)
         folded += count
         if count < at_once:
             return folded
 
 
-async def fire_next(house: House) -> bool:
+async def fire_next(services: Services) -> bool:
     """Send the next order that is due to the kitchen; whether there was one."""
     sending: Sending | None = None
     moment = now()
-    async with house.pool.transaction() as db:
+    async with services.pool.transaction() as db:
         row = await claim_due(db, moment)
         if row is None:
             return False
         call = Call(
             db=db,
-            house=house,
+            services=services,
             now=moment,
             request_id=str(new_id()),
             ip="local",
             business_id=row["business_id"],
             book=Book(row["book_id"], row["environment"]),
-            caller=Clockwork(),
+            caller=SystemCaller(),
         )
         if row["is_wanted"]:
             sending = await _fire(call, row["id"])
     if sending is not None:
-        await kitchen.send(house, sending)
+        await kitchen.send(services, sending)
     return True
 
 

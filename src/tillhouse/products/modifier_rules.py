@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale
-from tillhouse.kit.partial import Gap, faults
+from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.products.types import ModifierGroup, ModifierGroupPatch, NewModifierGroup
 
 
@@ -27,7 +27,7 @@ def group_faults(
     )
     try:
         options: list[Any] = [] if asked.options is UNSET else list(asked.options)
-    except Gap:
+    except InvalidField:
         return found
     known = {option.id for option in old.options} if old else set[UUID]()
     seen: set[UUID] = set()

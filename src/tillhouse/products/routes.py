@@ -166,23 +166,37 @@ _GROUP = _GROUPS + "/{modifier_group_id}"
 ROUTES: tuple[Route, ...] = (
     Route("GET", _PRODUCTS, list_products, _READ),
     Route(
-        "POST", _PRODUCTS, create_product, _WRITE, status=201, once=True, faults=new_product_faults
+        "POST",
+        _PRODUCTS,
+        create_product,
+        _WRITE,
+        status=201,
+        idempotent=True,
+        faults=new_product_faults,
     ),
     Route("GET", _PRODUCT, show_product, _READ),
     Route("PATCH", _PRODUCT, change_product, _WRITE, faults=product_faults),
     Route("DELETE", _PRODUCT, delete_product, _WRITE),
     Route(
-        "POST", _VARIANTS, create_variant, _WRITE, status=201, once=True, faults=new_variant_faults
+        "POST",
+        _VARIANTS,
+        create_variant,
+        _WRITE,
+        status=201,
+        idempotent=True,
+        faults=new_variant_faults,
     ),
     Route("PATCH", _VARIANT, change_variant, _WRITE, faults=variant_faults),
     Route("DELETE", _VARIANT, delete_variant, _WRITE),
     Route("GET", _CATEGORIES, list_categories, _READ),
-    Route("POST", _CATEGORIES, create_category, _WRITE, status=201, once=True),
+    Route("POST", _CATEGORIES, create_category, _WRITE, status=201, idempotent=True),
     Route("GET", _CATEGORY, show_category, _READ),
     Route("PATCH", _CATEGORY, change_category, _WRITE),
     Route("DELETE", _CATEGORY, delete_category, _WRITE),
     Route("GET", _GROUPS, list_groups, _READ),
-    Route("POST", _GROUPS, create_group, _WRITE, status=201, once=True, faults=new_group_faults),
+    Route(
+        "POST", _GROUPS, create_group, _WRITE, status=201, idempotent=True, faults=new_group_faults
+    ),
     Route("GET", _GROUP, show_group, _READ),
     Route("PATCH", _GROUP, change_group, _WRITE, faults=group_faults),
     Route("DELETE", _GROUP, delete_group, _WRITE),

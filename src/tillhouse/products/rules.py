@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tillhouse.kit.errors import Conflict, FieldError, LimitReached, Refused
 from tillhouse.kit.money import check_scale
-from tillhouse.kit.partial import Gap, faults
+from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.products.configuration import Configuration
 from tillhouse.products.facts import Facts, Named
 from tillhouse.products.types import (
@@ -41,7 +41,7 @@ def known(read: Callable[[], T | UnsetType | None], otherwise: T) -> T:
     """What a request says, or something else where that can't be read."""
     try:
         found = read()
-    except Gap:
+    except InvalidField:
         return otherwise
     return otherwise if isinstance(found, UnsetType) or found is None else found
 

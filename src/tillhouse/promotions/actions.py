@@ -12,7 +12,7 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, meta
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.promotions import terms as rules
 from tillhouse.promotions.facts import Business, Terms
 from tillhouse.promotions.store import promotions as store
@@ -89,7 +89,7 @@ async def _business(call: Call, asked: NewPromotion | PromotionPatch) -> Busines
 
 
 def _ids(asked: NewPromotion | PromotionPatch, name: str) -> list[UUID]:
-    with suppress(Gap):
+    with suppress(InvalidField):
         ids: Any = getattr(asked, name)
         return [] if ids is UNSET else ids
     return []

@@ -53,7 +53,7 @@ _WRITE = Scope("promotions:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _PROMOTIONS, list_all, _READ),
-    Route("POST", _PROMOTIONS, create, _WRITE, status=201, once=True, faults=new_faults),
+    Route("POST", _PROMOTIONS, create, _WRITE, status=201, idempotent=True, faults=new_faults),
     Route("GET", _ONE, show, _READ),
     Route("PATCH", _ONE, change, _WRITE, faults=patch_faults),
     Route("DELETE", _ONE, delete, _WRITE),

@@ -8,7 +8,7 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, meta
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.seating import rules
 from tillhouse.seating.store import sessions as session_store
@@ -51,7 +51,7 @@ async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldEr
     """What speaks against a table, new or changed."""
     try:
         store_id = asked.store_id
-    except Gap:
+    except InvalidField:
         return []
     known = not store_id or await store_store.has_store(call.db, call.book.id, store_id)
     return [] if known else [unknown("store_id", "store")]
@@ -121,7 +121,7 @@ async def session_faults(call: Call, new: NewSession) -> list[FieldError]:
     """What speaks against seating guests there."""
     try:
         table_id = new.table_id
-    except Gap:
+    except InvalidField:
         return []
     known = await table_store.has_table(call.db, call.book.id, table_id)
     return [] if known else [unknown("table_id", "table")]

@@ -95,15 +95,23 @@ _READ, _WRITE = Scope("tables:read"), Scope("tables:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _TABLES, list_tables, _READ),
-    Route("POST", _TABLES, create_table, _WRITE, status=201, once=True, faults=new_table_faults),
+    Route(
+        "POST", _TABLES, create_table, _WRITE, status=201, idempotent=True, faults=new_table_faults
+    ),
     Route("GET", _TABLE, show_table, _READ),
     Route("PATCH", _TABLE, change_table, _WRITE, faults=table_faults),
     Route("DELETE", _TABLE, delete_table, _WRITE),
     Route("GET", _SESSIONS, list_sessions, _READ),
     Route(
-        "POST", _SESSIONS, open_session, _WRITE, status=201, once=True, faults=new_session_faults
+        "POST",
+        _SESSIONS,
+        open_session,
+        _WRITE,
+        status=201,
+        idempotent=True,
+        faults=new_session_faults,
     ),
     Route("GET", _SESSION, show_session, _READ),
     Route("PATCH", _SESSION, change_session, _WRITE),
-    Route("POST", _CLOSE, close_session, _WRITE, once=True),
+    Route("POST", _CLOSE, close_session, _WRITE, idempotent=True),
 )

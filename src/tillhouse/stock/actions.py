@@ -7,11 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import Clockwork, KeyCaller, UserCaller
+from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
 from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, meta
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.stock import rules
 from tillhouse.stock.facts import Facts, Move, Moved, Place
 from tillhouse.stock.store import levels as store
@@ -123,7 +123,7 @@ def actor(call: Call) -> dict[str, Any]:
             return {"type": "key", "id": id_, "name": name}
         case UserCaller(user_id=id_, name=name):
             return {"type": "user", "id": id_, "name": name}
-        case Clockwork(name=name):
+        case SystemCaller(name=name):
             return {"type": "system", "id": None, "name": name}
 
 
@@ -173,6 +173,6 @@ async def _facts(
 
 def _given(body: Any, name: str) -> list[Any]:
     """A field's value, or nothing where it is wrong."""
-    with suppress(Gap):
+    with suppress(InvalidField):
         return [getattr(body, name)]
     return []

@@ -66,12 +66,15 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _STOCK, list_levels, _READ),
     Route("GET", _STOCK + "/moves", list_moves, _READ),
     Route(
-        "POST", _STOCK + "/adjustments", adjust, _WRITE, status=201, once=True,
+        "POST", _STOCK + "/adjustments", adjust, _WRITE, status=201, idempotent=True,
         faults=adjustment_faults,
     ),
-    Route("POST", _STOCK + "/counts", count, _WRITE, status=201, once=True, faults=count_faults),
     Route(
-        "POST", _STOCK + "/transfers", transfer, _WRITE, status=201, once=True,
+        "POST", _STOCK + "/counts", count, _WRITE, status=201, idempotent=True,
+        faults=count_faults,
+    ),
+    Route(
+        "POST", _STOCK + "/transfers", transfer, _WRITE, status=201, idempotent=True,
         faults=transfer_faults,
     ),
 )  # fmt: skip

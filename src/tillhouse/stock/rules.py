@@ -10,7 +10,7 @@ import msgspec
 
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError
-from tillhouse.kit.partial import Gap, faults
+from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.stock.facts import Facts, Moved
 from tillhouse.stock.types import (
     NewAdjustment,
@@ -135,7 +135,7 @@ def _item_rules(new: NewCount | NewTransfer, facts: Facts) -> list[Rule]:
 
     try:
         return [rule(place, item) for place, item in enumerate(new.items)]
-    except Gap:
+    except InvalidField:
         return []
 
 
@@ -164,7 +164,7 @@ def _sign_errors(new: NewAdjustment) -> Iterator[FieldError]:
 def _twice_errors(new: NewCount) -> Iterator[FieldError]:
     seen: set[UUID] = set()
     for place, item in enumerate(new.items):
-        with suppress(Gap):
+        with suppress(InvalidField):
             if item.variant_id in seen:
                 yield FieldError(f"items[{place}].variant_id", "is counted twice")
             seen.add(item.variant_id)

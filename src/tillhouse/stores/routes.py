@@ -64,7 +64,9 @@ _READ, _WRITE = Scope("stores:read"), Scope("stores:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _STORES, list_stores, _READ),
-    Route("POST", _STORES, create_store, _WRITE, status=201, once=True, faults=new_store_faults),
+    Route(
+        "POST", _STORES, create_store, _WRITE, status=201, idempotent=True, faults=new_store_faults
+    ),
     Route("GET", _STORE, show_store, _READ),
     Route("PATCH", _STORE, change_store, _WRITE, faults=store_faults),
     Route("DELETE", _STORE, delete_store, _WRITE),

@@ -82,8 +82,8 @@ async def list_latest(call: Call, wanted: StreamFilter) -> list[SentEvent]:
 async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:
     """Every event from now on, or from a little before `since`, as a server-sent event."""
     first = _millisecond(wanted.since) - LATE_MS if wanted.since else _milliseconds(call.now)
-    tail = Tail(call.house.pool, call.book.id, first, _types(wanted))
-    with call.house.pool.bell.following() as follower:
+    tail = Tail(call.services.pool, call.book.id, first, _types(wanted))
+    with call.services.pool.bell.following() as follower:
         while True:
             rows = await _look(tail, follower)
             for row in rows:

@@ -17,7 +17,7 @@ import asyncpg
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.cli.filling import people, plan, store
 from tillhouse.cli.filling.plan import Plan, Timetable
 from tillhouse.cli.filling.rows import COLUMNS, Batch, Row, Scribe
@@ -28,7 +28,7 @@ from tillhouse.cli.rows import Bar, Steps
 from tillhouse.customers.store import insert_customers
 from tillhouse.db.pool import Pool
 from tillhouse.kit.ids import short_code
-from tillhouse.orders import worker as works
+from tillhouse.orders import worker as runs_workers
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.
 BATCH = 2_000
@@ -59,22 +59,22 @@ class Filled(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seconds: float
 
 
-async def fill(house: House, call: Call, shop: Shop, wanted: int) -> Filled:
+async def fill(services: Services, call: Call, shop: Shop, wanted: int) -> Filled:
     """Bring the filled-in orders of a book up to the wanted number."""
     began = time.monotonic()
     # The thread that makes the next batch mustn't keep the one that feeds PostgreSQL waiting.
     sys.setswitchinterval(_SWITCH_S)
-    connections = [await house.pool.dedicated() for _ in range(_WRITERS + 1)]
+    connections = [await services.pool.dedicated() for _ in range(_WRITERS + 1)]
     try:
         await _only_one(connections[0], shop.book_id)
-        async with house.pool.reading() as db:
+        async with services.pool.reading() as db:
             last = await store.find_last_key(db, shop.book_id)
         there = plan.Plan.of_key(last)[0] + 1 if last else 0
         added = 0
         with Bar("Filling in orders", max(wanted - there, 0)) as done:
             for number, one in enumerate(plan.plans(last, wanted, call.now)):
                 first = there if number == 0 else one.first
-                added += await _Filler(house, connections, shop, one).run(first, done)
+                added += await _Filler(services, connections, shop, one).run(first, done)
         if added:
             await connections[0].execute("SET statement_timeout = '10min'")
             await connections[0].execute(f"ANALYZE {', '.join(_PLANNED)}")
@@ -96,10 +96,10 @@ class _Filler:
     """Carries one plan out."""
 
     def __init__(
-        self, house: House, connections: list[asyncpg.Connection], shop: Shop, what: Plan
+        self, services: Services, connections: list[asyncpg.Connection], shop: Shop, what: Plan
     ) -> None:
         trade = shop.facts.trade
-        self._house = house
+        self._services = services
         self._opener, *self._connections = connections
         self._shop = shop
         self._plan = what
@@ -128,14 +128,16 @@ class _Filler:
                 done(len(batch.codes))
                 if number % _FOLDED == 0:
                     await _all(folding)
-                    folding = [asyncio.create_task(works.fold(self._house, _FOLDED * BATCH))]
+                    folding = [
+                        asyncio.create_task(runs_workers.fold(self._services, _FOLDED * BATCH))
+                    ]
             await _all(writing)
             await _all(folding)
         finally:
             for one in (*writing, *folding):
                 one.cancel()
             await asyncio.gather(*writing, *folding, return_exceptions=True)
-        await works.fold(self._house, _FOLDED * BATCH)
+        await runs_workers.fold(self._services, _FOLDED * BATCH)
         return self._plan.end - first
 
     def _end_of(self, start: int) -> int:
@@ -157,7 +159,7 @@ class _Filler:
         ids = [people.customer_id(book, number) for number in numbers]
         contacts = [people.contact(book, number) for number in numbers]
         moment = self._till.sale(start).at
-        async with self._house.pool.transaction() as db:
+        async with self._services.pool.transaction() as db:
             await insert_customers(db, book, ids, contacts, moment)
         await self._open_accounts(batch, moment)
         await self._part_codes(batch)
@@ -178,13 +180,13 @@ class _Filler:
                 return
 
     async def _know_accounts(self) -> None:
-        async with self._house.pool.reading() as db:
+        async with self._services.pool.reading() as db:
             rows = await store.list_accounts(db, self._shop.book_id)
         self._accounts = {(row["kind"], row["owner_id"]) for row in rows}
 
     async def _part_codes(self, batch: Batch) -> None:
         """Give those another code whose own was drawn by somebody else."""
-        for place in await _taken(self._house.pool, self._shop.book_id, batch.codes):
+        for place in await _taken(self._services.pool, self._shop.book_id, batch.codes):
             row = list(batch.rows["orders"][place])
             row[_CODE] = short_code()
             batch.rows["orders"][place] = tuple(row)

@@ -80,11 +80,11 @@ class Scribe:
 
     def _write(self, sale: Sale, made: Batch) -> None:
         used, before = 0, None
-        for moment, stand in sale.stands:
-            posted = postings(before, stand, self._currency)
+        for moment, position in sale.stands:
+            posted = postings(before, position, self._currency)
             self._post(sale, posted, moment, used, made)
             used += posted.used
-            before = stand
+            before = position
         code = plan.code(self._book_id, sale.number)
         made.codes.append(code)
         made.rows["orders"].append(self._order(sale, code, used))

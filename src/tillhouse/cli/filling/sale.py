@@ -16,7 +16,7 @@ from tillhouse.cli.filling import names, people, plan
 from tillhouse.cli.filling.plan import Plan, Timetable
 from tillhouse.cli.filling.shop import Shop
 from tillhouse.kit.money import round_money
-from tillhouse.ledger.rules import Stand
+from tillhouse.ledger.rules import LedgerPosition
 from tillhouse.orders.recording.rules.lines import Line, line, summary
 from tillhouse.orders.recording.rules.totals import Totals, add_up
 from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, Quantity, ServiceMode
@@ -82,7 +82,7 @@ class Sale(msgspec.Struct, kw_only=True):
     channel: Channel
     mode: ServiceMode | None
     # What the ledger saw of it, one after the other, and when.
-    stands: list[tuple[datetime, Stand]]
+    stands: list[tuple[datetime, LedgerPosition]]
     recorder: Person
     server: Person | None
     tags: list[UUID]
@@ -168,8 +168,8 @@ class Till:
         return add_up(lines, discount, charge, trade)
 
 
-def _stand(made: Sale, status: str, paid: Decimal) -> Stand:
-    return Stand(
+def _stand(made: Sale, status: str, paid: Decimal) -> LedgerPosition:
+    return LedgerPosition(
         total=made.totals.total,
         paid=paid,
         method=made.method,

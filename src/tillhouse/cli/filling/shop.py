@@ -82,7 +82,7 @@ async def _hire(call: Call, name: str) -> UUID:
     user_id = new_id()
     local = name.lower().replace(" ", ".")
     address = Email(f"{local}.{call.business_id.hex[-6:]}@tillhouse.example")
-    secret = await call.house.passwords.hash(NewPassword(public_reference("")))
+    secret = await call.services.passwords.hash(NewPassword(public_reference("")))
     await accounts.insert_user(call.db, user_id, address, name, secret, call.now)
     await accounts.upsert_member(call.db, call.business_id, user_id, "cashier", call.now)
     what = ("member.added", f"Added {address} as cashier")

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store
@@ -18,13 +18,13 @@ DEFAULT_NAME = "Default app"
 
 
 async def open_default_apps(
-    house: House, db: Db, business_id: UUID, books: list[UUID], now: datetime
+    services: Services, db: Db, business_id: UUID, books: list[UUID], now: datetime
 ) -> None:
     """Give each new book the app that takes what is made without one, and its signing secret."""
     for book_id in books:
         app_id = new_id()
         await store.insert_app(db, book_id, app_id, DEFAULT_NAME, now, is_default=True)
-        await open_secret(house, db, business_id, (book_id, app_id), now)
+        await open_secret(services, db, business_id, (book_id, app_id), now)
 
 
 async def create(call: Call, new: NewApp) -> App:
@@ -34,7 +34,7 @@ async def create(call: Call, new: NewApp) -> App:
     rules.check_app_limit(await store.count_apps(call.db, book_id))
     app_id = new_id()
     await store.insert_app(call.db, book_id, app_id, new.name, call.now, is_default=False)
-    await open_secret(call.house, call.db, call.business_id, (book_id, app_id), call.now)
+    await open_secret(call.services, call.db, call.business_id, (book_id, app_id), call.now)
     what = ("developer_app.created", f"Created the app {new.name}")
     metadata = {"developerAppId": str(app_id), "environment": new.environment}
     await audit.note(call, what, metadata)

@@ -20,7 +20,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 
 SEAL_KIND = "api key secret"
@@ -44,7 +44,7 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
             name=facts.name,
             public_key=text.public,
             secret_prefix=secret_prefix(text.secret),
-            secret_digest=digest(call.house.vault.pepper, text.secret),
+            secret_digest=digest(call.services.vault.pepper, text.secret),
             secret_sealed=await _seal(call, key_id, text.secret),
             scopes=facts.scopes,
             allowed_origins=facts.allowed_origins,
@@ -118,7 +118,7 @@ async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
         call.db,
         (row["book_id"], key_id),
         secret_prefix(secret),
-        digest(call.house.vault.pepper, secret),
+        digest(call.services.vault.pepper, secret),
         await _seal(call, key_id, secret),
         call.now,
     )
@@ -129,7 +129,7 @@ async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
 async def view_secret(call: Call, key_id: UUID) -> Secret:
     """Tell the secret again, and note who asked."""
     row = await _lock_usable(call, key_id)
-    secret = await call.house.vault.open(
+    secret = await call.services.vault.open(
         call.db, call.business_id, key_id, SEAL_KIND, row["secret_sealed"]
     )
     await _note(call, "secret_viewed", key_id, (row["name"], row["environment"]), {})
@@ -176,7 +176,7 @@ async def _judged(call: Call, new: NewKey) -> tuple[rules.KeyFacts, UUID | None,
     facts = rules.new_key(new, business)
     found = rules.key_faults(new, facts, business, call.now)
     app_id = None
-    with suppress(Gap):
+    with suppress(InvalidField):
         app_id = await _app(call, new)
         if app_id is None:
             wrong = "is no app of this business and environment"
@@ -194,7 +194,7 @@ async def _app(call: Call, new: NewKey) -> UUID | None:
 
 
 async def _seal(call: Call, key_id: UUID, secret: str) -> bytes:
-    return await call.house.vault.seal(call.db, call.business_id, key_id, SEAL_KIND, secret)
+    return await call.services.vault.seal(call.db, call.business_id, key_id, SEAL_KIND, secret)
 
 
 async def _note(

@@ -14,7 +14,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.ledger.faults import BOUNDED, BalanceFacts, OrderFacts
-from tillhouse.ledger.rules import Account, Method, Stand, Status
+from tillhouse.ledger.rules import Account, LedgerPosition, Method, Status
 
 
 async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
@@ -80,7 +80,7 @@ async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[Or
 def _order(row: Record) -> OrderFacts:
     held = msgspec.json.decode(row["accounts"], type=list[tuple[str, UUID, Decimal]])
     debts = msgspec.json.decode(row["debts"], type=list[tuple[UUID, Decimal]])
-    stand = Stand(
+    position = LedgerPosition(
         total=row["total_amount"],
         paid=row["amount_paid"],
         method=cast(Method, row["payment_method"]),
@@ -90,7 +90,7 @@ def _order(row: Record) -> OrderFacts:
     return OrderFacts(
         id=row["id"],
         short_code=row["short_code"],
-        stand=stand,
+        position=position,
         postings=row["postings"],
         used=row["used"],
         paid=row["paid"],

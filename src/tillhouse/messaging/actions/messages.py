@@ -12,7 +12,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import Meta, Paged, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
-from tillhouse.messaging.delivery import tidings
+from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.sending import GRACE
 from tillhouse.messaging.store import conversations
 from tillhouse.messaging.store import messages as store
@@ -54,7 +54,7 @@ async def write(call: Call, number: Number, draft: Draft) -> Written | None:
     if outcome is not None:
         status = "sent" if outcome.result == "sent" else "failed"
         name = outcome.provider_message_id
-    moved = tidings((message_id, conversation_id), status, name)
+    moved = status_events((message_id, conversation_id), status, name)
     await emit_all(call, [("messaging.message.sent", data), *moved])
     sending = None if is_sandbox else Sending(call.book.id, message_id)
     return Written(message_id, conversation_id, status, sending)

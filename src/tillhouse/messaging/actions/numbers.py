@@ -52,7 +52,9 @@ async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> UUID | Non
     assert new.phone_number is not None, "the rules have seen to it"  # noqa: S101
     number_id = new_id()
     secrets = Credentials(str(new.access_token), str(new.app_secret), str(new.verify_token))
-    sealed = await credentials.seal(call.house.vault, call.db, call.business_id, number_id, secrets)
+    sealed = await credentials.seal(
+        call.services.vault, call.db, call.business_id, number_id, secrets
+    )
     place = (call.book.id, number_id)
     what = ("whatsapp", new.phone_number.e164(country), new.provider_number_id)
     is_new = await store.insert_number(call.db, place, what, sealed, call.now)

@@ -14,7 +14,7 @@ from tillhouse.customers.types import Wanted
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.rules import postings
 from tillhouse.ledger.store.posting import Origin, record_postings, rows
@@ -22,7 +22,7 @@ from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders import payment_rules as payment
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
-from tillhouse.orders.changing.rules import Standing
+from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import is_customer, is_term, lock_order, update_order
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
@@ -39,7 +39,7 @@ class NotDeletable(
     """Money is on its way to this order."""
 
 
-async def lock(call: Call, order_id: UUID) -> Standing:
+async def lock(call: Call, order_id: UUID) -> OrderState:
     """The order as it stands, until this call commits."""
     order = await lock_order(call.db, call.book.id, order_id)
     if order is None:
@@ -52,13 +52,13 @@ async def patch_faults(call: Call, order_id: UUID, patch: OrderPatch) -> list[Fi
     return await _patch_faults(call, await lock(call, order_id), patch)
 
 
-async def _patch_faults(call: Call, order: Standing, patch: OrderPatch) -> list[FieldError]:
+async def _patch_faults(call: Call, order: OrderState, patch: OrderPatch) -> list[FieldError]:
     named = {"customer_id": is_customer, "academic_term_id": is_term}
     there: dict[str, bool] = {}
     for name, is_there in named.items():
         value = None
         # A field of a wrong form is no id to look for.
-        with suppress(Gap):
+        with suppress(InvalidField):
             value = getattr(patch, name)
         there[name] = not isinstance(value, UUID) or await is_there(call.db, call.book.id, value)
     return rules.patch_faults(
@@ -93,7 +93,7 @@ async def confirm(call: Call, order_id: UUID, wish: Confirmation) -> Order:
     return await show(call, order_id)
 
 
-def _payable(call: Call, before: Standing, after: Standing) -> Standing:
+def _payable(call: Call, before: OrderState, after: OrderState) -> OrderState:
     """The order after a change, unless it can't be paid as it says now."""
     method = after.payment_method
     reason = payment.reason_against(method, call.book.environment)
@@ -112,12 +112,12 @@ async def delete(call: Call, order_id: UUID) -> Deleted:
     return Deleted(order_id, iso(call.now))
 
 
-async def _write(call: Call, before: Standing, after: Standing) -> None:
+async def _write(call: Call, before: OrderState, after: OrderState) -> None:
     """Carry a decided change out: stock, ledger, the row itself, ticket, promotion, events."""
     if not rules.is_changed(before, after):
         return
     moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
-    posted = postings(before.stand(), after.stand(), before.currency)
+    posted = postings(before.position(), after.position(), before.currency)
     first, after.postings = before.postings, before.postings + posted.used
     await update_order(call.db, (call.book.id, before.id), call.now, after.columns())
     if not posted.is_nothing:
@@ -138,7 +138,9 @@ async def _write(call: Call, before: Standing, after: Standing) -> None:
     await _announce(call, before, after, moved)
 
 
-async def _announce(call: Call, before: Standing, after: Standing, moved: Sequence[Moved]) -> None:
+async def _announce(
+    call: Call, before: OrderState, after: OrderState, moved: Sequence[Moved]
+) -> None:
     subject = announce.Subject(before.id, before.store_id, after.customer_id)
     told = list(_told(call, before, after, subject))
     paid = after.amount_paid - before.amount_paid
@@ -150,7 +152,7 @@ async def _announce(call: Call, before: Standing, after: Standing, moved: Sequen
 
 
 def _told(
-    call: Call, before: Standing, after: Standing, subject: announce.Subject
+    call: Call, before: OrderState, after: OrderState, subject: announce.Subject
 ) -> Sequence[announce.Event]:
     metadata: dict[str, Any] = {
         "shortCode": before.short_code,

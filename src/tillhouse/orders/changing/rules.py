@@ -14,7 +14,7 @@ from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.kit.values import Moment
-from tillhouse.ledger.rules import Method, Stand, turns_excess
+from tillhouse.ledger.rules import LedgerPosition, Method, turns_excess
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
 StockState = Literal["none", "reserved", "taken"]
@@ -31,7 +31,7 @@ NEXT: dict[Status, frozenset[Status]] = {
 _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
 
-class Standing(msgspec.Struct, kw_only=True):
+class OrderState(msgspec.Struct, kw_only=True):
     """An order as it stands, with what of the business its changes rest on."""
 
     id: UUID
@@ -67,10 +67,10 @@ class Standing(msgspec.Struct, kw_only=True):
     preparation_minutes: int
     deleted_at: datetime | None = None
 
-    def stand(self) -> Stand:
+    def position(self) -> LedgerPosition:
         """The order as the ledger sees it."""
         method: Method = self.payment_method
-        return Stand(
+        return LedgerPosition(
             total=self.total_amount,
             paid=self.amount_paid,
             method=method,
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def patch_faults(
-    patch: OrderPatch, order: Standing, now: datetime, *, has_customer: bool, has_term: bool
+    patch: OrderPatch, order: OrderState, now: datetime, *, has_customer: bool, has_term: bool
 ) -> list[FieldError]:
     """Everything that is wrong with a change."""
     rules: list[Callable[[], Iterator[FieldError]]] = [
@@ -110,7 +110,7 @@ def patch_faults(
     return faults(*rules)
 
 
-def _scale_errors(name: str, amount: Any, order: Standing) -> Iterator[FieldError]:
+def _scale_errors(name: str, amount: Any, order: OrderState) -> Iterator[FieldError]:
     if amount is UNSET or amount is None:
         return
     if wrong := check_scale(amount, order.currency):
@@ -122,12 +122,12 @@ def _known(name: str, value: Any, is_there: bool, what: str) -> Iterator[FieldEr
         yield FieldError(name, f"is no {what} of this book")
 
 
-def _reason_errors(patch: OrderPatch, order: Standing) -> Iterator[FieldError]:
+def _reason_errors(patch: OrderPatch, order: OrderState) -> Iterator[FieldError]:
     if patch.cancellation_reason is not UNSET and _target(patch, order) != "cancelled":
         yield FieldError("cancellation_reason", "goes with status cancelled only")
 
 
-def _schedule_errors(patch: OrderPatch, order: Standing, now: datetime) -> Iterator[FieldError]:
+def _schedule_errors(patch: OrderPatch, order: OrderState, now: datetime) -> Iterator[FieldError]:
     time = patch.scheduled_for
     if isinstance(time, Moment) and time.at <= now:
         yield FieldError("scheduled_for", "must be in the future")
@@ -137,7 +137,7 @@ def _schedule_errors(patch: OrderPatch, order: Standing, now: datetime) -> Itera
         yield FieldError("scheduled_for", "is required with status scheduled")
 
 
-def _lacks_time(patch: OrderPatch, order: Standing, now: datetime) -> bool:
+def _lacks_time(patch: OrderPatch, order: OrderState, now: datetime) -> bool:
     """Whether an order is to be scheduled, and may be, for no time to come."""
     if patch.status != "scheduled":
         return False
@@ -149,11 +149,11 @@ def _lacks_time(patch: OrderPatch, order: Standing, now: datetime) -> bool:
     return is_past and _may_become(order, "scheduled")
 
 
-def _may_become(order: Standing, status: Status) -> bool:
+def _may_become(order: OrderState, status: Status) -> bool:
     return status == order.status or status in NEXT[order.status]
 
 
-def _target(patch: OrderPatch, order: Standing) -> Status | None:
+def _target(patch: OrderPatch, order: OrderState) -> Status | None:
     """The status that the change asks for, by name or by its schedule."""
     if patch.status is not UNSET:
         return patch.status
@@ -165,7 +165,9 @@ def _target(patch: OrderPatch, order: Standing) -> Status | None:
     return "pending" if order.status == "scheduled" else order.status
 
 
-def patched(order: Standing, patch: OrderPatch, now: datetime, actor: dict[str, Any]) -> Standing:
+def patched(
+    order: OrderState, patch: OrderPatch, now: datetime, actor: dict[str, Any]
+) -> OrderState:
     """The order after a change, or the reason against it."""
     after = msgspec.structs.replace(order)
     target = _target(patch, order) or order.status
@@ -193,12 +195,12 @@ def patched(order: Standing, patch: OrderPatch, now: datetime, actor: dict[str, 
 
 
 def settle(
-    order: Standing,
-    after: Standing,
+    order: OrderState,
+    after: OrderState,
     target: Status,
     patch: OrderPatch | None,
     by: tuple[datetime, dict[str, Any]],
-) -> Standing:
+) -> OrderState:
     """Give the order its status, and what goes with it: cancellation, stock."""
     is_named = patch is not None and patch.status is not UNSET
     is_newly_paid = after.amount_paid >= after.total_amount and (
@@ -222,11 +224,11 @@ def settle(
     return after
 
 
-def _owed(order: Standing) -> Decimal:
+def _owed(order: OrderState) -> Decimal:
     return order.total_amount - order.amount_paid
 
 
-def _check_transition(order: Standing, target: Status) -> None:
+def _check_transition(order: OrderState, target: Status) -> None:
     if target == order.status:
         return
     if order.status == "refunded":
@@ -242,8 +244,8 @@ def _check_transition(order: Standing, target: Status) -> None:
         )
 
 
-def _check_excess(order: Standing, after: Standing, target: Status) -> None:
-    if not turns_excess(order.stand(), after.stand()):
+def _check_excess(order: OrderState, after: OrderState, target: Status) -> None:
+    if not turns_excess(order.position(), after.position()):
         return
     is_change = order.payment_method == "cash"
     given, other = ("given as change", "credit") if is_change else ("kept as credit", "change")
@@ -255,13 +257,13 @@ def _check_excess(order: Standing, after: Standing, target: Status) -> None:
     )
 
 
-def _reschedule(after: Standing, patch: OrderPatch) -> None:
+def _reschedule(after: OrderState, patch: OrderPatch) -> None:
     if patch.scheduled_for is UNSET:
         return
     after.scheduled_at = patch.scheduled_for.at if patch.scheduled_for else None
 
 
-def _fires_at(order: Standing, after: Standing, now: datetime) -> datetime | None:
+def _fires_at(order: OrderState, after: OrderState, now: datetime) -> datetime | None:
     """When the kitchen gets by itself what it has not got yet; without a time to wait for: now."""
     if not after.wants_kitchen or after.ticket_id is not None:
         return None
@@ -271,7 +273,7 @@ def _fires_at(order: Standing, after: Standing, now: datetime) -> datetime | Non
 
 
 def _cancellation(
-    order: Standing, patch: OrderPatch | None, now: datetime, actor: dict[str, Any]
+    order: OrderState, patch: OrderPatch | None, now: datetime, actor: dict[str, Any]
 ) -> dict[str, Any]:
     reason = None
     if patch is not None and patch.cancellation_reason is not UNSET:
@@ -288,8 +290,8 @@ def _cancellation(
 
 
 def confirmed(
-    order: Standing, wish: Confirmation, now: datetime, actor: dict[str, Any]
-) -> Standing:
+    order: OrderState, wish: Confirmation, now: datetime, actor: dict[str, Any]
+) -> OrderState:
     """A scheduled order whose time has come: paid in full unless told otherwise."""
     if order.status != "scheduled":
         raise Refused(f"Only a scheduled order can be confirmed; this one is {order.status}.")
@@ -305,12 +307,12 @@ def confirmed(
     return settle(order, after, "pending", None, (now, actor))
 
 
-def confirmation_faults(wish: Confirmation, order: Standing) -> list[FieldError]:
+def confirmation_faults(wish: Confirmation, order: OrderState) -> list[FieldError]:
     """Everything that is wrong with a confirmation."""
     return faults(lambda: _scale_errors("amount_paid", wish.amount_paid, order))
 
 
-def stock_goal(before: Standing, after: Standing) -> StockState:
+def stock_goal(before: OrderState, after: OrderState) -> StockState:
     """What the order's lines are to hold of the stock afterwards."""
     if after.deleted_at is not None:
         return "none"
@@ -323,19 +325,19 @@ def stock_goal(before: Standing, after: Standing) -> StockState:
     return "taken"
 
 
-def comes_back(order: Standing) -> bool:
+def comes_back(order: OrderState) -> bool:
     """Whether a cancellation gives back what the order holds: what never left always does."""
     if order.stock_state == "taken":
         return order.restocks_cancelled
     return order.stock_state == "reserved"
 
 
-def is_changed(before: Standing, after: Standing) -> bool:
+def is_changed(before: OrderState, after: OrderState) -> bool:
     """Whether there is anything to write."""
     return before.columns() != after.columns()
 
 
-def what_changed(before: Standing, after: Standing) -> list[str]:
+def what_changed(before: OrderState, after: OrderState) -> list[str]:
     """What order.updated tells of: status, payment, customer, scheduling."""
     watched = {
         "status": "status",

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.orders.changing.rules import Standing
+from tillhouse.orders.changing.rules import OrderState
 
 _LOCK = """
     SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
@@ -60,7 +60,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     low_stock_threshold: Decimal | None
 
 
-async def lock_order(db: Db, book_id: UUID, order_id: UUID) -> Standing | None:
+async def lock_order(db: Db, book_id: UUID, order_id: UUID) -> OrderState | None:
     """An order as it stands, until this transaction ends; None if there is none."""
     row = await db.fetchrow(_LOCK, book_id, order_id)
     if row is None:
@@ -68,7 +68,7 @@ async def lock_order(db: Db, book_id: UUID, order_id: UUID) -> Standing | None:
     known: dict[str, Any] = dict(row)
     if known["cancellation"] is not None:
         known["cancellation"] = msgspec.json.decode(known["cancellation"])
-    return Standing(**known)
+    return OrderState(**known)
 
 
 async def update_order(

@@ -9,9 +9,9 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from tillhouse.access.call import Call, Once
-from tillhouse.access.callers import Clockwork
-from tillhouse.access.process import House
+from tillhouse.access.call import Call, IdempotencyClaim
+from tillhouse.access.callers import SystemCaller
+from tillhouse.access.process import Services
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.rules import wanted_faults
 from tillhouse.customers.store import find_country
@@ -22,7 +22,7 @@ from tillhouse.http.fields import right_parts
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Problem, Unavailable
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import send
 from tillhouse.orders import promotion
 from tillhouse.orders.importing import rules as sheet
@@ -93,7 +93,7 @@ class Recorded(msgspec.Struct, kw_only=True):
 
 
 async def judge(
-    house: House,
+    services: Services,
     origin: Source,
     given: Sequence[dict[str, object]],
     *,
@@ -105,8 +105,8 @@ async def judge(
     What is there already is judged by nothing but its content.
     """
     cases = [_case(sheet.ask(one)) for one in given]
-    async with house.pool.reading() as db:
-        call = _call(house, origin, db)
+    async with services.pool.reading() as db:
+        call = _call(services, origin, db)
         open_ = await _compared(call, cases)
         await _find_products(call, open_)
         if by_rules:
@@ -115,7 +115,7 @@ async def judge(
 
 
 async def record_all(
-    house: House, origin: Source, orders: Sequence[Ready], done: Callable[[int], None]
+    services: Services, origin: Source, orders: Sequence[Ready], done: Callable[[int], None]
 ) -> list[Recorded]:
     """Record orders, some at once, each in its own transaction; what came of each."""
     results = [Recorded() for _ in orders]
@@ -123,12 +123,12 @@ async def record_all(
 
     async def work(rest: Iterator[tuple[int, Ready]]) -> None:
         for place, ready in rest:
-            results[place] = await record(house, origin, ready)
+            results[place] = await record(services, origin, ready)
             done(1)
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(AT_ONCE, house.pool.writers)):
+            for _ in range(min(AT_ONCE, services.pool.writers)):
                 group.create_task(work(rest))
     except BaseExceptionGroup as several:
         # The database is away for all of them: one sentence is enough.
@@ -136,11 +136,11 @@ async def record_all(
     return results
 
 
-async def record(house: House, origin: Source, ready: Ready) -> Recorded:
+async def record(services: Services, origin: Source, ready: Ready) -> Recorded:
     """Record one order, unless an earlier import did."""
     for left in reversed(range(_TRIES)):
         try:
-            return await _record(house, origin, ready)
+            return await _record(services, origin, ready)
         except _TRY_AGAIN:
             if not left:
                 raise
@@ -159,12 +159,14 @@ async def record(house: House, origin: Source, ready: Ready) -> Recorded:
     raise AssertionError("the last try answers or raises")
 
 
-async def _record(house: House, origin: Source, ready: Ready) -> Recorded:
+async def _record(services: Services, origin: Source, ready: Ready) -> Recorded:
     # The order keeps the key of its row; there is no answer to be kept besides.
-    once = Once(origin.book.id, _SURFACE, ready.key, ready.fingerprint, is_claimed=True)
+    claim = IdempotencyClaim(
+        origin.book.id, _SURFACE, ready.key, ready.fingerprint, is_claimed=True
+    )
     new = ready.new
-    async with house.pool.transaction() as db:
-        call = _call(house, origin, db, once)
+    async with services.pool.transaction() as db:
+        call = _call(services, origin, db, claim)
         if ready.phone is not None:
             name = None if new.customer_name is None else str(new.customer_name)
             wanted = WantedCustomer(name=name, phone_number=ready.phone)
@@ -174,7 +176,7 @@ async def _record(house: House, origin: Source, ready: Ready) -> Recorded:
     if outcome.sending is not None:
         # The order is recorded, whatever becomes of the message.
         with contextlib.suppress(Problem, *FAILURES):
-            await send(house, outcome.sending)
+            await send(services, outcome.sending)
     return Recorded(is_there=outcome.is_replay)
 
 
@@ -194,17 +196,19 @@ def _faults(problem: Problem) -> list[FieldError]:
     ]
 
 
-def _call(house: House, origin: Source, db: Db, once: Once | None = None) -> Call:
+def _call(
+    services: Services, origin: Source, db: Db, claim: IdempotencyClaim | None = None
+) -> Call:
     return Call(
         db=db,
-        house=house,
+        services=services,
         now=now(),
         request_id=str(new_id()),
         ip="local",
         business_id=origin.business_id,
         book=origin.book,
-        caller=Clockwork(NAME),
-        once=once,
+        caller=SystemCaller(NAME),
+        claim=claim,
     )
 
 
@@ -315,5 +319,5 @@ def _own_faults(asked: Asked, country: str, *, takes_now: bool) -> Iterator[Fiel
 def _promotion_of(new: NewOrder) -> UUID | None:
     try:
         return new.promotion_id
-    except Gap:
+    except InvalidField:
         return None

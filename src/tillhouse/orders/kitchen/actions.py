@@ -71,4 +71,4 @@ async def _outcome(call: Call, order_id: UUID, told: Told) -> Outcome:
     sending = told.sending
     if sending is None:
         return Outcome(order, told.notification)
-    return Outcome(order, told.notification, lambda: kitchen.send(call.house, sending))
+    return Outcome(order, told.notification, lambda: kitchen.send(call.services, sending))

@@ -13,9 +13,9 @@ from tillhouse.kit.page import Page, meta
 from tillhouse.labels.actions import known_tags
 from tillhouse.orders.listing.store import figures, search
 from tillhouse.orders.listing.store import page as store
-from tillhouse.orders.listing.store import page_windows as stretches
+from tillhouse.orders.listing.store import page_windows as page_windows
 from tillhouse.orders.listing.store.days import find_clock
-from tillhouse.orders.listing.store.page_windows import Stretches
+from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import OrderQuery
 from tillhouse.orders.listing.store.search import Moments
 from tillhouse.orders.showing import orders_of
@@ -56,7 +56,7 @@ async def _found(call: Call, query: OrderQuery, page: Page, row: Record) -> Sequ
 
 async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> Sequence[Record]:
     here = call.db, call.book.id, query, page
-    if query.is_picky:
+    if query.filters_by_customer_or_session:
         return await (store.list_few if query.is_searched else store.list_newest)(*here)
     if _walk(query, page, summary) <= _WALK_MAX // 2:
         if query.has_own_order:
@@ -66,12 +66,12 @@ async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -
             return rows
     if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
         return await store.list_few(*here)
-    return await store.list_within(*here, await _stretches(call, query, page))
+    return await store.list_within(*here, await _page_windows(call, query, page))
 
 
 def _is_looked_up(query: OrderQuery) -> bool:
     """Whether a search decides what is read; where few are picked out, it is one more condition."""
-    return query.is_searched and not query.is_picky and query.tag_ids is None
+    return query.is_searched and not query.filters_by_customer_or_session and query.tag_ids is None
 
 
 def _is_near(query: OrderQuery, page: Page) -> bool:
@@ -85,13 +85,13 @@ def _is_near(query: OrderQuery, page: Page) -> bool:
     return is_letter and is_alone and walk <= _WALK_MAX // 2
 
 
-async def _stretches(call: Call, query: OrderQuery, page: Page) -> Stretches:
+async def _page_windows(call: Call, query: OrderQuery, page: Page) -> PageWindows:
     here = call.db, call.book.id, query, page
     if not query.is_detailed:
-        return await stretches.list_days(*here)
+        return await page_windows.list_days(*here)
     if query.is_of_kinds:
-        return await stretches.list_days_in_months(*here)
-    return await stretches.list_months(*here)
+        return await page_windows.list_days_in_months(*here)
+    return await page_windows.list_months(*here)
 
 
 def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
@@ -107,7 +107,7 @@ async def _figures(call: Call, query: OrderQuery, page: Page | None) -> Record:
     if _is_looked_up(query):
         asked = None if page is None or _is_near(query, page) else page
         return _there(await search.find_figures_of_found(*here, asked))
-    if query.is_picky or query.is_searched:
+    if query.filters_by_customer_or_session or query.is_searched:
         return _there(await figures.find_figures_of_few(*here))
     if query.is_detailed and query.is_dated:
         return _there(await figures.find_figures_in_detail_between(*here))

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import new_id
@@ -48,18 +48,18 @@ async def make(call: Call, order_id: UUID) -> ReceiptLink:
     content = rules.snapshot(order, seller)
     newest = await store.find_newest(call.db, call.book.id, order_id)
     if newest is not None and _content(newest["content"]) == content:
-        return ReceiptLink(url(call.house, newest["id"], call.now))
+        return ReceiptLink(url(call.services, newest["id"], call.now))
     receipt_id = new_id()
     number = newest["number"] + 1 if newest else 1
     place = (call.book.id, receipt_id)
     text = encode(content).decode()
     await store.insert_receipt(call.db, place, order_id, number, text, call.now)
-    return ReceiptLink(url(call.house, receipt_id, call.now))
+    return ReceiptLink(url(call.services, receipt_id, call.now))
 
 
-async def find(house: House, db: Db, address: Address, now: datetime) -> Found:
+async def find(services: Services, db: Db, address: Address, now: datetime) -> Found:
     """The receipt at an address that is still good; every other one reads as missing."""
-    is_good = is_ours(house, address.receipt_id, address.until, address.mark)
+    is_good = is_ours(services, address.receipt_id, address.until, address.mark)
     if not (is_good and _UNTIL.fullmatch(address.until)):
         raise Missing
     if int(address.until) <= now.timestamp():

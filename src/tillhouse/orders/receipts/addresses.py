@@ -4,24 +4,24 @@ from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.kit.signed import is_marked, mark
 from tillhouse.orders.receipts.rules import until
 
 PURPOSE = "receipt addresses"
 
 
-def url(house: House, receipt_id: UUID, given_at: datetime) -> str:
+def url(services: Services, receipt_id: UUID, given_at: datetime) -> str:
     """The address of a receipt, good for a week from then."""
     end = str(until(given_at))
-    given = {"until": end, "mark": mark(_key(house), str(receipt_id), end)}
-    return f"{house.settings.public_url}/receipts/{receipt_id}?{urlencode(given)}"
+    given = {"until": end, "mark": mark(_key(services), str(receipt_id), end)}
+    return f"{services.settings.public_url}/receipts/{receipt_id}?{urlencode(given)}"
 
 
-def is_ours(house: House, receipt_id: UUID, end: str, proof: str) -> bool:
+def is_ours(services: Services, receipt_id: UUID, end: str, proof: str) -> bool:
     """Whether an address with this end and this mark was given out."""
-    return is_marked(_key(house), proof, str(receipt_id), end)
+    return is_marked(_key(services), proof, str(receipt_id), end)
 
 
-def _key(house: House) -> bytes:
-    return house.vault.derive(PURPOSE)
+def _key(services: Services) -> bytes:
+    return services.vault.derive(PURPOSE)

@@ -16,7 +16,7 @@ _KEPT_MAX = 128
 _WAITING_MAX = 32
 
 
-class Press:
+class ReceiptFiles:
     """Makes the files of receipts."""
 
     def __init__(self) -> None:

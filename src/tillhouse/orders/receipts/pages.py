@@ -3,12 +3,12 @@
 import re
 from uuid import UUID
 
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.orders.receipts import actions, page
 from tillhouse.orders.receipts.actions import Address
-from tillhouse.orders.receipts.files import Press
+from tillhouse.orders.receipts.files import ReceiptFiles
 from tillhouse.orders.receipts.page import PAPERS
 
 _NAME = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(\.pdf)?")
@@ -26,9 +26,9 @@ class Receipts:
     """Shows receipts as pages and as files."""
 
     def __init__(self) -> None:
-        self._press = Press()
+        self._press = ReceiptFiles()
 
-    async def show(self, house: House, asked: Asked) -> Page:
+    async def show(self, services: Services, asked: Asked) -> Page:
         """The receipt at a marked address, as a page or as a file."""
         name = _NAME.fullmatch(asked.path["receipt_id"])
         if name is None:
@@ -39,8 +39,8 @@ class Receipts:
         )
         paper = PAPERS.get(given.get("paper", ""), "a4")
         try:
-            async with house.pool.reading() as db:
-                found = await actions.find(house, db, address, asked.now)
+            async with services.pool.reading() as db:
+                found = await actions.find(services, db, address, asked.now)
         except Missing:
             raise NoReceipt from None
         if name[2] is None:

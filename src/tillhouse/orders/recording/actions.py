@@ -8,17 +8,17 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import Clockwork, KeyCaller, UserCaller
+from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import Wanted as WantedCustomer
 from tillhouse.http.route import Reply, envelope
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import new_id, short_code
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import Sending
 from tillhouse.labels.actions import tag_ids
-from tillhouse.ledger.rules import Stand, postings
+from tillhouse.ledger.rules import LedgerPosition, postings
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders import payment_rules as payment
 from tillhouse.orders.actor import actor_of
@@ -56,7 +56,7 @@ async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
     """Everything that is wrong with a new order, also of a wrong form."""
     facts = await facts_of(call, new)
     found = rules.new_faults(new, facts, call.now)
-    with suppress(Gap):
+    with suppress(InvalidField):
         found += await promotion.faults(call, new.promotion_id)
     return found
 
@@ -126,7 +126,7 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     if (
         order is not None
         and _is_all(call, facts, entry, kept)
-        and await call.house.lanes.write(
+        and await call.services.batcher.write(
             call.db, insert_orders, place, recording, weight=len(entry.items)
         )
     ):
@@ -145,8 +145,8 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
 def _is_all(call: Call, facts: Facts, entry: Entry, kept: Kept | None) -> bool:
     """Whether one statement can be all that is written, should nothing come between."""
     return (
-        call.db.can_be_whole
-        and (call.once is None or kept is not None)
+        call.db.can_write_once
+        and (call.claim is None or kept is not None)
         and entry.order["promotion_id"] is None
         and not (entry.has_ticket and facts.tells_queued)
     )
@@ -170,10 +170,10 @@ def recorded(order: Order) -> Reply[Order]:
 
 
 def _kept(call: Call, order: Order | None) -> Kept | None:
-    once = call.once
-    if order is None or once is None or once.is_claimed:
+    claim = call.claim
+    if order is None or claim is None or claim.is_claimed:
         return None
-    return Kept(once.surface, once.key, once.fingerprint, envelope(recorded(order)))
+    return Kept(claim.surface, claim.key, claim.fingerprint, envelope(recorded(order)))
 
 
 async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | None:
@@ -196,7 +196,7 @@ class Gone(Missing, message="The order that was recorded with this key has been 
 
 async def _earlier(call: Call, earlier: Earlier) -> Order:
     """What the same request made long ago; another request with its key is a mistake."""
-    if call.once is None or earlier.fingerprint != call.once.fingerprint.hex():
+    if call.claim is None or earlier.fingerprint != call.claim.fingerprint.hex():
         raise KeyReused
     try:
         return await show(call, earlier.id)
@@ -208,7 +208,7 @@ async def facts_of(call: Call, new: NewOrder) -> Facts:
     """What the order rests on."""
     place, wanted = place_of(call, new), wanted_of(call, new)
     weight = 1 + len(wanted.products)
-    found = await call.house.lanes.read(call.db, find_facts, place, wanted, weight=weight)
+    found = await call.services.batcher.read(call.db, find_facts, place, wanted, weight=weight)
     return found.of(wanted)
 
 
@@ -231,14 +231,14 @@ def wanted_of(call: Call, new: NewOrder) -> Wanted:
         bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),
         tags=[tag for tag in map(uuid_of, _given(new, "tags") or []) if tag],
         options=list({option for ids in named for option in ids.options}),
-        key=call.once.key if call.once else None,
+        key=call.claim.key if call.claim else None,
     )
 
 
 def _given(new: NewOrder, name: str) -> Any:
     try:
         return getattr(new, name)
-    except Gap:
+    except InvalidField:
         return None
 
 
@@ -250,7 +250,7 @@ class _Ids(msgspec.Struct):
 
 def _ids(item: NewItem) -> _Ids:
     ids = _Ids()
-    with suppress(Gap):
+    with suppress(InvalidField):
         ids.product = item.product_id
         ids.variant = item.variant_id
         ids.options = [modifier.modifier_option_id for modifier in item.modifiers or ()]
@@ -260,14 +260,14 @@ def _ids(item: NewItem) -> _Ids:
 def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUID | None) -> Entry:
     order_id = new_id()
     items = [_item(order_id, one, place) for place, one in enumerate(sale.lines)]
-    stand = Stand(
+    position = LedgerPosition(
         total=sale.totals.total,
         paid=sale.amount_paid,
         method=new.payment_method or "cash",
         customer_id=customer_id,
         status=sale.status,
     )
-    posted = postings(None, stand, facts.trade.currency)
+    posted = postings(None, position, facts.trade.currency)
     moves = stock.moves(call, sale.needs, items, reserves=sale.status == "scheduled")
     order = {
         **_order(call, new, facts, sale),
@@ -302,7 +302,7 @@ def _origin(call: Call) -> tuple[str, Channel]:
             return "api", "other"
         case UserCaller():
             return "dashboard", "dashboard"
-        case Clockwork():
+        case SystemCaller():
             # The system sells nothing itself: it records what was sold elsewhere.
             return "import", "other"
 
@@ -313,8 +313,8 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
     totals = sale.totals
     return {
         "short_code": short_code(),
-        "idempotency_key": call.once.key if call.once else None,
-        "idempotency_fingerprint": call.once.fingerprint.hex() if call.once else None,
+        "idempotency_key": call.claim.key if call.claim else None,
+        "idempotency_fingerprint": call.claim.fingerprint.hex() if call.claim else None,
         "status": sale.status,
         "summary": sale.summary,
         "subtotal_amount": totals.subtotal,

@@ -65,7 +65,7 @@ MOVED: LiteralString = """
 
 # Of a row `m` of MOVED: whether it was moved, and no threshold was crossed by it (`crossings` of
 # the rules), so that there is nothing to say of it.
-STEADY: LiteralString = """
+NO_THRESHOLD_CROSSED: LiteralString = """
     m.is_moved
         AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold
             OR m.on_hand - m.reserved - m.on_hand_change + m.reserved_change <= m.threshold)

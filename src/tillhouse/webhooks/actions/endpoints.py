@@ -17,7 +17,7 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.network import Address, parse_address
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.catalogue import TEST, TestData
 from tillhouse.webhooks.emit import Source, envelope
@@ -62,7 +62,7 @@ async def create(call: Call, new: NewEndpoint) -> Endpoint:
 async def new_faults(call: Call, new: NewEndpoint) -> list[FieldError]:
     """Everything that speaks against making the endpoint; the address before any statement."""
     found = await url_faults(call, new)
-    with suppress(Gap):
+    with suppress(InvalidField):
         book_id = call.user.books.of(new.environment)
         if await secret_store.find_app(call.db, book_id, new.developer_app_id) is None:
             wrong = "is no app of this business and environment"
@@ -168,13 +168,13 @@ async def url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[Fie
     """What speaks against an address that leads inwards."""
     try:
         url = asked.url
-    except Gap:
+    except InvalidField:
         return []
     if url is UNSET:
         return []
     host = rules.host_of(url)
     answers = [] if rules.literal_of(host) is not None else await _resolve(host)
-    wrong = rules.check_target(host, answers, call.house.settings.webhook_allow_targets)
+    wrong = rules.check_target(host, answers, call.services.settings.webhook_allow_targets)
     return [FieldError("url", wrong)] if wrong else []
 
 

@@ -7,7 +7,7 @@ from asyncpg import Record
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Invalid
@@ -21,22 +21,22 @@ _BATCH = 100
 
 
 async def open_secret(
-    house: House, db: Db, business_id: UUID, place: tuple[UUID, UUID], now: datetime
+    services: Services, db: Db, business_id: UUID, place: tuple[UUID, UUID], now: datetime
 ) -> None:
     """Give an app (book, app) its signing secret; one that it has stays."""
     secret = new_webhook_secret()
-    sealed = await house.vault.seal(db, business_id, place[1], SEAL_KIND, secret)
+    sealed = await services.vault.seal(db, business_id, place[1], SEAL_KIND, secret)
     await store.insert_secret(db, place, secret[:_PREFIX_LENGTH], sealed, now)
 
 
-async def open_missing_secrets(house: House, now: datetime) -> None:
+async def open_missing_secrets(services: Services, now: datetime) -> None:
     """Give a secret to every app that was made before there were webhooks."""
     while True:
-        async with house.pool.transaction() as db:
+        async with services.pool.transaction() as db:
             rows = await store.list_apps_without_secret(db, _BATCH)
             for row in rows:
                 place = (row["book_id"], row["id"])
-                await open_secret(house, db, row["business_id"], place, now)
+                await open_secret(services, db, row["business_id"], place, now)
         if len(rows) < _BATCH:
             return
 
@@ -52,7 +52,7 @@ async def rotate(call: Call, environment: Environment, app_id: UUID | None) -> S
     row = await _lock(call, book_id, app_id)
     place = (book_id, row["developer_app_id"])
     secret = new_webhook_secret()
-    sealed = await call.house.vault.seal(call.db, call.business_id, place[1], SEAL_KIND, secret)
+    sealed = await call.services.vault.seal(call.db, call.business_id, place[1], SEAL_KIND, secret)
     await store.update_secret(call.db, place, secret[:_PREFIX_LENGTH], sealed, call.now)
     await _note(call, "rotated", environment, place[1])
     return SigningSecret(
@@ -67,7 +67,7 @@ async def view(call: Call, environment: Environment, app_id: UUID | None) -> Sig
     """Tell the secret, and note who asked."""
     row = await _lock(call, call.user.books.of(environment), app_id)
     app = row["developer_app_id"]
-    secret = await call.house.vault.open(
+    secret = await call.services.vault.open(
         call.db, call.business_id, app, SEAL_KIND, row["secret_sealed"]
     )
     await _note(call, "viewed", environment, app)

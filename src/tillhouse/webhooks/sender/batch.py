@@ -11,7 +11,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.sender.attempt import Outcome
-from tillhouse.webhooks.store.queue import Done, Standing
+from tillhouse.webhooks.store.queue import Done, EndpointResult
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ def one_each(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
     return list(first.values()), rest
 
 
-def standings(results: Sequence[Result]) -> list[Standing]:
+def endpoint_results(results: Sequence[Result]) -> list[EndpointResult]:
     """What the batch means for each endpoint, in the order in which attempts ended."""
     by_endpoint: dict[tuple[UUID, UUID], list[Result]] = {}
     for result in sorted(results, key=lambda r: r.ended_at):
@@ -119,14 +119,14 @@ def standings(results: Sequence[Result]) -> list[Standing]:
     return [_standing(place, by_endpoint[place]) for place in sorted(by_endpoint)]
 
 
-def _standing(place: tuple[UUID, UUID], results: Sequence[Result]) -> Standing:
+def _standing(place: tuple[UUID, UUID], results: Sequence[Result]) -> EndpointResult:
     failures = 0
     last_delivered_at: datetime | None = None
     for result in results:
         failures = 0 if result.outcome.is_delivered else failures + 1
         if result.outcome.is_delivered:
             last_delivered_at = result.ended_at
-    return Standing(
+    return EndpointResult(
         book_id=place[0],
         endpoint_id=place[1],
         had_success=last_delivered_at is not None,

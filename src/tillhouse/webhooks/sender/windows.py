@@ -39,12 +39,12 @@ class Lane(msgspec.Struct):
         return self.is_unproven or now_s - oldest_s > SLOW_S
 
 
-class Lanes:
+class EndpointWindows:
     """Grows an endpoint's window with each success, halves it with each failure."""
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._lanes: dict[UUID, Lane] = {}
+        self._windows: dict[UUID, Lane] = {}
         self._under_way = 0
         self._tickets = 0
 
@@ -52,7 +52,7 @@ class Lanes:
         """An attempt starts; its ticket."""
         self._tickets += 1
         self._under_way += 1
-        lane = self._lanes.setdefault(endpoint_id, Lane())
+        lane = self._windows.setdefault(endpoint_id, Lane())
         lane.began_s[self._tickets] = now_s
         lane.is_unproven = is_unproven
         lane.is_probed = is_probe
@@ -61,7 +61,7 @@ class Lanes:
     def end(self, endpoint_id: UUID, ticket: int, now_s: float, *, is_success: bool) -> None:
         """An attempt ended."""
         self._under_way -= 1
-        lane = self._lanes[endpoint_id]
+        lane = self._windows[endpoint_id]
         del lane.began_s[ticket]
         lane.window = min(WINDOW_MAX, lane.window + 1) if is_success else max(1, lane.window // 2)
         lane.ended_s = now_s
@@ -72,13 +72,13 @@ class Lanes:
         self._forget(now_s)
         return {
             endpoint_id: (len(lane.began_s), lane.window, lane.is_doubted(now_s))
-            for endpoint_id, lane in self._lanes.items()
+            for endpoint_id, lane in self._windows.items()
         }
 
     def places(self, now_s: float, most: int) -> Places:
         """How many attempts may begin, `most` at once."""
         unproven = probes = 0
-        for lane in self._lanes.values():
+        for lane in self._windows.values():
             if lane.is_doubted(now_s):
                 unproven += len(lane.began_s)
             if lane.is_probed:
@@ -97,8 +97,8 @@ class Lanes:
         """A lane at rest starts afresh: what it could bear a while ago says little."""
         at_rest = [
             endpoint_id
-            for endpoint_id, lane in self._lanes.items()
+            for endpoint_id, lane in self._windows.items()
             if not lane.began_s and now_s - lane.ended_s > REMEMBERED_S
         ]
         for endpoint_id in at_rest:
-            del self._lanes[endpoint_id]
+            del self._windows[endpoint_id]

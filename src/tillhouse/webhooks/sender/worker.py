@@ -17,7 +17,7 @@ import structlog
 from asyncpg import Record
 
 from tillhouse.access import audit
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES, Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
@@ -26,10 +26,10 @@ from tillhouse.settings import SettingError
 from tillhouse.webhooks import rules, signing
 from tillhouse.webhooks.actions.secrets import SEAL_KIND
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, one_each, standings
+from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, endpoint_results, one_each
 from tillhouse.webhooks.sender.guard import session
 from tillhouse.webhooks.sender.pace import Pace
-from tillhouse.webhooks.sender.windows import WINDOW_FIRST, Lanes
+from tillhouse.webhooks.sender.windows import WINDOW_FIRST, EndpointWindows
 from tillhouse.webhooks.store import queue as store
 from tillhouse.webhooks.store.queue import Expired, Places
 
@@ -53,14 +53,16 @@ log = structlog.get_logger()
 class Sender:
     """Sends webhooks in this process until it is stopped."""
 
-    def __init__(self, house: House, *, lease: timedelta = LEASE, places: int = PLACES) -> None:
-        self._house = house
+    def __init__(
+        self, services: Services, *, lease: timedelta = LEASE, places: int = PLACES
+    ) -> None:
+        self._services = services
         # Longer than any attempt: what a killed worker held is claimed anew when it ends.
         self._lease = lease
-        settings = house.settings
+        settings = services.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
-        self._lanes = Lanes(places)
-        self._pace = Pace(house.pool.front)
+        self._windows = EndpointWindows(places)
+        self._pace = Pace(services.pool.front)
         # After which lane the next look goes on: each gets its turn, however many there are.
         self._after = store.FIRST_LANE
         self._results: list[Result] = []
@@ -73,13 +75,13 @@ class Sender:
         self._recording = asyncio.Lock()
 
     @property
-    def house(self) -> House:
+    def services(self) -> Services:
         """The tools that it works with."""
-        return self._house
+        return self._services
 
     def start(self) -> None:
         """Begin."""
-        settings = self._house.settings
+        settings = self._services.settings
         self._session = session(settings.webhook_allow_targets, settings.webhook_ca_file)
         self._loops = [
             asyncio.create_task(self._claim_loop()),
@@ -90,7 +92,7 @@ class Sender:
     async def stop(self) -> None:
         """Claim no more, let what is under way end, record it, and go."""
         self._stopping = True
-        self._house.pool.bell.ring_here()
+        self._services.pool.bell.ring_here()
         claiming, recording, stranded = self._loops
         await _end(stranded)
         # A claim under way ends first: what it leased would wait for its lease to run out.
@@ -110,7 +112,7 @@ class Sender:
         claimed = 0
         while not self._stopping:
             at_s = time.monotonic()
-            places = self._lanes.places(at_s, self._pace.most(at_s))
+            places = self._windows.places(at_s, self._pace.most(at_s))
             if places.free:
                 try:
                     claimed += await self._claim(places)
@@ -121,7 +123,7 @@ class Sender:
             # and none had anything.
             is_round_over = self._after == store.FIRST_LANE
             if not places.free or (is_round_over and not claimed):
-                await self._house.pool.bell.wait(POLL_S)
+                await self._services.pool.bell.wait(POLL_S)
             if is_round_over:
                 claimed = 0
             # Claims so far apart carry more each; nobody notices the wait.
@@ -130,9 +132,9 @@ class Sender:
     async def _claim(self, places: Places) -> int:
         """Claim from the lanes whose turn it is, and begin; how many were claimed."""
         at = now()
-        async with self._house.pool.reading() as db:
+        async with self._services.pool.reading() as db:
             rows, after = await store.claim_batch(
-                db, self._after, at, at + self._lease, self._lanes.known(time.monotonic()),
+                db, self._after, at, at + self._lease, self._windows.known(time.monotonic()),
                 WINDOW_FIRST, places, rules.FAILURES_TO_PROBE,
             )  # fmt: skip
             self._after = after or store.FIRST_LANE
@@ -155,7 +157,7 @@ class Sender:
 
     def _begin(self, claim: Claim) -> int:
         """Take a place; the ticket to give back."""
-        return self._lanes.begin(
+        return self._windows.begin(
             claim.endpoint_id, time.monotonic(), is_unproven=claim.is_unproven,
             is_probe=claim.is_probe,
         )  # fmt: skip
@@ -163,7 +165,7 @@ class Sender:
     async def _end_expired(self, rows: Sequence[Record]) -> None:
         """End what was queued again and whose event was dropped before its turn came."""
         expired = [msgspec.convert(dict(row), Expired) for row in rows]
-        async with self._house.pool.reading() as db:
+        async with self._services.pool.reading() as db:
             await store.end_expired(db, expired, EVENT_EXPIRED, now())
 
     async def _can_sign(self, db: Db, claim: Claim) -> bool:
@@ -171,7 +173,7 @@ class Sender:
         sealed = claim.secret_sealed
         if sealed not in self._secrets:
             try:
-                self._secrets[sealed] = await self._house.vault.open(
+                self._secrets[sealed] = await self._services.vault.open(
                     db, claim.business_id, claim.developer_app_id, SEAL_KIND, sealed
                 )
             except (SealBroken, SettingError, LookupError) as error:
@@ -196,11 +198,11 @@ class Sender:
         self._has_results.set()
 
     def _note(self, claim: Claim, ticket: int, outcome: Outcome) -> None:
-        self._lanes.end(
+        self._windows.end(
             claim.endpoint_id, ticket, time.monotonic(), is_success=outcome.is_delivered
         )
         # The lane has room again, and perhaps more to send.
-        self._house.pool.bell.ring_here()
+        self._services.pool.bell.ring_here()
         if not outcome.is_delivered:
             log.info(
                 "webhook_attempt_failed",
@@ -237,10 +239,10 @@ class Sender:
     async def _write(self, batch: list[Result]) -> None:
         if not batch:
             return
-        async with self._house.pool.transaction() as db:
+        async with self._services.pool.transaction() as db:
             await store.record_batch(db, [done(result, self._retries) for result in batch])
-            disabled = await store.update_standings(
-                db, standings(batch), now(), rules.FAILURES_TO_DISABLE
+            disabled = await store.update_endpoint_results(
+                db, endpoint_results(batch), now(), rules.FAILURES_TO_DISABLE
             )
             for row in disabled:
                 await audit.append(
@@ -257,7 +259,7 @@ class Sender:
                 )
         if any(result.claim.is_probe for result in batch):
             # Its lane may have the next one, or is open again.
-            self._house.pool.bell.ring_here()
+            self._services.pool.bell.ring_here()
 
     async def _stranded_loop(self) -> None:
         """End what is queued for endpoints that were disabled or deleted."""
@@ -266,7 +268,7 @@ class Sender:
             ended = 0
             onward: UUID | None = None
             try:
-                async with self._house.pool.transaction() as db:
+                async with self._services.pool.transaction() as db:
                     ended, onward = await store.end_stranded(
                         db, after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
                     )

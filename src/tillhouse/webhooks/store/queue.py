@@ -188,7 +188,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class EndpointResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a batch of results means for one endpoint."""
 
     book_id: UUID
@@ -318,12 +318,13 @@ async def record_batch(db: Db, batch: Sequence[Done]) -> None:
     )
 
 
-async def update_standings(
-    db: Db, standings: Sequence[Standing], now: datetime, most: int
+async def update_endpoint_results(
+    db: Db, endpoint_results: Sequence[EndpointResult], now: datetime, most: int
 ) -> Sequence[Record]:
     """Count consecutive failures; the endpoints that reached `most` and are now disabled."""
     columns: list[list[Any]] = [
-        [getattr(standing, name) for standing in standings] for name in Standing.__struct_fields__
+        [getattr(result, name) for result in endpoint_results]
+        for name in EndpointResult.__struct_fields__
     ]
     return await db.fetch(
         """

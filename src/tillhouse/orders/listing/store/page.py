@@ -14,7 +14,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.page import Page
-from tillhouse.orders.listing.store.page_windows import Stretches
+from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import (
     BUYERS,
     MATCH,
@@ -112,10 +112,12 @@ async def list_found(
 
 
 async def list_within(
-    db: Db, book_id: UUID, query: OrderQuery, page: Page, stretches: Stretches
+    db: Db, book_id: UUID, query: OrderQuery, page: Page, page_windows: PageWindows
 ) -> Sequence[Record]:
     """One page of which the stretches of time are known that hold it."""
-    fixed = Where(book_id, page.per_page, stretches.skipped, stretches.begins, stretches.ends)
+    fixed = Where(
+        book_id, page.per_page, page_windows.skipped, page_windows.begins, page_windows.ends
+    )
     where = and_dates(and_details(and_kinds(fixed, query), query), query)
     return await db.fetch(
         _PAGE

@@ -34,7 +34,7 @@ from tillhouse.orders.listing.store.query import (
 _DAY = timedelta(days=1)
 
 
-class Stretches(msgspec.Struct, frozen=True):
+class PageWindows(msgspec.Struct, frozen=True):
     """Times, none with its end, that hold a page and `skipped` orders that fit before it."""
 
     begins: list[datetime]
@@ -82,7 +82,7 @@ _DAYS_TOUCHED: LiteralString = (
 )
 
 
-async def list_days(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Stretches:
+async def list_days(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> PageWindows:
     """The days that a page lies on, of what all tallies know."""
     where = and_kinds(Where(book_id, page.offset, page.per_page, *in_days(query)), query)
     fits = where.sql()
@@ -120,10 +120,10 @@ async def list_days(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Str
         *where.args,
     )
     before = rows[0]["before"] if rows else page.offset
-    return Stretches.of(((r["day"], r["day"] + _DAY) for r in rows), page.offset - before)
+    return PageWindows.of(((r["day"], r["day"] + _DAY) for r in rows), page.offset - before)
 
 
-async def list_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Stretches:
+async def list_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> PageWindows:
     """The months that a page lies in, of people, terms or tags."""
     where = Where(book_id, page.offset, page.per_page, *in_months(query))
     where = and_details(and_kinds(where, query), query)
@@ -138,10 +138,10 @@ async def list_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> S
     )
     before = rows[0]["before"] if rows else page.offset
     months = ((r["month"], next_month(r["month"])) for r in rows)
-    return Stretches.of(months, page.offset - before)
+    return PageWindows.of(months, page.offset - before)
 
 
-async def list_days_in_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Stretches:
+async def list_days_in_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> PageWindows:
     """The same by the days of these months on which anybody's orders are of the kinds asked."""
     where = and_kinds(Where(book_id, page.offset, page.per_page, *in_months(query)), query)
     kinds = where.sql()
@@ -159,4 +159,4 @@ async def list_days_in_months(db: Db, book_id: UUID, query: OrderQuery, page: Pa
         *where.args,
     )
     before = rows[0]["before"] if rows else page.offset
-    return Stretches.of(((r["day"], r["day"] + _DAY) for r in rows), page.offset - before)
+    return PageWindows.of(((r["day"], r["day"] + _DAY) for r in rows), page.offset - before)

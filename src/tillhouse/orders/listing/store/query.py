@@ -46,7 +46,7 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
         return self.code is not None
 
     @property
-    def is_picky(self) -> bool:
+    def filters_by_customer_or_session(self) -> bool:
         """Whether something is asked that no tally knows, but for a search."""
         return self.customer_id is not None or self.session_id is not None
 

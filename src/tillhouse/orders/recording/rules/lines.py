@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale, round_money
-from tillhouse.kit.partial import Gap
+from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.recording.facts import Facts, ProductFacts, VariantFacts
 from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem, NewModifier
 from tillhouse.stock.rules import plain
@@ -125,7 +125,7 @@ def line(item: NewItem, facts: Facts) -> Line:
     product = facts.products.get(item.product_id) if item.product_id else None
     if item.product_id and product is None:
         # Of a line whose product isn't there, no price can be told.
-        raise Gap
+        raise InvalidField
     variant = variant_of(item, product) if product else None
     modifiers = [_modifier(item, asked, facts) for asked in item.modifiers or ()]
     extra = sum((modifier.price_delta for modifier in modifiers), ZERO)

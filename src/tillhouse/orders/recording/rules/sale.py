@@ -11,7 +11,7 @@ import msgspec
 
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
-from tillhouse.kit.partial import Gap, faults
+from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.orders.recording.facts import Facts, SessionFacts, VariantFacts
 from tillhouse.orders.recording.rules import lines as line_rules
 from tillhouse.orders.recording.rules import totals as total_rules
@@ -83,7 +83,7 @@ def judge(new: NewOrder, facts: Facts, now: datetime) -> tuple[list[FieldError],
         return found, []
     try:
         lines = [line_rules.line(item, facts) for item in new.items]
-    except Gap:
+    except InvalidField:
         return found, []
     found += faults(lambda: _sum_errors(new, facts, lines), lambda: _discount_errors(new, lines))
     return found, lines
@@ -100,7 +100,7 @@ _ITEM_RULES = (
 def _item_rules(new: NewOrder, facts: Facts) -> list[Callable[[], Iterator[FieldError]]]:
     try:
         items = list(enumerate(new.items))
-    except Gap:
+    except InvalidField:
         # Of a list that isn't one the form has said enough.
         return []
     return [partial(rule, item, place, facts) for place, item in items for rule in _ITEM_RULES]

@@ -208,7 +208,7 @@ AtStore = tuple[UUID, UUID | None, str | None]
 async def find_facts(db: Db, place: AtStore, wants: Sequence[Wanted]) -> Found:
     """Business, store, customers, sessions, products, prices, stock places, options."""
     named = {name: _all(wants, name) for name in _ONE + _MANY}
-    row = await db.ahead(_statement(place, named), *place, *(named[name] for name in _ORDER))
+    row = await db.read_before(_statement(place, named), *place, *(named[name] for name in _ORDER))
     assert row is not None, "every call has a book"  # noqa: S101
     return _found(row)
 

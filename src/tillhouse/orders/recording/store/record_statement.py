@@ -14,14 +14,14 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from tillhouse.db.constraints import is_taken_back
+from tillhouse.db.constraints import is_rolled_back
 from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Postings
 from tillhouse.ledger.store.posting import GIVEN, Rows, rows
 from tillhouse.stock.facts import Moved
-from tillhouse.stock.store.moving import MOVE, MOVED, STEADY
+from tillhouse.stock.store.moving import MOVE, MOVED, NO_THRESHOLD_CROSSED
 from tillhouse.webhooks.emit import mark
 from tillhouse.webhooks.store.events import TELL, Told
 
@@ -177,9 +177,9 @@ async def insert_orders(db: Db, place: InBook, recordings: Sequence[Recording]) 
     """
     bundle = _Bundle(sorted(recordings, key=lambda one: one.key))
     try:
-        row = await db.whole(bundle.statement() + bundle.unless(), *bundle.values(place))
+        row = await db.write_once(bundle.statement() + bundle.unless(), *bundle.values(place))
     except asyncpg.PostgresError as error:
-        if is_taken_back(error):
+        if is_rolled_back(error):
             return False
         raise
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
@@ -250,9 +250,11 @@ class _Bundle:
 
     def unless(self) -> LiteralString:
         """Take all back unless it was had in full, and no stock became something to tell of."""
-        steady: LiteralString = "NOT EXISTS (SELECT FROM moved m WHERE NOT (" + STEADY + "))"
+        steady: LiteralString = (
+            "NOT EXISTS (SELECT FROM moved m WHERE NOT (" + NO_THRESHOLD_CROSSED + "))"
+        )
         return (
-            "SELECT (SELECT count(*) FROM queued) AS queued WHERE take_back_unless("
+            "SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless("
             + self._seated()
             + " AND "
             + (steady if self._moves else "true")

@@ -48,7 +48,7 @@ async def test_the_queue_of_the_last_of_thousands_ends_with_it(
     """Disabled, it keeps nothing queued."""
     made = await crowded.endpoint()
     book = await crowded.book()
-    async with crowded.house.pool.transaction() as db:
+    async with crowded.services.pool.transaction() as db:
         event_id = await crowded.emit_in(db, book)
         await db.execute(
             "UPDATE webhook_queue SET due_at = now() + interval '1 hour' WHERE event_id::text = $1",

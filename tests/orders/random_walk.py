@@ -10,8 +10,8 @@ from tests.api import Response
 from tests.orders import figures
 from tests.orders.asking import Asking, Request, foretell, request
 from tests.orders.basket import No
-from tests.orders.model import Events, Order
-from tests.orders.model import Shop as Model
+from tests.orders.order_model import Events, Order
+from tests.orders.order_model import Shop as Model
 from tests.orders.shop import ORDERS, Body, exact
 from tests.orders.snapshot import proof
 from tests.orders.world import (
@@ -166,7 +166,7 @@ class Walk:
         assert await rows.unheard(HEARD) == []
         assert await rows.keys() == ({key for _, key, _ in self._kept}, self._lasting)
         assert await rows.customers() == model.customers
-        assert await proof(self.world.shop.api.app.house, self.world.shop.book) == []
+        assert await proof(self.world.shop.api.app.services, self.world.shop.book) == []
         await self._check_list()
         await self._check_sessions()
 

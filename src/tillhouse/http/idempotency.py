@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from asyncpg import LockNotAvailableError
 
-from tillhouse.access.call import Once
+from tillhouse.access.call import IdempotencyClaim
 from tillhouse.db.pool import Db, Pool
 from tillhouse.http import store
 from tillhouse.kit.errors import InProgress, Invalid, KeyReused
@@ -47,41 +47,41 @@ def fingerprint(method: str, path: str, body: Any) -> bytes:
     return hashlib.sha256(canonical).digest()
 
 
-async def claim(db: Db, once: Once, now: datetime) -> bytes | None:
+async def claim(db: Db, claim: IdempotencyClaim, now: datetime) -> bytes | None:
     """The kept answer of an earlier request; None when this one is the first, and has the key."""
     try:
         is_first = await store.claim_key(
-            db, once.book_id, once.surface, once.key, once.fingerprint, now
+            db, claim.book_id, claim.surface, claim.key, claim.fingerprint, now
         )
     except LockNotAvailableError:
         raise InProgress from None
     if is_first:
         return None
-    answer = await earlier_answer(db, once)
+    answer = await earlier_answer(db, claim)
     if answer is None:
         # Swept between the two statements: as good as never used, so let the caller repeat.
         raise InProgress
     return answer
 
 
-async def earlier_answer(db: Db, once: Once) -> bytes | None:
+async def earlier_answer(db: Db, claim: IdempotencyClaim) -> bytes | None:
     """What was answered to the same request; another request with its key is a mistake."""
-    row = await store.find_answer(db, once.book_id, once.surface, once.key)
+    row = await store.find_answer(db, claim.book_id, claim.surface, claim.key)
     if row is None or row["answer"] is None:
         return None
-    if row["fingerprint"] != once.fingerprint:
+    if row["fingerprint"] != claim.fingerprint:
         raise KeyReused
     return row["answer"]
 
 
-async def keep(db: Db, once: Once, answer: bytes, now: datetime) -> None:
+async def keep(db: Db, claim: IdempotencyClaim, answer: bytes, now: datetime) -> None:
     """Keep the first answer beside its effect."""
-    if once.is_claimed:
-        await store.update_answer(db, once.book_id, once.surface, once.key, answer)
+    if claim.is_claimed:
+        await store.update_answer(db, claim.book_id, claim.surface, claim.key, answer)
         return
-    used = (once.surface, once.key, once.fingerprint)
+    used = (claim.surface, claim.key, claim.fingerprint)
     try:
-        await store.insert_answer(db, (once.book_id, now), used, answer)
+        await store.insert_answer(db, (claim.book_id, now), used, answer)
     except LockNotAvailableError:
         raise InProgress from None
 

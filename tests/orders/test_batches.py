@@ -7,7 +7,7 @@ from uuid import uuid4
 import asyncpg
 
 from tests.api import Api, Response
-from tests.orders.company import Stall, check_shared, done, statuses, together
+from tests.orders.concurrent_orders import Stall, check_shared, done, statuses, together
 from tests.orders.conftest import Open
 from tests.orders.shop import (
     ORDERS,
@@ -22,13 +22,13 @@ from tests.orders.shop import (
 )
 from tests.orders.snapshot import proof
 from tests.waiting import within
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.db.bell import CHANNEL
 
 MANY = 40
 
 
-async def test_each_leaves_what_it_leaves_alone(open_shop: Open, house: House) -> None:
+async def test_each_leaves_what_it_leaves_alone(open_shop: Open, services: Services) -> None:
     """Forty orders at once: every row, event and answer as of the same ones one by one."""
     # The figures of today are compared: both shops are where no midnight comes between them.
     zone = at_noon()
@@ -56,7 +56,7 @@ async def test_each_leaves_what_it_leaves_alone(open_shop: Open, house: House) -
     assert await crowded.levels() == await calm.levels()
     assert await crowded.balances() == await calm.balances()
     assert await crowded.shop.footprint() == await calm.shop.footprint()
-    assert await proof(house, crowded.shop.book) == []
+    assert await proof(services, crowded.shop.book) == []
     lists = [(await one.shop.api.get(ORDERS, status=200)).json for one in (crowded, calm)]
     assert lists[0]["summary"] == lists[1]["summary"]
     again = await together(crowded.ask(n, f"order-{n}") for n in range(MANY))

@@ -11,12 +11,12 @@ import pytest
 
 from tests.api import Api, Response
 from tests.calls import calling
-from tests.orders.company import check_shared, done, statuses, together
+from tests.orders.concurrent_orders import check_shared, done, statuses, together
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee, line, variant_of
 from tests.orders.snapshot import proof
 from tests.webhooks.shop import until
-from tillhouse.access.process import House
+from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.seating.actions import close_session
 from tillhouse.seating.types import Closing
@@ -114,13 +114,13 @@ async def test_whoever_comes_later_does_not_wait_with_those_who_wait(
 
 
 async def test_a_table_that_is_being_closed_is_charged_by_none_of_a_company(
-    open_shop: Open, house: House
+    open_shop: Open, services: Services
 ) -> None:
     """It is open as the orders come, and closed as they are written: its own are refused alone."""
     shop = await open_shop()
     closing, staying = [(await shop.session())["id"] for _ in range(2)]
     before = await shop.footprint()
-    async with calling(house, shop.business) as call:
+    async with calling(services, shop.business) as call:
         await close_session(call, UUID(closing), Closing())
         seats: list[Body] = [{}, {"table_session_id": staying}, {"table_session_id": closing}]
         calls = [
@@ -137,7 +137,7 @@ async def test_a_table_that_is_being_closed_is_charged_by_none_of_a_company(
     assert (shown["status"], shown["ordersCount"]) == ("closed", 0)
 
 
-async def test_a_client_who_leaves_takes_nobody_along(open_shop: Open, house: House) -> None:
+async def test_a_client_who_leaves_takes_nobody_along(open_shop: Open, services: Services) -> None:
     """At whatever moment some of them go: the others are served, theirs is once or not at all."""
     shop = await open_shop()
     product = await shop.product(stock=2000)
@@ -160,14 +160,14 @@ async def test_a_client_who_leaves_takes_nobody_along(open_shop: Open, house: Ho
         assert {answer.status for answer in again} <= {200, 201}
         assert statuses(again).get(201, 0) <= len(calls[1::3])
     assert reached[True]
-    await _settled(house)
+    await _settled(services)
     assert await shop.stock(variant_of(product)) == (2000 - 24 * 12, 0)
     footprint = await shop.footprint()
     assert {footprint[name] for name in ("orders", "items", "keys", "transfers")} == {24 * 12}
 
 
 async def test_clients_who_leave_while_their_statement_waits(
-    open_shop: Open, house: House, database_url: str
+    open_shop: Open, services: Services, database_url: str
 ) -> None:
     """A company that is held up: whoever stays gets an answer, and every connection comes back."""
     shop = await open_shop()
@@ -180,7 +180,7 @@ async def test_clients_who_leave_while_their_statement_waits(
         await asyncio.wait(calls[::2])
     stayed = await asyncio.gather(*calls[1::2])
     assert statuses(stayed) == {201: COMPANY // 2}
-    await _settled(house)
+    await _settled(services)
     again = await together(shop.ask(line(held), key=f"{n}") for n in range(COMPANY))
     assert {answer.status for answer in again} <= {200, 201}
     assert [one.body for one in again[1::2]] == [one.body for one in stayed]
@@ -189,7 +189,7 @@ async def test_clients_who_leave_while_their_statement_waits(
 
 
 async def test_a_connection_that_is_killed_under_a_company(
-    open_shop: Open, house: House, database_url: str
+    open_shop: Open, services: Services, database_url: str
 ) -> None:
     """Each hears 201 or 503; a 201 is there once, and a 503 once as soon as it is repeated."""
     shop = await open_shop()
@@ -205,11 +205,13 @@ async def test_a_connection_that_is_killed_under_a_company(
     assert {answer.status for answer in answers} <= {201, 503}
     assert 503 in statuses(answers)
     await _check_once(shop, wanted, answers, [held, free])
-    await _settled(house)
-    assert await proof(house, shop.book) == []
+    await _settled(services)
+    assert await proof(services, shop.book) == []
 
 
-async def test_connections_that_are_killed_again_and_again(open_shop: Open, house: House) -> None:
+async def test_connections_that_are_killed_again_and_again(
+    open_shop: Open, services: Services
+) -> None:
     """Whatever each statement had come to: 201 is there once, 503 is there once on repetition."""
     shop = await open_shop()
     products = [await shop.product(stock=999) for _ in range(3)]
@@ -229,12 +231,12 @@ async def test_connections_that_are_killed_again_and_again(open_shop: Open, hous
     assert kills
     assert {answer.status for answer in answers} <= {201, 503}
     await _check_once(shop, wanted, answers, products)
-    await _settled(house)
-    assert await proof(house, shop.book) == []
+    await _settled(services)
+    assert await proof(services, shop.book) == []
 
 
 async def test_two_processes_sell_the_same_goods_to_the_same_keys(
-    open_shop: Open, database_url: str, master_key: str, house: House
+    open_shop: Open, database_url: str, master_key: str, services: Services
 ) -> None:
     """No client hears of a deadlock: each key is one order, and every sum is right."""
     shop = await open_shop()
@@ -268,11 +270,11 @@ async def test_two_processes_sell_the_same_goods_to_the_same_keys(
     assert await shop.total() == 120
     left = [(await shop.stock(variant_of(product)))[0] for product in products]
     assert sum(left) == 4 * 400 - 2 * 120
-    assert await proof(house, shop.book) == []
+    assert await proof(services, shop.book) == []
 
 
 async def test_two_processes_and_the_last_units(
-    open_shop: Open, database_url: str, master_key: str, house: House
+    open_shop: Open, database_url: str, master_key: str, services: Services
 ) -> None:
     """As many are sold as there were, crosswise, among sales of what there is enough of."""
     shop = await open_shop()
@@ -296,14 +298,14 @@ async def test_two_processes_and_the_last_units(
     assert [await shop.stock(variant_of(one)) for one in scarce] == [(0, 0)] * 2
     assert await shop.stock(variant_of(plenty)) == (460, 0)
     assert Counter(await shop.told())["inventory.out_of_stock"] == 2
-    assert await proof(house, shop.book) == []
+    assert await proof(services, shop.book) == []
 
 
-async def _settled(house: House) -> None:
+async def _settled(services: Services) -> None:
     """Until no connection is held any more: none leaked."""
 
     async def look() -> bool:
-        return house.pool.usage()[0] == 0
+        return services.pool.usage()[0] == 0
 
     await until(look)
 

@@ -151,7 +151,7 @@ class Crowd:
         answer = await shop.api.get(f"{ORDERS}?limit=100", status=200)
         orders = exact(answer)
         assert {o["id"] for o in orders} == {*self.world.orders} - self._gone
-        assert await proof(shop.api.app.house, shop.book) == []
+        assert await proof(shop.api.app.services, shop.book) == []
         await self._check_kept()
         await self._check_stock(orders)
         await self._check_crossings()

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from tests.waiting import within
 
-from tillhouse.db.batcher import ITEMS_MAX, WEIGHT_MAX, Lanes
+from tillhouse.db.batcher import ITEMS_MAX, WEIGHT_MAX, StatementBatcher
 from tillhouse.db.pool import ACQUIRE_TIMEOUT_S, FAILURES, Db, Pool
 from tillhouse.kit.errors import Unavailable
 
@@ -15,7 +15,7 @@ from tillhouse.kit.errors import Unavailable
 @pytest.fixture
 async def pool(fresh_database_url: str) -> AsyncIterator[Pool]:
     """A pool on a database with one table."""
-    opened = await Pool.open(fresh_database_url, size=8, hasty=2)
+    opened = await Pool.open(fresh_database_url, size=8, fail_fast=2)
     async with opened.transaction() as db:
         await db.execute("CREATE TABLE notes (text text UNIQUE)")
     yield opened
@@ -29,7 +29,7 @@ class Desk:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.lanes = Lanes(pool)
+        self.batcher = StatementBatcher(pool)
         self.companies: list[list[str]] = []
         # Somebody's statement is on its way.
         self.sent = asyncio.Event()
@@ -38,20 +38,20 @@ class Desk:
         """All of them, or none."""
         self.companies.append(list(items))
         self.sent.set()
-        await db.whole("INSERT INTO notes SELECT unnest($1::text[])", list(items))
+        await db.write_once("INSERT INTO notes SELECT unnest($1::text[])", list(items))
         return True
 
     async def linger(self, db: Db, place: str, items: Sequence[str]) -> bool:
         """Stay in the database for longer than anybody would wait."""
         self.companies.append(list(items))
-        await db.whole("SELECT pg_sleep(15)")
+        await db.write_once("SELECT pg_sleep(15)")
         return True
 
     async def write(self, item: str, *, place: str = "here", weight: int = 1) -> bool:
         """One request's own way to it."""
-        db = self.pool.writer(is_brief=True)
+        db = self.pool.writer(commits_next=True)
         try:
-            return await self.lanes.write(db, self.record, place, item, weight=weight)
+            return await self.batcher.write(db, self.record, place, item, weight=weight)
         finally:
             await db.rollback()
 
@@ -132,12 +132,12 @@ async def test_of_a_company_that_breaks_a_rule_nobody_is_written(desk: Desk) -> 
 
 async def test_a_handle_goes_on_only_when_it_was_not_written(pool: Pool, desk: Desk) -> None:
     """What was written by the lane is lasting, so that nothing may follow."""
-    db = pool.writer(is_brief=True)
-    assert await desk.lanes.write(db, desk.record, "here", "one")
+    db = pool.writer(commits_next=True)
+    assert await desk.batcher.write(db, desk.record, "here", "one")
     with pytest.raises(RuntimeError, match="nothing may follow"):
         await db.execute("SELECT 1")
-    both = [pool.writer(is_brief=True) for _ in range(2)]
-    await asyncio.gather(*(desk.lanes.write(one, desk.record, "here", "one") for one in both))
+    both = [pool.writer(commits_next=True) for _ in range(2)]
+    await asyncio.gather(*(desk.batcher.write(one, desk.record, "here", "one") for one in both))
     for number, one in enumerate(both):
         await one.execute("INSERT INTO notes VALUES ($1)", f"again {number}")
         await one.commit()
@@ -146,10 +146,10 @@ async def test_a_handle_goes_on_only_when_it_was_not_written(pool: Pool, desk: D
 
 async def test_no_transaction_waits_in_a_lane(pool: Pool, desk: Desk) -> None:
     """What it has written would not be part of it."""
-    db = pool.writer(is_brief=True)
+    db = pool.writer(commits_next=True)
     await db.execute("INSERT INTO notes VALUES ('one')")
     with pytest.raises(RuntimeError, match="has begun"):
-        await desk.lanes.write(db, desk.record, "here", "two")
+        await desk.batcher.write(db, desk.record, "here", "two")
     await db.rollback()
     assert await desk.notes() == set()
 
@@ -174,9 +174,9 @@ async def test_an_end_of_the_connection_is_told_to_all(pool: Pool, desk: Desk) -
     async with pool.reading() as db:
         own = await db.fetchval("SELECT pg_backend_pid()")
         await desk.write("zero")
-        writers = [pool.writer(is_brief=True) for _ in range(2)]
+        writers = [pool.writer(commits_next=True) for _ in range(2)]
         tasks = [
-            asyncio.create_task(desk.lanes.write(one, desk.linger, "here", "one"))
+            asyncio.create_task(desk.batcher.write(one, desk.linger, "here", "one"))
             for one in writers
         ]
         while not await db.fetchval(
@@ -195,7 +195,7 @@ async def test_an_end_of_the_connection_is_told_to_all(pool: Pool, desk: Desk) -
 
 async def test_without_a_connection_nobody_waits_in_turn(desk: Desk) -> None:
     """Who would be next has waited as long, and is told the same."""
-    holders = [desk.pool.writer(is_hasty=True) for _ in range(2)]
+    holders = [desk.pool.writer(fails_fast=True) for _ in range(2)]
     for holder in holders:
         await holder.execute("SELECT 1")
     started = asyncio.get_running_loop().time()
@@ -219,21 +219,21 @@ async def test_what_can_not_be_stored_is_told_to_its_owner_alone(desk: Desk) -> 
 async def test_lanes_are_forgotten_when_nobody_is_there(desk: Desk) -> None:
     """A process that serves many places keeps none of them."""
     await asyncio.gather(*(desk.write(str(place), place=str(place)) for place in range(30)))
-    assert len(desk.lanes) == 0
+    assert len(desk.batcher) == 0
 
 
 async def sums(db: Db, place: int, items: Sequence[int]) -> int:
     """Work that reads: the sum of all that are in company, and of the place."""
-    row = await db.ahead("SELECT sum(n) AS sum FROM unnest($1::int[]) AS n", list(items))
+    row = await db.read_before("SELECT sum(n) AS sum FROM unnest($1::int[]) AS n", list(items))
     assert row is not None
     return row["sum"] + place
 
 
 async def test_what_is_read_together_is_told_to_each(pool: Pool) -> None:
     """Once for all, and the handles of the requests hold nothing for it."""
-    lanes, handles = Lanes(pool), [pool.writer(is_brief=True) for _ in range(3)]
+    batcher, handles = StatementBatcher(pool), [pool.writer(commits_next=True) for _ in range(3)]
     before = pool.statements
-    reads = [lanes.read(db, sums, 100, item) for item, db in enumerate(handles)]
+    reads = [batcher.read(db, sums, 100, item) for item, db in enumerate(handles)]
     assert await asyncio.gather(*reads) == [103] * 3
     assert pool.statements - before == 1
     assert pool.usage()[0] == 0
@@ -243,15 +243,15 @@ async def test_who_has_begun_to_write_reads_in_the_transaction(pool: Pool) -> No
     """So that it reads what it wrote, and holds what it locked."""
 
     async def counts(db: Db, place: str, items: Sequence[str]) -> int:
-        row = await db.ahead("SELECT count(*) AS notes FROM notes")
+        row = await db.read_before("SELECT count(*) AS notes FROM notes")
         assert row is not None
         return row["notes"]
 
-    db, lanes = pool.writer(is_brief=True), Lanes(pool)
+    db, batcher = pool.writer(commits_next=True), StatementBatcher(pool)
     await db.execute("INSERT INTO notes VALUES ('one')")
-    assert await lanes.read(db, counts, "here", "") == 1
+    assert await batcher.read(db, counts, "here", "") == 1
     await db.rollback()
-    assert await lanes.read(db, counts, "here", "") == 0
+    assert await batcher.read(db, counts, "here", "") == 0
     await db.rollback()
 
 
@@ -259,15 +259,15 @@ async def test_what_can_not_be_read_at_once_is_read_alone(pool: Pool) -> None:
     """A table that is being altered is waited for by each request itself."""
 
     async def names(db: Db, place: str, items: Sequence[str]) -> list[str]:
-        row = await db.ahead("SELECT array_agg(text) AS texts FROM notes")
+        row = await db.read_before("SELECT array_agg(text) AS texts FROM notes")
         assert row is not None
         return row["texts"]
 
     altering = pool.writer()
     await altering.execute("LOCK TABLE notes")
     await altering.execute("INSERT INTO notes VALUES ('one')")
-    db = pool.writer(is_brief=True)
-    reading = asyncio.create_task(Lanes(pool).read(db, names, "here", ""))
+    db = pool.writer(commits_next=True)
+    reading = asyncio.create_task(StatementBatcher(pool).read(db, names, "here", ""))
     async with within(10), pool.reading() as other:
         while not await other.fetchval(
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
