@@ -120,10 +120,10 @@ class Ceiling:
         try:
             for method, sql, fills in template.statements:
                 args = [fill(values) for fill in fills]
-                if method == "whole":
+                if method == "write_once":
                     await self._lanes.write(db, _write, sql, args)
                 else:
-                    assert method == "ahead", method
+                    assert method == "read_before", method
                     await self._lanes.read(db, _read, sql, args)
             await db.commit()
         finally:

@@ -40,11 +40,11 @@ class _Overheard(Db):
         return await super().fetchval(sql, *args)
 
     async def read_before(self, sql: Any, *args: object) -> Any:
-        self._notes.append(Statement("ahead", sql, args))
+        self._notes.append(Statement("read_before", sql, args))
         return await super().read_before(sql, *args)
 
     async def write_once(self, sql: Any, *args: object) -> Any:
-        self._notes.append(Statement("whole", sql, args))
+        self._notes.append(Statement("write_once", sql, args))
         return await super().write_once(sql, *args)
 
     async def execute(self, sql: Any, *args: object) -> str:

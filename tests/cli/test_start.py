@@ -56,7 +56,7 @@ def test_a_command_that_serves_nobody_loads_no_server(name: str) -> None:
     found = imported_by(name, "--help")
     assert packages(found) & OF_SERVERS == set()
     assert "tillhouse.app" not in found
-    assert "tillhouse.cli.ground" in found
+    assert "tillhouse.cli.installation" in found
 
 
 @pytest.mark.parametrize("name", TABLE)

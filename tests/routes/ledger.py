@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.ledger.shop import Shop, stand
+from tests.ledger.shop import Shop, position
 from tests.make import Business
 
 
@@ -11,7 +11,7 @@ async def _make_debt(business: Business, environment: str) -> str:
     services = business.anybody.app.services
     async with services.pool.reading() as db:
         shop = await Shop.of(business, services, db, environment)
-        order = await shop.sell(stand(1000, 400, await shop.customer()))
+        order = await shop.sell(position(1000, 400, await shop.customer()))
         return str((await shop.rows_of(order))["debts"][0]["id"])
 
 

@@ -32,7 +32,7 @@ WRITES = [r for r in ROUTES if r.method != "GET"]
 WITH_NAMES = [r for r in ROUTES if "{" in r.path]
 WITH_IDS = [r for r in WITH_NAMES if "_id}" in r.path]
 WITH_A_QUERY = [r for r in ROUTES if Endpoint(r).query_type.__struct_fields__]
-ONCE = [r for r in ROUTES if r.once]
+ONCE = [r for r in ROUTES if r.idempotent]
 
 
 def every(routes: Iterable[Route]) -> pytest.MarkDecorator:

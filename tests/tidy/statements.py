@@ -19,7 +19,7 @@ from tests.tidy.test_imports import is_store
 from tests.tidy.tree import Function, Source, functions, python
 from tillhouse.db.pool import Db
 
-_ASKS = ("fetch", "fetchrow", "fetchval", "execute", "ahead", "whole")
+_ASKS = ("fetch", "fetchrow", "fetchval", "execute", "read_before", "write_once")
 
 
 class Statement(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ SCANS = {
     "accounts.store.list_businesses": "a command lists every business",
     "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
-    "webhooks.store.queue.update_standings": "planned anew for each batch",
+    "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",
     "webhooks.store.queue.claim_batch": "planned anew for each batch",
     "webhooks.store.queue.end_stranded": "planned anew each time",
     "webhooks.store.secrets.list_apps_without_secret": "a start looks once for what is missing",

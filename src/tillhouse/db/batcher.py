@@ -178,7 +178,7 @@ class _Queue(Generic[K, T, R]):
         return result
 
     def _next_batch(self) -> list[_Waiting[T, R]]:
-        """The items to send next: in the order in which they came, as many as one statement takes."""
+        """The items to send next, in the order in which they came."""
         batch: list[_Waiting[T, R]] = []
         weight = 0
         while self._waiting and len(batch) < ITEMS_MAX:
