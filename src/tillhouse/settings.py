@@ -43,8 +43,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_retention_days: int = 90
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
     pool_size: int = 16
-    # What a password costs to hash, and to guess; no environment makes it cheaper. OWASP's floor
-    # for argon2id with one lane.
+    # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
+    # OWASP's floor for argon2id with one thread.
     password_memory_kib: int = 19 * 1024
     password_passes: int = 2
 

@@ -1,1 +1,1 @@
-"""Who calls, for which business, and what they may do."""
+"""Authentication and authorisation: callers, keys, sessions, scopes, roles."""

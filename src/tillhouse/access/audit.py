@@ -14,7 +14,7 @@ from tillhouse.kit.ids import new_id
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who did it, and from where."""
+    """The person or program that did it, and its address."""
 
     name: str
     ip: str

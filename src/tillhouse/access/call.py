@@ -1,4 +1,4 @@
-"""What arrives with every request: the whole of what a handler may know about its caller."""
+"""The call: all that a handler may know about a request and its caller."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Who may call: values without any I/O, for rules to judge."""
+"""Callers as values, without any I/O, for rules to judge."""
 
 from datetime import datetime
 from typing import Any
@@ -69,7 +69,7 @@ class SystemCaller(msgspec.Struct, frozen=True):
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """What the rate limit says to one request."""
+    """The verdict of the rate limit on one request."""
 
     limit: int
     window_s: int

@@ -57,7 +57,7 @@ class Gate:
                 try:
                     await self._answer(db, batch)
                 finally:
-                    # Whatever became of the statement: nobody may wait for ever.
+                    # However the statement ended, no request may wait for ever.
                     _refuse(batch)
         finally:
             self._draining = None

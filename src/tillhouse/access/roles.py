@@ -1,4 +1,4 @@
-"""What each role may do: permissions in the dashboard, scopes on the public routes."""
+"""Roles: their permissions in the dashboard and their scopes on the public routes."""
 
 from typing import Literal
 

@@ -167,7 +167,7 @@ async def switch(call: Call, choice: BusinessChoice) -> AccessToken:
 
 
 async def me(call: Call) -> Me:
-    """Who is logged in, and where."""
+    """The person who is logged in, and the business."""
     user = call.user
     return Me(
         user.user_id,

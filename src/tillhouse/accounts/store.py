@@ -213,5 +213,5 @@ async def lock_business(db: Db, business_id: UUID) -> bool:
 
 
 async def find_user_id(db: Db, email: str) -> UUID | None:
-    """Who has this address."""
+    """The user with this address."""
     return await db.fetchval("SELECT id FROM users WHERE email = $1", email)

@@ -1,4 +1,4 @@
-"""What the account routes take and answer."""
+"""Requests and answers of the account routes."""
 
 from typing import Literal
 from uuid import UUID
@@ -33,7 +33,7 @@ class NewAccount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Credentials(msgspec.Struct, forbid_unknown_fields=True):
-    """What a person logs in with."""
+    """The credentials of a person."""
 
     email: Email
     password: GivenPassword
@@ -58,7 +58,7 @@ class BusinessChoice(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Tokens(msgspec.Struct, frozen=True, rename="camel"):
-    """What a session is used with."""
+    """The tokens of a session."""
 
     access_token: str
     refresh_token: str
@@ -90,7 +90,7 @@ class Ended(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Subscription(msgspec.Struct, frozen=True, rename="camel"):
-    """What the business has subscribed to."""
+    """The subscription of the business."""
 
     status: Literal["trial", "active", "past_due", "cancelled"]
     trial_ends_at: Timestamp | None
@@ -111,7 +111,7 @@ class Membership(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
-    """Who is logged in, and where."""
+    """The person who is logged in, and the business."""
 
     user_id: UUID
     name: str

@@ -208,7 +208,7 @@ def _batches(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
 
 
 def _tell(done: _Run, result: dict[str, object], *, as_json: bool, skip_wrong: bool) -> None:
-    """What came of it, or the refusal."""
+    """The result, or the refusal."""
     counts = done.counts
     result |= msgspec.structs.asdict(counts)
     path, columns = done.file.path, done.file.columns

@@ -33,7 +33,7 @@ Steps = Callable[[int], None]
 
 
 class RowError(msgspec.Struct, frozen=True):
-    """What is wrong with one cell; without a column, with the line."""
+    """The faults of one cell; without a column, with the line."""
 
     line: int
     column: str | None

@@ -31,7 +31,7 @@ async def create(call: Call, new: NewCustomer) -> Customer:
 
 
 async def new_faults(call: Call, new: NewCustomer) -> list[FieldError]:
-    """What speaks against making the customer."""
+    """The faults of making the customer."""
     return rules.number_faults(new, await store.find_country(call.db, call.book.id))
 
 
@@ -76,7 +76,7 @@ async def change(call: Call, customer_id: UUID, patch: CustomerPatch) -> Custome
 
 
 async def patch_faults(call: Call, customer_id: UUID, patch: CustomerPatch) -> list[FieldError]:
-    """What speaks against the change."""
+    """The faults of the change."""
     await show(call, customer_id)
     return rules.number_faults(patch, await store.find_country(call.db, call.book.id))
 
@@ -109,7 +109,7 @@ async def find_or_create(call: Call, wanted: Wanted) -> tuple[UUID, bool]:
 
 
 async def wanted_faults(call: Call, wanted: Wanted) -> list[FieldError]:
-    """What speaks against looking for somebody: a number or an address that is none."""
+    """The faults of looking for somebody: a number or an address that is none."""
     return rules.wanted_faults(wanted, await _country_for(call, wanted))
 
 

@@ -34,14 +34,14 @@ class CustomerRow(msgspec.Struct, kw_only=True):
 
 
 class RowFault(msgspec.Struct, frozen=True):
-    """What is wrong with a row, by its place among the rows."""
+    """The faults of a row, by its place among the rows."""
 
     place: int
     error: FieldError
 
 
 class Imported(msgspec.Struct, rename="camel", kw_only=True):
-    """What came of it: customers, or what is wrong with the rows."""
+    """The result: customers, or what is wrong with the rows."""
 
     created: int = 0
     updated: int = 0
@@ -50,7 +50,7 @@ class Imported(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class _Known:
-    """Who is there already, by number, by address, and by name."""
+    """The customers that exist already, by number, by address, and by name."""
 
     def __init__(self) -> None:
         self.by_number: dict[str | None, Customer] = {}
@@ -99,7 +99,7 @@ async def import_customers(
 def _contacts(
     rows: Sequence[CustomerRow], country: str
 ) -> tuple[dict[int, Contact], list[RowFault]]:
-    """What is to be kept of each row, by its place, and what is wrong with the others."""
+    """The fields to store of each row, by its index, and the faults of the others."""
     contacts: dict[int, Contact] = {}
     faults: list[RowFault] = []
     seen: set[tuple[str, str]] = set()
@@ -162,7 +162,7 @@ async def _look(db: Db, book_id: UUID, contacts: Sequence[Contact]) -> _Known:
             known.by_address[customer.email] = customer
         names = [one.name for one in batch if _is_bare(one)]
         known.names |= {name.lower() for name in await store.list_named(db, book_id, names)}
-    # Who has no number isn't whom a row without one means.
+    # A row without a number matches nobody by number.
     known.by_number.pop(None, None)
     known.by_address.pop(None, None)
     return known

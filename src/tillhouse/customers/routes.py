@@ -22,7 +22,7 @@ async def create_customer(call: Call, body: NewCustomer) -> Reply[Customer]:
 
 
 async def new_customer_faults(call: Call, body: NewCustomer) -> list[FieldError]:
-    """What speaks against the customer."""
+    """The faults of the customer."""
     return await actions.new_faults(call, body)
 
 
@@ -37,7 +37,7 @@ async def change_customer(call: Call, customer_id: UUID, body: CustomerPatch) ->
 
 
 async def customer_faults(call: Call, customer_id: UUID, body: CustomerPatch) -> list[FieldError]:
-    """What speaks against the change of a customer."""
+    """The faults of a change of a customer."""
     return await actions.patch_faults(call, customer_id, body)
 
 

@@ -1,4 +1,4 @@
-"""Who a customer is, and what can be said against a new or changed one: pure decisions."""
+"""Rules of customers: their stored form and the faults of a new or changed one. Pure decisions."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ class TwoPeople(
 
 
 class Contact(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a customer, each part in its one spelling."""
+    """The stored fields of a customer, each part in its one spelling."""
 
     name: str
     email: str | None = None
@@ -45,7 +45,7 @@ _ON_WIRE = {field.name: field.encode_name for field in msgspec.structs.fields(Cu
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What a search asks for: words of a name, a phone number, or an e-mail address."""
+    """A search: words of a name, a phone number, or an e-mail address."""
 
     words: str | None = None
     phone_number: str | None = None
@@ -53,7 +53,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 def number_faults(asked: NewCustomer | CustomerPatch, country: str) -> list[FieldError]:
-    """What is wrong with the numbers of a customer."""
+    """The faults of the numbers of a customer."""
 
     def rule(name: str) -> Callable[[], Iterator[FieldError]]:
         return lambda: _number_errors(getattr(asked, name), name, country)
@@ -104,7 +104,7 @@ def _noted(notes: str | None) -> str | None:
 
 
 def contact_of(customer: Customer) -> Contact:
-    """What is kept of somebody."""
+    """The stored fields of somebody."""
     return Contact(**{name: getattr(customer, name) for name in Contact.__struct_fields__})
 
 
@@ -168,7 +168,7 @@ def wanted_contact(wanted: Wanted, country: str) -> Contact:
 
 
 def wanted_faults(wanted: Wanted, country: str) -> list[FieldError]:
-    """What is wrong with somebody who is wanted."""
+    """The faults of somebody who is wanted."""
     found: list[FieldError] = []
     if wanted.phone_number:
         field = wanted.at + "phone_number"
@@ -195,7 +195,7 @@ def number_or_nobody(number: str, country: str) -> str:
 
 
 def asked(search: str, country: str) -> Asked:
-    """What a search asks for, by how it is written."""
+    """The search that a text stands for, by how it is written."""
     if "@" in search:
         try:
             return Asked(email=email_address(search))

@@ -263,7 +263,7 @@ async def lock_customer(db: Db, book_id: UUID, customer_id: UUID) -> Customer | 
 async def update_customer(
     db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
 ) -> None:
-    """What is kept of a customer."""
+    """The stored fields of a customer."""
     await db.execute(
         """
         UPDATE customers SET name = $3, email = $4, phone_number = $5, whatsapp_number = $6,
@@ -320,7 +320,7 @@ async def find_matching(db: Db, book_id: UUID, matching: Matching, page: Page) -
     where = (
         Where(book_id)
         .and_("customer_words(c.book_id, c.name) @@ customer_query($1, $)", matching.words)
-        # What is left of a query of mere signs is the book, which everybody matches.
+        # A query of mere punctuation leaves only the book, which every customer matches.
         .and_("numnode(customer_query($1, $)) > 1", matching.words)
         .and_("lower(c.email) = $", matching.email)
         .and_("c.phone_number = $", matching.phone_number)

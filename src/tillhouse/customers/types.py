@@ -1,4 +1,4 @@
-"""What the customer routes take and answer."""
+"""Requests and answers of the customer routes."""
 
 from typing import Annotated, ClassVar
 from uuid import UUID
@@ -21,7 +21,7 @@ Filter = Annotated[str, Meta(max_length=254)]
 
 
 class PersonName(Value):
-    """What a customer is called: people have names of one letter, too."""
+    """The name of a customer: people have names of one letter, too."""
 
     SCHEMA: ClassVar[Schema] = {
         "minLength": 1,
@@ -55,7 +55,7 @@ class NewCustomer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class CustomerPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a customer; what is absent stays, null clears."""
+    """A change of a customer; absent fields stay, null clears."""
 
     name: PersonName | UnsetType = UNSET
     email: Email | UnsetType | None = UNSET

@@ -43,7 +43,7 @@ CONFLICTS: dict[str, str] = {
 # What two random draws can break together: nobody's mistake, so the transaction runs again.
 CHANCES = frozenset({"orders_short_code_key", "transactions_reference_key"})
 
-# What the function `rollback_unless` ends a statement with.
+# The SQLSTATE with which the function `rollback_unless` ends a statement.
 _ROLLED_BACK = "TH001"
 
 

@@ -24,7 +24,7 @@ SESSION_SETTINGS = {
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "30s",
 }
-# What a statement may raise when the server is away, leaving or coming back. With the internal
+# Errors that a statement raises when the server is away, leaving or coming back. With the internal
 # error asyncpg refuses a connection on which the server has said farewell between two statements.
 FAILURES = (
     asyncpg.PostgresError,
@@ -67,9 +67,9 @@ class _Connection(asyncpg.Connection):
 class Db:
     """Statements on one connection: autocommitted, or in one transaction when `write`.
 
-    Where nothing but the commit follows what the holder's caller does (`is_brief`), a write may be
-    one statement that needs no transaction around it: `ahead` reads what it rests on, `whole`
-    writes. That saves two round trips, and nobody waits at its locks while they are under way.
+    Where the commit follows at once (`commits_next`), a write may be one statement without a
+    transaction around it: `read_before` reads the facts that it rests on, `write_once` writes. That
+    saves two round trips, and no other request waits at its locks meanwhile.
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
-"""What the planner knows, kept in step with a house that grows.
+"""The planner's statistics, kept in step with tables that grow.
 
-See `analyze_what_grew` in the migrations. A process that asks the database much looks every second,
-one that doesn't never: whoever makes tables grow is the one who notices.
+See `analyze_what_grew` in the migrations. A busy process looks every second, an idle one never:
+the process that makes tables grow is the one that notices.
 """
 
 import asyncio

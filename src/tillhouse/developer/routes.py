@@ -56,7 +56,7 @@ async def create_key(call: Call, body: NewKey) -> Reply[KeyWithSecret]:
 
 
 async def new_key_faults(call: Call, body: NewKey) -> list[FieldError]:
-    """What speaks against the key."""
+    """The faults of the key."""
     return await keys.new_faults(call, body)
 
 
@@ -71,7 +71,7 @@ async def change_key(call: Call, key_id: UUID, body: KeyPatch) -> Reply[Key]:
 
 
 async def key_faults(call: Call, key_id: UUID, body: KeyPatch) -> list[FieldError]:
-    """What speaks against the change of a key."""
+    """The faults of a change of a key."""
     return await keys.patch_faults(call, key_id, body)
 
 

@@ -1,4 +1,4 @@
-"""What a key may be: pure decisions."""
+"""Rules of API keys: pure decisions."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -19,14 +19,14 @@ APPS_MAX = 100
 
 
 class Business(msgspec.Struct, frozen=True):
-    """What the rules need to know of the business."""
+    """Facts about the business that the rules need."""
 
     currency: str
     time_zone: str
 
 
 class KeyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a key is to be, as a whole."""
+    """A key as it is to be stored."""
 
     name: str
     environment: Environment

@@ -1,4 +1,4 @@
-"""What the portal's routes take and answer."""
+"""Requests and answers of the portal's routes."""
 
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
@@ -97,7 +97,7 @@ class NewKey(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class KeyPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a key; what is absent stays."""
+    """A change of a key; absent fields stay."""
 
     name: Name | UnsetType = UNSET
     scopes: ScopeNames | UnsetType = UNSET

@@ -22,7 +22,7 @@ _DEFS = "#/$defs/{name}"
 
 
 class ErrorDetail(msgspec.Struct):
-    """What is wrong with one field."""
+    """The faults of one field."""
 
     field: str
     message: str

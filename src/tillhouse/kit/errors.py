@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class FieldError(msgspec.Struct, frozen=True):
-    """What is wrong with one field of a request."""
+    """One wrong field of a request."""
 
     field: str
     message: str

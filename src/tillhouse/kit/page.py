@@ -39,7 +39,7 @@ class Paged(msgspec.Struct):
 
 
 class Meta(msgspec.Struct, frozen=True, rename="camel"):
-    """What a list tells about itself beside its rows."""
+    """The description of a page beside its rows."""
 
     total: int
     page: int

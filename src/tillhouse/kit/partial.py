@@ -17,7 +17,7 @@ class InvalidField(Exception):
 
 
 class PartialBody:
-    """What is right of a struct; reading any other of its fields raises `Gap`."""
+    """The valid fields of a struct; reading any other one raises `InvalidField`."""
 
     def __init__(self, right: dict[str, Any]) -> None:
         self._right = right

@@ -40,7 +40,7 @@ class KeyText(NamedTuple):
 
 
 class ParsedKey(NamedTuple):
-    """What a well-formed secret says about itself; whether it exists, only the database knows."""
+    """The parts of a well-formed secret; whether it exists, only the database knows."""
 
     environment: Environment
     public: str

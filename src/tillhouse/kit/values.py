@@ -109,7 +109,7 @@ class Name(Value):
 
 
 class Search(Value):
-    """What somebody looks for, spelt as names are kept; a blank one in a query is none at all."""
+    """A search, spelt as names are kept; a blank one in a query counts as absent."""
 
     LENGTH_MAX: ClassVar[int] = 120
     SCHEMA: ClassVar[Schema] = {"maxLength": 120, "examples": ["Ada"]}

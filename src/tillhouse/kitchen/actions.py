@@ -196,7 +196,7 @@ async def show_ticket(call: Call, ticket_id: UUID) -> TicketShown:
 
 
 async def list_stage_messages(call: Call) -> list[StageMessage]:
-    """What customers are told at each stage, suggestions where nobody has written a text."""
+    """The message of each stage, a suggestion where there is no text."""
     written = {m.stage: m for m in await store.list_stage_messages(call.db, call.book.id)}
     return [written.get(stage) or _suggested(stage) for stage in STAGES]
 

@@ -33,7 +33,7 @@ async def set_stage_messages(call: Call, body: StageMessages) -> Reply[list[Stag
 
 
 async def message_faults(call: Call, body: StageMessages) -> list[FieldError]:
-    """What speaks against the texts."""
+    """The faults of the texts."""
     _ = call
     return _faults(body)
 

@@ -19,14 +19,14 @@ from tillhouse.kitchen.types import (
 PLACEHOLDERS = ("customer", "code", "table")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
-# What is shown for a stage that nobody has written a text for; nothing of it is sent.
+# The suggestion shown for a stage without a text; it is never sent.
 SUGGESTED: dict[Stage, str] = {
     "queued": "Hi {customer}, we have your order {code}.",
     "preparing": "Your order {code} is being prepared.",
     "ready": "Hi {customer}, your order {code} is ready.",
     "served": "Thank you, {customer}. Enjoy your meal!",
 }
-# What stands for a name that nobody gave.
+# The text in place of a missing name.
 _NOBODY = "there"
 
 
@@ -41,7 +41,7 @@ class TicketClosed(
 
 
 class Telling(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides whether a customer is told of a stage."""
+    """Facts that decide whether a customer is messaged about a stage."""
 
     is_changed: bool
     is_enabled: bool
@@ -72,7 +72,7 @@ def reason_against(telling: Telling) -> Reason | None:
 
 
 def purpose(ticket: Ticket, stage: Stage) -> str:
-    """What a message is sent for: one per ticket and stage."""
+    """The purpose of a message: one per ticket and stage."""
     return f"{ticket.id}:{stage}"
 
 

@@ -116,7 +116,7 @@ async def find_ticket(db: Db, book_id: UUID, order_id: UUID, station: str) -> Re
 async def find_telling(
     db: Db, book_id: UUID, stage: Stage, purpose: str, phone: str | None
 ) -> Record | None:
-    """What decides whether a customer is told of a stage: the text, the number, what was told."""
+    """Facts that decide whether a customer is messaged: the text, the number, earlier messages."""
     return await db.fetchrow(
         """
         SELECT coalesce(s.is_sent, false) AS is_enabled, coalesce(s.text, '') AS text,
@@ -181,7 +181,7 @@ def _narrowed(where: Where, wanted: TicketFilter) -> Where:
 async def list_open(
     db: Db, book_id: UUID, now: datetime, wanted: TicketFilter, page: Page
 ) -> list[TicketShown]:
-    """What the kitchen has to do, the oldest first."""
+    """The open tickets, the oldest first."""
     where = _narrowed(Where(book_id, now), wanted)
     rows = await db.fetch(
         _TICKET
@@ -239,7 +239,7 @@ async def show_ticket(db: Db, book_id: UUID, now: datetime, ticket_id: UUID) -> 
 
 
 async def list_stage_messages(db: Db, book_id: UUID) -> list[StageMessage]:
-    """What is told at the stages that somebody has written a text for."""
+    """The texts of the stages that have one."""
     rows = await db.fetch(
         """
         SELECT stage, is_sent, text, template_name, template_language,
@@ -259,7 +259,7 @@ def _message(row: Record) -> StageMessage:
 
 
 class StageRow(msgspec.Struct, frozen=True):
-    """What is told at one stage, as it is written."""
+    """The text of one stage, as it is written."""
 
     stage: str
     is_sent: bool

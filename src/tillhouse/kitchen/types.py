@@ -1,4 +1,4 @@
-"""What the kitchen takes, knows and answers."""
+"""Requests, facts and answers of the kitchen."""
 
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
@@ -35,7 +35,7 @@ Reason = Literal[
 
 
 class SaleFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kitchen has to know of an order; who calls gives it."""
+    """Facts about an order that the kitchen needs; the caller gives them."""
 
     order_id: UUID
     short_code: str
@@ -58,7 +58,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """What came of moving a ticket; one that stood there already is not changed."""
+    """The result of moving a ticket; one that stood there already is not changed."""
 
     ticket: Ticket
     previous: Stage
@@ -137,7 +137,7 @@ class TicketFilter(Paged):
 
 
 class StageText(Value):
-    """What a customer is told at a stage; blank is allowed and tells nothing."""
+    """The message at a stage; a blank one is allowed and sends nothing."""
 
     SCHEMA: ClassVar[Schema] = {
         "description": "Placeholders: {customer}, {code}, {table}",
@@ -165,7 +165,7 @@ class StageTemplate(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class NewStageMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to be told at one stage."""
+    """The message to be sent at one stage."""
 
     stage: Stage
     is_sent: bool
@@ -174,13 +174,13 @@ class NewStageMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class StageMessages(msgspec.Struct, forbid_unknown_fields=True):
-    """What is to be told; a stage that isn't named stays as it is."""
+    """Messages to be set; a stage that isn't named stays as it is."""
 
     messages: Annotated[list[NewStageMessage], Meta(min_length=1, max_length=len(STAGES))]
 
 
 class StageMessage(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What a customer is told at a stage, if anything."""
+    """The message of a stage, if there is one."""
 
     stage: Stage
     is_sent: bool

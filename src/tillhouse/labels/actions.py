@@ -50,7 +50,7 @@ async def change_term(call: Call, term_id: UUID, patch: TermPatch) -> Term:
 
 
 async def term_faults(call: Call, term_id: UUID, patch: TermPatch) -> list[FieldError]:
-    """What speaks against the change of a term."""
+    """The faults of a change of a term."""
     return rules.term_faults(patch, facts_of(rules.TermFacts, await show_term(call, term_id)))
 
 

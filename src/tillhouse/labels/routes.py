@@ -23,7 +23,7 @@ async def create_term(call: Call, body: NewTerm) -> Reply[Term]:
 
 
 async def new_term_faults(_call: Call, body: NewTerm) -> list[FieldError]:
-    """What speaks against a new term."""
+    """The faults of a new term."""
     return rules.term_faults(body)
 
 
@@ -38,7 +38,7 @@ async def change_term(call: Call, term_id: UUID, body: TermPatch) -> Reply[Term]
 
 
 async def term_faults(call: Call, term_id: UUID, body: TermPatch) -> list[FieldError]:
-    """What speaks against the change of a term."""
+    """The faults of a change of a term."""
     return await actions.term_faults(call, term_id, body)
 
 

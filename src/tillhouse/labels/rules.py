@@ -1,4 +1,4 @@
-"""What tags and terms may be: pure decisions."""
+"""Rules of tags and terms: pure decisions."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class TermFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a term is to be."""
+    """A term as it is to be stored."""
 
     name: str
     starts_on: str | None
@@ -34,7 +34,7 @@ class TagsAsked(msgspec.Struct, frozen=True):
 
 
 def term_faults(asked: NewTerm | TermPatch, old: TermFacts | None = None) -> list[FieldError]:
-    """What is wrong with a term, as it would be."""
+    """The faults of a term, as it would be."""
     return faults(lambda: _order_errors(asked, old))
 
 
@@ -74,7 +74,7 @@ def tags_asked(tags: list[str]) -> TagsAsked:
 
 
 def unknown_tags(asked: TagsAsked, found: dict[int, UUID], count: int) -> list[FieldError]:
-    """What is wrong with tags for which no id was found."""
+    """The faults of tags for which no id was found."""
     wrong: list[FieldError] = []
     for place in range(count):
         if place not in found:

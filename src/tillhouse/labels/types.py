@@ -1,4 +1,4 @@
-"""What the routes of tags and academic terms take and answer."""
+"""Requests and answers of the routes of tags and academic terms."""
 
 from typing import Annotated, ClassVar
 from uuid import UUID
@@ -14,7 +14,7 @@ Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-
 
 
 class TagName(Label):
-    """What a tag is called; where one is looked for, its id or slug does as well."""
+    """The name of a tag; where a tag is looked up, its id or slug will do."""
 
     SCHEMA: ClassVar[Schema] = {
         **Label.SCHEMA,
@@ -52,7 +52,7 @@ class NewTerm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class TermPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a term; what is absent stays, null clears."""
+    """A change of a term; absent fields stay, null clears."""
 
     name: Name | UnsetType = UNSET
     starts_on: DayGiven | UnsetType | None = UNSET
@@ -77,7 +77,7 @@ class NewTag(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class TagPatch(msgspec.Struct, forbid_unknown_fields=True):
-    """What is to change of a tag; the slug follows the name."""
+    """A change of a tag; the slug follows the name."""
 
     name: TagName | UnsetType = UNSET
 

@@ -1,4 +1,4 @@
-"""What is wrong with an order's or a balance's rows, beside the rules: pure."""
+"""The faults of an order's or a balance's rows, beside the rules: pure."""
 
 from collections.abc import Iterator
 from decimal import Decimal

@@ -105,7 +105,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class Owing(msgspec.Struct, frozen=True):
-    """What becomes of a customer's debt for the order: a new balance, or how it closes."""
+    """The fate of a customer's debt for the order: a new balance, or how it closes."""
 
     customer_id: UUID
     balance: Decimal

@@ -1,4 +1,4 @@
-"""What the routes of this room take and answer."""
+"""Requests and answers of the routes of this room."""
 
 from decimal import Decimal
 from typing import Literal

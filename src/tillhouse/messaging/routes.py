@@ -35,7 +35,7 @@ async def connect_number(call: Call, body: NewNumber) -> Reply[NumberShown]:
 
 
 async def number_faults(call: Call, body: NewNumber) -> list[FieldError]:
-    """What speaks against the number."""
+    """The faults of the number."""
     return await numbers.number_faults(call, body)
 
 
@@ -56,7 +56,7 @@ async def begin_conversation(call: Call, body: NewConversation) -> Reply[Convers
 
 
 async def conversation_faults(call: Call, body: NewConversation) -> list[FieldError]:
-    """What speaks against the phone number."""
+    """The faults of the phone number."""
     return await conversations.new_faults(call, body)
 
 
@@ -96,7 +96,7 @@ async def _sent(call: Call, message: Message, sending: Sending) -> Reply[Message
 
 
 async def message_faults(call: Call, conversation_id: UUID, body: NewMessage) -> list[FieldError]:
-    """What speaks against the message."""
+    """The faults of the message."""
     _ = call, conversation_id
     return messages.new_faults(body)
 
@@ -107,7 +107,7 @@ async def receive_in_sandbox(call: Call, body: SandboxInbound) -> Reply[Message]
 
 
 async def inbound_faults(call: Call, body: SandboxInbound) -> list[FieldError]:
-    """What speaks against the sender."""
+    """The faults of the sender."""
     return await inbound.inbound_faults(call, body)
 
 

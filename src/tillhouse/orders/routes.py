@@ -52,7 +52,7 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
 
 
 async def new_order_faults(call: Call, body: NewOrder) -> list[FieldError]:
-    """What speaks against the order."""
+    """The faults of the order."""
     return await create.new_faults(call, body)
 
 
@@ -67,7 +67,7 @@ async def change_order(call: Call, order_id: UUID, body: OrderPatch) -> Reply[Or
 
 
 async def order_faults(call: Call, order_id: UUID, body: OrderPatch) -> list[FieldError]:
-    """What speaks against the change."""
+    """The faults of the change."""
     return await change.patch_faults(call, order_id, body)
 
 

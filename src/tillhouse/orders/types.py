@@ -1,4 +1,4 @@
-"""What the routes of orders take and answer."""
+"""Requests and answers of the routes of orders."""
 
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
@@ -137,7 +137,7 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of an order; what is absent stays."""
+    """A change of an order; absent fields stay."""
 
     status: SettableStatus | UnsetType = UNSET
     customer_id: UUID | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""What a group of modifiers may be: pure decisions."""
+"""Rules of a group of modifiers: pure decisions."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -37,7 +37,7 @@ async def create_product(call: Call, body: NewProduct) -> Reply[Product]:
 
 
 async def new_product_faults(call: Call, body: NewProduct) -> list[FieldError]:
-    """What speaks against the product."""
+    """The faults of the product."""
     return await products.new_faults(call, body)
 
 
@@ -52,7 +52,7 @@ async def change_product(call: Call, product_id: UUID, body: ProductPatch) -> Re
 
 
 async def product_faults(call: Call, product_id: UUID, body: ProductPatch) -> list[FieldError]:
-    """What speaks against the change of a product."""
+    """The faults of a change of a product."""
     return await products.patch_faults(call, product_id, body)
 
 
@@ -67,7 +67,7 @@ async def create_variant(call: Call, product_id: UUID, body: NewVariant) -> Repl
 
 
 async def new_variant_faults(call: Call, product_id: UUID, body: NewVariant) -> list[FieldError]:
-    """What speaks against the variant."""
+    """The faults of the variant."""
     return await variants.new_faults(call, product_id, body)
 
 
@@ -77,7 +77,7 @@ async def change_variant(call: Call, variant_id: UUID, body: VariantPatch) -> Re
 
 
 async def variant_faults(call: Call, variant_id: UUID, body: VariantPatch) -> list[FieldError]:
-    """What speaks against the change of a variant."""
+    """The faults of a change of a variant."""
     return await variants.patch_faults(call, variant_id, body)
 
 
@@ -124,7 +124,7 @@ async def create_group(call: Call, body: NewModifierGroup) -> Reply[ModifierGrou
 
 
 async def new_group_faults(call: Call, body: NewModifierGroup) -> list[FieldError]:
-    """What speaks against the group."""
+    """The faults of the group."""
     return await modifiers.new_faults(call, body)
 
 
@@ -143,7 +143,7 @@ async def change_group(
 async def group_faults(
     call: Call, modifier_group_id: UUID, body: ModifierGroupPatch
 ) -> list[FieldError]:
-    """What speaks against the change of a group."""
+    """The faults of a change of a group."""
     return await modifiers.patch_faults(call, modifier_group_id, body)
 
 

@@ -1,4 +1,4 @@
-"""What a product may be: pure decisions."""
+"""Rules of a product: pure decisions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar

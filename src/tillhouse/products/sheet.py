@@ -30,7 +30,7 @@ class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RowFault(NamedTuple):
-    """What is wrong with a row, by its place in the table."""
+    """The faults of a row, by its place in the table."""
 
     place: int
     error: FieldError
@@ -77,7 +77,7 @@ def lots_of(rows: Sequence[ProductRow]) -> list[Lot]:
 
 
 def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str) -> list[RowFault]:
-    """What is wrong with the rows as they are, whatever the book has."""
+    """The faults of the rows as they are, whatever the book has."""
     found: list[RowFault] = []
     seen: set[str] = set()
     for place, row in enumerate(rows):

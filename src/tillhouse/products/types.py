@@ -1,4 +1,4 @@
-"""What the routes of products, variants, categories and modifiers take and answer."""
+"""Requests and answers of the routes of products, variants, categories and modifiers."""
 
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -67,7 +67,7 @@ class NewVariant(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class VariantPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a variant; what is absent stays."""
+    """A change of a variant; absent fields stay."""
 
     name: Label | UnsetType = UNSET
     sku: Sku | UnsetType | None = UNSET
@@ -120,7 +120,7 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a product; what is absent stays, and a list replaces the list."""
+    """A change of a product; absent fields stay, and a list replaces the list."""
 
     name: Label | UnsetType = UNSET
     base_price: Price | UnsetType = UNSET
@@ -251,7 +251,7 @@ class NewCategory(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class CategoryPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a category; what is absent stays."""
+    """A change of a category; absent fields stay."""
 
     name: Label | UnsetType = UNSET
     position: Position | UnsetType = UNSET
@@ -291,7 +291,7 @@ class NewModifierGroup(msgspec.Struct, forbid_unknown_fields=True, kw_only=True)
 
 
 class ModifierGroupPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a group; the list of options replaces the list."""
+    """A change of a group; the list of options replaces the list."""
 
     name: Label | UnsetType = UNSET
     min_choices: Choices | UnsetType = UNSET

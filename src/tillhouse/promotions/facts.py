@@ -1,4 +1,4 @@
-"""What the rules know of a promotion, and of what it is to be taken off."""
+"""Facts about a promotion, and about the lines that it applies to."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -49,21 +49,21 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     product_id: UUID | None
     category_id: UUID | None
-    # What the line costs now, in whole units of the currency.
+    # The price of the line now, in whole units of the currency.
     net: Decimal
     quantity: Decimal
     unit_price: Decimal
 
 
 class Discounts(msgspec.Struct, frozen=True):
-    """What is taken off: in all, and of each line, in their order."""
+    """The discount: in all, and of each line, in their order."""
 
     total: Decimal
     shares: list[Decimal]
 
 
 class Business(msgspec.Struct, frozen=True, kw_only=True):
-    """What the business and its book have of what a promotion names."""
+    """Facts about the business and its book that a promotion names."""
 
     currency: str
     time_zone: str

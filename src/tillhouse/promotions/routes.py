@@ -22,7 +22,7 @@ async def create(call: Call, body: NewPromotion) -> Reply[Promotion]:
 
 
 async def new_faults(call: Call, body: NewPromotion) -> list[FieldError]:
-    """What speaks against the promotion."""
+    """The faults of the promotion."""
     return await actions.new_faults(call, body)
 
 
@@ -37,7 +37,7 @@ async def change(call: Call, promotion_id: UUID, body: PromotionPatch) -> Reply[
 
 
 async def patch_faults(call: Call, promotion_id: UUID, body: PromotionPatch) -> list[FieldError]:
-    """What speaks against the change of a promotion."""
+    """The faults of a change of a promotion."""
     return await actions.patch_faults(call, promotion_id, body)
 
 

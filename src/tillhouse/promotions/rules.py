@@ -1,4 +1,4 @@
-"""What a promotion takes off an order, or why it takes nothing: a pure decision."""
+"""The discount of a promotion, or the reason against it: a pure decision."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -108,7 +108,7 @@ def _free_item(offer: Offer, lines: Sequence[Line]) -> list[Decimal]:
         return [ZERO] * len(lines)
     cheapest = min(candidates, key=lambda n: lines[n].unit_price)
     line = lines[cheapest]
-    # What one unit costs after what was taken off the line before; half a kilo is a unit too.
+    # The price of one unit after earlier discounts of the line; half a kilo is a unit too.
     amount = line.net / max(line.quantity, Decimal(1))
     if offer.value:
         amount = min(amount, offer.value)

@@ -1,4 +1,4 @@
-"""What the terms of a promotion may be: pure decisions."""
+"""Rules of the terms of a promotion: pure decisions."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -16,7 +16,7 @@ from tillhouse.stores.rules import minutes
 
 PER_CENT_MAX = 100
 
-# What a request calls otherwise than the terms.
+# Fields whose names differ between a request and the terms.
 _ASKED_AS = {"from_minute": "from_time", "to_minute": "to_time"}
 
 

@@ -1,4 +1,4 @@
-"""What the routes of promotions take and answer."""
+"""Requests and answers of the routes of promotions."""
 
 from decimal import Decimal
 from typing import Annotated, ClassVar
@@ -69,7 +69,7 @@ class NewPromotion(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class PromotionPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a promotion; what is absent stays, null clears."""
+    """A change of a promotion; absent fields stay, null clears."""
 
     name: Name | UnsetType = UNSET
     type: PromotionType | UnsetType = UNSET

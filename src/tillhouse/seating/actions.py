@@ -48,7 +48,7 @@ async def create_table(call: Call, new: NewTable) -> Table:
 
 
 async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldError]:
-    """What speaks against a table, new or changed."""
+    """The faults of a table, new or changed."""
     try:
         store_id = asked.store_id
     except InvalidField:
@@ -118,7 +118,7 @@ async def open_session(call: Call, new: NewSession) -> Session:
 
 
 async def session_faults(call: Call, new: NewSession) -> list[FieldError]:
-    """What speaks against seating guests there."""
+    """The faults of seating guests there."""
     try:
         table_id = new.table_id
     except InvalidField:

@@ -47,12 +47,12 @@ async def delete_table(call: Call, table_id: UUID) -> Reply[Deleted]:
 
 
 async def new_table_faults(call: Call, body: NewTable) -> list[FieldError]:
-    """What speaks against a new table."""
+    """The faults of a new table."""
     return await actions.table_faults(call, body)
 
 
 async def table_faults(call: Call, table_id: UUID, body: TablePatch) -> list[FieldError]:
-    """What speaks against the change of a table."""
+    """The faults of a change of a table."""
     await actions.show_table(call, table_id)
     return await actions.table_faults(call, body)
 
@@ -69,7 +69,7 @@ async def open_session(call: Call, body: NewSession) -> Reply[Session]:
 
 
 async def new_session_faults(call: Call, body: NewSession) -> list[FieldError]:
-    """What speaks against a new session."""
+    """The faults of a new session."""
     return await actions.session_faults(call, body)
 
 

@@ -1,4 +1,4 @@
-"""What tables and their sessions may be: pure decisions."""
+"""Rules of tables and their sessions: pure decisions."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ class OutOfUse(Refused, message="The table is out of use: choose another, or set
 
 
 class SessionClosed(Refused, message="The session is closed: open a new one for the table."):
-    """What is over doesn't change."""
+    """A closed session doesn't change."""
 
 
 class StillSeated(Refused, message="The table has an open session: close it first."):
@@ -21,7 +21,7 @@ class StillSeated(Refused, message="The table has an open session: close it firs
 
 
 class TableFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table is to be."""
+    """A table as it is to be stored."""
 
     store_id: UUID | None
     label: str
@@ -31,7 +31,7 @@ class TableFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a session may change."""
+    """The fields of a session that may change."""
 
     covers: int | None
 

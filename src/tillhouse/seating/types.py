@@ -1,4 +1,4 @@
-"""What the routes of tables and table sessions take and answer."""
+"""Requests and answers of the routes of tables and table sessions."""
 
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -28,7 +28,7 @@ class NewTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class TablePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a table; what is absent stays, null clears."""
+    """A change of a table; absent fields stay, null clears."""
 
     label: Label | UnsetType = UNSET
     store_id: UUID | UnsetType | None = UNSET
@@ -38,7 +38,7 @@ class TablePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class OpenSession(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Who sits at a table."""
+    """The open session of a table."""
 
     id: UUID
     covers: int | None
@@ -73,7 +73,7 @@ class NewSession(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class SessionPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of an open session."""
+    """A change of an open session."""
 
     covers: Heads | UnsetType | None = UNSET
 

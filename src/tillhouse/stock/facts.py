@@ -54,7 +54,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of the moves of one variant in one place."""
+    """The result of the moves of one variant in one place."""
 
     variant_id: UUID
     product_id: UUID

@@ -34,7 +34,7 @@ async def adjust(call: Call, body: NewAdjustment) -> Reply[StockLevel]:
 
 
 async def adjustment_faults(call: Call, body: NewAdjustment) -> list[FieldError]:
-    """What speaks against the adjustment."""
+    """The faults of the adjustment."""
     return await actions.adjustment_faults(call, body)
 
 
@@ -44,7 +44,7 @@ async def count(call: Call, body: NewCount) -> Reply[StockLevels]:
 
 
 async def count_faults(call: Call, body: NewCount) -> list[FieldError]:
-    """What speaks against the count."""
+    """The faults of the count."""
     return await actions.count_faults(call, body)
 
 
@@ -54,7 +54,7 @@ async def transfer(call: Call, body: NewTransfer) -> Reply[StockLevels]:
 
 
 async def transfer_faults(call: Call, body: NewTransfer) -> list[FieldError]:
-    """What speaks against the transfer."""
+    """The faults of the transfer."""
     return await actions.transfer_faults(call, body)
 
 

@@ -99,7 +99,7 @@ def plain(quantity: Decimal) -> str:
 
 
 def adjustment_faults(new: NewAdjustment, facts: Facts) -> list[FieldError]:
-    """What speaks against an adjustment."""
+    """The faults of an adjustment."""
     return faults(
         lambda: _variant_errors(new, "", facts),
         lambda: _store_errors(new.store_id, "store_id", facts),
@@ -108,7 +108,7 @@ def adjustment_faults(new: NewAdjustment, facts: Facts) -> list[FieldError]:
 
 
 def count_faults(new: NewCount, facts: Facts) -> list[FieldError]:
-    """What speaks against a count."""
+    """The faults of a count."""
     return faults(
         lambda: _store_errors(new.store_id, "store_id", facts),
         *_item_rules(new, facts),
@@ -117,7 +117,7 @@ def count_faults(new: NewCount, facts: Facts) -> list[FieldError]:
 
 
 def transfer_faults(new: NewTransfer, facts: Facts) -> list[FieldError]:
-    """What speaks against a transfer."""
+    """The faults of a transfer."""
     return faults(
         lambda: _store_errors(new.from_store_id, "from_store_id", facts),
         lambda: _store_errors(new.to_store_id, "to_store_id", facts),

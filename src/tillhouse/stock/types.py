@@ -1,4 +1,4 @@
-"""What the routes of stock take and answer."""
+"""Requests and answers of the routes of stock."""
 
 from decimal import Decimal
 from typing import Annotated, Literal

@@ -39,7 +39,7 @@ async def create_store(call: Call, new: NewStore) -> Store:
 
 
 async def store_faults(call: Call, asked: NewStore | StorePatch) -> list[FieldError]:
-    """What speaks against a store, new or changed."""
+    """The faults of a store, new or changed."""
     country = await store_store.find_country(call.db, call.business_id)
     return rules.store_faults(asked, country)
 

@@ -38,12 +38,12 @@ async def delete_store(call: Call, store_id: UUID) -> Reply[Deleted]:
 
 
 async def new_store_faults(call: Call, body: NewStore) -> list[FieldError]:
-    """What speaks against a new store."""
+    """The faults of a new store."""
     return await actions.store_faults(call, body)
 
 
 async def store_faults(call: Call, store_id: UUID, body: StorePatch) -> list[FieldError]:
-    """What speaks against the change of a store."""
+    """The faults of a change of a store."""
     await actions.show_store(call, store_id)
     return await actions.store_faults(call, body)
 

@@ -1,4 +1,4 @@
-"""What stores may be: pure decisions."""
+"""Rules of stores: pure decisions."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ class HasStock(
 
 
 class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a store is to be."""
+    """A store as it is to be stored."""
 
     name: str
     address: str | None
@@ -53,7 +53,7 @@ def minutes(time_of_day: str) -> int:
 
 
 def store_faults(asked: NewStore | StorePatch, country: str) -> list[FieldError]:
-    """What is wrong with a store."""
+    """The faults of a store."""
     return faults(lambda: _phone_errors(asked, country))
 
 

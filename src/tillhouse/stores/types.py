@@ -1,4 +1,4 @@
-"""What the routes of stores and staff take and answer."""
+"""Requests and answers of the routes of stores and staff."""
 
 import re
 from typing import Annotated, ClassVar, cast
@@ -47,7 +47,7 @@ class NewStore(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class StorePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a store; what is absent stays, null clears."""
+    """A change of a store; absent fields stay, null clears."""
 
     name: Name | UnsetType = UNSET
     address: Address | UnsetType | None = UNSET

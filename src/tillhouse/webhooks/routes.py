@@ -48,7 +48,7 @@ async def create_endpoint(call: Call, body: NewEndpoint) -> Reply[Endpoint]:
 
 
 async def new_endpoint_faults(call: Call, body: NewEndpoint) -> list[FieldError]:
-    """What speaks against the endpoint."""
+    """The faults of the endpoint."""
     return await endpoints.new_faults(call, body)
 
 
@@ -63,7 +63,7 @@ async def change_endpoint(call: Call, endpoint_id: UUID, body: EndpointPatch) ->
 
 
 async def endpoint_faults(call: Call, endpoint_id: UUID, body: EndpointPatch) -> list[FieldError]:
-    """What speaks against the change of an endpoint."""
+    """The faults of a change of an endpoint."""
     return await endpoints.url_faults(call, body)
 
 
@@ -94,7 +94,7 @@ async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Rep
 
 
 async def recover_faults(call: Call, endpoint_id: UUID, body: Recovery) -> list[FieldError]:
-    """What speaks against the time window."""
+    """The faults of the time window."""
     return await deliveries.recover_faults(call, body)
 
 

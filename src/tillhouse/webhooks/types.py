@@ -1,4 +1,4 @@
-"""What the webhook routes take and answer."""
+"""Requests and answers of the webhook routes."""
 
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
@@ -58,7 +58,7 @@ class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class EndpointPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of an endpoint; what is absent stays."""
+    """A change of an endpoint; absent fields stay."""
 
     name: Name | UnsetType = UNSET
     url: EndpointUrl | UnsetType = UNSET

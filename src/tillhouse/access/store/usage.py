@@ -13,7 +13,7 @@ CounterKey = tuple[UUID, date, UUID, str, str, str]
 
 
 class Tally(msgspec.Struct):
-    """What one counter holds between two flushes."""
+    """The state of one counter between two flushes."""
 
     requests: int = 0
     errors: int = 0

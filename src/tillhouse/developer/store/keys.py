@@ -181,7 +181,7 @@ async def delete_key(db: Db, place: tuple[UUID, UUID]) -> None:
 
 
 async def find_business(db: Db, business_id: UUID) -> Record:
-    """What the rules of keys need to know of the business."""
+    """Facts about the business that the rules of keys need."""
     row = await db.fetchrow("SELECT currency, time_zone FROM businesses WHERE id = $1", business_id)
     assert row is not None, "a caller has a business"  # noqa: S101
     return row

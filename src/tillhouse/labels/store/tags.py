@@ -96,7 +96,7 @@ async def find_tag_ids(db: Db, book_id: UUID, ids: list[UUID]) -> list[UUID]:
 
 
 async def update_tag(db: Db, place: tuple[UUID, UUID], name: str, slug: str, now: datetime) -> None:
-    """What a tag is called."""
+    """The name of a tag."""
     await db.execute(
         "UPDATE tags SET name = $3, slug = $4, updated_at = $5 WHERE book_id = $1 AND id = $2",
         *place,

@@ -66,7 +66,7 @@ async def lock_term(db: Db, book_id: UUID, term_id: UUID) -> Term | None:
 async def update_term(
     db: Db, place: tuple[UUID, UUID], name: str, days: Days, now: datetime
 ) -> None:
-    """What is kept of a term."""
+    """The stored fields of a term."""
     await db.execute(
         """
         UPDATE academic_terms SET name = $3, starts_on = $4, ends_on = $5, updated_at = $6

@@ -34,7 +34,7 @@ async def begin(call: Call, new: NewConversation) -> Conversation:
 
 
 async def new_faults(call: Call, new: NewConversation) -> list[FieldError]:
-    """What speaks against the number."""
+    """The faults of the number."""
     return _faults(new, await numbers.find_country(call.db, call.business_id))
 
 

@@ -61,7 +61,7 @@ async def simulate(call: Call, new: SandboxInbound) -> Message:
 
 
 async def inbound_faults(call: Call, new: SandboxInbound) -> list[FieldError]:
-    """What speaks against the sender."""
+    """The faults of the sender."""
     return _faults(new, await numbers.find_country(call.db, call.business_id))
 
 

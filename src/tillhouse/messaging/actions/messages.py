@@ -119,7 +119,7 @@ async def write_in(
 
 
 def new_faults(new: NewMessage) -> list[FieldError]:
-    """What speaks against the message as such."""
+    """The faults of the message as such."""
     return faults(lambda: rules.message_errors(new))
 
 

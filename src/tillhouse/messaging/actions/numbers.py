@@ -62,7 +62,7 @@ async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> UUID | Non
 
 
 async def number_faults(call: Call, new: NewNumber) -> list[FieldError]:
-    """What speaks against the number."""
+    """The faults of the number."""
     return _faults(call, new, await store.find_country(call.db, call.business_id))
 
 

@@ -86,7 +86,7 @@ class _Case(msgspec.Struct, kw_only=True):
 
 
 class Recorded(msgspec.Struct, kw_only=True):
-    """What came of one order: recorded, there already, or refused."""
+    """The result of one order: recorded, there already, or refused."""
 
     is_there: bool = False
     faults: list[FieldError] = []

@@ -27,7 +27,7 @@ _BATCH = 500
 
 
 class Imported(msgspec.Struct, rename="camel", kw_only=True):
-    """What came of it: products, or what is wrong with the rows."""
+    """The result: products, or what is wrong with the rows."""
 
     created: int = 0
     updated: int = 0

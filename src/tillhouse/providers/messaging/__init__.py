@@ -1,1 +1,1 @@
-"""Who carries messages to customers: a sandbox and WhatsApp, behind one Protocol."""
+"""Messaging providers: a sandbox and WhatsApp, behind one Protocol."""

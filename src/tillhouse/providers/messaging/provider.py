@@ -1,4 +1,4 @@
-"""What a carrier of messages takes and answers."""
+"""The Protocol of messaging providers, with its requests and outcomes."""
 
 from typing import Literal, Protocol
 from uuid import UUID
@@ -9,7 +9,7 @@ Result = Literal["sent", "failed", "later", "unknown"]
 
 
 class Account(msgspec.Struct, frozen=True):
-    """What it takes to write from a number."""
+    """The credentials of a number."""
 
     provider_number_id: str
     access_token: str
@@ -38,7 +38,7 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of an attempt to send.
+    """The result of an attempt to send.
 
     `sent`: the provider has taken it. `failed`: it was refused for good. `later`: it was not
     taken and may be tried again. `unknown`: it may have been taken, so it is never tried again.

@@ -23,7 +23,7 @@ REFUSED = {
     "+15550100002": "131048: Spam rate limit hit",
 }
 Report = Literal["delivered", "read", "failed"]
-# What the later report says of a message to these; to all others it says `delivered`.
+# The later report on a message to these numbers; to all others it says `delivered`.
 REPORTS: dict[str, Report | None] = {
     "+15550100003": None,
     "+15550100004": "read",
@@ -32,14 +32,14 @@ REPORTS: dict[str, Report | None] = {
 
 
 class Fate(msgspec.Struct, frozen=True):
-    """What a report says."""
+    """The content of a delivery report."""
 
     status: Report
     error: str | None = None
 
 
 def settle(message_id: UUID, to: str) -> Outcome:
-    """What came of sending, at once."""
+    """The result of sending, at once."""
     name = f"sandbox.{message_id.hex}"
     if to in REFUSED:
         return Outcome("failed", error=REFUSED[to])
@@ -47,7 +47,7 @@ def settle(message_id: UUID, to: str) -> Outcome:
 
 
 def report(to: str) -> Fate | None:
-    """What is reported of a message later; None when nothing ever is."""
+    """The later report on a message; None when there is none."""
     status = REPORTS.get(to, "delivered")
     if status is None:
         return None

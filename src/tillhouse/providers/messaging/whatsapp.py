@@ -26,7 +26,7 @@ _TOO_MANY = 429
 
 
 class _Error(msgspec.Struct):
-    """What is wrong, in an answer of 4xx or 5xx."""
+    """The error of an answer of 4xx or 5xx."""
 
     code: int
     message: str = ""
@@ -107,7 +107,7 @@ def _filled(template: Template) -> dict[str, Any]:
 
 
 def judge(status: int, body: bytes) -> Outcome:
-    """What an answer means."""
+    """The outcome that an answer stands for."""
     if status in range(200, 300):
         try:
             taken = msgspec.json.decode(body, type=_Accepted).messages

@@ -1,4 +1,4 @@
-"""What WhatsApp tells us: the handshake, the signature, and the updates of the webhook."""
+"""WhatsApp's webhook: the handshake, the signature, and the updates."""
 
 import hmac
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ Update = Received | Reported
 
 
 def challenge(query: Mapping[str, str], verify_token: str) -> str | None:
-    """What to answer to the handshake; None when it isn't meant for us."""
+    """The answer to the handshake; None when it isn't meant for us."""
     given = query.get("hub.verify_token", "").encode()
     is_ours = hmac.compare_digest(given, verify_token.encode())
     if query.get("hub.mode") != "subscribe" or not is_ours:
@@ -110,7 +110,7 @@ def _received(message: dict[str, Any], names: dict[str, str]) -> Received | None
 
 
 def _words(message: dict[str, Any], kind: str) -> str:
-    """What a person would read of it; a type `interactive` may come without its object."""
+    """The text that a person would read; a type `interactive` may come without its object."""
     inner = _object(message, kind)
     match kind:
         case "text":

@@ -95,7 +95,7 @@ async def lock_table(db: Db, book_id: UUID, table_id: UUID) -> Table | None:
 async def update_table(
     db: Db, book_id: UUID, table_id: UUID, table: TableFacts, now: datetime
 ) -> None:
-    """What is kept of a table."""
+    """The stored fields of a table."""
     await db.execute(
         """
         UPDATE dining_tables SET store_id = $3, label = $4, area = $5, seats = $6, is_active = $7,

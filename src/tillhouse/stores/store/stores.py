@@ -115,7 +115,7 @@ async def has_tables(db: Db, book_id: UUID, store_id: UUID) -> bool:
 async def update_store(
     db: Db, book_id: UUID, store_id: UUID, store: StoreFacts, now: datetime
 ) -> None:
-    """What is kept of a store."""
+    """The stored fields of a store."""
     await db.execute(
         """
         UPDATE stores SET name = $3, address = $4, phone = $5, time_zone = $6,

@@ -165,7 +165,7 @@ async def lock(call: Call, endpoint_id: UUID) -> Record:
 
 
 async def url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
-    """What speaks against an address that leads inwards."""
+    """The faults of an address that leads inwards."""
     try:
         url = asked.url
     except InvalidField:

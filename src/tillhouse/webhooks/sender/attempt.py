@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of an attempt."""
+    """The result of an attempt."""
 
     is_delivered: bool
     response_status: int | None = None

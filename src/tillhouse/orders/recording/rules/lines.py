@@ -46,7 +46,7 @@ class Line(msgspec.Struct, kw_only=True):
 
 
 def line_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
-    """What is wrong with the kind of a line: what goes with it, and what doesn't."""
+    """The faults of the kind of a line: what goes with it, and what doesn't."""
     path = f"items[{place}]."
     if item.product_id is None:
         if item.variant_id is not None:

@@ -1,4 +1,4 @@
-"""What becomes of a new order: everything wrong with it, or the sale to be recorded."""
+"""The fate of a new order: everything wrong with it, or the sale to be recorded."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta

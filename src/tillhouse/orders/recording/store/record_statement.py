@@ -150,7 +150,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What came of an order: whether its table session was open, and its moves of stock."""
+    """The result of an order: whether its table session was open, and its moves of stock."""
 
     is_seated: bool
     moved: list[Moved]
@@ -241,7 +241,7 @@ class _Bundle:
         return sql + TELL
 
     def found(self) -> LiteralString:
-        """What came of it."""
+        """The result."""
         moved: LiteralString = "(SELECT json_agg(m) FROM moved m)" if self._moves else "NULL::json"
         return (
             "SELECT " + self._seated() + " AS is_seated, " + moved + " AS moved, "
