@@ -1,4 +1,4 @@
-"""Who does it: a person, a program by its key, or the system itself."""
+"""The actor of a call: a person, a program by its key, or the system itself."""
 
 from uuid import UUID
 

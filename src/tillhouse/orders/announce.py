@@ -1,4 +1,4 @@
-"""What an order tells the world: its events, with the data that the contract names."""
+"""The events of orders, with the data that the contract names."""
 
 from decimal import Decimal
 from typing import Any

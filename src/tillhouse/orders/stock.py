@@ -1,4 +1,4 @@
-"""What orders take of the stock, give back, and take again."""
+"""The stock that orders take, give back, and take again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ async def open_levels(call: Call, needs: Iterable[Need]) -> None:
 
 
 def names_of(needs: Iterable[Need]) -> dict[UUID, str]:
-    """What to call each variant."""
+    """The name of each variant."""
     return {need.variant.id: _name(need) for need in needs}
 
 
@@ -59,7 +59,7 @@ def _name(need: Need) -> str:
 
 
 def shortage(moved: Iterable[Moved], names: Mapping[UUID, str]) -> str | None:
-    """What there was too little of, in sentences; None when there was enough of all."""
+    """The shortages in sentences; None when there was enough of everything."""
     short = [one.sentence(names.get(one.variant_id)) for one in shorts(moved)]
     return " ".join(short) or None
 

@@ -198,7 +198,7 @@ class Person(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CustomerShown(msgspec.Struct, frozen=True, rename="camel"):
-    """Who bought."""
+    """The customer of an order."""
 
     id: UUID
     name: Annotated[str, Meta(examples=["Chidi Eze"])]
@@ -238,7 +238,7 @@ class ModifierShown(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ComponentShown(msgspec.Struct, frozen=True, rename="camel"):
-    """What a bundle consisted of."""
+    """A component of a bundle that was sold."""
 
     product_id: UUID
     variant_id: UUID

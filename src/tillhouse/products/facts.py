@@ -1,4 +1,4 @@
-"""What rules of products know: what a request names, and what the book has of it."""
+"""Facts for the rules of products: the ids that a request names, and those that exist."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Named(msgspec.Struct, kw_only=True):
-    """What a request names, as far as it can be read."""
+    """The ids that a request names, as far as they can be read."""
 
     category_ids: list[UUID] = []
     store_ids: list[UUID] = []
@@ -14,7 +14,7 @@ class Named(msgspec.Struct, kw_only=True):
     # Products that are to be components.
     product_ids: list[UUID] = []
     skus: list[str] = []
-    # Whose skus are its own.
+    # The product that owns the skus.
     own_product: UUID | None = None
     own_variants: list[UUID] = []
 
@@ -34,7 +34,7 @@ class Contained(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is of it."""
+    """Those that exist."""
 
     currency: str
     categories: frozenset[UUID]

@@ -38,7 +38,7 @@ class InBundle(Conflict):
 
 
 def known(read: Callable[[], T | UnsetType | None], otherwise: T) -> T:
-    """What a request says, or something else where that can't be read."""
+    """The value of a request's field, or a default where it can't be read."""
     try:
         found = read()
     except InvalidField:
@@ -47,7 +47,7 @@ def known(read: Callable[[], T | UnsetType | None], otherwise: T) -> T:
 
 
 def named(asked: NewProduct | ProductPatch | NewVariant | VariantPatch) -> Named:
-    """What the request names, as far as it is right."""
+    """The ids that the request names, as far as they are valid."""
     variants: list[NewVariant] = known(lambda: getattr(asked, "variants", []), [])
     components: list[NewComponent] = known(lambda: getattr(asked, "components", []), [])
     prices = [p for one in (asked, *variants) for p in known(lambda one=one: one.prices, [])]
@@ -169,7 +169,7 @@ def check_not_last(count: int) -> None:
 
 
 def check_in_no_bundle(bundle: str | None) -> None:
-    """What a bundle contains can't go before the bundle does."""
+    """A product can't be deleted before the bundles that contain it."""
     if bundle is not None:
         raise InBundle(f"The bundle {bundle} contains it: take it out of there first.")
 

@@ -49,7 +49,7 @@ class Lot(msgspec.Struct):
 
 
 class Owner(NamedTuple):
-    """Whose a sku is."""
+    """The owner of a sku."""
 
     product_id: UUID
     # Null: the product's own.
@@ -142,7 +142,7 @@ def _own_errors(own: ProductRow, *, has_variants: bool) -> Iterator[FieldError]:
 
 
 class Plan(msgspec.Struct):
-    """What is to become of one lot: a product as it is to be, and as it is, if it is."""
+    """The plan for one group of rows: the product as it is to be, and as it is, if it exists."""
 
     config: Configuration
     old: Configuration | None
@@ -208,7 +208,7 @@ class Planner(msgspec.Struct):
         return of_variant
 
     def _shared(self, lot: Lot) -> dict[str, Any]:
-        """What the rows of a lot say of their product."""
+        """The product that a group of rows describes."""
         found: dict[str, Any] = {"name": self.rows[lot.places[0]].name}
         for column in ("type", "unit", "tax_rate", "category"):
             given = [getattr(self.rows[place], column) for place in lot.places]

@@ -39,7 +39,7 @@ ChoicesMax = Annotated[int, Meta(ge=1, le=OPTIONS_MAX)]
 
 
 class NewStorePrice(msgspec.Struct, forbid_unknown_fields=True):
-    """What a variant costs in one store."""
+    """The price of a variant in one store."""
 
     store_id: UUID
     price: Price
@@ -82,7 +82,7 @@ class VariantPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewComponent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What a bundle contains, and how much of it."""
+    """A component of a bundle, and its quantity."""
 
     product_id: UUID
     # May be left out where the product has one variant.
@@ -143,7 +143,7 @@ class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class StorePrice(msgspec.Struct, frozen=True, rename="camel"):
-    """What a variant costs in one store."""
+    """The price of a variant in one store."""
 
     store_id: UUID
     price: Decimal
@@ -202,7 +202,7 @@ class ModifierGroup(Modifiers, frozen=True, rename="camel", kw_only=True):
 
 
 class Component(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What a bundle contains, and how much of it."""
+    """A component of a bundle, and its quantity."""
 
     product_id: UUID
     variant_id: UUID
@@ -211,7 +211,7 @@ class Component(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Product(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What is sold."""
+    """A product."""
 
     id: UUID
     name: str
@@ -258,7 +258,7 @@ class CategoryPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Category(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What products are sorted into."""
+    """A category of products."""
 
     id: UUID
     name: str

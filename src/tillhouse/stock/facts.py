@@ -1,4 +1,4 @@
-"""What stock is told in: places, moves, and what came of them."""
+"""Stock in the words of the rules: locations, moves, and their results."""
 
 from decimal import Decimal
 from typing import Any
@@ -24,13 +24,13 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What the book has of what a request names."""
+    """The named variants and stores that exist in the book."""
 
     items: dict[UUID, Item]
     stores: set[UUID]
 
     def name(self, variant_id: UUID) -> str | None:
-        """What people call a variant."""
+        """The name of a variant."""
         item = self.items.get(variant_id)
         return item.name if item else None
 
@@ -69,7 +69,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def available(self) -> Decimal:
-        """What can be sold."""
+        """The quantity that can be sold."""
         return self.on_hand - self.reserved
 
     @property

@@ -1,4 +1,4 @@
-"""What may be moved, which thresholds a move crosses, and what there was too little of."""
+"""Rules of moves: permission, crossed thresholds, shortages."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -34,7 +34,7 @@ class Short(msgspec.Struct, frozen=True):
     available: Decimal
 
     def sentence(self, name: str | None = None) -> str:
-        """What to tell whoever asked; by its name, where that is known."""
+        """The sentence about a shortage; with the variant's name, where it is known."""
         what = f"{name} (variant {self.variant_id})" if name else f"variant {self.variant_id}"
         return (
             f"There is not enough of {what}: "
@@ -43,7 +43,7 @@ class Short(msgspec.Struct, frozen=True):
 
 
 def shorts(moved: Iterable[Moved]) -> list[Short]:
-    """What was to be moved and was not."""
+    """The moves that were not made."""
     return [
         Short(one.variant_id, one.store_id, -one.change, one.available)
         for one in moved

@@ -43,7 +43,7 @@ class NewCountItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewCount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What somebody counted in one place."""
+    """A count of one variant in one store."""
 
     store_id: UUID | None = None
     items: Annotated[list[NewCountItem], Meta(min_length=1, max_length=ITEMS_MAX)]
@@ -58,7 +58,7 @@ class NewTransferItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewTransfer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What goes from one place to another; without a store it is the business as a whole."""
+    """A transfer between stores; no store means the business as a whole."""
 
     from_store_id: UUID | None = None
     to_store_id: UUID | None = None
@@ -93,7 +93,7 @@ class StockLevels(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MoveActor(msgspec.Struct, frozen=True, rename="camel"):
-    """Who moved it."""
+    """The actor of a move."""
 
     type: Literal["key", "user", "system"]
     # Null: the system itself.

@@ -19,7 +19,7 @@ from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Stat
 
 StockState = Literal["none", "reserved", "taken"]
 
-# What a PATCH may make of each status; staying as it is is no change.
+# The statuses that a PATCH may lead to, by the present one; keeping it is no change.
 NEXT: dict[Status, frozenset[Status]] = {
     "scheduled": frozenset({"pending", "completed", "cancelled"}),
     "pending": frozenset({"scheduled", "completed", "cancelled"}),
@@ -27,7 +27,7 @@ NEXT: dict[Status, frozenset[Status]] = {
     "cancelled": frozenset({"pending", "scheduled"}),
     "refunded": frozenset(),
 }
-# Whose amounts stay as they are.
+# Statuses whose amounts stay as they are.
 _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
 
@@ -56,7 +56,7 @@ class OrderState(msgspec.Struct, kw_only=True):
     stock_round: int
     postings: int
     promotion_id: UUID | None
-    # Whose use of the promotion was counted.
+    # The customer whose use of the promotion was counted.
     promotion_customer_id: UUID | None
     occurred_at: datetime
     ticket_id: UUID | None
@@ -313,7 +313,7 @@ def confirmation_faults(wish: Confirmation, order: OrderState) -> list[FieldErro
 
 
 def stock_goal(before: OrderState, after: OrderState) -> StockState:
-    """What the order's lines are to hold of the stock afterwards."""
+    """The state of the lines' stock after the change."""
     if after.deleted_at is not None:
         return "none"
     if after.status == "cancelled":
@@ -338,7 +338,7 @@ def is_changed(before: OrderState, after: OrderState) -> bool:
 
 
 def what_changed(before: OrderState, after: OrderState) -> list[str]:
-    """What order.updated tells of: status, payment, customer, scheduling."""
+    """The kinds of change that order.updated reports: status, payment, customer, scheduling."""
     watched = {
         "status": "status",
         "total_amount": "totalAmount",

@@ -48,7 +48,7 @@ _UPDATE = """
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a line of an order took, or takes, of the stock."""
+    """The stock that a line of an order holds."""
 
     order_item_id: UUID
     variant_id: UUID
@@ -79,7 +79,7 @@ async def update_order(
 
 
 async def list_holdings(db: Db, book_id: UUID, order_id: UUID) -> Sequence[Holding]:
-    """What each line took in its last round: to be given back, or taken again."""
+    """The stock that each line held last: to be given back, or taken again."""
     rows = await db.fetch(
         """
         SELECT DISTINCT ON (m.order_item_id, m.variant_id) m.order_item_id, m.variant_id,

@@ -65,7 +65,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, kw_only=True):
-    """What was found of one order: it can be recorded, is there already, or is wrong."""
+    """The verdict on one order: it can be recorded, exists already, or is wrong."""
 
     row_key: str | None = None
     ready: Ready | None = None
@@ -297,7 +297,7 @@ async def _judge_group(
         named = {fault.field for fault in case.faults}
         ruled = sheet.in_skus(rules.new_faults(new, facts, call.now), case.asked, case.missing)
         found = [*ruled, *promoted]
-        # What the form says of a field is enough.
+        # One fault of a field is enough.
         case.faults += [fault for fault in found if fault.field not in named]
         if not case.faults:
             reason = create.reason_against(call, new, facts)
@@ -305,7 +305,7 @@ async def _judge_group(
 
 
 def _own_faults(asked: Asked, country: str, *, takes_now: bool) -> Iterator[FieldError]:
-    """What only orders of files can have wrong."""
+    """Faults that only orders from files can have."""
     if asked.phone is not None:
         wanted = WantedCustomer(phone_number=asked.phone)
         for fault in wanted_faults(wanted, country):

@@ -116,7 +116,7 @@ def _skus(value: dict[str, Any], faults: list[FieldError]) -> list[str | None]:
             sku = _taken(line, "product_sku", Sku.from_wire, wrong)
             faults += [FieldError(f"items[{place}].product_sku", one.message) for one in wrong]
             if sku is not None or wrong:
-                # Whatever is wrong with the sku, a name isn't what is missing.
+                # A line with a wrong sku doesn't lack a name.
                 line = {**line, "product_name": line.get("product_name") or sku or "?"}
                 faults += [
                     FieldError(f"items[{place}].{name}", "is left out of a line with product_sku")
@@ -130,7 +130,7 @@ def _skus(value: dict[str, Any], faults: list[FieldError]) -> list[str | None]:
 
 
 def _fingerprint(new: NewOrder, asked: Asked) -> bytes:
-    """What makes two orders of files the same: neither spelling nor the order of fields."""
+    """A fingerprint of the order: spelling and the order of fields don't change it."""
     content = [_plain(new), asked.phone, asked.skus]
     return hashlib.sha256(encode(content)).digest()
 

@@ -23,7 +23,7 @@ _UNTIL = re.compile("[0-9]{1,11}")
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """What the address of a receipt says."""
+    """The parts of a receipt's address."""
 
     receipt_id: UUID
     until: str

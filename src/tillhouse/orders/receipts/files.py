@@ -44,7 +44,7 @@ class ReceiptFiles:
         return self._kept[place]
 
     def _make(self, place: tuple[UUID, Paper], sheet: Sheet, made_at: datetime) -> bytes:
-        # Who asked for the same a moment ago has it made by now.
+        # An earlier request may have made the same file by now.
         if (made := self._kept.get(place)) is not None:
             return made
         # Half a second to load, which nobody pays who prints nothing.

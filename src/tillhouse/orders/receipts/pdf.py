@@ -60,7 +60,7 @@ def print_sheet(sheet: Sheet, paper: Paper, made_at: datetime, fonts: Path) -> b
 
 
 class _Paper:
-    """What both papers have in common: writing words at a place."""
+    """The common part of both papers: writing words at a position."""
 
     width: float
     height: float
@@ -330,7 +330,7 @@ class _Roll(_Paper):
             self.write(line.name, bold=True)
             if line.details:
                 self.write(" · ".join(line.details), size=8, color=_SOFT)
-            # What stands side by side must not be torn apart by the end of a page.
+            # The end of a page must not separate words that stand side by side.
             self.room(self.line_height(self.size))
             half, count = self.inner / 2, f"{line.quantity} × {line.unit_price}"
             self.beside(count, x=self.margin, width=half, color=_SOFT, align="L")

@@ -27,7 +27,7 @@ _OVER = ("cancelled", "refunded")
 
 
 class Seller(msgspec.Struct, frozen=True, kw_only=True):
-    """Who sells and where, with what the order itself doesn't show."""
+    """The seller and the store, with facts that the order itself doesn't show."""
 
     business: str
     environment: str
@@ -106,7 +106,7 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def snapshot(order: Order, seller: Seller) -> Content:
-    """What a receipt made now says of the order."""
+    """The content of a receipt of the order, made now."""
     items = msgspec.json.decode(msgspec.json.encode(order.items), type=list[ItemShown])
     return Content(
         seller=seller,
@@ -251,7 +251,7 @@ def _sums(content: Content) -> Iterator[Sum]:
 def amount(value: Decimal, currency: str) -> str:
     """An amount with the decimals of its currency, and commas between thousands."""
     exact = round_money(value, currency) if currency in EXPONENTS else value
-    # What is finer than the currency is shown as fine as it is, never rounded in silence.
+    # An amount finer than the currency is shown in full, never rounded in silence.
     shown = exact if exact == value else value.normalize()
     return f"{shown:,f}".replace("-", "\N{MINUS SIGN}")
 

@@ -10,7 +10,7 @@ from tillhouse.orders.receipts.rules import Seller
 
 
 async def find_seller(db: Db, book_id: UUID, order_id: UUID) -> Seller | None:
-    """Who sold an order, and where."""
+    """The seller of an order, and the store."""
     row = await db.fetchrow(
         """
         SELECT t.name AS business, b.environment, t.time_zone, s.name AS store, s.address,

@@ -69,7 +69,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     is_replay: bool = False
     # Its answer, where it is kept with the idempotency key already.
     kept: bytes | None = None
-    # What is left to do afterwards.
+    # The work left after the commit.
     sending: Sending | None = None
 
 
@@ -165,7 +165,7 @@ async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: W
 
 
 def recorded(order: Order) -> Reply[Order]:
-    """What the caller hears of a new order."""
+    """The answer to a new order."""
     return Reply("Order recorded", order)
 
 
@@ -191,11 +191,11 @@ def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
 
 
 class Gone(Missing, message="The order that was recorded with this key has been deleted since."):
-    """What a request repeats is no more."""
+    """The repeated order was deleted."""
 
 
 async def _earlier(call: Call, earlier: Earlier) -> Order:
-    """What the same request made long ago; another request with its key is a mistake."""
+    """The order that the same request made long ago; another request with its key is a mistake."""
     if call.claim is None or earlier.fingerprint != call.claim.fingerprint.hex():
         raise KeyReused
     try:
@@ -205,7 +205,7 @@ async def _earlier(call: Call, earlier: Earlier) -> Order:
 
 
 async def facts_of(call: Call, new: NewOrder) -> Facts:
-    """What the order rests on."""
+    """The facts that the order rests on."""
     place, wanted = place_of(call, new), wanted_of(call, new)
     weight = 1 + len(wanted.products)
     found = await call.services.batcher.read(call.db, find_facts, place, wanted, weight=weight)

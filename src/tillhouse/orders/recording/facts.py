@@ -1,4 +1,4 @@
-"""What the rules need to know of the book before an order is recorded."""
+"""Facts about the book that the rules need before an order is recorded."""
 
 from decimal import Decimal
 from typing import Literal
@@ -111,7 +111,7 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """What orders rest on that were looked up together: more than each of them names."""
+    """Facts of orders that were looked up together: more than each of them names."""
 
     trade: Trade
     store: StoreFacts | None

@@ -1,1 +1,1 @@
-"""What can be done with products, variants, categories and modifiers."""
+"""The actions on products, variants, categories and modifiers."""

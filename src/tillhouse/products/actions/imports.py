@@ -92,7 +92,7 @@ async def _planner(
         await store.lock_products(db, book_id, batch)
         shown = await product_store.list_named(db, book_id, batch)
         configs |= {product.id: of_product(product) for product in shown}
-    # What went while it was waited for is made anew.
+    # A product that was deleted meanwhile is made anew.
     return Planner(
         rows=rows,
         products={sku: owner for sku, owner in products.items() if owner.product_id in configs},

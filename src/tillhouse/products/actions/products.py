@@ -126,7 +126,7 @@ async def _facts_of(call: Call, named: Named, old: Configuration) -> Facts:
 
 
 def data_of(product: Product | Configuration, updated_at: str) -> ProductData:
-    """What events tell of a product."""
+    """The data of product events."""
     return ProductData(
         id=product.id,
         name=product.name,

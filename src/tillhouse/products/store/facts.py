@@ -1,4 +1,4 @@
-"""What rules of products need to know: what the book has of the things that are named."""
+"""Statements on the facts that the rules of products need."""
 
 from uuid import UUID
 
@@ -97,7 +97,7 @@ _FACTS = """
 
 
 async def find_facts(db: Db, book_id: UUID, named: Named) -> Facts:
-    """What the book has of what is named."""
+    """The named things that exist in the book."""
     row = await db.fetchrow(
         _FACTS,
         book_id,

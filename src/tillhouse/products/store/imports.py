@@ -9,7 +9,7 @@ from tillhouse.db.pool import Db
 async def list_owners(
     db: Db, book_id: UUID, skus: Sequence[str]
 ) -> list[tuple[str, UUID, UUID | None]]:
-    """Whose these skus are: (sku, product, variant), without a variant for the product's own."""
+    """The owners of skus: (sku, product, variant), no variant for the product's own."""
     rows = await db.fetch(
         """
         SELECT p.sku, p.id AS product_id, NULL::uuid AS variant_id FROM products p

@@ -213,7 +213,7 @@ async def upsert_products(
 
 
 def document(configs: Sequence[Configuration]) -> str:
-    """What `_UPSERT` reads: a flat list for each table."""
+    """The input of `_UPSERT`: a flat list for each table."""
     found: dict[str, list[object]] = {name: [] for name in _TABLES}
     for config in configs:
         found["products"].append({name: getattr(config, name) for name in _COLUMNS})

@@ -1,4 +1,4 @@
-"""What the rules of moving stock need to know."""
+"""Statements on the facts that the rules of moves need."""
 
 from collections.abc import Sequence
 from uuid import UUID

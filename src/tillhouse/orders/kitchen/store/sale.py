@@ -1,4 +1,4 @@
-"""What the kitchen has to know of an order."""
+"""Statements on the facts of an order that the kitchen needs."""
 
 from uuid import UUID
 

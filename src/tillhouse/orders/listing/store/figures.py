@@ -48,7 +48,7 @@ WHOLE: LiteralString = """
             coalesce(sum(w.orders) FILTER (WHERE w.status = 'pending'), 0)::bigint
                 AS pending_orders_count
         FROM ("""
-"""What the book has, of rows `w`."""
+"""Figures of the whole book, from rows `w`."""
 _WHOLE_EVER: LiteralString = """
             SELECT t.status, t.orders FROM order_tallies t
             WHERE t.book_id = $1 AND t.period = 'ever'
@@ -76,7 +76,7 @@ _ORDERS_OF_TODAY: LiteralString = """
             OFFSET 0) o
         WHERE true"""
 BESIDE: LiteralString = ZONE + WHOLE + _WHOLE_EVER + _TODAY + _ORDERS_OF_TODAY
-"""What doesn't depend on dates; conditions on the orders of today follow."""
+"""Filters that don't depend on dates; conditions on the orders of today follow."""
 
 FITTING: LiteralString = """
     ), fitting AS (
@@ -103,7 +103,7 @@ SUMS: LiteralString = """
             sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
             sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount
 """
-"""What a status comes to, from rows `o` that are many."""
+"""The figures of one status, from many rows `o`."""
 _FITTING: LiteralString = FITTING + "(SELECT o.status," + SUMS + "FROM ("
 _END: LiteralString = """
         ) o WHERE true"""

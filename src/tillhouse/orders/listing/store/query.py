@@ -1,4 +1,4 @@
-"""What a list asks for, as conditions on rows `o`: of orders, or of the tallies of their kinds."""
+"""The filters of a list as conditions on rows `o`: of orders, or of the tallies of their kinds."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import LiteralString

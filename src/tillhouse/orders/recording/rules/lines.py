@@ -1,4 +1,4 @@
-"""What each line costs before discounts: prices, modifiers, bundles."""
+"""The price of each line before discounts: prices, modifiers, bundles."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Line(msgspec.Struct, kw_only=True):
 
     @property
     def net(self) -> Decimal:
-        """What is left after discounts."""
+        """The amount after discounts."""
         return self.subtotal - self.discount
 
     @property

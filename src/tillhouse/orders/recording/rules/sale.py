@@ -193,7 +193,7 @@ def discount_errors(discount: Decimal | None, lines: Sequence[Line]) -> Iterator
 
 
 def closed(session: SessionFacts) -> str:
-    """What to say of a table session that takes no more orders."""
+    """The refusal of an order for a closed table session."""
     return f"The session of table {session.label} is closed: open a new one."
 
 
@@ -267,7 +267,7 @@ def _wants_kitchen(new: NewOrder, facts: Facts) -> bool:
     if new.send_to_kitchen is not None:
         return new.send_to_kitchen
     if new.occurred_at is not None:
-        # What was sold long ago was eaten long ago.
+        # A past sale needs no kitchen.
         return False
     return (
         facts.trade.type in _WITH_KITCHEN
@@ -277,7 +277,7 @@ def _wants_kitchen(new: NewOrder, facts: Facts) -> bool:
 
 
 def needs(lines: Sequence[Line], facts: Facts, *, allows_all: bool) -> Iterator[Need]:
-    """What the lines take of the stock: a bundle its components, anything else itself."""
+    """The stock that the lines need: a bundle's components, any other line's variant."""
     for place, one in enumerate(lines):
         if one.product is None or one.variant is None:
             continue

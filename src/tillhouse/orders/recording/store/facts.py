@@ -138,7 +138,7 @@ _OF_BUSINESS: LiteralString = """
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What one request names besides its store."""
+    """The ids that one request names besides its store."""
 
     customer_id: UUID | None = None
     session_id: UUID | None = None
@@ -180,7 +180,7 @@ class _Component(msgspec.Struct, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What was found for several orders."""
+    """The facts that were found for several orders."""
 
     common: Common
     customers: dict[UUID, CustomerShown]
@@ -190,7 +190,7 @@ class Found(msgspec.Struct, frozen=True):
     earlier: dict[str, Earlier]
 
     def of(self, wanted: Wanted) -> Facts:
-        """What one of them rests on."""
+        """The facts of one of them."""
         return Facts(
             **_fields(self.common),
             customer=_named(self.customers, wanted.customer_id),
@@ -224,7 +224,7 @@ _ORDER = (
 
 
 def _all(wants: Sequence[Wanted], name: str) -> list[Any]:
-    """What they name, each thing once."""
+    """The ids that they name, each once."""
     if name in _ONE:
         return list({one for wanted in wants if (one := getattr(wanted, name)) is not None})
     return list({one for wanted in wants for one in getattr(wanted, name)})

@@ -124,7 +124,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """What is written of one order: rows as JSON objects, by the names of their columns."""
+    """The rows of one order: JSON objects, by the names of their columns."""
 
     id: UUID
     has_session: bool
