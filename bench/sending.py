@@ -8,6 +8,7 @@ import uvloop
 
 from tillhouse.app import App
 from tillhouse.settings import from_env
+from tillhouse.webhooks.sender.worker import Sender
 
 
 async def main() -> None:
@@ -21,7 +22,8 @@ async def main() -> None:
     loop = asyncio.get_running_loop()
     while await loop.run_in_executor(None, sys.stdin.readline):
         # The sender has connections of its own; the rest of the process does next to nothing.
-        print(services.pool.statements + app.sender.services.pool.statements, flush=True)
+        sender = next(one for one in app.workers if isinstance(one, Sender))
+        print(services.pool.statements + sender.services.pool.statements, flush=True)
     await app.stop()
 
 

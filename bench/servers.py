@@ -14,9 +14,10 @@ from starlette.routing import Route as StarletteRoute
 
 from bench.ceiling import Ceiling
 from tillhouse.access.call import AnonymousCall, Call
-from tillhouse.app import ROUTES, App
+from tillhouse.app import ROOMS, App
 from tillhouse.http.protocol import PatientProtocol
 from tillhouse.http.route import Open, Reply, Route, Scope
+from tillhouse.room import Room, join
 from tillhouse.settings import from_env
 
 # As large as the answer of the health route.
@@ -64,14 +65,14 @@ async def keyed_echo(call: Call) -> Reply[Echo]:
 def tillhouse_app() -> App:
     """The application with two routes more, which differ in the key check alone."""
     routes = (
-        *ROUTES,
         Route("GET", "/api/auth/bench-echo", echo, Open()),
         Route("GET", "/v1/voice/bench-echo", keyed_echo, Scope("voice:read")),
     )
     settings = from_env({k: v for k, v in os.environ.items() if k.startswith("TILLHOUSE_")})
     assert settings.database_url
     assert settings.master_key
-    return App(settings, settings.database_url, settings.master_key, routes)
+    product = join([*ROOMS, Room(name="bench", routes=routes)])
+    return App(settings, settings.database_url, settings.master_key, product)
 
 
 SERVERS: dict[str, Any] = {

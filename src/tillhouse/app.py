@@ -3,72 +3,63 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import Sequence
-from datetime import timedelta
 
-import msgspec
 import structlog
 
 from tillhouse import __version__
 from tillhouse.access.process import Services, close_services, connect_services
-from tillhouse.accounts.routes import ROUTES as ACCOUNTS
-from tillhouse.customers.routes import ROUTES as CUSTOMERS
+from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
-from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.pool import FAILURES
-from tillhouse.developer.routes import ROUTES as DEVELOPER
+from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.http import idempotency, pages
 from tillhouse.http import log as logs
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.openapi import describe
-from tillhouse.http.route import Route
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
-from tillhouse.kitchen.routes import ROUTES as KITCHEN
-from tillhouse.labels.routes import ROUTES as LABELS
-from tillhouse.ledger.routes import ROUTES as LEDGER
-from tillhouse.messaging.hook_routes import HOOKS
-from tillhouse.messaging.routes import ROUTES as MESSAGING
-from tillhouse.messaging.worker import MessageWorker
-from tillhouse.orders.receipts.pages import pages as order_pages
-from tillhouse.orders.routes import ROUTES as ORDERS
-from tillhouse.orders.worker import OrderWorker
-from tillhouse.products.routes import ROUTES as PRODUCTS
-from tillhouse.promotions.routes import ROUTES as PROMOTIONS
-from tillhouse.seating.routes import ROUTES as SEATING
+from tillhouse.kitchen.room import ROOM as KITCHEN
+from tillhouse.labels.room import ROOM as LABELS
+from tillhouse.ledger.room import ROOM as LEDGER
+from tillhouse.messaging.room import ROOM as MESSAGING
+from tillhouse.orders.room import ROOM as ORDERS
+from tillhouse.products.room import ROOM as PRODUCTS
+from tillhouse.promotions.room import ROOM as PROMOTIONS
+from tillhouse.room import Composition, Room, Worker, join
+from tillhouse.seating.room import ROOM as SEATING
 from tillhouse.settings import Settings
-from tillhouse.stock.routes import ROUTES as STOCK
-from tillhouse.stores.routes import ROUTES as STORES
-from tillhouse.voice.routes import ROUTES as VOICE
-from tillhouse.webhooks.actions.secrets import open_missing_secrets
-from tillhouse.webhooks.routes import ROUTES as WEBHOOKS
-from tillhouse.webhooks.sender.worker import Sender
-from tillhouse.webhooks.store.partitions import turn_partitions
-from tillhouse.webhooks.store.queue import PLANNER
+from tillhouse.stock.room import ROOM as STOCK
+from tillhouse.stores.room import ROOM as STORES
+from tillhouse.voice.room import ROOM as VOICE
+from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
 log = structlog.get_logger()
 
-ROUTES: Sequence[Route] = (
-    *ACCOUNTS,
-    *DEVELOPER,
-    *WEBHOOKS,
-    *ORDERS,
-    *KITCHEN,
-    *LEDGER,
-    *MESSAGING,
-    *CUSTOMERS,
-    *PRODUCTS,
-    *STOCK,
-    *PROMOTIONS,
-    *STORES,
-    *SEATING,
-    *LABELS,
-    *VOICE,
+# Operations are described in this order.
+ROOMS: tuple[Room, ...] = (
+    ACCOUNTS,
+    DEVELOPER,
+    WEBHOOKS,
+    ORDERS,
+    KITCHEN,
+    LEDGER,
+    MESSAGING,
+    CUSTOMERS,
+    PRODUCTS,
+    STOCK,
+    PROMOTIONS,
+    STORES,
+    SEATING,
+    LABELS,
+    VOICE,
 )
 
+PRODUCT: Composition = join(ROOMS)
+ROUTES = PRODUCT.routes
+
 _CHORES_EVERY_S = 3600.0
-SENDER_CONNECTIONS = 4
 
 
 class App:
@@ -79,22 +70,20 @@ class App:
         settings: Settings,
         database_url: str,
         master_key: str,
-        routes: Sequence[Route] = ROUTES,
+        product: Composition = PRODUCT,
         *,
         runs_workers: bool = False,
     ) -> None:
-        # Whether this process also sends webhooks, not only answers.
+        # Whether this process also does what is due, such as sending webhooks, not only answers.
         self._runs_workers = runs_workers
-        self._routes = routes
+        self._product = product
         self._settings = settings
         self._database_url = database_url
         self._master_key = master_key
         self._services: Services | None = None
         self._api: Api | None = None
         self._chores: list[asyncio.Task[None]] = []
-        self._sender: Sender | None = None
-        self._order_worker: OrderWorker | None = None
-        self._message_worker: MessageWorker | None = None
+        self._workers: list[Worker] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop with the server."""
@@ -112,23 +101,17 @@ class App:
         services.pool.bell.start(
             services.pool.dedicated, services.pool.notify, listens=self._runs_workers
         )
-        await open_missing_secrets(services, now())
+        for room in self._product.rooms:
+            for chore in room.at_start:
+                await chore(services, now())
         if self._runs_workers:
-            pool = await services.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
-            self._sender = Sender(
-                msgspec.structs.replace(services, pool=pool, batcher=StatementBatcher(pool)),
-                lease=timedelta(seconds=self._settings.webhook_lease_s),
-            )
-            self._sender.start()
-            self._order_worker = OrderWorker(services)
-            self._order_worker.start()
-            self._message_worker = MessageWorker(services)
-            self._message_worker.start()
-        document = describe(self._routes, __version__, self._settings.public_url)
-        self._api = Api(services, self._routes, pages.build(document), (*HOOKS, *order_pages()))
+            await self._start_workers(services)
+        document = describe(self._product.routes, __version__, self._settings.public_url)
+        site = pages.build(document)
+        self._api = Api(services, self._product.routes, site, self._product.pages())
         self._api.add_metrics_page()
         self._chores = [
-            asyncio.create_task(_do_chores(services)),
+            asyncio.create_task(_do_chores(services, self._product)),
             asyncio.create_task(statistics.watch(services.pool)),
         ]
         return services
@@ -136,10 +119,7 @@ class App:
     async def stop(self) -> None:
         """End the chores and close the house."""
         # All at once: none of them begins anything while another one is still finishing.
-        runs_workers = (self._sender, self._order_worker, self._message_worker)
-        await asyncio.gather(*(one.stop() for one in runs_workers if one is not None))
-        if self._sender is not None:
-            await self._sender.services.pool.close()
+        await asyncio.gather(*(worker.stop() for worker in self._workers))
         for chore in self._chores:
             chore.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -156,11 +136,16 @@ class App:
         return self._services
 
     @property
-    def sender(self) -> Sender:
-        """What sends webhooks here, where this process works."""
-        if self._sender is None:
-            raise RuntimeError("this application does not send")
-        return self._sender
+    def workers(self) -> list[Worker]:
+        """The background work of this process."""
+        return self._workers
+
+    async def _start_workers(self, services: Services) -> None:
+        for room in self._product.rooms:
+            for make in room.workers:
+                worker = await make(services)
+                worker.start()
+                self._workers.append(worker)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -190,12 +175,13 @@ def settle() -> None:
     gc.freeze()
 
 
-async def _do_chores(services: Services) -> None:
+async def _do_chores(services: Services, product: Composition) -> None:
     """What has to be tidied now and then; any process may do it, several do no harm."""
     while True:
         try:
-            async with services.pool.transaction() as db:
-                await turn_partitions(db, now(), services.settings.webhook_retention_days)
+            for room in product.rooms:
+                for chore in room.hourly:
+                    await chore(services, now())
             swept = await idempotency.sweep(services.pool, now())
             if swept:
                 log.info("idempotency_keys_swept", count=swept)

@@ -10,8 +10,9 @@ from tests.make import Business
 from tillhouse.access.call import Call
 from tillhouse.access.roles import SCOPES
 from tillhouse.access.scopes import BY_NAME, CATALOGUE
-from tillhouse.app import App
+from tillhouse.app import ROOMS, App
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.room import Room, join
 from tillhouse.settings import from_env
 
 
@@ -32,7 +33,8 @@ async def scoped(database_url: str, master_key: str) -> AsyncIterator[App]:
     routes = [Route("GET", path_of(name), show_book, Scope(name)) for name in BY_NAME]
     routes.append(Route("GET", "/v1/voice/key", show_book, Scope("voice:read", keys_only=True)))
     settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    app = App(settings, database_url, master_key, routes)
+    product = join([*ROOMS, Room(name="needs", routes=tuple(routes))])
+    app = App(settings, database_url, master_key, product)
     await app.start()
     yield app
     await app.stop()

@@ -13,9 +13,10 @@ from tests.make import Business, Make
 from tests.waiting import ended, within
 from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
-from tillhouse.app import ROUTES, App
+from tillhouse.app import ROOMS, App
 from tillhouse.http.api import STREAMS_MAX
 from tillhouse.http.route import Reply, Route, Scope, Stream
+from tillhouse.room import Room, join
 from tillhouse.settings import from_env
 
 PATH = "/v1/events/stream"
@@ -243,11 +244,12 @@ def silence() -> Silence:
 async def ticking(database_url: str, master_key: str, silence: Silence) -> AsyncIterator[Business]:
     """A business at an application whose streams have a quick pulse, or none."""
     quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    routes = [
+    routes = (
         Route("GET", TICKS, tick, Scope("events:read"), stream=ticks),
         Route("GET", SILENCE, tick, Scope("events:read"), stream=silence.stream),
-    ]
-    app = App(quiet, database_url, master_key, [*ROUTES, *routes])
+    )
+    product = join([*ROOMS, Room(name="ticks", routes=routes)])
+    app = App(quiet, database_url, master_key, product)
     await app.start()
     yield await Make(app, app.services).business()
     await app.stop()

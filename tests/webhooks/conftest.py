@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.shop import Shop, routes
+from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority
 from tillhouse.app import App
 from tillhouse.settings import Settings, from_env
@@ -38,7 +38,7 @@ async def sending_app(
     fresh_database_url: str, sending_settings: Settings, master_key: str
 ) -> AsyncIterator[App]:
     """An application on a database of its own, so that it sends this room's webhooks alone."""
-    app = App(sending_settings, fresh_database_url, master_key, routes(), runs_workers=True)
+    app = App(sending_settings, fresh_database_url, master_key, runs_workers=True)
     await app.start()
     yield app
     await app.stop()
@@ -48,7 +48,7 @@ async def sending_app(
 async def quiet_app(database_url: str, master_key: str) -> AsyncIterator[App]:
     """An application that queues webhooks and sends none; no target is allowed beyond the rules."""
     settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    app = App(settings, database_url, master_key, routes())
+    app = App(settings, database_url, master_key)
     await app.start()
     yield app
     await app.stop()

@@ -11,15 +11,13 @@ from tests.make import Business, Make
 from tests.waiting import within
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.app import ROUTES, App
+from tillhouse.app import App
 from tillhouse.db.pool import Db
-from tillhouse.http.route import Route
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.catalogue import ChangeData
 from tillhouse.webhooks.emit import Source, emit_from
-from tillhouse.webhooks.routes import ROUTES as WEBHOOKS
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -30,11 +28,6 @@ DELIVERIES = f"{PORTAL}/webhook-deliveries"
 SETTINGS = f"{PORTAL}/webhook-settings"
 # A public address, so that saving it asks no name server.
 URL = "https://198.41.0.4/hook"
-
-
-def routes() -> list[Route]:
-    """Those of the application and those of webhooks, each once."""
-    return [*ROUTES, *(route for route in WEBHOOKS if route not in ROUTES)]
 
 
 async def until(look: Callable[[], Awaitable[T | None]], within_s: float = 30.0) -> T:

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import fresh_database
 from tests.waiting import ended
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.shop import Shop, routes, until
+from tests.webhooks.shop import Shop, until
 from tests.webhooks.tls import Authority
 from tillhouse.app import App
 from tillhouse.settings import Settings
@@ -99,7 +99,7 @@ async def test_no_event_is_lost_to_kills(
 ) -> None:
     """Each committed event arrives, though the sender dies fifteen times and more."""
     process, url = killed
-    app = App(sending_settings, url, master_key, routes())
+    app = App(sending_settings, url, master_key)
     await app.start()
     shop = await Shop.open(app)
     await shop.endpoint(receiver.url)

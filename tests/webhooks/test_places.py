@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import fresh_database
 from tests.webhooks.holding import Holding
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.shop import Shop, routes
+from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority
 from tillhouse.app import App
 from tillhouse.settings import Settings
@@ -25,7 +25,7 @@ async def narrow_app(
 ) -> AsyncIterator[App]:
     """An application whose only sender has few places."""
     async with fresh_database(server_url, f"tillhouse_narrow_{os.getpid()}") as url:
-        app = App(sending_settings, url, master_key, routes())
+        app = App(sending_settings, url, master_key)
         services = await app.start()
         sender = Sender(services, places=PLACES)
         sender.start()

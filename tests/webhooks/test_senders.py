@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import fresh_database
 from tests.webhooks.holding import Holding
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.shop import Shop, routes, until
+from tests.webhooks.shop import Shop, until
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.settings import Settings
@@ -33,7 +33,7 @@ async def silent_app(
     fresh_database_url: str, sending_settings: Settings, master_key: str
 ) -> AsyncIterator[App]:
     """A second process of the installation that sends, one which only answers."""
-    app = App(sending_settings, fresh_database_url, master_key, routes())
+    app = App(sending_settings, fresh_database_url, master_key)
     await app.start()
     yield app
     await app.stop()
@@ -88,7 +88,7 @@ async def test_two_senders_send_each_of_a_thousand_deliveries_once(
     """To four endpoints, while both claim from the same lanes."""
     for number in range(4):
         await sender.endpoint(f"{receiver.url}/{number}")
-    other = App(sending_settings, fresh_database_url, master_key, routes(), runs_workers=True)
+    other = App(sending_settings, fresh_database_url, master_key, runs_workers=True)
     await other.start()
     book = await sender.book()
     event_ids: list[str] = []
@@ -139,7 +139,7 @@ async def test_a_sender_that_stops_records_what_was_under_way(
     lone_url: str, sending_settings: Settings, master_key: str, receiver: Receiver
 ) -> None:
     """It claims no more, waits for its attempts, and leaves nothing leased behind."""
-    app = App(sending_settings, lone_url, master_key, routes(), runs_workers=True)
+    app = App(sending_settings, lone_url, master_key, runs_workers=True)
     await app.start()
     shop = await Shop.open(app)
     await shop.endpoint(receiver.url)
@@ -156,7 +156,7 @@ async def test_a_sender_that_stops_records_what_was_under_way(
     held.answer(0, 200)
     held.answer(1, 500)
     await stopping
-    after = App(sending_settings, lone_url, master_key, routes())
+    after = App(sending_settings, lone_url, master_key)
     await after.start()
     found: dict[str, tuple[str, int]] = {}
     async with after.services.pool.reading() as db:

@@ -1,0 +1,82 @@
+"""The face of a room: all that a feature brings along, as one value that `app` joins with others.
+
+Nothing is registered by importing it, and the ground knows no room: it is told what it needs.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from tillhouse.access.process import Services
+from tillhouse.http.raw import RawRoute
+from tillhouse.http.route import Route
+
+
+class Worker(Protocol):
+    """A piece of background work, in this process until it is stopped."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    async def stop(self) -> None:
+        """Let what is under way end, and end."""
+        ...
+
+
+# Made anew in each process that works.
+MakesWorker = Callable[[Services], Awaitable[Worker]]
+# Done by any process, perhaps by several at once: it does no harm to do it again.
+Chore = Callable[[Services, datetime], Awaitable[None]]
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """One feature, as the rest of the product sees it."""
+
+    # The name of its package.
+    name: str
+    # Operations of the API.
+    routes: tuple[Route, ...] = ()
+    # Pages for people and hooks for providers, made once per application.
+    pages: Callable[[], Sequence[RawRoute]] = tuple
+    # The tables that it alone writes.
+    tables: tuple[str, ...] = ()
+    # Done at each start, before the first request.
+    at_start: tuple[Chore, ...] = ()
+    # Done at the start and then once an hour.
+    hourly: tuple[Chore, ...] = ()
+    workers: tuple[MakesWorker, ...] = ()
+
+
+class Composition(msgspec.Struct, frozen=True):
+    """What all rooms bring, joined in the order in which `app` names them."""
+
+    rooms: tuple[Room, ...]
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Every operation of the API."""
+        return tuple(route for room in self.rooms for route in room.routes)
+
+    def pages(self) -> list[RawRoute]:
+        """Every page and hook, made for one application."""
+        return [page for room in self.rooms for page in room.pages()]
+
+
+def join(rooms: Iterable[Room]) -> Composition:
+    """The rooms as one product; each has a name and tables of its own."""
+    joined = tuple(rooms)
+    _check_once("room", (room.name for room in joined))
+    _check_once("table", (table for room in joined for table in room.tables))
+    return Composition(joined)
+
+
+def _check_once(noun: str, names: Iterable[str]) -> None:
+    """Refuse a name that two rooms claim: which of them would be meant?"""
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            raise ValueError(f"two rooms declare the {noun} {name}")
+        known.add(name)

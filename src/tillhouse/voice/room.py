@@ -1,0 +1,9 @@
+"""The key's health check: what this room brings along."""
+
+from tillhouse.room import Room
+from tillhouse.voice.routes import ROUTES
+
+ROOM = Room(
+    name="voice",
+    routes=ROUTES,
+)

@@ -1,0 +1,52 @@
+"""Signed events to other people's servers: what this room brings along."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from tillhouse.access.process import Services
+from tillhouse.db.batcher import StatementBatcher
+from tillhouse.room import Room
+from tillhouse.webhooks.actions.secrets import open_missing_secrets
+from tillhouse.webhooks.routes import ROUTES
+from tillhouse.webhooks.sender.worker import Sender
+from tillhouse.webhooks.store.partitions import turn_partitions
+from tillhouse.webhooks.store.queue import PLANNER
+
+SENDER_CONNECTIONS = 4
+
+
+class SenderBeside(Sender):
+    """A sender with connections of its own, so that it never waits for requests."""
+
+    async def stop(self) -> None:
+        """Stop sending, then let go of the connections."""
+        await super().stop()
+        await self.services.pool.close()
+
+
+async def _sender(services: Services) -> SenderBeside:
+    pool = await services.pool.beside(size=SENDER_CONNECTIONS, planner=PLANNER)
+    own = msgspec.structs.replace(services, pool=pool, batcher=StatementBatcher(pool))
+    return SenderBeside(own, lease=timedelta(seconds=services.settings.webhook_lease_s))
+
+
+async def _turn_partitions(services: Services, now: datetime) -> None:
+    async with services.pool.transaction() as db:
+        await turn_partitions(db, now, services.settings.webhook_retention_days)
+
+
+ROOM = Room(
+    name="webhooks",
+    routes=ROUTES,
+    tables=(
+        "webhook_deliveries",
+        "webhook_endpoints",
+        "webhook_events",
+        "webhook_queue",
+        "webhook_secrets",
+    ),
+    at_start=(open_missing_secrets,),
+    hourly=(_turn_partitions,),
+    workers=(_sender,),
+)
