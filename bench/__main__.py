@@ -1,8 +1,10 @@
-"""Run the benchmarks and print their figures, each beside its bar."""
+"""Run the benchmarks and print their figures, each beside its bar; `fill` makes a large book."""
 
 import argparse
+import sys
 
 from bench import orders, requests, webhooks
+from bench.filling import command as filling
 
 SUBJECTS = {
     "requests": requests.measure,
@@ -13,6 +15,9 @@ SUBJECTS = {
 
 def main() -> None:
     """Measure what is named, or everything."""
+    if sys.argv[1:2] == ["fill"]:
+        filling.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("subjects", nargs="*", help=f"of {', '.join(SUBJECTS)}; default: all")
     parser.add_argument("--seconds", type=float, default=4.0, help="length of one measurement")

@@ -82,7 +82,7 @@ def _book(folder: Path, rows: int) -> Iterator[Book]:
     server = Embedded.start(data)
     try:
         began = time.monotonic()
-        command = [sys.executable, "-m", "tillhouse", "demo", "--json", "--data", str(data)]
+        command = [sys.executable, "-m", "bench", "fill", "--data", str(data)]
         done = subprocess.run(
             [*command, "--orders", str(rows)], check=True, stdout=subprocess.PIPE,
             env=world.environment(None),

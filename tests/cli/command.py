@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-COMMAND = [sys.executable, "-m", "tillhouse"]
+COMMAND = (sys.executable, "-m", "tillhouse")
 
 
 def environment(**given: str) -> dict[str, str]:
@@ -19,6 +19,8 @@ def environment(**given: str) -> dict[str, str]:
 class Command:
     """The command on one data folder."""
 
+    program = COMMAND
+
     def __init__(self, data: Path, **settings: str) -> None:
         self.data = data
         self.environment = environment(DATA=str(data), **settings)
@@ -26,7 +28,7 @@ class Command:
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start it and go on."""
         return subprocess.Popen(
-            [*COMMAND, *args],
+            [*self.program, *args],
             env=self.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

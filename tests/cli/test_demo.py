@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from uuid import UUID
 
 import asyncpg
 
@@ -23,6 +24,53 @@ def test_two_first_starts_at_once_make_one_demo(tmp_path: Path) -> None:
     # Nobody uses the server any more: it was stopped.
     assert not (tmp_path / "data" / "postgres" / "postmaster.pid").exists()
     assert command.json("demo") == answers[0]
+
+
+async def test_demo_orders_are_recorded_once(command: Command, embedded: Embedded) -> None:
+    """They are the book's own orders: with lines, postings and events; a second run adds none."""
+    made = command.json("demo", "--orders", "40")
+    assert made["filled"] == {"orders": 40, "added": 40}
+    assert command.json("demo", "--orders", "30")["filled"]["added"] == 0
+    both = [command.start("demo", "--orders", "60", "--json") for _ in range(2)]
+    added = 0
+    for process in both:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        added += json.loads(out)["filled"]["added"]
+    assert added == 20
+    assert command.json("verify")["broken"] == []
+    connection = await asyncpg.connect(embedded.url)
+    try:
+        found = await connection.fetchrow(
+            """
+            SELECT count(*) AS orders, count(DISTINCT customer_id) AS customers,
+                count(*) FILTER (WHERE status = 'pending') AS pending,
+                count(*) FILTER (WHERE status = 'completed') AS completed,
+                count(*) FILTER (WHERE occurred_at >= now()) AS too_late,
+                (SELECT count(*) FROM webhook_events e
+                 WHERE e.book_id = b.id AND e.type = 'order.created') AS events,
+                (SELECT sum(t.orders) FROM order_tallies t
+                 WHERE t.book_id = b.id AND t.day IS NULL) AS told
+            FROM books b JOIN orders o ON o.book_id = b.id
+            WHERE b.business_id = $1 AND b.environment = 'test' GROUP BY b.id
+            """,
+            UUID(made["businessId"]),
+        )
+    finally:
+        await connection.close()
+    assert found is not None
+    assert (found["orders"], found["events"], found["told"]) == (60, 60, 60)
+    assert found["customers"] == 6
+    assert found["pending"] > 0
+    assert found["pending"] + found["completed"] == 60
+    assert found["too_late"] == 0
+
+
+def test_many_demo_orders_are_refused(command: Command) -> None:
+    """A larger book is a matter of the benchmarks, and the sentence says how."""
+    told = command.refusal("demo", "--orders", "1001")
+    assert "at most 1,000" in told
+    assert "python -m bench fill --orders 1001" in told
 
 
 async def test_a_changed_password_is_set_again(command: Command, embedded: Embedded) -> None:

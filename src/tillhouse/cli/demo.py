@@ -20,8 +20,7 @@ from tillhouse.access.store import sessions
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.filling.fill import Filled, fill
-from tillhouse.cli.filling.shop import furnish
+from tillhouse.cli.demo_orders import ORDERS_MAX, Filled, record_orders
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
@@ -44,6 +43,7 @@ from tillhouse.kit.values import (
     NewPassword,
     ZoneName,
 )
+from tillhouse.webhooks.emit import Source
 
 EMAIL = Email("demo@tillhouse.example")
 KEY_NAME = Name("Demo key")
@@ -52,7 +52,6 @@ _PASSWORD_LENGTH = 20
 _RANGES = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7")
 _MOST_PER_DAY = Amount(1_000_000)
 _MOST_AT_ONCE = Amount(100_000)
-_ORDERS_MAX = 20_000_000
 
 
 class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -76,12 +75,20 @@ class FilledDemo(Demo, frozen=True, kw_only=True):
 def demo(
     *,
     orders: Annotated[
-        int, typer.Option(min=0, max=_ORDERS_MAX, help="Fill the test book up to so many orders.")
+        int,
+        typer.Option(
+            min=0, help=f"Record so many demo orders in the test book, at most {ORDERS_MAX:,}."
+        ),
     ] = 0,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Make the demo business, or find it again, and tell its password and keys."""
+    if orders > ORDERS_MAX:
+        raise CommandError(
+            f"--orders takes at most {ORDERS_MAX:,}: fill a larger book from a checkout, with "
+            f"`python -m bench fill --orders {orders}`."
+        )
     settings = grounds.settings_with(data=data)
 
     async def make(installation: grounds.Installation) -> Demo:
@@ -97,17 +104,13 @@ def demo(
 
 
 async def _filled(services: Services, made: Demo, orders: int) -> FilledDemo:
-    """The demo business, its test book filled up to so many orders."""
-    async with services.pool.transaction() as db:
-        user = await sessions.find_user_by_email(db, EMAIL)
-        if user is None:
-            raise CommandError(f"{EMAIL} is gone: run the command again.")
-        call = await _call(services, db, user["id"], made.business_id, now())
-        test = Book(cast(UserCaller, call.caller).books.test, "test")
-        shop = await furnish(msgspec.structs.replace(call, book=test))
-    return FilledDemo(
-        **msgspec.structs.asdict(made), filled=await fill(services, call, shop, orders)
-    )
+    """The demo business with so many orders in its test book."""
+    async with services.pool.reading() as db:
+        found = await store.list_books(db, made.business_id)
+    books = {row["environment"]: row["id"] for row in found}
+    origin = Source(made.business_id, Book(books["test"], "test"))
+    filled = await record_orders(services, origin, orders)
+    return FilledDemo(**msgspec.structs.asdict(made), filled=filled)
 
 
 def card(made: Demo) -> str:
@@ -116,7 +119,7 @@ def card(made: Demo) -> str:
     filled = ""
     if isinstance(made, FilledDemo):
         orders, added = made.filled.orders, made.filled.added
-        filled = f"\nTest book: {orders:,} orders filled in, {added:,} of them just now"
+        filled = f"\nTest book: {orders:,} demo orders, {added:,} of them recorded just now"
     return (
         f"Dashboard login: {made.email} with the password {made.password}{again}\n"
         f"Test key: {made.test_key}\n"
@@ -143,7 +146,7 @@ async def ensure(services: Services) -> Demo:
             is_reset = not await services.passwords.verify(user["password_hash"], password)
             if is_reset:
                 await _reset_password(services, db, (user_id, business_id), password, moment)
-        call = await _call(services, db, user_id, business_id, moment)
+        call = await owner_call(services, db, user_id, business_id, moment)
         return Demo(
             base_url=services.settings.public_url,
             business_id=business_id,
@@ -186,7 +189,7 @@ async def _reset_password(
     await audit.append(db, business_id, COMMAND_LINE, what, {"userId": str(user_id)}, moment)
 
 
-async def _call(
+async def owner_call(
     services: Services, db: Db, user_id: UUID, business_id: UUID, moment: datetime
 ) -> Call:
     """The owner as a caller who has just given the password."""

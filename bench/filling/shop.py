@@ -6,12 +6,12 @@ from uuid import UUID
 
 import msgspec
 
+from bench.filling import names
+from bench.filling.store import list_goods
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.accounts import store as accounts
-from tillhouse.cli.filling import names
-from tillhouse.cli.filling.store import list_goods
 from tillhouse.cli.output import CommandError
 from tillhouse.kit.ids import new_id, public_reference
 from tillhouse.kit.page import Paged
@@ -43,7 +43,7 @@ class Shop(msgspec.Struct, frozen=True, kw_only=True):
     goods: list[tuple[ProductFacts, VariantFacts]]
 
 
-async def furnish(call: Call) -> Shop:
+async def prepare_shop(call: Call) -> Shop:
     """Make what is missing, and read what there is."""
     await accounts.lock_business(call.db, call.business_id)
     stores = {store.name: store.id for store in (await store_actions.list_stores(call, _ALL))[0]}

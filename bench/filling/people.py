@@ -4,7 +4,7 @@ import random
 from functools import lru_cache
 from uuid import UUID
 
-from tillhouse.cli.filling import names, plan
+from bench.filling import names, plan
 from tillhouse.customers.rules import Contact
 
 # One customer for so many orders.

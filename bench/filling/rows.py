@@ -9,9 +9,9 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.cli.filling import plan
-from tillhouse.cli.filling.plan import Plan
-from tillhouse.cli.filling.sale import Sale, source_of
+from bench.filling import plan
+from bench.filling.plan import Plan
+from bench.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Owing, Postings, postings
@@ -63,7 +63,7 @@ class Batch(msgspec.Struct, frozen=True):
     codes: list[str]
 
 
-class Scribe:
+class RowWriter:
     """Writes sales down as rows."""
 
     def __init__(self, book_id: UUID, currency: str, what: Plan) -> None:
@@ -80,7 +80,7 @@ class Scribe:
 
     def _write(self, sale: Sale, made: Batch) -> None:
         used, before = 0, None
-        for moment, position in sale.stands:
+        for moment, position in sale.positions:
             posted = postings(before, position, self._currency)
             self._post(sale, posted, moment, used, made)
             used += posted.used

@@ -1,5 +1,7 @@
-"""`tillhouse demo --orders`: a book that could have come through the API, filled just once."""
+"""`python -m bench fill`: a book that could have come through the API, filled just once."""
 
+import json
+import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,25 +10,38 @@ from zoneinfo import ZoneInfo
 
 import asyncpg
 import pytest
+from bench.filling.plan import Plan, Timetable, code, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.bench.conftest import Bench
 from tests.cli.command import Command
 from tests.cli.test_commands import deserted
-from tillhouse.cli.filling.fill import BATCH
-from tillhouse.cli.filling.plan import Plan, Timetable, code, plans
 from tillhouse.db.embedded import Embedded
 
 _NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 _LAGOS = ZoneInfo("Africa/Lagos")
 _TABLE = Timetable(_NOW, _LAGOS)
 
+# Orders of one transaction: few, so that a run of many batches is over soon.
+_BATCH = 200
+
 Fetch = Callable[..., Coroutine[Any, Any, list[asyncpg.Record]]]
 
 
+def _start(bench: Bench, orders: int) -> subprocess.Popen[str]:
+    return bench.start("fill", "--orders", str(orders), "--batch", str(_BATCH))
+
+
+def _fill(bench: Bench, orders: int) -> dict[str, Any]:
+    done = bench.run("fill", "--orders", str(orders), "--batch", str(_BATCH))
+    return json.loads(done.stdout)["filled"]
+
+
 @pytest.fixture
-async def fetch(embedded: Embedded, command: Command) -> AsyncIterator[Fetch]:
+async def fetch(embedded: Embedded, command: Command, bench: Bench) -> AsyncIterator[Fetch]:
     """Rows of the demo business's test book, which is $1."""
+    assert bench.data == command.data
     connection = await asyncpg.connect(embedded.url)
     business = UUID(command.json("demo")["businessId"])
     book = await connection.fetchval(
@@ -43,11 +58,11 @@ async def fetch(embedded: Embedded, command: Command) -> AsyncIterator[Fetch]:
 _KEYS = "SELECT idempotency_key AS key FROM orders WHERE book_id = $1 ORDER BY 1"
 
 
-async def test_a_filled_book_adds_up(command: Command, fetch: Fetch) -> None:
+async def test_a_filled_book_adds_up(command: Command, bench: Bench, fetch: Fetch) -> None:
     """Totals, lines, ledger, debts, tallies agree; a second run has nothing to do."""
-    made = command.json("demo", "--orders", "300")
-    assert made["filled"]["orders"] == made["filled"]["added"] == 300
-    assert command.json("demo", "--orders", "300")["filled"]["added"] == 0
+    made = _fill(bench, 300)
+    assert made["orders"] == made["added"] == 300
+    assert _fill(bench, 300)["added"] == 0
     assert command.json("verify")["broken"] == []
     wrong = await fetch(
         """
@@ -76,21 +91,21 @@ async def test_a_filled_book_adds_up(command: Command, fetch: Fetch) -> None:
 
 
 async def test_a_run_that_was_killed_is_taken_up(
-    command: Command, fetch: Fetch, embedded: Embedded
+    command: Command, bench: Bench, fetch: Fetch, embedded: Embedded
 ) -> None:
     """What was written stays, what is missing is added, and it is what would have been."""
     # Killed after the first of so many batches that it can't have come to the last.
-    wanted = 5 * BATCH + 900
+    wanted = 15 * _BATCH + 90
     before = [row["key"] for row in await fetch(_KEYS)]
-    process = command.start("demo", "--orders", str(wanted))
-    while len(await fetch(_KEYS)) < BATCH:
+    process = _start(bench, wanted)
+    while len(await fetch(_KEYS)) < _BATCH + len(before):
         assert process.poll() is None, process.communicate()
     process.kill()
     process.communicate()
     await deserted(embedded)
     left = len(await fetch(_KEYS))
     assert left < wanted
-    done = command.json("demo", "--orders", str(wanted))["filled"]
+    done = _fill(bench, wanted)
     assert (done["orders"], done["added"]) == (wanted, wanted - left)
     keys = [row["key"] for row in await fetch(_KEYS)]
     numbers = [Plan.of_key(key)[0] for key in keys]
@@ -102,9 +117,9 @@ async def test_a_run_that_was_killed_is_taken_up(
     assert moments == sorted(moments)
 
 
-async def test_it_looks_like_a_business(command: Command, fetch: Fetch) -> None:
+async def test_it_looks_like_a_business(bench: Bench, fetch: Fetch) -> None:
     """Every status, method and channel; three stores; weekends busier than Mondays."""
-    command.json("demo", "--orders", str(BATCH + 900))
+    _fill(bench, 2_900)
     [found] = await fetch(
         """
         SELECT array_agg(DISTINCT status) AS statuses, count(DISTINCT payment_method) AS methods,
@@ -127,10 +142,10 @@ async def test_it_looks_like_a_business(command: Command, fetch: Fetch) -> None:
     assert found["to_come"] > 0
 
 
-async def test_two_at_once_fill_once(command: Command, fetch: Fetch) -> None:
+async def test_two_at_once_fill_once(bench: Bench, fetch: Fetch) -> None:
     """The second hears that it is being done, or finds it done."""
     wanted = len(await fetch(_KEYS)) + 300
-    both = [command.start("demo", "--orders", str(wanted)) for _ in range(2)]
+    both = [_start(bench, wanted) for _ in range(2)]
     for process in both:
         _, told = process.communicate(timeout=120)
         assert process.returncode == 0 or "is being filled already" in told

@@ -16,19 +16,19 @@ from zoneinfo import ZoneInfo
 import asyncpg
 import msgspec
 
+from bench.filling import people, plan, store
+from bench.filling.plan import Plan, Timetable
+from bench.filling.rows import COLUMNS, Batch, Row, RowWriter
+from bench.filling.sale import SaleMaker
+from bench.filling.shop import Shop
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
-from tillhouse.cli.filling import people, plan, store
-from tillhouse.cli.filling.plan import Plan, Timetable
-from tillhouse.cli.filling.rows import COLUMNS, Batch, Row, Scribe
-from tillhouse.cli.filling.sale import Till
-from tillhouse.cli.filling.shop import Shop
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar, Steps
 from tillhouse.customers.store import insert_customers
 from tillhouse.db.pool import Pool
 from tillhouse.kit.ids import short_code
-from tillhouse.orders import worker as runs_workers
+from tillhouse.orders import worker
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.
 BATCH = 2_000
@@ -59,8 +59,10 @@ class Filled(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seconds: float
 
 
-async def fill(services: Services, call: Call, shop: Shop, wanted: int) -> Filled:
-    """Bring the filled-in orders of a book up to the wanted number."""
+async def fill(
+    services: Services, call: Call, shop: Shop, wanted: int, batch: int = BATCH
+) -> Filled:
+    """Bring the filled-in orders of a book up to the wanted number, so many to a batch."""
     began = time.monotonic()
     # The thread that makes the next batch mustn't keep the one that feeds PostgreSQL waiting.
     sys.setswitchinterval(_SWITCH_S)
@@ -74,7 +76,7 @@ async def fill(services: Services, call: Call, shop: Shop, wanted: int) -> Fille
         with Bar("Filling in orders", max(wanted - there, 0)) as done:
             for number, one in enumerate(plan.plans(last, wanted, call.now)):
                 first = there if number == 0 else one.first
-                added += await _Filler(services, connections, shop, one).run(first, done)
+                added += await _Filler(services, connections, shop, one, batch).run(first, done)
         if added:
             await connections[0].execute("SET statement_timeout = '10min'")
             await connections[0].execute(f"ANALYZE {', '.join(_PLANNED)}")
@@ -96,29 +98,36 @@ class _Filler:
     """Carries one plan out."""
 
     def __init__(
-        self, services: Services, connections: list[asyncpg.Connection], shop: Shop, what: Plan
+        self,
+        services: Services,
+        connections: list[asyncpg.Connection],
+        shop: Shop,
+        what: Plan,
+        size: int,
     ) -> None:
         trade = shop.facts.trade
+        self._size = size
         self._services = services
         self._opener, *self._connections = connections
         self._shop = shop
         self._plan = what
-        self._till = Till(shop, what, Timetable(what.at, ZoneInfo(trade.time_zone)))
-        self._scribe = Scribe(shop.book_id, trade.currency, what)
+        self._sales = SaleMaker(shop, what, Timetable(what.at, ZoneInfo(trade.time_zone)))
+        self._writer = RowWriter(shop.book_id, trade.currency, what)
         self._accounts: set[tuple[str, UUID]] = set()
 
     async def run(self, first: int, done: Steps) -> int:
         """Write every order from this number on."""
+        size = self._size
         await self._know_accounts()
         writing: list[asyncio.Task[None]] = []
         folding: list[asyncio.Task[int]] = []
-        starts = range(first, self._plan.end, BATCH)
+        starts = range(first, self._plan.end, size)
         making = self._make(starts[0]) if starts else None
         try:
             for number, start in enumerate(starts):
-                assert making is not None  # noqa: S101 - one is made ahead for each start
+                assert making is not None
                 batch = await making
-                making = self._make(start + BATCH) if start + BATCH < self._plan.end else None
+                making = self._make(start + size) if start + size < self._plan.end else None
                 await self._prepare(batch, start)
                 if len(writing) == _WRITERS:
                     await writing.pop(0)
@@ -128,27 +137,25 @@ class _Filler:
                 done(len(batch.codes))
                 if number % _FOLDED == 0:
                     await _all(folding)
-                    folding = [
-                        asyncio.create_task(runs_workers.fold(self._services, _FOLDED * BATCH))
-                    ]
+                    folding = [asyncio.create_task(worker.fold(self._services, _FOLDED * size))]
             await _all(writing)
             await _all(folding)
         finally:
             for one in (*writing, *folding):
                 one.cancel()
             await asyncio.gather(*writing, *folding, return_exceptions=True)
-        await runs_workers.fold(self._services, _FOLDED * BATCH)
+        await worker.fold(self._services, _FOLDED * size)
         return self._plan.end - first
 
     def _end_of(self, start: int) -> int:
-        return min(start + BATCH, self._plan.end)
+        return min(start + self._size, self._plan.end)
 
     def _make(self, start: int) -> asyncio.Task[Batch]:
         """Make a batch in a thread: PostgreSQL writes others meanwhile."""
         numbers = range(start, self._end_of(start))
 
         def make() -> Batch:
-            return self._scribe.batch(map(self._till.sale, numbers))
+            return self._writer.batch(map(self._sales.sale, numbers))
 
         return asyncio.create_task(asyncio.to_thread(make))
 
@@ -158,7 +165,7 @@ class _Filler:
         numbers = range(people.count(start), people.count(self._end_of(start)))
         ids = [people.customer_id(book, number) for number in numbers]
         contacts = [people.contact(book, number) for number in numbers]
-        moment = self._till.sale(start).at
+        moment = self._sales.sale(start).at
         async with self._services.pool.transaction() as db:
             await insert_customers(db, book, ids, contacts, moment)
         await self._open_accounts(batch, moment)

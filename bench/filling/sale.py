@@ -12,9 +12,9 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.cli.filling import names, people, plan
-from tillhouse.cli.filling.plan import Plan, Timetable
-from tillhouse.cli.filling.shop import Shop
+from bench.filling import names, people, plan
+from bench.filling.plan import Plan, Timetable
+from bench.filling.shop import Shop
 from tillhouse.kit.money import round_money
 from tillhouse.ledger.rules import LedgerPosition
 from tillhouse.orders.recording.rules.lines import Line, line, summary
@@ -82,7 +82,7 @@ class Sale(msgspec.Struct, kw_only=True):
     channel: Channel
     mode: ServiceMode | None
     # What the ledger saw of it, one after the other, and when.
-    stands: list[tuple[datetime, LedgerPosition]]
+    positions: list[tuple[datetime, LedgerPosition]]
     recorder: Person
     server: Person | None
     tags: list[UUID]
@@ -96,7 +96,7 @@ class Sale(msgspec.Struct, kw_only=True):
     is_automated: bool = False
 
 
-class Till:
+class SaleMaker:
     """Makes the sales of a plan."""
 
     def __init__(self, shop: Shop, what: Plan, timetable: Timetable) -> None:
@@ -129,11 +129,11 @@ class Till:
             summary=summary(lines), paid=totals.total, method=_METHODS.of(chance),
             customer_id=self._customer(number, chance) if known else None,
             store_id=None if store is None else shop.stores[store],
-            channel=channel, mode=mode, stands=[], recorder=chance.choice(shop.staff),
+            channel=channel, mode=mode, positions=[], recorder=chance.choice(shop.staff),
             server=None, tags=[], chance=chance,
         )  # fmt: skip
         _end(made, share > _LATE_PART, self._plan.at)
-        _adorn(made, shop)
+        _add_details(made, shop)
         return made
 
     def _customer(self, number: int, chance: Random) -> UUID:
@@ -168,7 +168,7 @@ class Till:
         return add_up(lines, discount, charge, trade)
 
 
-def _stand(made: Sale, status: str, paid: Decimal) -> LedgerPosition:
+def _position(made: Sale, status: str, paid: Decimal) -> LedgerPosition:
     return LedgerPosition(
         total=made.totals.total,
         paid=paid,
@@ -189,7 +189,7 @@ def _end(made: Sale, is_late: bool, until: datetime) -> None:
         _cancel(made, until)
     elif luck < _PENDING + _CANCELLED + _REFUNDED:
         made.status, made.method = "refunded", "transfer"
-        made.stands = [(made.at, _stand(made, "refunded", made.paid))]
+        made.positions = [(made.at, _position(made, "refunded", made.paid))]
     elif luck < _PENDING + _CANCELLED + _REFUNDED + _SETTLED_LATER and made.customer_id:
         _settle_later(made, until)
     else:
@@ -199,7 +199,7 @@ def _end(made: Sale, is_late: bool, until: datetime) -> None:
             # A round note: the rest is change.
             made.paid = (made.paid / _NOTE).to_integral_value(ROUND_CEILING) * _NOTE
         made.is_automated = made.method == "cloove_pay" and luck > 0.6
-        made.stands = [(made.at, _stand(made, "completed", made.paid))]
+        made.positions = [(made.at, _position(made, "completed", made.paid))]
 
 
 def _schedule(made: Sale, until: datetime) -> None:
@@ -208,12 +208,12 @@ def _schedule(made: Sale, until: datetime) -> None:
     made.status = "scheduled"
     made.scheduled_at = midnight + timedelta(days=days, hours=hour)
     made.paid = _ZERO if made.chance.random() < 0.7 else made.totals.total
-    made.stands = [(made.at, _stand(made, "scheduled", made.paid))]
+    made.positions = [(made.at, _position(made, "scheduled", made.paid))]
 
 
 def _owe(made: Sale) -> None:
     if made.totals.total == 0:
-        made.stands = [(made.at, _stand(made, "completed", made.paid))]
+        made.positions = [(made.at, _position(made, "completed", made.paid))]
         return
     made.status = "pending"
     if made.chance.random() < 0.4:
@@ -221,7 +221,7 @@ def _owe(made: Sale) -> None:
     else:
         made.paid = _ZERO
         made.method = "credit" if made.customer_id else made.method
-    made.stands = [(made.at, _stand(made, "pending", made.paid))]
+    made.positions = [(made.at, _position(made, "pending", made.paid))]
 
 
 def _part(made: Sale) -> Decimal:
@@ -232,22 +232,22 @@ def _part(made: Sale) -> Decimal:
 def _cancel(made: Sale, until: datetime) -> None:
     made.status, made.paid = "cancelled", _ZERO
     made.changed_at = min(made.at + timedelta(minutes=made.chance.randint(1, 90)), until)
-    made.stands = [
-        (made.at, _stand(made, "pending", _ZERO)),
-        (made.changed_at, _stand(made, "cancelled", _ZERO)),
+    made.positions = [
+        (made.at, _position(made, "pending", _ZERO)),
+        (made.changed_at, _position(made, "cancelled", _ZERO)),
     ]
 
 
 def _settle_later(made: Sale, until: datetime) -> None:
     made.changed_at = min(made.at + timedelta(hours=made.chance.randint(2, 700)), until)
     first = _part(made) if made.chance.random() < 0.5 else _ZERO
-    made.stands = [
-        (made.at, _stand(made, "pending", first)),
-        (made.changed_at, _stand(made, "completed", made.paid)),
+    made.positions = [
+        (made.at, _position(made, "pending", first)),
+        (made.changed_at, _position(made, "completed", made.paid)),
     ]
 
 
-def _adorn(made: Sale, shop: Shop) -> None:
+def _add_details(made: Sale, shop: Shop) -> None:
     """Tables, waiters, tags, notes: what makes it look like a business."""
     chance = made.chance
     if made.mode == "dine_in":

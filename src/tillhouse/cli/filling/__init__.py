@@ -1,1 +1,0 @@
-"""Fills the demo business's test book with years of believable sales."""
