@@ -79,7 +79,7 @@ class _Later(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """What is called from here on is the command itself."""
+        """Delegate to the loaded command."""
         return self._fetch().make_context(info_name, args, parent, **extra)
 
 

@@ -81,7 +81,7 @@ def show_settings(settings: Settings, environ: Mapping[str, str]) -> list[Settin
 
 
 def judge(settings: Settings) -> list[Finding]:
-    """What the settings alone make unsafe."""
+    """Risks that follow from the settings alone."""
     found: list[Finding] = []
     is_https = settings.public_url.startswith("https://")
     if settings.host in _EVERYWHERE and not is_https:

@@ -1,4 +1,4 @@
-"""What people give on the command line, checked as a request's fields are."""
+"""Values from the command line, checked as a request's fields are."""
 
 import sys
 from typing import TypeVar

@@ -89,7 +89,7 @@ def orders(  # noqa: PLR0913 - options of a command
 
 
 class Counts(msgspec.Struct):
-    """What there was in the file, and what came of it."""
+    """The counts of an import: rows read, and their results."""
 
     orders: int = 0
     created: int = 0

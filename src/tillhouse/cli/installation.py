@@ -1,4 +1,4 @@
-"""What every command stands on: settings, a database and the key that opens its secrets."""
+"""An installation: settings, a database and the master key that opens its secrets."""
 
 import asyncio
 import os

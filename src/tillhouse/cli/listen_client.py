@@ -1,4 +1,4 @@
-"""What `tillhouse listen` asks a server: to log in, the signing secret, and the stream itself."""
+"""The requests of `tillhouse listen`: the login, the signing secret, and the stream itself."""
 
 import asyncio
 from collections import deque

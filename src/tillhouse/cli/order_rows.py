@@ -29,7 +29,7 @@ from tillhouse.orders.types import (
 )
 
 LINE_BYTES_MAX = 1 << 20
-# What a file of wrong orders says of each, so that it can be mended and imported as it is.
+# A row of the file of wrong orders, so that it can be mended and imported as it is.
 ERRORS = "errors"
 
 _BOM = b"\xef\xbb\xbf"
@@ -71,7 +71,7 @@ class Draft(msgspec.Struct, kw_only=True):
     # Where each line of the order stands; none for JSON, which is one line of the file.
     lines: list[int] = []
     errors: list[RowError] = []
-    # What can't be read as an order at all.
+    # Rows that can't be read as an order at all.
     text: str | None = None
 
     def errors_of(self, faults: Sequence[FieldError]) -> list[RowError]:

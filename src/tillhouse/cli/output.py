@@ -1,4 +1,4 @@
-"""What commands say: results on standard output, all else on standard error."""
+"""The output of commands: results on standard output, all else on standard error."""
 
 import sys
 from collections.abc import Iterable, Sequence

@@ -41,7 +41,7 @@ class RowError(msgspec.Struct, frozen=True):
 
 
 class Sheet(msgspec.Struct, Generic[T]):
-    """What a file holds: rows with the lines that they begin on, and what is wrong."""
+    """The content of a file: rows with the lines that they begin on, and the faults."""
 
     rows: list[T] = []
     lines: list[int] = []
@@ -119,7 +119,7 @@ class Bar:
 
 
 def delimiter_of(header: str) -> str:
-    """What stands between the cells of a file that begins with this line."""
+    """The delimiter of a file that begins with this line."""
     # The semicolon is what spreadsheets write where the comma stands in numbers.
     return ";" if header.count(";") > header.count(",") else ","
 
@@ -214,5 +214,5 @@ def _plain(text: str, type_: Any) -> object:
 
 
 def errors_at(lines: Sequence[int], faults: Iterator[tuple[int, str, str]]) -> list[RowError]:
-    """What rules found wrong, (place, column, reason), by the lines of the file."""
+    """The faults that rules found, (index, column, reason), by the lines of the file."""
     return [RowError(lines[place], column, reason) for place, column, reason in faults]

@@ -1,4 +1,4 @@
-"""What is said when a command fails; imported when one does."""
+"""The sentences of a failed command; imported when one fails."""
 
 import asyncpg
 

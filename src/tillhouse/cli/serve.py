@@ -41,7 +41,7 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True):
-    """What a program that started us wants to know."""
+    """The facts that a parent process asks for."""
 
     address: str
     demo: demos.Demo | None

@@ -1,4 +1,4 @@
-"""What `tillhouse serve` says when it is ready."""
+"""The message of `tillhouse serve` when it is ready."""
 
 import shlex
 

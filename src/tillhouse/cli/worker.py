@@ -22,7 +22,7 @@ READY = b"ready\n"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker is to serve."""
+    """The order to a serving process."""
 
     given: dict[str, Any]
     database_url: str

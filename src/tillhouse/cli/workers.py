@@ -122,7 +122,7 @@ def order_for(
     *,
     runs_workers: bool,
 ) -> Order:
-    """What every worker is told."""
+    """The order to every serving process."""
     return Order(
         given={name: str(value) for name, value in given.items() if value is not None},
         database_url=database_url,

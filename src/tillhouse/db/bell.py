@@ -169,7 +169,7 @@ class Bell:
                         return
                     for channel in channels:
                         await connection.add_listener(channel, lambda *_: hear())
-                    # What was rung meanwhile was not heard.
+                    # Notifications of the meantime were missed.
                     hear()
                     await gone.wait()
                 finally:

@@ -44,7 +44,7 @@ _NOTIFY: dict[str, LiteralString] = {
 # A write goes to its rows by their keys, whatever the values are, so its plans are kept: PostgreSQL
 # would plan some of them anew each time, which costs more than running them. Reads are left alone.
 _KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
-# What several requests do together waits for nobody's lock: each can still wait by itself.
+# A batched statement waits for no lock: each of its requests can still wait alone.
 _FAIL_FAST = {"lock_timeout": "100ms"}
 # A statement that the server had to end long ago was sent into a connection that is dead, and all
 # of a book may wait for it.

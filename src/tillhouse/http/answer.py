@@ -37,7 +37,7 @@ _TAKEN_WITHIN_S = 30.0
 
 
 def rate_headers(allowance: Allowance | None) -> Headers:
-    """What is left of the caller's rate, in the form of the IETF draft."""
+    """The rest of the caller's rate, in the form of the IETF draft."""
     if allowance is None:
         return []
     policy = b'"default";q=%d;w=%d' % (allowance.limit, allowance.window_s)
@@ -56,7 +56,7 @@ async def send_answer(
 
 
 def sent(exchange: Exchange, body: bytes) -> bytes:
-    """What is sent of a body: nothing to who asks for the head alone."""
+    """The bytes of a body to send: none for a HEAD request."""
     return b"" if exchange.method == "HEAD" else body
 
 
@@ -89,7 +89,7 @@ async def send_stream(
 
 
 def until_stopped(receive: Receive, stopping: asyncio.Event | None) -> Receive:
-    """What comes from the caller; when the server stops, it is as if the caller had left."""
+    """The next message of the caller; when the server stops, a disconnect."""
     if stopping is None:
         return receive
 

@@ -1,4 +1,4 @@
-"""Who calls: an API key or a logged-in person, checked against the route's guard."""
+"""The caller: an API key or a logged-in person, checked against the route's guard."""
 
 from typing import assert_never
 

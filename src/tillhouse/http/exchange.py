@@ -23,7 +23,7 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class Exchange(msgspec.Struct, kw_only=True):
-    """What is known of a request so far; filled in on its way."""
+    """A request with all that is known of it so far."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Exchange(msgspec.Struct, kw_only=True):
     template: str = ""
     caller: KeyCaller | UserCaller | None = None
     allowance: Allowance | None = None
-    # What the answer carries besides its own headers: CORS, replay marks.
+    # Further headers of the answer: CORS, replays.
     extra_headers: Headers = []
     # Whether what is answered is a page, with a type of its own, and no JSON.
     is_page: bool = False

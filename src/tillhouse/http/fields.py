@@ -19,14 +19,14 @@ ERRORS_MAX = 100
 # Of a longer list the items aren't judged one by one once something in it is wrong.
 ITEMS_MAX = 1_000
 
-# What msgspec puts between a sentence and the place inside the value that it is about.
+# The text that msgspec puts between a sentence and the path that it is about.
 _INSIDE = " - at "
 
 
 class Form(msgspec.Struct, frozen=True):
     """A body as it was read, and everything that is wrong with its form."""
 
-    # What came, as plain values.
+    # The body as plain values.
     decoded: Any
     # The same as its type; None when something is wrong.
     body: Any
@@ -66,7 +66,7 @@ def parse(value: object, type_: Any) -> Any:
 
 
 def right_parts(value: object, type_: Any) -> Any:
-    """What can be judged of a value that isn't wholly right: see `kit/partly.py`."""
+    """The valid parts of an invalid value: see `kit/partial.py`."""
     try:
         return convert(value, type_)
     except msgspec.ValidationError:
@@ -181,7 +181,7 @@ def _is_struct(type_: Any) -> bool:
 
 
 def choices(type_: Any) -> str | None:
-    """What to say of a word that is none of the few allowed."""
+    """The sentence about a value outside an enum."""
     inner = inner_type(type_)
     if get_origin(inner) is list:
         inner = inner_type(get_args(inner)[0])
@@ -227,7 +227,7 @@ def _in_words(found: re.Match[str]) -> str:
 
 
 def unknown(name: str, known: list[str], noun: str = "field") -> str:
-    """What to say of a name that isn't known, with the nearest one that is."""
+    """The sentence about an unknown name, with the nearest known one."""
     close = nearest(name, known)
     hint = f"; did you mean {close}?" if close else ""
     return f"is no {noun} of this request{hint}"

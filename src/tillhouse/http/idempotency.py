@@ -42,7 +42,7 @@ def parse_key(header: bytes | None) -> str | None:
 
 
 def fingerprint(method: str, path: str, body: Any) -> bytes:
-    """What makes two requests the same: method, path and the body's meaning."""
+    """The identity of a request: method, path and the body's meaning."""
     canonical = _canonical.encode([method, path, body])
     return hashlib.sha256(canonical).digest()
 
@@ -65,7 +65,7 @@ async def claim(db: Db, claim: IdempotencyClaim, now: datetime) -> bytes | None:
 
 
 async def earlier_answer(db: Db, claim: IdempotencyClaim) -> bytes | None:
-    """What was answered to the same request; another request with its key is a mistake."""
+    """The stored answer to the same request; another request with its key is a mistake."""
     row = await store.find_answer(db, claim.book_id, claim.surface, claim.key)
     if row is None or row["answer"] is None:
         return None

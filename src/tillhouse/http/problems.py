@@ -50,7 +50,7 @@ def envelope(problem: Problem, request_id: str) -> bytes:
 
 
 def internal_error(request_id: str) -> bytes:
-    """What the caller of a defect sees: nothing but the id under which the log tells more."""
+    """The answer to an internal error: only the id under which the log says more."""
     return encode(
         {
             "error": "internal_error",

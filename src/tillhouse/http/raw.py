@@ -37,7 +37,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     request_id: str
     ip: str
-    # What the names in the route's path stand for, as sent.
+    # The path parameters, as sent.
     path: Mapping[str, str]
     query: Mapping[str, str]
     # Names in lower case.
@@ -59,7 +59,7 @@ class Page(msgspec.Struct, frozen=True):
     headers: Headers = []
 
 
-# What a refusal looks like to a person: made of its sentence and the request's id.
+# Renders a refusal for people, from its sentence and the request's id.
 Refusal = Callable[[str, str], Page]
 
 

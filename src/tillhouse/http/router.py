@@ -22,7 +22,7 @@ class Router:
         for endpoint in [*self.endpoints, *map(RawEndpoint, raw)]:
             self._add(endpoint, endpoint.route.method)
             if endpoint.route.method == "GET":
-                # What can be read has a head that can be asked for alone (RFC 9110, 9.3.2).
+                # Every GET can be asked for its head alone (RFC 9110, 9.3.2).
                 self._add(endpoint, "HEAD")
 
     def _add(self, endpoint: Found, method: str) -> None:

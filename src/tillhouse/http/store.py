@@ -39,7 +39,7 @@ async def claim_key(
 
 
 async def find_answer(db: Db, book_id: UUID, surface: str, key: str) -> Record | None:
-    """What the key was first used for, and the answer."""
+    """The first use of the key, and its answer."""
     return await db.fetchrow(
         """
         SELECT fingerprint, answer FROM idempotency_keys

@@ -40,7 +40,7 @@ class Unfit:
 
 
 _TEXT = Unfit()
-# What the decoder takes beside JSON's numbers.
+# Constants that the decoder accepts beside JSON's numbers.
 _NO_NUMBERS = {name: Unfit(name) for name in ("NaN", "Infinity", "-Infinity")}
 
 
@@ -132,8 +132,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-# What no decoder can hold is read as the largest, or the smallest, that it can: the rule of each
-# field refuses the one as it would the other.
+# A number beyond the decoder is read as the largest, or the smallest, that it can hold: the rule
+# of each field refuses both alike.
 _DIGITS_MAX = 4_000
 _EXPONENT_MAX = 999_999_999_999_999_999
 

@@ -1,4 +1,4 @@
-"""What an endpoint's address may be, and when to try again: pure decisions."""
+"""Rules of endpoint addresses and of retries: pure decisions."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -108,7 +108,7 @@ class Tail:
         self._known: list[UUID] = []
 
     async def more(self) -> Sequence[Record]:
-        """What has been committed since the last time, the oldest first."""
+        """Events committed since the last look, the oldest first."""
         after = UUID(int=max(0, self._from) << 80)
         async with self._pool.reading() as db:
             rows = await store.list_events_after(
@@ -123,7 +123,7 @@ class Tail:
 
 
 async def _look(tail: Tail, follower: Follower) -> Sequence[Record]:
-    """What is new; nothing while the database is away or many others look."""
+    """New events; none while the database is away or many others look."""
     try:
         async with follower.turn():
             return await tail.more()

@@ -91,7 +91,7 @@ class Preview(msgspec.Struct, frozen=True):
 
 
 class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What became of one event at one endpoint."""
+    """The delivery of one event to one endpoint."""
 
     id: UUID
     business_id: UUID

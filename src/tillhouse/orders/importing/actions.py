@@ -102,7 +102,7 @@ async def judge(
 ) -> list[Verdict]:
     """Judge orders by their form and, when asked to, by everything that the book knows.
 
-    What is there already is judged by nothing but its content.
+    An order that exists already is judged by its content only.
     """
     cases = [_case(sheet.ask(one)) for one in given]
     async with services.pool.reading() as db:

@@ -38,7 +38,7 @@ class Asked(msgspec.Struct, kw_only=True):
     # By the places of the lines.
     skus: list[str | None]
     faults: list[FieldError]
-    # What the file says of the order, whatever it is written like; None of a wrong form.
+    # The order that the file gives, however it is written; None when its form is wrong.
     fingerprint: bytes | None = None
 
 
@@ -65,7 +65,7 @@ def ask(given: dict[str, Any]) -> Asked:
 
 
 def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> list[FieldError]:
-    """What the rules find wrong, in the words of who gave skus and no ids.
+    """The faults that the rules find, in terms of skus instead of ids.
 
     The sku of a line in `missing` is nobody's, so the rules saw a line without a product.
     """

@@ -13,7 +13,7 @@ _contained = msgspec.json.Decoder(list[Contained]).decode
 async def lock_named(db: Db, book_id: UUID, named: Named) -> bool:
     """Hold the own product for change and what is named as it is; whether the product is there.
 
-    Whoever deletes a category, a group or a product waits here, or is waited for.
+    A concurrent delete of a category, a group or a product waits for this lock.
     """
     # Each count is a column of its own: a condition would leave locks out that it has no need of.
     row = await db.fetchrow(

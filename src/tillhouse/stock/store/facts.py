@@ -18,7 +18,7 @@ async def find_facts(
     stores: Sequence[UUID],
     leaving: UUID | None,
 ) -> Facts:
-    """What the book has of these variants and stores.
+    """The variants and stores that exist in the book.
 
     A store that is gone counts as long as it is left: an order that was cancelled afterwards gave
     its stock back to where it was sold, and that must not lie there for ever.

@@ -47,7 +47,7 @@ MOVE: LiteralString = """
     )
 """
 
-# What came of it, a row per variant and store that was to be moved: the fields of `Moved`. To
+# The results, a row per variant and store that was to be moved: the fields of `Moved`. To
 # stand behind MOVE as the query itself, or in brackets within it.
 MOVED: LiteralString = """
     SELECT w.variant_id, v.product_id, w.store_id, w.on_hand_change, w.reserved_change,

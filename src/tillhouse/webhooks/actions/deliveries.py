@@ -28,7 +28,7 @@ class EventExpired(
         "read the present state of what it told of through the API."
     ),
 ):
-    """What would be sent again is gone; the delivery's own record may outlive it by a week."""
+    """The event is gone; the delivery's own record may outlive it by a week."""
 
 
 async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:

@@ -179,7 +179,7 @@ async def url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[Fie
 
 
 async def _resolve(host: str) -> list[Address]:
-    """What the name stands for now; nothing when it can't be told: sending checks again."""
+    """The addresses of the name now; none when it can't be resolved: sending checks again."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(RESOLVE_WITHIN_S):

@@ -70,7 +70,7 @@ async def attempt(
 
 
 class _Answer(msgspec.Struct):
-    """What has come in so far."""
+    """The part of the response read so far."""
 
     phases: Phases
     status: int | None = None

@@ -79,7 +79,7 @@ def done(result: Result, retries: Retries) -> Done:
 
 
 def _entry(result: Result) -> str:
-    """What the attempts log tells of one attempt."""
+    """The entry of one attempt in the attempts log."""
     outcome = result.outcome
     return encode(
         {
@@ -111,7 +111,7 @@ def one_each(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
 
 
 def endpoint_results(results: Sequence[Result]) -> list[EndpointResult]:
-    """What the batch means for each endpoint, in the order in which attempts ended."""
+    """The result of the batch for each endpoint, in the order in which attempts ended."""
     by_endpoint: dict[tuple[UUID, UUID], list[Result]] = {}
     for result in sorted(results, key=lambda r: r.ended_at):
         place = (result.claim.book_id, result.claim.endpoint_id)

@@ -81,14 +81,14 @@ class Names:
 
     def _forget(self, host: str, done: asyncio.Task[Answers]) -> None:
         del self._under_way[host]
-        # Whoever waited may have left: then nobody else asks how it ended.
+        # If every waiter has left, nobody else retrieves the result.
         if not done.cancelled():
             done.exception()
 
     async def _look_up(self, host: str, port: int) -> Answers:
         loop = asyncio.get_running_loop()
         threads = self._threads(host, loop.time())
-        # Who waited for this left after as long: it would answer nobody.
+        # Its waiters have given up after as long: it would answer nobody.
         async with asyncio.timeout(self._patience_s):
             await threads.acquire()
         silent = loop.call_later(self._patience_s, self._note_silent, host)

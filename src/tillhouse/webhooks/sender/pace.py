@@ -40,7 +40,7 @@ class Pace:
     def wait_s(self, now_s: float) -> float | None:
         """An attempt begins: how long to wait before that of the next, None for not at all.
 
-        Who is late waits for nothing, but lets the loop go round once.
+        When behind schedule, yield once without sleeping.
         """
         if not self._is_beside(now_s):
             return None

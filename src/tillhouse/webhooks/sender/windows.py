@@ -14,7 +14,7 @@ from tillhouse.webhooks.store.queue import Places
 WINDOW_FIRST = 2
 WINDOW_MAX = 128
 REMEMBERED_S = 10.0
-# Whoever has not answered after this long may be hanging.
+# A receiver that hasn't answered after this long may be hanging.
 SLOW_S = 1.0
 # Of all places: what may be taken by lanes that have not proven themselves, how much of that by
 # probes of failing ones, and what is kept from those that have much under way already.

@@ -26,7 +26,7 @@ _COLUMNS = """
         iso(d.next_attempt_at) AS next_attempt_at, iso(d.delivered_at) AS delivered_at,
         iso(made_at(d.id)) AS created_at, iso(d.updated_at) AS updated_at
 """
-# What is told with them is looked up for those that are shown alone.
+# Further columns are looked up only for the rows that are shown.
 _AROUND = """
     JOIN books b ON b.id = d.book_id
     LEFT JOIN webhook_events v ON v.book_id = d.book_id AND v.id = d.event_id
@@ -52,7 +52,7 @@ async def list_deliveries(db: Db, books: list[UUID], wanted: DeliveryFilter) -> 
     """The latest deliveries, the newest first: each app's latest, then the latest of those.
 
     The apps are the way in, not the books: no index of an app's deliveries can be mistaken for
-    the primary key. What is of an app is of the app's book.
+    the primary key. The rows of an app are of the app's book.
     """
     where = (
         Where(books, LISTED)

@@ -24,7 +24,7 @@ PLANNER = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "join_collapse_limit": "1",
-    # What even so depends on sizes is planned anew each time: a batch is worth it.
+    # Plans that depend on sizes are made anew each time: a batch is worth it.
     "plan_cache_mode": "force_custom_plan",
 }
 
@@ -189,7 +189,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndpointResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a batch of results means for one endpoint."""
+    """The result of a batch for one endpoint."""
 
     book_id: UUID
     endpoint_id: UUID
