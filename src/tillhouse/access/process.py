@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tillhouse.access.gate import Gate
+from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
 from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
@@ -21,7 +21,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     vault: Vault
     tokens: Tokens
     passwords: Passwords
-    gate: Gate
+    key_checker: KeyChecker
     usage: Usage
 
 
@@ -43,7 +43,7 @@ async def connect_services(settings: Settings, database_url: str, master_key: st
         passwords=Passwords(
             memory_kib=settings.password_memory_kib, passes=settings.password_passes
         ),
-        gate=Gate(pool, settings.rate_limit, settings.rate_burst),
+        key_checker=KeyChecker(pool, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
     )
 

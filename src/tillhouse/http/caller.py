@@ -56,15 +56,15 @@ async def _admit_to_scope(services: Services, guard: Scope, exchange: Exchange) 
 async def _admit_key(services: Services, guard: Scope, exchange: Exchange, secret: str) -> Book:
     if parse_api_key(secret) is None:
         raise Unauthenticated
-    passage = await services.gate.check(digest(services.vault.pepper, secret))
-    caller = passage.caller
+    check = await services.key_checker.check(digest(services.vault.pepper, secret))
+    caller = check.caller
     if caller is None:
         raise Unauthenticated("This API key is unknown, revoked or expired.")
     exchange.caller = caller
-    exchange.allowance = passage.allowance
+    exchange.allowance = check.allowance
     rules.check_address(caller, exchange.address)
     rules.check_origin(caller, exchange.header(b"origin"))
-    rules.check_rate(passage.allowance)
+    rules.check_rate(check.allowance)
     rules.check_scope(caller.scopes, guard.name)
     return caller.book
 

@@ -1,8 +1,8 @@
-"""The gate: is this API key good at this very moment, and may it go on this second?
+"""The key check: is this API key usable at this moment, and within its rate?
 
 Every request asks the database, so that a revocation holds on the next request in every
-process on every machine. What makes it cheap is that all requests waiting at the same time
-share one statement: a request never joins a statement that was sent before it arrived.
+process on every machine. It is cheap because all requests that wait at the same time share one
+statement; a request never joins a statement that was sent before it arrived.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ _PARSED_MAX = 10_000
 
 
 class KeyCheck(msgspec.Struct, frozen=True):
-    """The answer of the gate: a caller, or none, and what is left of its rate."""
+    """The verdict on a key: its caller, or none, and the rest of its rate."""
 
     caller: KeyCaller | None
     allowance: Allowance | None
 
 
-class Gate:
+class KeyChecker:
     """Checks keys in batches; one statement is under way at a time."""
 
     def __init__(self, pool: Pool, rate: int, burst: int) -> None:
@@ -42,7 +42,7 @@ class Gate:
         self._parsed: dict[Any, tuple[str, KeyCaller]] = {}
 
     async def check(self, digest: bytes) -> KeyCheck:
-        """Whether the key with this digest may pass now."""
+        """Whether the key with this digest may call now."""
         future: asyncio.Future[KeyCheck] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(digest, []).append(future)
         if self._draining is None:
@@ -89,11 +89,11 @@ class Gate:
             return
         caller = self._caller(row)
         remaining = self._remaining(row["full_in_s"])
-        for place, future in enumerate(futures):
+        for index, future in enumerate(futures):
             allowance = None
             if self._rate:
-                is_allowed = place < row["granted"]
-                later = max(0, row["granted"] - place - 1)
+                is_allowed = index < row["granted"]
+                later = max(0, row["granted"] - index - 1)
                 allowance = Allowance(
                     self._burst,
                     self._window_s,
