@@ -28,6 +28,8 @@ from tillhouse.db.embedded import Embedded
 
 SMALL = 10_000
 DEFAULT_MS_MAX, FILTER_MS_MAX = 25.0, 200.0
+# A search of one character finds a thirtieth of all orders by their codes alone.
+LETTER_MS_MAX = 1_000.0
 SLOWEST = 5
 _SAMPLES, _SAMPLES_MIN, _SECONDS = 60, 8, 2.5
 _SHOWN = 30
@@ -275,7 +277,7 @@ def _report(console: Console, found: dict[int, dict[str, Timing]]) -> None:
     )  # fmt: skip
     for name, timing in found[large].items():
         before = found[small].get(name)
-        most = DEFAULT_MS_MAX if name == "the newest 50" else FILTER_MS_MAX
+        most = _most(name)
         times = timing.p95 / before.p95 if before else 0
         table.add_row(
             name, f"{timing.found:,}", f"{before.p50:.1f}" if before else "",
@@ -284,6 +286,13 @@ def _report(console: Console, found: dict[int, dict[str, Timing]]) -> None:
         )  # fmt: skip
     console.print(table)
     console.print(f"Load averages of the machine after it: {os.getloadavg()}")
+
+
+def _most(name: str) -> float:
+    """The bar of a query."""
+    if name == "the newest 50":
+        return DEFAULT_MS_MAX
+    return LETTER_MS_MAX if "letter" in name else FILTER_MS_MAX
 
 
 async def _explain(console: Console, book: Book, paths: list[str]) -> None:

@@ -22,14 +22,11 @@ from tests.orders.shop import ORDERS, Shop, fee
 from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.customers.rules import word_query
-from tillhouse.db.pool import Db
 from tillhouse.kit.clock import end_of_day, iso, now, start_of_day
 from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store import page as listing
-from tillhouse.orders.listing.store import page_windows, search
+from tillhouse.orders.listing.store import page_windows
 from tillhouse.orders.listing.store.query import OrderQuery
-from tillhouse.orders.listing.store.search import Moments
-from tillhouse.orders.types import Order
 from tillhouse.orders.worker import fold
 
 COMBINATIONS = 200
@@ -200,22 +197,11 @@ async def _within(services: Services, history: History, query: Query, page: Page
     return [str(order["id"]) for order in orders]
 
 
-async def _looked_up(db: Db, book_id: UUID, asked: OrderQuery, page: Page) -> list[Order]:
-    """A page of a search as it is found where the search alone tells where it is."""
-    row = await search.find_figures_of_found(db, book_id, asked, now(), page)
-    assert row is not None
-    if page.offset >= row["filtered_orders"]:
-        assert (row["moments"], row["skipped"]) == ([], None)
-        return []
-    moments = Moments(row["moments"], row["skipped"])
-    return await listing.list_found(db, book_id, asked, page, moments)
-
-
 async def test_a_search_finds_the_same_in_every_way(history: History, services: Services) -> None:
-    """From the newest, by the moments of what is found, by what else is asked."""
+    """From the newest, by what is found, by what else is asked."""
     dice = random.Random(17)  # noqa: S311 - the same queries every time
     values = {name: each for name, each in _queries(history).items() if name not in PICKS}
-    ways = (partial(listing.list_near, most=COUNT), _looked_up, listing.list_few)
+    ways = (partial(listing.list_near, most=COUNT), listing.list_found, listing.list_few)
     longest = 0
     for text in _queries(history)["search"] * 4:
         names = dice.sample(sorted(values), dice.choice((0, 0, 1, 2)))

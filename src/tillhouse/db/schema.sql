@@ -835,7 +835,6 @@ END) STORED,
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
 CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX orders_by_letter ON orders USING btree (book_id, "left"(short_code, 1), occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount, customer_id, short_code) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status::text = 'scheduled'::text;
 CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;

@@ -7,17 +7,15 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
-from tillhouse.kit.ids import CODE_ALPHABET
 from tillhouse.kit.money import round_money
 from tillhouse.kit.page import Page, meta
 from tillhouse.labels.actions import known_tags
-from tillhouse.orders.listing.store import figures, search
+from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store import page as store
 from tillhouse.orders.listing.store import page_windows as page_windows
 from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import OrderQuery
-from tillhouse.orders.listing.store.search import Moments
 from tillhouse.orders.showing import orders_of
 from tillhouse.orders.types import OrderFilter, OrderPage, Summary
 
@@ -31,27 +29,16 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     """One page of the orders that fit, and the figures of all that do."""
     query = await _query(call, wanted)
     page = wanted.pick()
-    row = await _figures(call, query, None if wanted.scheduled_only else page)
-    summary = _summary(row)
+    summary = _summary(await _figures(call, query))
     rows: Sequence[Record] = []
     if page.offset < summary.filtered_orders:
         if wanted.scheduled_only:
             rows = await store.list_scheduled(call.db, call.book.id, query, page)
         elif _is_looked_up(query):
-            rows = await _found(call, query, page, row)
+            rows = await store.list_found(call.db, call.book.id, query, page)
         else:
             rows = await _orders(call, query, page, summary)
     return OrderPage(orders_of(call, rows), meta(page, summary.filtered_orders), summary)
-
-
-async def _found(call: Call, query: OrderQuery, page: Page, row: Record) -> Sequence[Record]:
-    here = call.db, call.book.id, query
-    if _is_near(query, page):
-        rows = await store.list_near(*here, page, _WALK_MAX)
-        if len(rows) >= min(page.per_page, row["filtered_orders"] - page.offset):
-            return rows
-        row = _there(await search.find_figures_of_found(*here, call.now, page))
-    return await store.list_found(*here, page, Moments(row["moments"], row["skipped"] or 0))
 
 
 async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> Sequence[Record]:
@@ -74,17 +61,6 @@ def _is_looked_up(query: OrderQuery) -> bool:
     return query.is_searched and not query.filters_by_customer_or_session and query.tag_ids is None
 
 
-def _is_near(query: OrderQuery, page: Page) -> bool:
-    """Whether a page of a search is near the newest, before anything was looked for.
-
-    A letter alone finds as many orders as have codes that begin with it, at the least.
-    """
-    is_letter = query.code is not None and len(query.code) == 1 and query.code in CODE_ALPHABET
-    is_alone = not (query.is_of_kinds or query.is_detailed or query.is_dated)
-    walk = (page.offset + page.per_page) * len(CODE_ALPHABET)
-    return is_letter and is_alone and walk <= _WALK_MAX // 2
-
-
 async def _page_windows(call: Call, query: OrderQuery, page: Page) -> PageWindows:
     here = call.db, call.book.id, query, page
     if not query.is_detailed:
@@ -102,11 +78,10 @@ def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
     return wanted * summary.total_orders // summary.filtered_orders
 
 
-async def _figures(call: Call, query: OrderQuery, page: Page | None) -> Record:
+async def _figures(call: Call, query: OrderQuery) -> Record:
     here = call.db, call.book.id, query, call.now
     if _is_looked_up(query):
-        asked = None if page is None or _is_near(query, page) else page
-        return _there(await search.find_figures_of_found(*here, asked))
+        return _there(await figures.find_figures_of_found(*here))
     if query.filters_by_customer_or_session or query.is_searched:
         return _there(await figures.find_figures_of_few(*here))
     if query.is_detailed and query.is_dated:

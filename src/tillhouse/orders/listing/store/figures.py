@@ -23,6 +23,7 @@ from tillhouse.orders.listing.store.query import (
     and_kinds,
     and_picks,
     and_search,
+    found,
     span,
 )
 
@@ -309,6 +310,35 @@ async def find_figures_in_detail_between(
     fits = and_details(where, query).sql()
     return await db.fetchrow(
         "WITH" + BESIDE + fits + _FITTING + MONTHS + _END + fits + _ANSWER, *where.args
+    )
+
+
+async def find_figures_of_found(
+    db: Db, book_id: UUID, query: OrderQuery, now: datetime
+) -> Record | None:
+    """Figures of what a search finds."""
+    fixed = Where(book_id, query.store_id, now, query.words, query.code)
+    where = and_picks(fixed, query)
+    fits = where.sql()
+    # Only the orders of today are asked whether the search finds them: the others are looked up.
+    where = and_search(where, query)
+    of_today = where.sql()
+    where = and_dates(where, query)
+    dated = where.sql().removeprefix(of_today)
+    return await db.fetchrow(
+        "WITH"
+        + BUYERS
+        + ","
+        + BESIDE
+        + of_today
+        + _FITTING
+        + SINGLE
+        + found(dated)
+        + ") s"
+        + _END
+        + fits
+        + _ANSWER,
+        *where.args,
     )
 
 

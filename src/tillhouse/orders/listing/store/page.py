@@ -1,8 +1,8 @@
 """Statements on one page of orders.
 
 A page that lies near the newest is walked to. Of one that lies deep, or among few that fit, the
-tallies tell when its orders were (stretches.py), and of one of a search the search itself does
-(search.py): only these times are read.
+tallies tell when its orders were (page_windows.py): only these times are read. What a search finds
+is looked up and sorted.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import (
     BUYERS,
-    MATCH,
     ROWS,
     OrderQuery,
     and_dates,
@@ -25,8 +24,8 @@ from tillhouse.orders.listing.store.query import (
     and_kinds,
     and_picks,
     and_search,
+    found,
 )
-from tillhouse.orders.listing.store.search import Moments
 from tillhouse.orders.store import ORDER
 
 _PAGE: LiteralString = ORDER + "JOIN (SELECT o.id FROM ("
@@ -87,26 +86,15 @@ async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequ
     )
 
 
-async def list_found(
-    db: Db, book_id: UUID, query: OrderQuery, page: Page, moments: Moments
-) -> Sequence[Record]:
-    """One page of what a search finds, of which the moments are known."""
-    fixed = Where(book_id, page.per_page, moments.skipped, query.words, query.code, moments.times)
+async def list_found(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
+    """One page of what a search finds."""
+    fixed = Where(book_id, page.per_page, page.offset, query.words, query.code)
     where = and_picks(fixed, query)
+    fits = where.sql()
+    where = and_dates(where, query)
+    dated = where.sql().removeprefix(fits)
     return await db.fetch(
-        _PAGE
-        + """
-            SELECT w.id, w.occurred_at
-            FROM unnest($6::timestamptz[]) AS m (at)
-            CROSS JOIN LATERAL (SELECT o.id, o.occurred_at FROM ("""
-        + ROWS
-        + "AND r.occurred_at = m.at) o WHERE true"
-        + MATCH
-        + where.sql()
-        # Each moment by itself, as below.
-        + " OFFSET 0) w) o"
-        + _NEWEST
-        + _SHOWN,
+        "WITH" + BUYERS + _PAGE + found(dated) + ") o WHERE true" + fits + _NEWEST + _SHOWN,
         *where.args,
     )
 

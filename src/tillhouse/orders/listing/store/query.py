@@ -207,13 +207,6 @@ BUYERS: LiteralString = """
     )"""
 """Customers whom a search finds."""
 
-MATCH: LiteralString = """
-    AND (o.short_code ^@ $5 OR EXISTS (SELECT FROM customers c
-        WHERE c.book_id = $1 AND c.id = o.customer_id AND c.deleted_at IS NULL
-            AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)))
-"""
-"""What a search finds among few orders, whose customers are looked at one by one."""
-
 _FOUND: LiteralString = """
         o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
         o.service_mode, o.store_id, o.is_automated,
@@ -241,11 +234,8 @@ _OR: LiteralString = (
         AND (o.customer_id IN (SELECT id FROM buyers)) IS NOT TRUE AND """
 )
 _BY_CODE: LiteralString = "o.short_code >= $5 AND o.short_code < $5 || '~'"
-# A thirtieth of all codes begin with a letter: they have an index that needs no look at the rows.
-_BY_LETTER: LiteralString = "left(o.short_code, 1) = $5"
 
 
-def found(query: OrderQuery, dated: LiteralString) -> LiteralString:
+def found(dated: LiteralString) -> LiteralString:
     """What a search finds at these dates, each order once: by the customers, and by the code."""
-    by_code = _BY_LETTER if len(query.code or "") == 1 else _BY_CODE
-    return _BY_BUYER + dated + _OR + by_code + dated + " OFFSET 0) f"
+    return _BY_BUYER + dated + _OR + _BY_CODE + dated + " OFFSET 0) f"
