@@ -1,0 +1,1 @@
+"""The reference: what describes the API to programs and to people."""

@@ -1,0 +1,150 @@
+"""The guides: the Markdown of docs/, with links between it and the operations."""
+
+from collections import Counter
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import msgspec
+from markupsafe import Markup
+
+import tillhouse
+from tillhouse.reference.viewer import markdown
+from tillhouse.reference.viewer.document import Document, Operation
+from tillhouse.reference.viewer.markdown import Heading
+
+# In the order in which they are read; others follow by name.
+ORDER = ("quickstart", "authentication", "orders", "catalog", "places", "customers", "kitchen",
+         "messaging", "finance", "webhooks", "errors", "operating")  # fmt: skip
+
+
+class Guide(msgspec.Struct, frozen=True, kw_only=True):
+    """One guide: its file's name, its Markdown, its headings."""
+
+    name: str
+    text: str
+    headings: list[Heading]
+
+    @property
+    def title(self) -> str:
+        """Its first heading."""
+        return self.headings[0].text
+
+    @property
+    def lead(self) -> str:
+        """The first sentence below the title."""
+        paragraph = self.text.partition("\n\n")[2].partition("\n\n")[0]
+        return paragraph.partition(". ")[0].removesuffix(".") + "."
+
+    @property
+    def sections(self) -> list[Heading]:
+        """The headings of its sections."""
+        return [heading for heading in self.headings if heading.level == 2]
+
+    @property
+    def url(self) -> str:
+        """Its page."""
+        return f"/docs/guides/{self.name}"
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """Where a guide speaks of something."""
+
+    guide: Guide
+    section: Heading
+
+    @property
+    def title(self) -> str:
+        """Guide and section."""
+        is_whole = self.section.level == 1
+        return self.guide.title if is_whole else f"{self.guide.title}: {self.section.text}"
+
+    @property
+    def url(self) -> str:
+        """The section's address."""
+        is_whole = self.section.level == 1
+        return self.guide.url if is_whole else f"{self.guide.url}#{self.section.anchor}"
+
+
+def folder() -> Traversable:
+    """Where the guides are: in the installed package, or in the source tree beside it."""
+    packed = files("tillhouse.reference") / "guides"
+    return packed if packed.is_dir() else Path(tillhouse.__file__).parents[2] / "docs"
+
+
+def read(texts: Traversable) -> list[Guide]:
+    """The guides of a folder."""
+    found = {
+        item.name.removesuffix(".md"): item.read_text("utf-8")
+        for item in texts.iterdir()
+        if item.name.endswith(".md")
+    }
+    names = sorted(found, key=lambda name: (name not in ORDER, _position(name), name))
+    return [
+        Guide(name=name, text=found[name], headings=markdown.headings(found[name]))
+        for name in names
+    ]
+
+
+def _position(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
+class Library:
+    """All guides, and what they say of which operation."""
+
+    def __init__(self, document: Document, guides: list[Guide]) -> None:
+        self.guides = guides
+        self._document = document
+        self._by_name = {guide.name: guide for guide in guides}
+        self._of_operation: dict[str, list[Passage]] = {}
+        self._of_group: dict[str, Counter[str]] = {}
+        for guide in guides:
+            for mention in markdown.mentions(guide.text):
+                self._note(Passage(guide, mention.heading), mention.code)
+
+    def _note(self, passage: Passage, code: str) -> None:
+        operation = self._document.named(code)
+        group = operation.group if operation else None
+        if operation is not None:
+            passages = self._of_operation.setdefault(operation.url, [])
+            if passage not in passages:
+                passages.append(passage)
+        elif (under := self._document.under(code)) is not None:
+            group = under.name
+        if group is not None:
+            self._of_group.setdefault(group, Counter())[passage.guide.name] += 1
+
+    def on_operation(self, operation: Operation) -> list[Passage]:
+        """Where the guides speak of an operation."""
+        return self._of_operation.get(operation.url, [])
+
+    def on_group(self, name: str) -> list[Guide]:
+        """The guides that speak of a group's operations, the one that does so most first."""
+        counted = self._of_group.get(name, Counter())
+        return [self._by_name[guide] for guide, _ in counted.most_common()]
+
+    def guide(self, name: str) -> Guide | None:
+        """A guide by its name."""
+        return self._by_name.get(name)
+
+    def html(self, text: str, level: int = 1) -> Markup:
+        """A text of a guide or of the document."""
+        return markdown.to_html(text, code=self._code, link=self._link, level=level)
+
+    def _code(self, code: str) -> str | None:
+        operation = self._document.named(code)
+        if operation is not None:
+            return operation.url
+        group = self._document.under(code)
+        return group.url if group is not None else None
+
+    def _link(self, target: str) -> str | None:
+        """Files of guides become their pages; other files aren't served."""
+        path, _, anchor = target.partition("#")
+        if not path or path.startswith(("/", "mailto:")) or "://" in path:
+            return target
+        guide = self.guide(path.removeprefix("./").removesuffix(".md"))
+        if guide is None:
+            return None
+        return f"{guide.url}#{anchor}" if anchor else guide.url
