@@ -13,11 +13,12 @@ from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
 from tillhouse.db.pool import FAILURES
 from tillhouse.developer.room import ROOM as DEVELOPER
-from tillhouse.http import idempotency, pages
+from tillhouse.http import idempotency
 from tillhouse.http import log as logs
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.openapi import describe
+from tillhouse.http.pages import HEALTH
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kitchen.room import ROOM as KITCHEN
@@ -27,6 +28,7 @@ from tillhouse.messaging.room import ROOM as MESSAGING
 from tillhouse.orders.room import ROOM as ORDERS
 from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.promotions.room import ROOM as PROMOTIONS
+from tillhouse.reference.pages import pages as reference_pages
 from tillhouse.room import Composition, Room, Worker, join
 from tillhouse.seating.room import ROOM as SEATING
 from tillhouse.settings import Settings
@@ -107,8 +109,8 @@ class App:
         if self._runs_workers:
             await self._start_workers(services)
         document = describe(self._product.routes, __version__, self._settings.public_url)
-        site = pages.build(document)
-        self._api = Api(services, self._product.routes, site, self._product.pages())
+        pages = {**HEALTH, **reference_pages(document)}
+        self._api = Api(services, self._product.routes, pages, self._product.pages())
         self._api.add_metrics_page()
         self._chores = [
             asyncio.create_task(_do_chores(services, self._product)),

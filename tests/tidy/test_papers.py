@@ -1,12 +1,11 @@
 """Papers: what is written about the product is what the product does."""
 
 import ast
-import hashlib
 import importlib
 import re
 from collections.abc import Iterator
 
-from tests.tidy.tree import PACKAGE, ROOT, python, tidy
+from tests.tidy.tree import ROOT, python, tidy
 from tillhouse.http.problems import STATUS, known_codes
 from tillhouse.kit.errors import Problem
 from tillhouse.settings import MEANINGS, PREFIX
@@ -122,14 +121,3 @@ def test_the_changelog_keeps_its_form() -> None:
 def _ok(line: str) -> bool:
     is_dated = line == "## [Unreleased]" or " - " in line
     return bool(_RELEASE.fullmatch(line)) and is_dated
-
-
-def test_the_vendored_viewer_is_the_one_that_was_looked_at() -> None:
-    """The file at /docs is what its README says, byte by byte."""
-    folder = ROOT / PACKAGE / "http/docs"
-    digest = hashlib.sha256((folder / "rapidoc-min.js.gz").read_bytes()).hexdigest()
-    assert f"`{digest}`" in (folder / "README.md").read_text("utf-8"), (
-        "Write version and sha256 of the vendored viewer into http/docs/README.md: "
-        f"this file is {digest}."
-    )
-    assert (folder / "rapidoc-min.js.LICENSE.txt").exists()

@@ -13,8 +13,8 @@ _BINARY = {".gz", ".png", ".ico", ".woff2", ".wav", ".pdf"}
 # Written by others, word for word.
 _FOREIGN = {
     "LICENSE",
-    "src/tillhouse/http/docs/rapidoc-min.js.LICENSE.txt",
     "src/tillhouse/orders/receipts/fonts/LICENSE.txt",
+    "src/tillhouse/reference/viewer/static/OFL.txt",
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

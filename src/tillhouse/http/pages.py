@@ -1,30 +1,26 @@
-"""What is no operation of the API: health, metrics, the description and its viewer."""
+"""What is no operation of the API: health, and pages whose bytes stay the same."""
 
 import asyncio
 import gzip
 import hashlib
-import json
-from importlib.resources import files
+from collections.abc import Callable
+
+import msgspec
 
 from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.problems import Headers
-from tillhouse.http.reference import brief
 from tillhouse.kit.errors import Unavailable
 
 READY_WITHIN_S = 3.0
 _TEXT: Headers = [(b"content-type", b"text/plain; charset=utf-8")]
 
-# The viewer runs its own scripts from this server only; it styles itself inline.
-_DOCS_POLICY = (
-    b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    b"img-src 'self' data:; font-src 'self' data:; connect-src 'self'; "
-    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript; charset=utf-8",
-          ".css": b"text/css; charset=utf-8", ".svg": b"image/svg+xml"}  # fmt: skip
+
+# How long a page may be kept; for ever is right where its path changes with its content.
+ASK_EACH_TIME = "no-cache"
+KEEP_FOR_EVER = "public, max-age=31536000, immutable"
 
 
 async def livez(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
@@ -42,50 +38,46 @@ async def readyz(services: Services, _exchange: Exchange) -> tuple[int, Headers,
     return 200, _TEXT, b"ready\n"
 
 
-def build(document: bytes) -> dict[str, Page]:
-    """The pages by path."""
-    pages: dict[str, Page] = {"/": _to_the_reference, "/livez": livez, "/readyz": readyz}
-    pages["/openapi.json"] = _static(document, b"application/json", cached=False)
-    url = json.loads(document)["servers"][0]["url"]
-    pages["/llms.txt"] = _static(brief(url).encode(), b"text/plain; charset=utf-8", cached=False)
-    folder = files("tillhouse.http") / "docs"
-    for item in folder.iterdir():
-        name, body = item.name, item.read_bytes()
-        if name.endswith(".gz"):
-            name, body = name.removesuffix(".gz"), gzip.decompress(body)
-        suffix = name[name.rfind(".") :]
-        if suffix in _TYPES:
-            path = "/docs" if name == "index.html" else f"/docs/{name}"
-            pages[path] = _static(body, _TYPES[suffix], cached=path != "/docs")
-    return pages
+HEALTH: dict[str, Page] = {"/livez": livez, "/readyz": readyz}
 
 
-async def _to_the_reference(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
-    """Lead whoever opens the bare address to something readable."""
-    return 307, [*_TEXT, (b"location", b"/docs")], b"The API reference is at /docs.\n"
+class _Packed(msgspec.Struct, frozen=True):
+    """The bytes of a page, as they are and compressed, and their digest."""
+
+    body: bytes
+    gzipped: bytes
+    digest: bytes
 
 
-def _static(body: bytes, media_type: bytes, *, cached: bool) -> Page:
-    # The viewer is large, and text shrinks to a quarter: it is packed once, at the start.
-    packed = gzip.compress(body, 6, mtime=0)
+def _pack(make: Callable[[], bytes]) -> _Packed:
+    body = make()
     digest = hashlib.sha256(body).hexdigest()[:32].encode()
-    keep = b"public, max-age=3600" if cached else b"no-cache"
+    return _Packed(body, gzip.compress(body, 6, mtime=0), digest)
+
+
+def static(make: Callable[[], bytes], media_type: str, policy: str, caching: str) -> Page:
+    """A page that is made and compressed once, when it is first asked for."""
+    kept: list[_Packed] = []
     headers: Headers = [
-        (b"content-type", media_type),
-        (b"cache-control", keep),
+        (b"content-type", media_type.encode()),
+        (b"cache-control", caching.encode()),
         (b"vary", b"accept-encoding"),
-        (b"content-security-policy", _DOCS_POLICY),
+        (b"content-security-policy", policy.encode()),
     ]
 
     async def page(_services: Services, exchange: Exchange) -> tuple[int, Headers, bytes]:
+        if not kept:
+            # Not on the loop: other requests go on. Two at once make the same.
+            kept.append(await asyncio.to_thread(_pack, make))
+        packed = kept[0]
         takes_gzip = _takes_gzip(exchange.headers.get(b"accept-encoding", b""))
-        tag = b'"%s%s"' % (digest, b"-gzip" if takes_gzip else b"")
+        tag = b'"%s%s"' % (packed.digest, b"-gzip" if takes_gzip else b"")
         found = [*headers, (b"etag", tag)]
         if tag in exchange.headers.get(b"if-none-match", b""):
             return 304, found, b""
         if takes_gzip:
-            return 200, [*found, (b"content-encoding", b"gzip")], packed
-        return 200, found, body
+            return 200, [*found, (b"content-encoding", b"gzip")], packed.gzipped
+        return 200, found, packed.body
 
     return page
 

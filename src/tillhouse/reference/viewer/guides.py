@@ -1,6 +1,7 @@
 """The guides: the Markdown of docs/, with links between it and the operations."""
 
 from collections import Counter
+from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -19,16 +20,15 @@ ORDER = ("quickstart", "authentication", "orders", "catalog", "places", "custome
 
 
 class Guide(msgspec.Struct, frozen=True, kw_only=True):
-    """One guide: its file's name, its Markdown, its headings."""
+    """One guide: its file's name and its Markdown."""
 
     name: str
     text: str
-    headings: list[Heading]
 
     @property
     def title(self) -> str:
         """Its first heading."""
-        return self.headings[0].text
+        return markdown.headings(self.text)[0].text
 
     @property
     def lead(self) -> str:
@@ -39,7 +39,7 @@ class Guide(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sections(self) -> list[Heading]:
         """The headings of its sections."""
-        return [heading for heading in self.headings if heading.level == 2]
+        return [heading for heading in markdown.headings(self.text) if heading.level == 2]
 
     @property
     def url(self) -> str:
@@ -80,10 +80,7 @@ def read(texts: Traversable) -> list[Guide]:
         if item.name.endswith(".md")
     }
     names = sorted(found, key=lambda name: (name not in ORDER, _position(name), name))
-    return [
-        Guide(name=name, text=found[name], headings=markdown.headings(found[name]))
-        for name in names
-    ]
+    return [Guide(name=name, text=found[name]) for name in names]
 
 
 def _position(name: str) -> int:
@@ -97,31 +94,30 @@ class Library:
         self.guides = guides
         self._document = document
         self._by_name = {guide.name: guide for guide in guides}
-        self._of_operation: dict[str, list[Passage]] = {}
-        self._of_group: dict[str, Counter[str]] = {}
-        for guide in guides:
-            for mention in markdown.mentions(guide.text):
-                self._note(Passage(guide, mention.heading), mention.code)
 
-    def _note(self, passage: Passage, code: str) -> None:
-        operation = self._document.named(code)
-        group = operation.group if operation else None
-        if operation is not None:
-            passages = self._of_operation.setdefault(operation.url, [])
-            if passage not in passages:
-                passages.append(passage)
-        elif (under := self._document.under(code)) is not None:
-            group = under.name
-        if group is not None:
-            self._of_group.setdefault(group, Counter())[passage.guide.name] += 1
+    @cached_property
+    def _mentions(self) -> list[tuple[Passage, Operation | None, str]]:
+        """Every mention of an operation or of a group's path: where, which, of what group."""
+        found: list[tuple[Passage, Operation | None, str]] = []
+        for guide in self.guides:
+            for mention in markdown.mentions(guide.text):
+                operation = self._document.named(mention.code)
+                group = operation or self._document.under(mention.code)
+                if group is not None:
+                    name = operation.group if operation else group.name
+                    found.append((Passage(guide, mention.heading), operation, name))
+        return found
 
     def on_operation(self, operation: Operation) -> list[Passage]:
         """Where the guides speak of an operation."""
-        return self._of_operation.get(operation.url, [])
+        passages = [passage for passage, one, _ in self._mentions if one is operation]
+        return [one for at, one in enumerate(passages) if one not in passages[:at]]
 
     def on_group(self, name: str) -> list[Guide]:
         """The guides that speak of a group's operations, the one that does so most first."""
-        counted = self._of_group.get(name, Counter())
+        counted = Counter(
+            passage.guide.name for passage, _, group in self._mentions if group == name
+        )
         return [self._by_name[guide] for guide, _ in counted.most_common()]
 
     def guide(self, name: str) -> Guide | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -97,6 +98,7 @@ def to_html(text: str, *, code: Lead, link: Lead, level: int = 1) -> Markup:
     return Markup(_PARSER.renderer.render(tokens, _PARSER.options, env))  # noqa: S704
 
 
+@lru_cache(maxsize=64)
 def headings(text: str) -> list[Heading]:
     """The headings of a text, with the anchors that its HTML has."""
     return _anchor(_PARSER.parse(text), 0)

@@ -12,7 +12,8 @@ export function follow(nav) {
     if (event.target.closest("a") && nav.matches(":popover-open")) nav.hidePopover();
   });
   reveal(nav, nav.querySelector('[aria-current="page"]'));
-  const observer = new IntersectionObserver(() => mark(nav, links), { rootMargin: "-20% 0px -70%" });
+  const options = { rootMargin: "-20% 0px -70%" };
+  const observer = new IntersectionObserver(() => mark(nav, links), options);
   for (const target of links.keys()) observer.observe(target);
 }
 

@@ -1,4 +1,4 @@
-// Search over titles, paths, fields and texts; "/" leads there, the arrows go through what was found.
+// Search over titles, paths, fields and texts. "/" leads there, arrows go through what was found.
 
 const SHOWN = 30;
 
@@ -63,7 +63,8 @@ function ranked(entries, words) {
   const hits = [];
   for (const [title, beside, url, text] of entries) {
     const name = title.toLowerCase();
-    const layers = [name, `${name} ${beside}`.toLowerCase(), `${name} ${beside} ${text}`.toLowerCase()];
+    const more = `${name} ${beside.toLowerCase()}`;
+    const layers = [name, more, `${more} ${text.toLowerCase()}`];
     const layer = layers.findIndex((all) => words.every((word) => all.includes(word)));
     if (layer < 0) continue;
     hits.push({ title, beside, url, rank: name.startsWith(words[0]) ? -1 : layer });

@@ -8,7 +8,8 @@ let credential = "";
 export function tryIt() {
   for (const operation of document.querySelectorAll("[data-operation]")) {
     const block = operation.querySelector(".examples .code");
-    const button = element("button", { type: "button", className: "btn try", textContent: "Try it" });
+    const button = element("button", { type: "button", className: "btn try" });
+    button.textContent = "Try it";
     button.setAttribute("aria-expanded", "false");
     let form = null;
     button.addEventListener("click", () => {
@@ -64,12 +65,14 @@ async function request({ method, path }, form, answer) {
   const headers = { Accept: "application/json" };
   for (const input of form.querySelectorAll("[data-in]")) {
     if (input.value === "") continue;
-    if (input.dataset.in === "path") path = path.replace(`{${input.name}}`, encodeURIComponent(input.value));
-    if (input.dataset.in === "query") query.append(input.name, input.value);
-    if (input.dataset.in === "header") headers[input.name] = input.value;
+    const { name, value } = input;
+    if (input.dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
+    if (input.dataset.in === "query") query.append(name, value);
+    if (input.dataset.in === "header") headers[name] = value;
   }
-  credential = form.elements.namedItem("credential")?.value.trim() ?? credential;
-  if (credential && form.elements.namedItem("credential")) headers.Authorization = `Bearer ${credential}`;
+  const secret = form.elements.namedItem("credential")?.value.trim();
+  if (secret) headers.Authorization = `Bearer ${secret}`;
+  credential = secret ?? credential;
   const body = form.elements.namedItem("body")?.value;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const address = query.size ? `${path}?${query}` : path;
