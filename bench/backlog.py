@@ -58,7 +58,7 @@ class Process:
         return self._read()
 
     def arrivals(self) -> Sequence[tuple[str, int]]:
-        """What a sink received since the last time: event ids and monotonic nanoseconds."""
+        """The deliveries of a sink since the last call: event ids and monotonic nanoseconds."""
         found: list[Any] = json.loads(self.ask())
         return [(event_id, at) for event_id, at in found]
 

@@ -45,7 +45,7 @@ class Template:
         ]
 
     def values(self) -> list[str]:
-        """What one order has of its own."""
+        """The parts that differ from order to order."""
         return [maker() for maker in self._makers]
 
     def _fill(self, arg: Any) -> Callable[[list[str]], Any]:

@@ -11,7 +11,7 @@ import uvloop
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What one run measured."""
+    """The measurements of one run."""
 
     per_second: float
     p50_ms: float
@@ -21,7 +21,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 Request = bytes | Callable[[], bytes]
-"""What is sent: always the same, or made anew each time."""
+"""The request body: always the same, or made anew each time."""
 
 
 class _Connection(asyncio.Protocol):

@@ -1,4 +1,4 @@
-"""What a request of the API takes while a backlog of webhooks is sent, in the same process.
+"""The latency of API requests while a backlog of webhooks is sent, in the same process.
 
 One `tillhouse serve` answers and sends. A client sends a mix of requests at a steady rate (open
 loop: each at its time, whatever the answers take), at first alone, then while the backlog drains.

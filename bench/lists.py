@@ -46,7 +46,7 @@ class Book(msgspec.Struct, kw_only=True):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a process on it needs."""
+        """The settings that a process on it needs."""
         return {"master_key": self.master_key, "rate_limit": "0", "log_level": "error"}
 
 
@@ -189,7 +189,7 @@ def _queries(client: Client) -> dict[str, dict[str, Any]]:
 def _hard(
     name: str, staff: str, tags: list[str], sizes: tuple[int, int]
 ) -> dict[str, dict[str, Any]]:
-    """What few indexes could help with: much that lies far apart, little that lies anywhere."""
+    """Queries that few indexes could help with: many scattered rows, few rows anywhere."""
     year, pages = sizes
     letter = name.split()[0][0]
     return {
@@ -262,7 +262,7 @@ def _single(
     for key, values in named.items():
         for place, value in enumerate(values, 1):
             number = f" ({place})" if len(values) > 1 else ""
-            # What differs from book to book would make no line of a table.
+            # Ids that differ from book to book are left out of the table.
             is_own = len(value) >= _SHOWN or key == "search"
             shown = "…" if is_own else value
             found[f"{key}={shown}{number}"] = {key: value}

@@ -28,7 +28,7 @@ ANSWER = {
 
 
 class Echo(msgspec.Struct):
-    """What the echo routes answer."""
+    """The answers of the echo routes."""
 
     businessId: str = "0" * 36  # noqa: N815 - as on the wire
     environment: str = "test"

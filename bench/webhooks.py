@@ -33,7 +33,7 @@ SINK_CLIENTS = 64
 
 
 class Scene(msgspec.Struct, kw_only=True):
-    """What a measurement runs on."""
+    """The set-up of a measurement."""
 
     services: Services
     sink: Process
@@ -141,7 +141,7 @@ async def _drain(scene: Scene, event: str, count: int) -> tuple[int, float, floa
 
 
 async def _ceiling(scene: Scene, seconds: float) -> float:
-    """What a bare aiohttp client does to the same sink."""
+    """The rate of a bare aiohttp client to the same sink."""
     connector = aiohttp.TCPConnector(limit=0, ssl=scene.context)
     sent = 0
     until = time.monotonic() + seconds

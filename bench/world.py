@@ -1,4 +1,4 @@
-"""What a run needs: a throwaway database, server processes, a business with a key."""
+"""The set-up of a run: a throwaway database, server processes, a business with a key."""
 
 import asyncio
 import contextlib

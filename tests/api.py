@@ -24,7 +24,7 @@ class Response:
 
     @property
     def data(self) -> Any:
-        """What the envelope holds."""
+        """The data of the envelope."""
         return self.json["data"]
 
     @property

@@ -30,7 +30,7 @@ SETTINGS = msgspec.structs.replace(
     password_memory_kib=64,
     password_passes=1,
 )
-# What the databases of this process are copied from.
+# The template of this process's databases.
 TEMPLATE = f"tillhouse_template_{os.getpid()}"
 
 # Properties are measured by what they find, never by how busy the machine is. Here, because a test

@@ -54,7 +54,7 @@ class Business:
         return (await self.owner.post(path, body, status=201)).data
 
     async def made(self, path: str, body: dict[str, Any], environment: str = "test") -> Any:
-        """What the owner makes on the public routes, in one of both books."""
+        """Things that the owner makes on the public routes, in one of both books."""
         headers = {"service-environment": environment}
         return (await self.owner.post(path, body, headers=headers, status=201)).data
 

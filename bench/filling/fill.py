@@ -52,7 +52,7 @@ _PLANNED = (
 
 
 class Filled(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What there is now, and what this run added."""
+    """The counts now, and those that this run added."""
 
     orders: int
     added: int
@@ -160,7 +160,7 @@ class _Filler:
         return asyncio.create_task(asyncio.to_thread(make))
 
     async def _prepare(self, batch: Batch, start: int) -> None:
-        """What a batch refers to is there, for both connections to see, before it is written."""
+        """The rows that a batch refers to are visible to both connections before it is written."""
         book = self._shop.book_id
         numbers = range(people.count(start), people.count(self._end_of(start)))
         ids = [people.customer_id(book, number) for number in numbers]

@@ -1,4 +1,4 @@
-"""What the demo business sells, who works and who buys there."""
+"""The goods, staff and customers of the demo business."""
 
 STORES = ("Tillhouse Yaba", "Tillhouse Lekki", "Tillhouse Ikeja")
 

@@ -23,7 +23,7 @@ def count(orders: int) -> int:
 
 @lru_cache(1 << 17)
 def customer_id(book_id: UUID, number: int) -> UUID:
-    """Whose number it is."""
+    """The customer of a phone number."""
     chance = random.Random(plan.seed(book_id, ~number)).getrandbits(74)  # noqa: S311 - no secret
     return plan.ordered_id(_EPOCH_MS + number * _MINUTE_MS, chance)
 

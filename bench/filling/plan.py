@@ -63,7 +63,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def plans(last_key: str | None, wanted: int, now: datetime) -> list[Plan]:
-    """What is left to do: of the plan that ended half-way, and then up to the number wanted."""
+    """The rest of the work: of the plan that ended half-way, and then up to the number wanted."""
     there, left = 0, []
     if last_key is not None:
         number, before = Plan.of_key(last_key)
@@ -118,7 +118,7 @@ def letters(number: int, length: int) -> str:
 
 
 def seed(book_id: UUID, number: int) -> int:
-    """What chance begins with: the same order of the same book is always the same."""
+    """The seed: the same order of the same book is always the same."""
     return (book_id.int % (1 << _SEED_BITS)) ^ (number * 0x9E37_79B9_7F4A_7C15)
 
 

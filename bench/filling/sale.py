@@ -81,7 +81,7 @@ class Sale(msgspec.Struct, kw_only=True):
     store_id: UUID | None
     channel: Channel
     mode: ServiceMode | None
-    # What the ledger saw of it, one after the other, and when.
+    # The ledger positions of it, one after the other, and their times.
     positions: list[tuple[datetime, LedgerPosition]]
     recorder: Person
     server: Person | None

@@ -32,7 +32,7 @@ _PRICE_STEP = 50
 
 
 class Shop(msgspec.Struct, frozen=True, kw_only=True):
-    """What sales are made of."""
+    """The facts that sales are made of."""
 
     book_id: UUID
     facts: Facts

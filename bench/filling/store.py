@@ -1,4 +1,4 @@
-"""What the filling asks the database."""
+"""The statements of the filling."""
 
 from collections.abc import Sequence
 from uuid import UUID

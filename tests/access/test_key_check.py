@@ -35,7 +35,8 @@ MALFORMED = [
 
 
 async def fewest_statements(services: Services, app: App, secrets: list[str]) -> int:
-    """What a refusal costs: the process's own chores add statements, and nothing takes any away."""
+    """The cost of a refusal: the process's own
+    chores add statements, and nothing takes any away."""
     spent: list[int] = []
     for secret in secrets:
         await services.usage.flush()
@@ -107,7 +108,7 @@ async def test_a_key_is_good_from_its_ranges(business: Business) -> None:
 
 
 async def test_without_a_trusted_proxy_forwarded_addresses_are_hearsay(business: Business) -> None:
-    """Whoever connects directly can write what they like there."""
+    """A caller that connects directly can write anything there."""
     key = await business.key("voice:read", allowed_ip_ranges=RANGES)
     for value in ("203.0.113.5", "203.0.113.5, 203.0.113.5"):
         api = business.anybody.as_bearer(key["secret"], **{"x-forwarded-for": value})
@@ -142,7 +143,7 @@ FORWARDED = [
 
 
 async def test_the_right_most_untrusted_hop_counts(business: Business, proxied: App) -> None:
-    """What a trusted proxy wrote is believed, what stood there before is not."""
+    """The entry of a trusted proxy is believed, earlier entries are not."""
     key = await business.key("voice:read", allowed_ip_ranges=RANGES)
     for peer, value, status in FORWARDED:
         api = Api(proxied, peer=peer).as_bearer(key["secret"], **{"x-forwarded-for": value})

@@ -87,7 +87,7 @@ async def test_headers_tell_what_is_left(business: Business, limited: App) -> No
     begun = time.perf_counter()
     for count in range(1, 9):
         answer = await api.get(HEALTH, status=200)
-        # What flowed in meanwhile: nothing, unless something else kept the machine busy.
+        # The refill meanwhile: nothing, unless something else kept the machine busy.
         meanwhile = int((time.perf_counter() - begun) * RATE)
         name, left, _ = answer.headers["ratelimit"].split(";")
         assert (name, left[:2]) == ('"default"', "r=")

@@ -67,7 +67,7 @@ async def test_a_token_that_returns_late_was_stolen(
 
 @pytest.mark.parametrize("token", ["", "x", "thrt_" + "a" * 43, "\u20ac", "x" * 100_000])
 async def test_an_unknown_refresh_token_is_refused(business: Business, token: str) -> None:
-    """Whatever it looks like: 401."""
+    """Any form of it: 401."""
     await refreshed(business, token, status=401)
 
 
@@ -100,7 +100,7 @@ async def test_logging_out_acts_at_once(business: Business) -> None:
 async def test_tokens_are_not_stored_as_they_are(
     business: Business, sql: asyncpg.Connection
 ) -> None:
-    """Whoever reads the database can't go on in a session."""
+    """A reader of the database can't continue a session."""
     row = await sql.fetchrow(
         "SELECT sessions::text AS text FROM sessions WHERE business_id = $1::text::uuid",
         business.id,

@@ -93,7 +93,7 @@ async def test_a_filled_book_adds_up(command: Command, bench: Bench, fetch: Fetc
 async def test_a_run_that_was_killed_is_taken_up(
     command: Command, bench: Bench, fetch: Fetch, embedded: Embedded
 ) -> None:
-    """What was written stays, what is missing is added, and it is what would have been."""
+    """Written rows stay, missing ones are added, and the result is the same as without a break."""
     # Killed after the first of so many batches that it can't have come to the last.
     wanted = 15 * _BATCH + 90
     before = [row["key"] for row in await fetch(_KEYS)]

@@ -48,7 +48,7 @@ class Till:
         return [(error["line"], error["column"]) for error in errors]
 
     def refusal(self, content: str) -> str:
-        """What people read when it is refused."""
+        """The messages of the refusal."""
         return self.command.refusal(*self.args(content))
 
 

@@ -37,7 +37,7 @@ async def test_a_group_shows_its_options_in_their_order(catalog: Catalog) -> Non
 
 
 async def test_options_are_kept_added_and_removed_by_their_ids(catalog: Catalog) -> None:
-    """What is in the list with its id stays itself, what is not in it goes."""
+    """An option in the list with its id stays itself, one that is not in it goes."""
     made = await catalog.group({"name": "Egg"}, {"name": "Fish"}, {"name": "Goat"})
     egg, fish, goat = (option["id"] for option in made["options"])
     path = f"{GROUPS}/{made['id']}"

@@ -103,9 +103,9 @@ async def test_a_store_goes_or_its_stock_comes(stock: Stock, sql: asyncpg.Connec
 async def test_a_store_that_is_ours_alone_lets_nothing_in(
     stock: Stock, sql: asyncpg.Connection
 ) -> None:
-    """What comes waits for the deletion that is under way, and then hears that there is no store.
+    """A transfer waits for the deletion that is under way, and then hears that there is no store.
 
-    The place lay at zero, so that no new row would have had to name the store.
+    The level lay at zero, so that no new row would have had to name the store.
     """
     shop = await stock.store()
     variant = await stock.variant()
@@ -132,7 +132,7 @@ async def _waits(sql: asyncpg.Connection) -> None:
     statement = "SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
     async with within(10):
         while not await sql.fetch(statement):
-            # What it tells is of one moment within a transaction, unless it is told anew.
+            # Its answer is of one moment within a transaction, unless it is asked anew.
             await sql.execute("SELECT pg_stat_clear_snapshot()")
 
 

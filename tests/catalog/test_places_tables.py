@@ -185,7 +185,7 @@ async def test_a_session_stays_open_until_it_is_paid(client: Api) -> None:
 
 
 async def test_force_closes_an_unpaid_session(client: Api) -> None:
-    """What is owed stays owed."""
+    """A debt stays."""
     table = await table_of(client)
     session = (await seat(client, table, status=201)).data
     await order(client, session["id"], 500)

@@ -201,7 +201,7 @@ async def test_a_change_is_told_once_and_nothing_is_not_told(catalog: Catalog) -
 
 
 async def test_a_refused_change_tells_nothing(catalog: Catalog) -> None:
-    """What isn't written isn't told."""
+    """An unwritten change emits no event."""
     made = await catalog.product()
     await catalog.api.patch(f"{PRODUCTS}/{made['id']}", {"category_id": str(uuid4())}, status=422)
     assert [event for event, _ in await catalog.events()] == ["product.created"]

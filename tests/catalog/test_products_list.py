@@ -39,7 +39,7 @@ async def test_pages_cover_every_product_once(catalog: Catalog) -> None:
 
 
 async def test_a_search_finds_beginnings_of_names_and_skus(catalog: Catalog) -> None:
-    """Whatever the case, also the sku of a variant; never the middle, and % is a character."""
+    """In any case, also the sku of a variant; never the middle, and % is a character."""
     await catalog.product("Jollof rice", sku="RX-1")
     await catalog.product("jollof pasta")
     await catalog.product("100% juice", variants=[{"name": "S", "sku": "jol-77"}])
@@ -113,7 +113,7 @@ async def test_a_list_finds_its_page_by_an_index(
             with pytest.raises(_Explained):
                 await ask(asked)
             if is_count and wanted == ProductQuery():
-                # Who counts everything in a table of nearly nothing else may well read all of it.
+                # A count of nearly all of a table may well read all of it.
                 continue
             assert "products" not in set(_scanned(asked.plan))
             assert index in json.dumps(asked.plan)

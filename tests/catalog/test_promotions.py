@@ -70,7 +70,7 @@ async def test_a_promotion_is_shown_as_it_was_made(business: Business, api: Api)
 
 
 async def test_the_least_promotion_is_one_for_every_order(api: Api) -> None:
-    """What is left out bounds nothing; a free item needs no value."""
+    """An absent limit bounds nothing; a free item needs no value."""
     promotion = (
         await api.post(PROMOTIONS, {"name": "One free", "type": "free_item"}, status=201)
     ).data
@@ -144,7 +144,7 @@ async def test_a_change_keeps_what_it_does_not_name(business: Business, api: Api
 
 
 async def test_a_limit_is_not_set_below_what_was_used(api: Api, sql: asyncpg.Connection) -> None:
-    """What was granted stays granted."""
+    """A granted use stays granted."""
     promotion = await _make(api, limit_total=5)
     path = f"{PROMOTIONS}/{promotion['id']}"
     await sql.execute("UPDATE promotions SET used = 3 WHERE id = $1::text::uuid", promotion["id"])

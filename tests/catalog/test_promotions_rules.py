@@ -1,4 +1,4 @@
-"""What promotions take off, for any basket: never more than there is, and to the last unit."""
+"""The discount of promotions, for any basket: never more than there is, and to the last unit."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

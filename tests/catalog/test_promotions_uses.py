@@ -78,7 +78,7 @@ async def test_a_customer_gets_no_more_than_each_may(uses: Uses) -> None:
 
 
 async def test_both_limits_hold_together(uses: Uses) -> None:
-    """What the one refuses the other doesn't count."""
+    """A use that one of them refuses is not counted by the other."""
     promotion = await uses.promotion(limit_total=3, limit_per_customer=2)
     ada, ben = new_id(), new_id()
     assert [await uses.take(promotion, ada) for _ in range(3)] == [True, True, False]

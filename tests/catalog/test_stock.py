@@ -53,7 +53,7 @@ async def test_no_more_goes_than_there_is(stock: Stock, sql: asyncpg.Connection)
     assert len(await stock.moves()) == 1
     level = (await stock.adjust(variant, -3, allow_negative=True)).data
     assert (level["onHand"], level["isLow"]) == (-0.5, True)
-    # What makes more of it available passes, though it stays below nothing.
+    # A move that makes more available passes, though the level stays below zero.
     assert (await stock.adjust(variant, 0.25)).data["onHand"] == -0.25
     await stock.check_sums(sql)
 

@@ -62,7 +62,7 @@ def test_what_adds_fires_nothing(
 
 
 def test_a_reservation_counts_like_a_sale() -> None:
-    """What can be sold crosses the threshold, whatever lies on the shelf."""
+    """The available quantity crosses the threshold, not the quantity on hand."""
     moved = Moved(
         variant_id=UUID(int=1),
         product_id=UUID(int=2),

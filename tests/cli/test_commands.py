@@ -30,7 +30,7 @@ async def fetch(embedded: Embedded, sql: str, *args: object) -> list[asyncpg.Rec
 async def deserted(embedded: Embedded) -> None:
     """Wait until nobody works in the session's database any more.
 
-    What a killed command had sent last, the server may still be carrying out, and committing.
+    The server may still be carrying out, and committing, the last statement of a killed command.
     """
 
     async def are_gone() -> bool:

@@ -7,7 +7,7 @@ from tests.cli.command import Command
 
 
 def about(report: dict[str, Any], state: str) -> set[str]:
-    """What a report finds in this state."""
+    """The findings of a report in this state."""
     return {finding["about"] for finding in report["findings"] if finding["state"] == state}
 
 
@@ -26,7 +26,7 @@ def test_sound(command: Command) -> None:
 
 
 def test_unsafe(command: Command) -> None:
-    """What lets others in, or one caller take everything, is named with its mend."""
+    """A setting that lets others in, or one caller take everything, is named with its remedy."""
     open_ = Command(
         command.data,
         HOST="::",
@@ -45,7 +45,7 @@ def test_unsafe(command: Command) -> None:
 
 
 def test_broken(command: Command, tmp_path: Path) -> None:
-    """What can't work is told with exit code 1, passwords left out."""
+    """A broken installation is reported with exit code 1, passwords left out."""
     url = "postgresql://till:hushhush@127.0.0.1:1/till"
     away = Command(tmp_path, DATABASE_URL=url, MASTER_KEY="1:" + "A" * 43 + "=")
     done = away.run("doctor", code=1)

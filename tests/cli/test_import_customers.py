@@ -38,7 +38,7 @@ def arguments(file: str, business: str, environment: str) -> list[str]:
 async def test_a_file_is_imported_once(
     command: Command, business: str, embedded: Embedded, tmp_path: Path
 ) -> None:
-    """What is there already is changed by what the file knows, or left; each change is told."""
+    """An existing customer is changed by the file, or left; each change emits its event."""
     people = [
         "Ada Okafor,ADA@example.com,+234 803 000 0000,,Likes it hot",
         "Chinedu Eze,,+2348030000001,+2348050000000,",

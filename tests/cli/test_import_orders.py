@@ -53,7 +53,7 @@ _ON_HAND = """
 
 @pytest.fixture
 def mark() -> str:
-    """What the keys of one test begin with."""
+    """The prefix of the keys of one test."""
     return uuid4().hex[:8]
 
 

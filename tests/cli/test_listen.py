@@ -182,7 +182,7 @@ async def test_events_are_printed_and_forwarded_unsigned_with_a_key(
 async def test_a_login_signs_with_the_secret_of_the_environment(
     command: Command, place: Place
 ) -> None:
-    """What is forwarded verifies as a delivery does; --json prints the bytes that were sent."""
+    """A forwarded event verifies as a delivery does; --json prints the bytes that were sent."""
     await place.owner.post(
         "/api/auth/verify-password", {"password": place.demo["password"]}, status=200
     )
@@ -230,7 +230,7 @@ async def test_a_listener_is_told_at_once_and_outlives_the_server(
         await place.start(command)
         await listener.until_ready(again=True)
         event_id = await place.event()
-        # What happened before the command began may come first: half a minute is asked for again.
+        # Events from before the command began may come first: half a minute is asked for again.
         while event_id not in await listener.line():
             pass
 

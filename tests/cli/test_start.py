@@ -12,12 +12,12 @@ from tests.cli.command import Command, environment
 from tillhouse.cli.commands import TABLE
 
 _IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MULTILINE)
-# What serves, stores, seals, sends and draws: none of it helps anybody to choose a command.
+# Modules that serve, store, seal, send and draw: none of them helps to choose a command.
 HEAVY = {
     "aiohttp", "argon2", "asyncpg", "cryptography", "fpdf", "jinja2", "msgspec", "phonenumbers",
     "prometheus_client", "structlog", "uvicorn", "uvloop",
 }  # fmt: skip
-# What only answers requests and sends webhooks.
+# Modules that only answer requests and send webhooks.
 OF_SERVERS = {"aiohttp", "fpdf", "jinja2", "prometheus_client", "uvicorn", "uvloop"}
 
 

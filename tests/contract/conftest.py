@@ -116,7 +116,7 @@ class Running:
 
 
 def _kept_connection() -> requests.Session:
-    """What sends the thousands of requests: one connection, and nothing of the environment's."""
+    """The client of the thousands of requests: one connection, and nothing of the environment's."""
     session = requests.Session()
     session.trust_env = False
     session.headers.clear()

@@ -20,7 +20,7 @@ from tillhouse.http.openapi import describe
 
 REQUESTS = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "8"))
 
-# What a schema can't say: rules about time, about other fields, about what the business has.
+# Rules that a schema can't express: about time, other fields, the business's own rows.
 BEYOND_THE_SCHEMA = [
     r"email: is already registered",
     r"\w*password: is among the first that anybody guesses",

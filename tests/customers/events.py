@@ -1,4 +1,4 @@
-"""What was told of customers."""
+"""The events of customers."""
 
 from typing import Any
 

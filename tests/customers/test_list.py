@@ -130,7 +130,7 @@ async def test_a_search_of_one_book_finds_nothing_of_another(business: Business)
 
 
 async def test_the_tally_is_the_count(client: Api, sql: asyncpg.Connection) -> None:
-    """What the list tells as its total is what the table has, for every book there is."""
+    """The total of the list is the count of the table, for every book there is."""
     ids = [await made(client, "A") for _ in range(5)]
     await client.delete(f"{PATH}/{ids[0]}", status=200)
     await client.post(PATH, {"name": "A", "email": "wrong"}, status=422)

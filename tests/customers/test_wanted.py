@@ -110,7 +110,7 @@ async def test_fifty_at_once_are_one_customer(
 
 
 async def test_nobody_is_found_in_another_book(services: Services, business: Business) -> None:
-    """What the live book knows is made anew in the test book."""
+    """A customer of the live book is made anew in the test book."""
     live = await business.customer("live", name="Ada", phone_number="08030000000")
     for fields in ({"phone_number": "08030000000"}, {"name": "Ada"}):
         found, is_new = await wanted(services, business, **fields)

@@ -56,7 +56,7 @@ class Desk:
             await db.rollback()
 
     async def notes(self) -> set[str]:
-        """What everybody can read."""
+        """The rows that every transaction can read."""
         async with self.pool.reading() as db:
             return {row["text"] for row in await db.fetch("SELECT text FROM notes")}
 
@@ -114,7 +114,7 @@ async def test_nobody_waits_for_a_lock_in_company(desk: Desk) -> None:
     assert await asyncio.gather(*(desk.write(name) for name in ("one", "two"))) == [False, False]
     assert await desk.write("one") is False
     assert await desk.write("two")
-    # Whoever waits for the lock itself gives up after five seconds.
+    # A statement that waits for the lock itself gives up after five seconds.
     assert asyncio.get_running_loop().time() - started < 4
     await rival.rollback()
     assert await desk.write("one")
@@ -131,7 +131,7 @@ async def test_of_a_company_that_breaks_a_rule_nobody_is_written(desk: Desk) -> 
 
 
 async def test_a_handle_goes_on_only_when_it_was_not_written(pool: Pool, desk: Desk) -> None:
-    """What was written by the lane is lasting, so that nothing may follow."""
+    """The batch's write is durable, so nothing may follow it."""
     db = pool.writer(commits_next=True)
     assert await desk.batcher.write(db, desk.record, "here", "one")
     with pytest.raises(RuntimeError, match="nothing may follow"):
@@ -145,7 +145,7 @@ async def test_a_handle_goes_on_only_when_it_was_not_written(pool: Pool, desk: D
 
 
 async def test_no_transaction_waits_in_a_lane(pool: Pool, desk: Desk) -> None:
-    """What it has written would not be part of it."""
+    """Its own writes would not be part of the batch."""
     db = pool.writer(commits_next=True)
     await db.execute("INSERT INTO notes VALUES ('one')")
     with pytest.raises(RuntimeError, match="has begun"):
@@ -194,7 +194,7 @@ async def test_an_end_of_the_connection_is_told_to_all(pool: Pool, desk: Desk) -
 
 
 async def test_without_a_connection_nobody_waits_in_turn(desk: Desk) -> None:
-    """Who would be next has waited as long, and is told the same."""
+    """The next item has waited as long, and gets the same answer."""
     holders = [desk.pool.writer(fails_fast=True) for _ in range(2)]
     for holder in holders:
         await holder.execute("SELECT 1")

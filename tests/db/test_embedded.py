@@ -200,7 +200,7 @@ async def test_killed_server_runs_again_with_its_data(tmp_path: Path) -> None:
 
 
 async def test_a_socket_that_outlives_its_server_is_no_server(tmp_path: Path) -> None:
-    """What a killed server was just starting may hold its socket for a moment."""
+    """A process that a killed server was just starting may hold its socket for a moment."""
     with using(tmp_path) as server:
         os.kill(server.pid, signal.SIGKILL)
         ended(server.pid)

@@ -27,7 +27,7 @@ async def pool(fresh_database_url: str) -> AsyncIterator[Pool]:
 
 
 async def notes(pool: Pool) -> list[str]:
-    """What everybody can read."""
+    """The rows that every transaction can read."""
     async with pool.reading() as db:
         return [row["text"] for row in await db.fetch("SELECT text FROM notes ORDER BY text")]
 
@@ -45,7 +45,7 @@ async def test_a_whole_write_is_lasting_when_it_returns(pool: Pool) -> None:
 
 
 async def test_nothing_follows_a_whole_write(pool: Pool) -> None:
-    """What came after it would be a transaction of its own, so it is refused."""
+    """A later statement would be a transaction of its own, so it is refused."""
     db = pool.writer(commits_next=True)
     await db.write_once(WRITE, "one")
     assert not db.can_write_once
@@ -135,7 +135,7 @@ async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:
 
 
 async def test_a_server_that_is_away_is_not_asked_by_everybody(database_url: str) -> None:
-    """Who comes just after a failed try is told at once; later, somebody tries again."""
+    """A request just after a failed attempt is refused at once; a later one tries again."""
     with tempfile.TemporaryDirectory() as folder:
         async with Proxy(Path(folder), database_url) as proxy:
             pool = await Pool.open(proxy.url, size=2)

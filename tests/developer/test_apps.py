@@ -4,7 +4,7 @@ from tests.make import Business, Make
 
 APPS = "/api/developer/apps"
 
-# What the contract names; the rest of the catalogue is the product's own.
+# The scopes of the contract; the rest of the catalogue is the product's own.
 CONTRACT_SCOPES = {
     "voice:read",
     "voice:calls:read",

@@ -128,7 +128,7 @@ async def test_a_chain_written_in_parallel_verifies(business: Business, services
 async def test_tampering_is_found(
     business: Business, services: Services, sql: asyncpg.Connection, kind: str
 ) -> None:
-    """Whatever a superuser changes, the chain names the place."""
+    """The chain names the position of anything that a superuser changes."""
     await with_four_events(business)
     statement, places = TAMPERING[kind]
     owner = ID.format(business=business.id)

@@ -24,7 +24,7 @@ async def types_of(business: Business, query: str = "") -> list[str]:
 
 
 async def test_every_action_on_keys_is_noted(business: Business) -> None:
-    """Who did what, when and from where, with the key's name and environment, no secret."""
+    """Each event says its actor, time and address, the key's name and environment, no secret."""
     key = await business.key("voice:read", name="Till")
     path = f"{KEYS}/{key['id']}"
     await business.owner.patch(path, {"name": "Kiosk"}, status=200)

@@ -1,4 +1,4 @@
-"""What each field of a key may hold, at creation and at a change."""
+"""The values that each field of a key may hold, at creation and at a change."""
 
 from datetime import timedelta
 from typing import Any

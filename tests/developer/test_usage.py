@@ -129,7 +129,7 @@ async def test_businesses_see_their_own_usage(business: Business, make: Make) ->
 
 
 async def test_a_deleted_key_leaves_its_usage(business: Business) -> None:
-    """What was served was served; a flush after the deletion fails nobody."""
+    """A flush after the deletion fails nobody."""
     key = await business.key("voice:read")
     client: Api = business.anybody.as_bearer(key["secret"])
     await client.get(HEALTH, status=200)

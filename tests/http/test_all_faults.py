@@ -57,7 +57,7 @@ async def test_any_of_them_goes_with_any_other(
 
 
 async def test_an_unknown_environment_is_named_with_the_rest(business: Business) -> None:
-    """Who calls is known and may; which book is meant isn't, so no rule is asked."""
+    """The caller is known and may call; the book isn't known, so no rule is asked."""
     wrong = {"service-environment": "staging"}
     body = {"items": [], "scheduled_for": LONG_AGO}
     answer = await business.owner.post(f"{ORDERS}?x=1", body, headers={**wrong, **BAD_KEY})
@@ -106,7 +106,7 @@ async def test_who_may_not_hears_nothing_of_the_content(business: Business, make
 
 
 async def test_a_body_that_can_not_be_read_is_told_as_such(seller: Api) -> None:
-    """Whatever else is wrong, nothing can be said of its fields."""
+    """Nothing can be said of its fields."""
     await seller.post(f"{ORDERS}?x=1", raw=b"{", headers=BAD_KEY, status=400)
     text = {"content-type": "text/plain", **BAD_KEY}
     await seller.post(f"{ORDERS}?x=1", raw=b"{}", headers=text, status=415)

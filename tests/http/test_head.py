@@ -14,7 +14,7 @@ from tillhouse.http.route import Route
 
 ORDERS = "/v1/orders"
 GETS = [route for route in ROUTES if route.method == "GET"]
-# What differs from one answer to the next, whoever asks.
+# Headers that differ from one answer to the next.
 OWN = {"x-request-id"}
 
 
@@ -56,7 +56,7 @@ async def test_a_head_answers_as_get_would(business: Business) -> None:
     "path", ["/", "/livez", "/readyz", "/docs", "/llms.txt", "/openapi.json", "/v1/nowhere"]
 )
 async def test_pages_and_what_is_nowhere_have_a_head(make: Make, path: str) -> None:
-    """Whatever a path answers."""
+    """For every answer of a path."""
     await compared(make.anybody, path)
 
 

@@ -95,7 +95,7 @@ async def test_a_second_encoding_is_seen(seller: Api) -> None:
 
 @pytest.mark.parametrize("named", ["identity", "Identity", " identity ", ""])
 async def test_a_plain_body_may_say_that_it_is(seller: Api, named: str) -> None:
-    """Whatever the case; a request without a body has nothing to be packed."""
+    """In any case; a request without a body has nothing to be packed."""
     await seller.post(ORDERS, raw=PACKED, headers={"content-encoding": named}, status=201)
     await seller.get(ORDERS, headers={"content-encoding": "gzip"}, status=200)
 

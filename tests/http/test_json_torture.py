@@ -197,7 +197,7 @@ async def test_a_raw_control_character_reads_like_an_escaped_one(make: Make) -> 
     ],
 )
 async def test_another_charset_or_type_is_415(make: Make, declared: str) -> None:
-    """What is not UTF-8 JSON is not guessed at."""
+    """A body that is not UTF-8 JSON is refused, not guessed at."""
     headers = {"content-type": declared}
     answer = await refused(make.anybody, REGISTER, json.dumps(ACCOUNT).encode(), **headers)
     assert (answer.status, answer.error) == (415, "unsupported_media_type")

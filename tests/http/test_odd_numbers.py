@@ -27,7 +27,7 @@ async def seller(business: Business) -> Api:
 
 
 async def told(api: Api, raw: str) -> dict[str, str]:
-    """What a 422 says of each field."""
+    """The sentences of a 422 by field."""
     answer = await api.post(ORDERS, raw=raw.encode(), status=422)
     assert answer.error == "validation_error"
     return {detail["field"]: detail["message"] for detail in answer.json["details"]}

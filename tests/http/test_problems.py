@@ -13,7 +13,7 @@ from tillhouse.kit.errors import (
     WrongMethod,
 )
 
-# What the decisions allow the edge to say; features add none of their own so far.
+# The codes that the edge may answer; features add none of their own so far.
 DECIDED = {
     (400, "request_failed"),
     (401, "unauthorized"),
@@ -63,7 +63,7 @@ def test_the_envelope_names_fields_only_when_there_are_any() -> None:
 
 
 def test_a_defect_tells_nothing_but_its_id() -> None:
-    """What went wrong is in the log."""
+    """The cause is in the log."""
     body = json.loads(internal_error("id"))
     assert (body["error"], body["requestId"], len(body)) == ("internal_error", "id", 3)
 
@@ -81,7 +81,7 @@ async def test_odd_headers_are_no_defect(make: Make) -> None:
 
 
 async def test_odd_paths_are_no_defect(make: Make) -> None:
-    """Whatever a server may hand over as a path."""
+    """Any path that a server may hand over."""
     for path in ("", "//", "*", "/\x00", "/\udcff", "/v1/../api", "/v1/voice/health\n", "/é",
                  "/" + "a/" * 20_000, "/api/developer/api-keys/\ud800"):  # fmt: skip
         answer = await make.anybody.get(path)

@@ -135,7 +135,7 @@ async def test_another_method_is_refused(api: Api, method: str, path: str, allow
     """405, naming those that there are."""
     answer = await api.request(method, path, status=405)
     assert answer.headers["allow"] == allowed
-    # Who asks for a head alone gets no more.
+    # A HEAD request gets no body.
     assert method == "HEAD" or answer.error == "method_not_allowed"
 
 
@@ -175,7 +175,7 @@ async def test_refusals_are_json_unless_the_route_shows_them(api: Api) -> None:
 
 @pytest.mark.parametrize("path", ["/broken", "/pages/broken"])
 async def test_a_defect_tells_nothing(api: Api, path: str) -> None:
-    """What broke is in the log; the answer names the request."""
+    """The cause is in the log; the answer names the request."""
     answer = await api.get(path, headers={"x-request-id": "mine"}, status=500)
     assert b"mine" in answer.body
     assert b"secret" not in answer.body

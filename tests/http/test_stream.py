@@ -52,7 +52,7 @@ class Listening:
         self._came.set()
 
     async def status(self) -> int:
-        """What the answer begins with."""
+        """The beginning of the answer."""
         await self._until(lambda: bool(self.messages))
         return self.messages[0]["status"]
 
@@ -63,7 +63,7 @@ class Listening:
 
     @property
     def text(self) -> str:
-        """What has come so far."""
+        """The bytes received so far."""
         return b"".join(m["body"] for m in self.messages[1:]).decode()
 
     async def events(self, count: int) -> list[dict[str, str]]:

@@ -64,7 +64,7 @@ def test_any_bytes_decode_or_are_refused(body: bytes) -> None:
 @SOON
 @given(values)
 def test_any_json_is_a_body_or_refused(value: object) -> None:
-    """Whatever the type of the route's body."""
+    """For every type of body."""
     try:
         decoded = decode(json.dumps(value, default=plain).encode())
     except Problem:

@@ -1,4 +1,4 @@
-"""What refusals say: a query holds only texts, and only a near name is suggested."""
+"""The sentences of refusals: a query holds only texts, and only a similar name is suggested."""
 
 import pytest
 
@@ -20,7 +20,7 @@ async def seller(business: Business) -> Api:
 
 
 def said(answer: Response) -> dict[str, str]:
-    """What is told of each field."""
+    """The sentences by field."""
     return {detail["field"]: detail["message"] for detail in answer.json["details"]}
 
 

@@ -31,7 +31,7 @@ ZONES = st.sampled_from(sorted(filter(is_zone, zoneinfo.available_timezones())))
 
 
 def test_now_is_in_utc_and_whole_milliseconds() -> None:
-    """What was read from the clock equals what comes back from the wire."""
+    """A time read from the clock equals the one that comes back from the wire."""
     moment = now()
     assert moment.tzinfo is UTC
     assert parse_timestamp(iso(moment)) == moment

@@ -57,7 +57,7 @@ def test_a_refusal_says_more_where_more_is_known() -> None:
 
 
 def test_a_feature_names_its_own_refusal_in_the_class_line() -> None:
-    """What isn't named is inherited."""
+    """An attribute that isn't named is inherited."""
 
     class Closed(Forbidden, message="The table is closed."):
         """A table that takes no more orders."""

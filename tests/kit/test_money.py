@@ -102,7 +102,7 @@ def test_the_currency_table_is_whole() -> None:
 
 @given(AMOUNTS, CURRENCIES)
 def test_rounding_moves_by_half_a_unit_at_most_and_only_once(value: Decimal, code: str) -> None:
-    """What was rounded is in whole units and stays as it is."""
+    """A rounded amount is in whole units and stays as it is."""
     rounded = round_money(value, code)
     assert abs(rounded - value) * 2 <= Decimal(1).scaleb(-EXPONENTS[code])
     assert str(round_money(rounded, code)) == str(rounded)

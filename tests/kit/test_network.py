@@ -60,7 +60,7 @@ def test_no_header_makes_reading_fail(peer: str, left: list[str], right: list[st
     "hop", ["unknown", "", "1.2.3", "_hidden", "::1%eth0", "1.2.3.4:x", "[::1"]
 )
 def test_an_unreadable_hop_hides_the_client(hop: str) -> None:
-    """What stands left of it can't be believed, so nothing is."""
+    """Entries to its left can't be believed, so none is."""
     assert client_address("10.0.0.1", [f"203.0.113.7, {hop}"], PROXIES) is None
     assert client_address("10.0.0.1", [f"{hop}, 203.0.113.7"], PROXIES) is not None
     assert client_address(hop, [], PROXIES) in (None, ip_address("::1"))
@@ -203,7 +203,7 @@ def test_no_origin_makes_matching_fail(origin: str, entry: str) -> None:
 
 
 def test_the_host_of_an_origin_is_without_its_port() -> None:
-    """What a log or a lookup wants."""
+    """The form for a log or a lookup."""
     assert origin_host("https://Shop.example.com:8443") == "shop.example.com"
     assert origin_host("http://[::1]:3000") == "[::1]"
     assert origin_host("null") is None

@@ -20,7 +20,7 @@ def test_a_mark_fits_its_own_words_only(one: list[str], other: list[str]) -> Non
 
 @given(given_=st.text(max_size=60))
 def test_no_text_is_a_mark_by_chance(given_: str) -> None:
-    """Whatever comes, letters that no mark has included."""
+    """Any text is judged, also one with letters that no signature has."""
     assert not is_marked(KEY, given_, "id", "1")
 
 

@@ -34,6 +34,6 @@ def test_what_is_kept_and_what_is_looked_for_are_spelt_alike(type_: type[Search]
 
 @pytest.mark.parametrize("value", [5, None, True, [], {}, "x" * 121])
 def test_a_search_is_a_text_of_some_length(value: object) -> None:
-    """Whatever a query or a program gives."""
+    """For anything that a query or a program gives."""
     with pytest.raises(ValueError, match="must"):
         Search.from_wire(value)

@@ -69,7 +69,7 @@ def test_slugs_are_readable(text: str, made: str) -> None:
 
 @given(st.emails())
 def test_an_address_is_normalised_once_or_refused(text: str) -> None:
-    """What was accepted is accepted unchanged again."""
+    """An accepted text is accepted unchanged again."""
     with contextlib.suppress(ValueError):
         address = email_address(text)
         assert email_address(f" {address.upper()}\n") == address == address.lower()

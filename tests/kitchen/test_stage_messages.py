@@ -1,4 +1,4 @@
-"""What customers are told at each stage: suggested, set, refused."""
+"""The messages of the stages: suggested, set, refused."""
 
 from tests.make import Business
 
@@ -15,7 +15,7 @@ async def test_nothing_is_sent_until_somebody_says_so(business: Business) -> Non
 
 
 async def test_a_stage_is_set_and_the_others_stay(business: Business) -> None:
-    """What is named changes, again and again; a live book has texts of its own."""
+    """A named stage changes, again and again; a live book has texts of its own."""
     api = await business.client("orders:write", "orders:read")
     ready = {"stage": "ready", "is_sent": True, "text": "{code}!"}
     template = {"name": "order_ready", "language": "en"}

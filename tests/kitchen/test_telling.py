@@ -86,7 +86,7 @@ async def test_two_at_once_tell_once(kitchen: Kitchen) -> None:
 
 
 async def test_each_reason_from_real_rows(kitchen: Kitchen) -> None:
-    """What the rule is given is what the tables say."""
+    """The facts of the rule are those of the tables."""
     sale, ticket = await kitchen.ticket()
     bare = msgspec.structs.replace(sale, customer_phone=None)
 

@@ -24,7 +24,7 @@ async def kitchen(services: Services, business: Business) -> Kitchen:
 
 
 async def gathered(*tries: Any) -> list[Any]:
-    """What came of each try, refusals included."""
+    """The result of each attempt, refusals included."""
     return await asyncio.gather(*tries, return_exceptions=True)
 
 
@@ -121,7 +121,7 @@ async def test_a_closed_ticket_stays_where_it_is(kitchen: Kitchen) -> None:
 
 
 async def test_closing_and_moving_at_once_agree(kitchen: Kitchen) -> None:
-    """Whoever comes second sees what the first did: no move after the close."""
+    """The second request sees the effect of the first: no move after the close."""
     for _ in range(5):
         sale, ticket = await kitchen.ticket()
         await gathered(

@@ -204,7 +204,7 @@ class Shop:
         return (row["debits"], row["credits"]) if row else None
 
     async def rows_of(self, order: Order) -> dict[str, Sequence[asyncpg.Record]]:
-        """What was written for an order: transfers, transactions and debts."""
+        """The ledger rows of an order: transfers, transactions and debts."""
         found: dict[str, Sequence[asyncpg.Record]] = {}
         found["transfers"] = await self.sql.fetch(
             "SELECT * FROM ledger_transfers WHERE book_id = $1 AND source_id = $2 ORDER BY id",

@@ -1,4 +1,5 @@
-"""What the database holds after postings, and what it refuses, whoever comes together."""
+"""The rows of the database after postings, and the postings that it refuses, also concurrent
+ones."""
 
 import asyncio
 from decimal import Decimal
@@ -142,7 +143,7 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
 
 
 async def test_the_same_is_never_posted_twice(shop: Shop) -> None:
-    """Who comes with a number that was used is refused, whatever it is for."""
+    """A posting with a used number is refused."""
     order = await shop.sell(position(1000, 400))
     first = rows(order.id, postings(None, order.position, shop.currency), 0)
     origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)

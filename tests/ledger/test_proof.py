@@ -21,13 +21,13 @@ from tillhouse.ledger.rules import LedgerPosition, Status
 
 
 async def faults(shop: Shop, batch: int = 500) -> list[Fault]:
-    """What is wrong in the book."""
+    """The faults of the book."""
     async with shop.services.pool.reading() as db:
         return [fault async for fault in prove(db, shop.book, batch)]
 
 
 def facts_of(walk: list[LedgerPosition]) -> OrderFacts:
-    """What the database would say of an order after a walk, if it holds what was posted."""
+    """The facts that the database would give of an order after a walk, if it holds all postings."""
     books, now = walked(walk), walk[-1]
     return OrderFacts(
         id=new_id(),
@@ -224,7 +224,7 @@ _REVERSAL = """
 
 
 async def test_only_the_broken_book_is_named(shop: Shop, make: Make) -> None:
-    """What is wrong in one business is no fault of another."""
+    """A fault of one business is none of another."""
     other = await Shop.of(await make.business(), shop.services, shop.sql)
     for each in (shop, other):
         await each.sell(position(1000, 400))

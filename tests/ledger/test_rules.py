@@ -75,14 +75,14 @@ def walked(walk: list[LedgerPosition]) -> Books:
 
 
 def left(now: LedgerPosition) -> Decimal:
-    """What is to be paid for what was sold; what was paid ahead counts below zero."""
+    """The amount still due for the sale; a prepayment counts below zero."""
     if now.is_sold:
         return max(now.total - now.paid, Decimal(0))
     return -now.paid if now.status == "scheduled" else Decimal(0)
 
 
 def change_of(now: LedgerPosition) -> Decimal:
-    """What was handed out over the counter: it is nobody's any more, whatever the order becomes."""
+    """The change that was handed out: it stays handed out, whatever the order becomes."""
     if now.method != "cash" or now.status == "scheduled":
         return Decimal(0)
     return max(now.paid - now.total, Decimal(0))
@@ -163,7 +163,7 @@ def test_no_step_takes_back_more_credit_than_the_order_gave(walk: list[LedgerPos
 
 @given(STANDS, STANDS)
 def test_there_and_back_again_leaves_nothing(one: LedgerPosition, other: LedgerPosition) -> None:
-    """What a step posts, the step back takes back."""
+    """The postings of a step are undone by the step back."""
     books, before = walked([one, other, one]), walked([one])
     tenders = {Account(kind) for kind in TENDERS.values()}
     for account in {*books.accounts, *before.accounts} - tenders:

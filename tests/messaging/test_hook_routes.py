@@ -36,7 +36,7 @@ async def test_the_handshake_is_plain_text(line: Line, anybody: Api) -> None:
 
 
 async def test_a_challenge_is_no_page(line: Line, anybody: Api) -> None:
-    """What looks like markup is text, which no browser reads as anything else."""
+    """Markup in the answer is text, which no browser reads as anything else."""
     challenge = quote("<script>alert(1)</script>")
     path = f"{line.number['hookPath']}?hub.mode=subscribe&hub.challenge={challenge}"
     answer = await anybody.get(path + "&hub.verify_token=verify-token", status=200)
@@ -61,7 +61,7 @@ async def test_a_signed_update_is_stored_as_it_came(
 async def test_what_is_not_signed_is_refused(
     line: Line, anybody: Api, sql: asyncpg.Connection
 ) -> None:
-    """Whatever it holds; nothing of it is kept."""
+    """Nothing of it is stored."""
     body = update(messages=[said("Hi")])
     for raw, headers in [
         (body, {}),

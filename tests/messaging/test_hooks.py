@@ -1,4 +1,4 @@
-"""What WhatsApp tells us: signed, stored first, processed once, never moved back."""
+"""WhatsApp's webhook: signed, stored first, processed once, never moved back."""
 
 import asyncio
 from itertools import permutations
@@ -142,7 +142,7 @@ def test_whatever_is_reported_the_furthest_stands(reports: list[DeliveryStatus])
 async def test_a_report_on_another_books_message_moves_nothing(
     line: Line, business: Business
 ) -> None:
-    """Whoever signs for one number can't reach the messages of another business."""
+    """A signature for one number can't reach the messages of another business."""
     other = await Kitchen.of(line.services, business, "test")
     api = await business.client("messaging:read", "messaging:write")
     if not (await api.get(NUMBERS, status=200)).data:
@@ -170,7 +170,7 @@ async def test_rubbish_with_a_good_signature_harms_nobody(
 
 
 async def test_a_clock_that_runs_ahead_opens_no_longer_window(line: Line) -> None:
-    """What was written tomorrow counts as written now."""
+    """A message dated tomorrow counts as written now."""
     await line.post(messages=[said("Hi", at=later(days=3))])
     talk = (await line.api.get(f"/v1/conversations/{await line.talk()}", status=200)).data
     assert parse_timestamp(talk["windowEndsAt"]) <= later(hours=24)

@@ -69,7 +69,7 @@ async def test_numbers_are_listed_by_the_page(business: Business) -> None:
 async def test_secrets_are_forgotten_with_the_number(
     business: Business, sql: asyncpg.Connection
 ) -> None:
-    """What nobody needs any more is kept nowhere."""
+    """Credentials that are no longer needed are stored nowhere."""
     number_id = await active_number(business, "live")
     await business.owner.delete(f"{NUMBERS}/{number_id}", status=200)
     sealed = await sql.fetchval(
@@ -79,7 +79,7 @@ async def test_secrets_are_forgotten_with_the_number(
 
 
 async def test_every_wrong_field_is_named_at_once(business: Business) -> None:
-    """What is missing, what doesn't fit, and what the environment doesn't have."""
+    """Missing fields, fields that don't fit, and providers that the environment doesn't have."""
     live = await business.client("messaging:write", environment="live")
     answer = await live.post(NUMBERS, {}, status=422)
     assert answer.wrong_fields == set(WHATSAPP)

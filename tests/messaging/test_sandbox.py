@@ -50,7 +50,7 @@ async def finish(services: Services) -> None:
 async def test_the_number_decides(
     api: Api, business: Business, services: Services, phone: str, at_once: str, in_the_end: str
 ) -> None:
-    """What becomes of a message is written down in the documentation, number by number."""
+    """The fate of a message is documented, number by number."""
     path = await talk(api, phone)
     message = (await api.post(path, {"text": "Ready!"}, status=201)).data
     assert message["deliveryStatus"] == at_once
@@ -74,7 +74,7 @@ async def test_a_report_takes_a_moment(api: Api, services: Services) -> None:
 
 
 async def test_a_person_is_named_a_program_is_not(api: Api, business: Business) -> None:
-    """Who wrote it, when it was somebody."""
+    """The author, when it was a person."""
     path = await talk(api, "+2348030000001")
     headers = {"service-environment": "test"}
     await business.owner.post(path, {"text": "By hand"}, headers=headers, status=201)

@@ -130,7 +130,7 @@ async def test_an_id_that_is_given_twice_is_believed_once(line: Line) -> None:
 
 
 async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -> None:
-    """What is due is sent without anybody asking; he leaves when he is told to."""
+    """The worker sends due messages by itself, and ends when it is told to."""
     message_id = await queued(line, sql)
     postman = MessageWorker(line.services)
     postman.start()
@@ -186,7 +186,7 @@ async def test_many_senders_at_once_send_once(line: Line, sql: asyncpg.Connectio
 
 
 async def test_a_number_that_is_gone_sends_no_more(line: Line, sql: asyncpg.Connection) -> None:
-    """What was queued for it fails, and says why."""
+    """Messages queued for it fail, and say why."""
     message_id = await queued(line, sql)
     await line.api.delete(f"{NUMBERS}/{line.number['id']}", status=200)
     await line.work(later(minutes=1))

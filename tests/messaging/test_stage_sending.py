@@ -23,7 +23,7 @@ async def kept(line: Line, **fields: Any) -> tuple[SaleFacts, Ticket, Told]:
 
 
 async def after(line: Line, told: Told) -> dict[str, Any]:
-    """What the caller hears once the provider was asked."""
+    """The answer to the caller once the provider was asked."""
     assert told.sending is not None
     return msgspec.json.decode(encode(await actions.send(line.services, told.sending)))
 

@@ -1,4 +1,4 @@
-"""What a step asks of the product, and what the model says to it."""
+"""The request of a step, and the model's answer to it."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a basket costs, once more in plain Python, written from the papers."""
+"""The price of a basket, once more in plain Python, written from the documentation."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -52,7 +52,7 @@ class Sale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trade(msgspec.Struct, kw_only=True):
-    """What is sold, and whether prices include the tax."""
+    """The catalogue, and whether prices include the tax."""
 
     wares: Mapping[str, Ware]
     percents: Mapping[str, Decimal]

@@ -36,7 +36,7 @@ from tests.orders.world import (
     World,
 )
 
-# What a refusal may say: never that the server broke.
+# The statuses that a refusal may have: never an internal error.
 REFUSALS = (400, 404, 409, 422)
 
 
@@ -128,7 +128,7 @@ class Crowd:
         match step:
             case Patch():
                 answer = await api.patch(path, self.world.patch(_amounts(step.fields)))
-                # Who is named by id is known; a name beside it counts for nothing.
+                # A customer named by id is known; a name beside it counts for nothing.
                 name = None if "customer" in step.fields else step.fields.get("customer_name")
                 self._named |= {name} if name and answer.status == 200 else set()
             case Confirm():
@@ -146,7 +146,7 @@ class Crowd:
         self._heard(step, answer)
 
     async def check(self) -> None:
-        """What holds, whoever was first."""
+        """The invariants, whichever request was first."""
         shop = self.world.shop
         answer = await shop.api.get(f"{ORDERS}?limit=100", status=200)
         orders = exact(answer)
@@ -166,7 +166,7 @@ class Crowd:
             assert Decimal(str(summary[name])) == wanted[name], name
 
     async def _check_kept(self) -> None:
-        """What was refused left nothing: no order, no key, no customer; no event by halves."""
+        """A refused request left nothing: no order, no key, no customer, no event."""
         rows = self.world.rows
         assert await rows.made() == {*self.world.orders}
         assert all(len(made) == 1 for made in self._made.values()), self._made

@@ -64,7 +64,7 @@ class Stall:
 
     @classmethod
     async def furnish(cls, shop: Shop) -> "Stall":
-        """What orders can name."""
+        """The things that orders can name."""
         stores = [await shop.store(name=f"Store {n}") for n in range(2)]
         extras = await shop.group(50, 75)
         price = {"store_id": stores[0]["id"], "price": 700}
@@ -127,13 +127,13 @@ class Stall:
         }
 
     async def ask(self, n: int, key: str | None = None) -> Response:
-        """What comes of the order of this number."""
+        """The expected result of the order of this number."""
         lines, fields = self.order(n)
         return await self.shop.ask(*lines, key=key, **fields)
 
     @property
     def names(self) -> Names:
-        """What the ids are called, which are others in every shop."""
+        """Names for the ids, which differ from shop to shop."""
         return {id_: path for path, id_ in _ids(self._ids, "")}
 
     async def stories(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class Stall:
         return self._sorted(rows)
 
     async def balances(self) -> list[Any]:
-        """What each customer has left over."""
+        """The credit of each customer."""
         return self._sorted(await self.shop.sql.fetch(_BALANCES, self.shop.book))
 
     def _sorted(self, rows: Iterable[Mapping[str, Any]]) -> list[Any]:

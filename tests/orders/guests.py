@@ -14,7 +14,7 @@ class Closed(No):
 
 
 class Ordered(Protocol):
-    """What a bill needs to know of an order."""
+    """The facts of an order that a bill needs."""
 
     session: int | None
     status: str
@@ -23,7 +23,7 @@ class Ordered(Protocol):
 
     @property
     def remaining(self) -> Decimal:
-        """What is left to pay."""
+        """The amount still due."""
         ...
 
 
@@ -64,7 +64,7 @@ class Guests(msgspec.Struct):
         session.is_open = False
 
     def shown(self, orders: Iterable[Ordered]) -> dict[int, dict[str, Any]]:
-        """What is read of each session."""
+        """The fields read of each session."""
         return {
             number: {
                 "status": "open" if session.is_open else "closed",

@@ -81,18 +81,18 @@ class Order(msgspec.Struct, kw_only=True):
 
     @property
     def remaining(self) -> Decimal:
-        """What is left to pay."""
+        """The amount still due."""
         return max(self.total - self.paid, ZERO)
 
     @property
     def change(self) -> Decimal:
-        """What was handed out over the counter."""
+        """The change that was handed out."""
         is_given = self.method == "cash" and (self.is_deleted or self.status != "scheduled")
         return max(self.paid - self.total, ZERO) if is_given else ZERO
 
     @property
     def kept(self) -> Decimal:
-        """What was paid too much and is kept for the payer."""
+        """The excess that is kept for the payer."""
         if self.is_deleted or self.status == "cancelled":
             return self.paid - self.change
         if self.status == "scheduled" or self.method == "cash":
@@ -120,7 +120,7 @@ class Shop(msgspec.Struct, kw_only=True):
     orders: list[Order] = []
     tenders: defaultdict[str, Decimal] = msgspec.field(default_factory=lambda: defaultdict(Decimal))
 
-    # What is on the shelf.
+    # The stock on hand.
 
     def _place(self, variant: str, *, in_store: bool) -> Place:
         if in_store and ((variant, True) in self.levels or (variant, False) not in self.levels):
@@ -173,7 +173,7 @@ class Shop(msgspec.Struct, kw_only=True):
         self.levels[place] = [on_hand + count, reserved]
         return self._crossed(place, before, before + count)
 
-    # What is done with orders.
+    # The operations on orders.
 
     def _live(self, number: int) -> Order:
         if self.orders[number].is_deleted:
@@ -188,7 +188,7 @@ class Shop(msgspec.Struct, kw_only=True):
         return told
 
     def _pay(self, order: Order, paid: Decimal, method: str) -> None:
-        # What comes in goes where the new method says; a correction, where the old one did.
+        # A payment goes where the new method says; a correction, where the old one did.
         way = method if paid >= order.paid else order.method
         self.tenders[TENDERS[way]] += paid - order.paid
         order.paid, order.method = paid, method
@@ -333,7 +333,7 @@ class Shop(msgspec.Struct, kw_only=True):
         return Counter([("kitchen_ticket.status_updated", number)])
 
     def fire(self) -> Events:
-        """What is due goes to the kitchen by itself."""
+        """A due order goes to the kitchen by itself."""
         told: Events = Counter()
         for number, order in enumerate(self.orders):
             is_due = order.scheduled != "later" and order.wants_kitchen

@@ -45,7 +45,7 @@ class Walk:
         self._refused: dict[str, Asking] = {}
 
     async def begin(self) -> None:
-        """What was told while the shop was furnished is no news."""
+        """Events from the set-up of the shop don't count."""
         self.told = await self.world.rows.events()
 
     async def take(self, step: Step) -> None:
@@ -105,7 +105,7 @@ class Walk:
             listed = [ask.ware for ask in sale.asks if ask.price is None]
             offer = model.promotions.get(sale.promotion or "")
             is_known = sale.customer is None or sale.customer in self.world.ids
-            # What one statement can do, unless it crosses a threshold.
+            # Steps that one statement can do, unless it crosses a threshold.
             is_plain = is_known and model.orders[-1].takes.keys() <= earlier.levels.keys()
             self.reach.update(
                 {
@@ -189,7 +189,7 @@ class Walk:
         _same(summary, wanted)
 
     def _basis(self, order: Order) -> dict[str, Any]:
-        """What an order rests on, which no change of it touches."""
+        """The facts of an order that no change of it touches."""
         sessions = {number: id_ for id_, number in self.world.names.sessions.items()}
         guests = self.world.model.guests.sessions
         return {

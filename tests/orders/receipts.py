@@ -31,12 +31,12 @@ def id_of(url: str) -> UUID:
 
 
 def given(url: str) -> dict[str, str]:
-    """What the address carries."""
+    """The parts of the address."""
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
 async def open_page(shop: Shop, url: str, **options: Any) -> Response:
-    """What whoever has the address sees; without any credential."""
+    """The page behind the address; without any credential."""
     return await shop.business.anybody.get(path_of(url), **options)
 
 

@@ -100,7 +100,7 @@ class Shop:
         return dict(row)
 
     async def made(self, path: str, body: Body | None = None) -> Any:
-        """What a POST makes."""
+        """The thing that a POST makes."""
         return (await self.api.post(path, body, status=201)).data
 
     async def product(
@@ -169,7 +169,7 @@ class Shop:
             await self.sql.execute(_TRADE[name], UUID(self.business.id), value)
 
     async def ask(self, *lines: Body, key: str | None = None, **fields: Any) -> Response:
-        """What comes of a new order, whatever it is."""
+        """The answer to a new order, whatever it is."""
         headers = {"idempotency-key": key} if key else None
         body = {"items": list(lines) or [fee()], **fields}
         return await self.api.post(ORDERS, body, headers=headers)
@@ -181,7 +181,7 @@ class Shop:
         return answer.data
 
     async def patch(self, order: Body, *, status: int = 200, **fields: Any) -> Any:
-        """What a change of an order answers."""
+        """The answer to a change of an order."""
         return await self.patch_all(order, fields, status)
 
     async def patch_all(self, order: Body, fields: Body, status: int = 200) -> Any:
@@ -195,7 +195,7 @@ class Shop:
         return (await self.api.patch(path, {"status": state, **fields}, status=200)).data
 
     async def confirm(self, order: Body, *, status: int = 200, **fields: Any) -> Any:
-        """What the confirmation of an order answers."""
+        """The answer to the confirmation of an order."""
         path = f"{ORDERS}/{order['id']}/confirm"
         answer = await self.api.post(path, fields, status=status)
         return answer.data if status == 200 else answer
@@ -230,7 +230,7 @@ class Shop:
         return found[::-1]
 
     async def told(self) -> list[str]:
-        """What the events since this was last asked are called."""
+        """The types of the events since the last call."""
         return [event["type"] for event in await self.news()]
 
     async def total(self) -> int:

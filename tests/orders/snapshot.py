@@ -1,4 +1,4 @@
-"""What a book holds at one moment, read straight from its rows."""
+"""The state of a book at one moment, read straight from its rows."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ from tillhouse.ledger.proof import prove
 
 
 class Names(msgspec.Struct):
-    """What the model calls the rows."""
+    """The model's names of the rows."""
 
     orders: dict[str, int] = {}
     variants: dict[str, str] = {}
@@ -113,7 +113,7 @@ class Snapshot:
 
 
 async def proof(services: Services, book: UUID) -> list[Fault]:
-    """What is wrong with the ledger of a book."""
+    """The faults of the ledger of a book."""
     async with services.pool.reading() as db:
         return [fault async for fault in prove(db, book)]
 

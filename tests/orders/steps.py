@@ -61,7 +61,7 @@ _NEARLY = {"rice": Decimal(800), "soap": Decimal("78.08")}
 
 
 def _telling(sale: Sale) -> Sale:
-    """What by chance alone is rare, or too frequent."""
+    """Weights of steps that chance alone makes rare, or too frequent."""
     if sale.is_import and sale.charge:
         # Most sales of the past are for no time to come.
         sale = msgspec.structs.replace(sale, when=None)

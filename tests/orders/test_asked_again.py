@@ -1,4 +1,4 @@
-"""What a caller finds who comes back: null fields, receipts, removed tags, who moved the stock."""
+"""The answers to later requests: null fields, receipts, removed tags, actors of stock moves."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ AGE = "UPDATE receipts SET created_at = created_at - $3::interval WHERE book_id 
 
 
 async def test_null_is_left_out(shop: Shop) -> None:
-    """Who sends every field sends null where there is nothing to say."""
+    """A client that sends every field sends null for the empty ones."""
     names = (
         "payment_method", "amount_paid", "discount_amount", "promotion_id", "customer_id",
         "customer_name", "store_id", "store_name", "channel", "tags", "notes", "scheduled_for",

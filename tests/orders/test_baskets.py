@@ -77,7 +77,7 @@ class Basket:
 
 
 def _tax(net: int, rate: Decimal, *, inclusive: bool) -> int:
-    """What is in, or comes on top of, a net amount: rounded half up, in whole numbers alone."""
+    """The tax in, or on top of, a net amount: rounded half up, in whole numbers alone."""
     share = int(rate * 10**4)
     base = 100 * 10**4 + (share if inclusive else 0)
     return (2 * net * share + base) // (2 * base)

@@ -23,7 +23,7 @@ from tillhouse.seating.types import Closing
 from tillhouse.settings import from_env
 
 COMPANY = 16
-# What a sale may be held up by somebody else's lock, which is none of its business.
+# The time that a sale may be held up by an unrelated lock.
 SOON_S = 1.5
 
 
@@ -61,7 +61,7 @@ async def _least(attempt: Callable[[], Awaitable[float]]) -> float:
 async def test_a_lock_on_one_product_holds_up_its_buyers_alone(
     open_shop: Open, database_url: str, *, is_keyed: bool
 ) -> None:
-    """Whoever came together with a buyer who has to wait is served soon all the same."""
+    """A buyer whose batch has to wait for another one's lock is served soon all the same."""
     clock = asyncio.get_running_loop().time
 
     async def slowest() -> float:
@@ -197,7 +197,8 @@ async def test_a_connection_that_is_killed_under_a_company(
     wanted = [(held if n % 4 == 2 else free, f"kill-{n}") for n in range(2 * COMPANY)]
     async with _holding(database_url, shop, held) as holder:
         calls = [asyncio.create_task(shop.ask(line(one), key=key)) for one, key in wanted]
-        # Whoever gave up waiting just before is killed in vain: until one was killed as it waited.
+        # A process that gave up waiting just before is killed in vain: repeat until one was killed
+        # as it waited.
         while not any(call.done() and call.result().status == 503 for call in calls):
             for pid in await _blocked_by(shop, holder):
                 assert await shop.sql.fetchval("SELECT pg_terminate_backend($1, 5000)", pid)
@@ -212,7 +213,7 @@ async def test_a_connection_that_is_killed_under_a_company(
 async def test_connections_that_are_killed_again_and_again(
     open_shop: Open, services: Services
 ) -> None:
-    """Whatever each statement had come to: 201 is there once, 503 is there once on repetition."""
+    """However far each statement was: a 201 exists once, a 503 exists once after a repetition."""
     shop = await open_shop()
     products = [await shop.product(stock=999) for _ in range(3)]
     wanted = [(products[n % 3], f"storm-{n}") for n in range(240)]
@@ -316,7 +317,7 @@ async def _check_once(
     answers: Sequence[Response],
     products: Sequence[Body],
 ) -> None:
-    """What was answered is there; repeated until it is answered, each is there one time."""
+    """Each answered order exists; repeated until answered, each exists once."""
     for (product, key), answer in zip(wanted, answers, strict=True):
         again = await shop.ask(line(product), key=key)
         while again.status == 503:

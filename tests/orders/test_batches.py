@@ -329,5 +329,5 @@ async def _things(shop: Shop) -> Body:
 
 
 def _added(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
-    """What there is more of."""
+    """The rows that were added."""
     return {name: count - before[name] for name, count in after.items() if count != before[name]}

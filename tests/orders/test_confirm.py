@@ -63,7 +63,7 @@ async def test_no_body_is_needed(shop: Shop) -> None:
 
 
 async def test_a_deposit_counts(shop: Shop) -> None:
-    """What came before is part of the total; only the rest is received now."""
+    """An earlier payment is part of the total; only the rest is received now."""
     order = await _planned(shop, amount_paid=300)
     await shop.news()
     confirmed = await shop.confirm(order)
@@ -73,7 +73,7 @@ async def test_a_deposit_counts(shop: Shop) -> None:
 
 
 async def test_the_promise_becomes_a_sale(shop: Shop) -> None:
-    """What was reserved is deducted, and nothing is reserved any more."""
+    """The reserved quantity is deducted, and nothing is reserved any more."""
     product = await shop.product(stock=5)
     order = await _planned(shop, line(product, 2))
     assert await shop.stock(variant_of(product)) == (5, 2)

@@ -183,7 +183,7 @@ async def test_every_method_is_taken(shop: Shop, method: str) -> None:
 async def test_payment_decides_the_status(
     shop: Shop, paid: float | None, status: str, state: str, left: float
 ) -> None:
-    """What is paid in full is completed; what was paid too much stays in amountPaid."""
+    """An order paid in full is completed; an excess stays in amountPaid."""
     made = await shop.sell(fee(1000), amount_paid=paid)
     assert (made["status"], made["paymentStatus"]) == (status, state)
     assert (made["amountPaid"], made["remainingAmount"]) == (paid or 0, left)
@@ -307,7 +307,8 @@ async def test_what_is_not_for_sale_is_not_sold(shop: Shop, how: Body) -> None:
 
 
 async def test_short_stock_is_told(shop: Shop) -> None:
-    """What there is too little of, how much was asked and how much there is; nothing is taken."""
+    """The refusal names the shortage, the quantity asked and the quantity there is; nothing is
+    taken."""
     product = await shop.product(stock=3)
     other = await shop.product(stock=9, name="Plantain")
     count = await shop.total()
@@ -338,7 +339,7 @@ async def test_stock_is_taken_at_once_or_reserved(shop: Shop) -> None:
 
 
 async def test_stock_is_that_of_the_store(shop: Shop) -> None:
-    """What another store has can't be sold here."""
+    """The stock of another store can't be sold here."""
     here, there = await shop.store(), await shop.store()
     product = await shop.product(stock=5, store=here["id"])
     variant = variant_of(product)

@@ -45,7 +45,7 @@ async def test_afterwards_every_way_leads_to_404(open_shop: Open) -> None:
 
 @pytest.mark.parametrize("status", ["scheduled", "pending", "completed", "cancelled"])
 async def test_stock_comes_back_once(shop: Shop, status: str) -> None:
-    """Whatever the order held of it; after a cancellation it is back already."""
+    """All that the order held of it; after a cancellation it is back already."""
     product = await shop.product(stock=10)
     part = await shop.product(stock=10, name="Can")
     box = await shop.bundle((part, 2))

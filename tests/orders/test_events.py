@@ -1,4 +1,4 @@
-"""What an order tells the world: which events, how many, and what they carry."""
+"""The events of orders: types, counts and data."""
 
 from datetime import timedelta
 from typing import Any

@@ -153,7 +153,7 @@ async def test_pages_make_up_the_list(history: History, query: Query, limit: int
     assert seen == [order["id"] for order in expected]
 
 
-# What the tallies in detail know and the others don't, and what no tally knows.
+# Filters that only the detailed tallies know, and filters that no tally knows.
 DETAILS = {
     "recorded_by_id": "recorded_by_id", "staff_id": "staff_id",
     "served_by_user_id": "served_by_id", "academic_term_id": "term_id", "tag_ids": "tag_ids",

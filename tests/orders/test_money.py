@@ -1,4 +1,4 @@
-"""What orders owe and what was paid: debts, customer credit, change, corrections, the ledger."""
+"""The money of orders: debts, customer credit, change, corrections, the ledger."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -260,7 +260,7 @@ async def test_what_ended_is_no_sale(shop: Shop, end: str) -> None:
 
 
 async def test_nothing_moves_without_money(shop: Shop) -> None:
-    """What changes no amount posts nothing."""
+    """A change of no amount posts nothing."""
     order = await _sell(shop, 400)
     before = await shop.footprint()
     await shop.patch(order, channel_fulfilled=True, academic_term_id=None)

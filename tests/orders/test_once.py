@@ -113,7 +113,7 @@ async def test_books_have_keys_of_their_own(open_shop: Open) -> None:
 
 
 async def test_the_key_of_a_deleted_order_makes_no_other(shop: Shop) -> None:
-    """What was deleted doesn't come back through a late retry."""
+    """A deleted order doesn't come back through a late retry."""
     key = str(uuid4())
     first = await shop.ask(key=key)
     await shop.delete(first.data)

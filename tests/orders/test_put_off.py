@@ -28,7 +28,7 @@ async def test_what_is_put_off_is_not_confirmed_any_more(shop: Shop) -> None:
 
 
 async def test_a_time_alone_takes_nothing_up_again(shop: Shop) -> None:
-    """What was called off comes back by its status, not by the way."""
+    """A cancelled order comes back by its status, not by another field."""
     product = await shop.product(stock=5)
     variant = product["variants"][0]["id"]
     item = {"product_id": product["id"], "product_name": "Rice", "quantity": 2}

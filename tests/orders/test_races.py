@@ -31,7 +31,7 @@ def _statuses(answers: Iterable[Response]) -> dict[int, int]:
 
 
 async def _moves(shop: Shop, variant: str) -> Decimal:
-    """What the moves of a variant come to."""
+    """The sum of the moves of a variant."""
     statement = "SELECT sum(on_hand_change) FROM stock_moves WHERE book_id = $1 AND variant_id = $2"
     moved = await shop.sql.fetchval(statement, shop.book, UUID(variant))
     assert moved is not None
@@ -107,7 +107,7 @@ async def test_fifty_of_one_key(shop: Shop) -> None:
 
 
 async def test_one_key_and_the_last_unit(shop: Shop) -> None:
-    """What the first request took is no reason to refuse its own repetitions."""
+    """The stock that the first request took is no reason to refuse its own repetitions."""
     product = await shop.product(stock=1)
     promotion = await shop.promotion(limit_total=1)
     key, sold = str(uuid4()), {"promotion_id": promotion["id"]}

@@ -179,7 +179,7 @@ def test_what_is_too_wide_is_written_smaller(paper: Paper) -> None:
     name=st.text(max_size=60), detail=st.text(max_size=60), paper=st.sampled_from(["a4", "80mm"])
 )
 def test_no_name_breaks_a_file(name: str, detail: str, paper: Paper) -> None:
-    """Whatever anybody is called, in whatever script, the file opens."""
+    """The file opens with names of any script."""
     reader = _printed(
         paper,
         business=name,

@@ -100,7 +100,7 @@ async def test_money_has_the_decimals_of_its_currency(
 
 
 async def test_names_can_not_become_markup(open_shop: Open) -> None:
-    """Whatever a product, a customer or a shop is called stands there letter by letter."""
+    """The names of products, customers and shops stand there letter by letter."""
     shop = await open_shop(business_name=HOSTILE[:60])
     store = await shop.store(name=HOSTILE, address=HOSTILE)
     order = await shop.sell(

@@ -1,4 +1,4 @@
-"""What a receipt says: amounts as they are, sums that lead to the total."""
+"""The content of receipts: amounts as they are, sums that lead to the total."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -64,7 +64,7 @@ def sums(**changes: Any) -> dict[str, Decimal]:
 
 
 def number(text: str) -> Decimal:
-    """What an amount says."""
+    """The text of an amount."""
     return Decimal(text.replace(",", "").replace(MINUS, "-"))
 
 
@@ -100,7 +100,7 @@ def test_the_rows_lead_to_the_total(
     subtotal: Decimal, discount: Decimal, charge: Decimal, tax: Decimal, paid: Decimal,
     more: Decimal,
 ) -> None:  # fmt: skip
-    """What stands above the total adds up to it, what stands below settles it."""
+    """The lines above the total add up to it, those below settle it."""
     total = subtotal - min(discount, subtotal) + charge + tax + more
     rows = sums(
         seller=seller(exclusive_tax=tax),

@@ -75,7 +75,7 @@ async def test_a_changed_order_gets_another_receipt(shop: Shop) -> None:
 
 
 async def test_twenty_calls_at_once_make_one_receipt(open_shop: Open) -> None:
-    """Whoever comes second finds the first one's."""
+    """The second request finds the first one's."""
     shop = await open_shop()
     order = await shop.sell()
     urls = await asyncio.gather(*(receipt_url(shop, order) for _ in range(20)))
@@ -144,7 +144,7 @@ async def test_a_mark_can_not_be_changed(shop: Shop, services: Services) -> None
     ]
     pages = [await shop.business.anybody.get(one) for one in tampered]
     assert {page.status for page in pages} == {404}
-    # What is wrong isn't told: only the request's own id differs.
+    # The fault isn't said: only the request's own id differs.
     bodies = {p.body.replace(p.headers["x-request-id"].encode(), b"") for p in pages}
     assert len(bodies) == 1
     assert b"Ask the shop for a new one" in bodies.pop()

@@ -40,14 +40,14 @@ walking = settings(
 # Cheaper: everything is looked at once, in the end.
 crowding = settings(walking, max_examples=LONG or FEW + 1)
 
-# What walks must have come to, and how often at least: a walk that sells what there is plenty of
-# proves nothing of what is short.
+# The cases that walks must have reached, and how often at least: a walk that sells plentiful stock
+# proves nothing about shortages.
 WALKED = {
     "create: one statement": 10, "create: one undone": 3, "create: short": 3, "create: closed": 1,
     "create: gift": 1, "create: limit of each": 1, "create: store's price": 3, "create: session": 3,
     "leave: done": 2,
 }  # fmt: skip
-# Who is first among several at once is never the same twice, so these are far below the usual.
+# The first among several at once is never the same twice, so these are far below the usual.
 CROWDS = {
     "sales without one": 15, "sales with a crossing": 3, "create 400": 8, "sales with a gift": 1,
     "leave 200": 2, "crowds of 4": 1,
@@ -71,13 +71,13 @@ def _reached(session: pytest.Session, wanted: dict[str, int]) -> Iterator[Counte
 
 @pytest.fixture(scope="module")
 def walked(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
-    """What the walks come to."""
+    """The cases that the walks reached."""
     yield from _reached(request.session, WALKED)
 
 
 @pytest.fixture(scope="module")
 def crowded(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
-    """What the crowds come to."""
+    """The cases that the concurrent clients reached."""
     yield from _reached(request.session, CROWDS)
 
 

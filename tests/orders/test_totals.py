@@ -1,4 +1,4 @@
-"""What an order comes to: prices, modifiers, discounts, service charge, tax, rounding."""
+"""The totals of orders: prices, modifiers, discounts, service charge, tax, rounding."""
 
 import json
 import random
@@ -46,7 +46,7 @@ async def test_where_a_price_comes_from(shop: Shop) -> None:
 
 
 async def test_modifiers_cost_what_the_catalog_says(shop: Shop) -> None:
-    """Whatever price and name were sent; both unit prices include them, an override too."""
+    """The sent price and name don't count; both unit prices include modifiers, an override too."""
     group = await shop.group(300, -100)
     product = await shop.product(1000, modifier_group_ids=[group["id"]])
     wrong = chosen(group, 0, price_delta=1, name="Something else")

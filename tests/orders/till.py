@@ -1,4 +1,4 @@
-"""What a sale costs where the store has prices of its own, and where an item is given away."""
+"""The price of a sale in a store with prices of its own, and with a free item."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -23,7 +23,7 @@ class Gift(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Till(Trade, kw_only=True):
-    """What is sold where, and what is given away with it."""
+    """The items sold in a store, and those given away with them."""
 
     here: dict[str, Decimal]
     gifts: Mapping[str, Gift]
@@ -41,7 +41,7 @@ class Till(Trade, kw_only=True):
         return list(zip(units, others, strict=True))
 
     def off(self, sale: basket.Sale) -> Decimal:
-        """What the promotion of a sale takes off."""
+        """The discount of the sale's promotion."""
         placed = self._placed(sale)
         if sale.promotion is None:
             return ZERO

@@ -57,7 +57,7 @@ TOUR: list[Step] = [
     Threshold("rice", 0),
     Patch(0, {"status": "cancelled"}),
     Delete(0),
-    # What the store asks, and what it asks then.
+    # The price of the store, before and after a change.
     _IN_STORE,
     Price("beer", None),
     _IN_STORE,

@@ -31,7 +31,8 @@ class Watch:
             await self._sql.execute(statement)
 
     async def crossings(self, book: UUID, thresholds: dict[str, Decimal]) -> Counter[Crossing]:
-        """What each transaction that went through brought down to its threshold, or to nothing."""
+        """The levels that each committed transaction brought down to their threshold, or to
+        zero."""
         found: Counter[Crossing] = Counter()
         for row in await self._sql.fetch(_CHANGES, book):
             before, after = row["was"], row["has"]
@@ -43,7 +44,7 @@ class Watch:
         return found
 
     async def told(self, book: UUID) -> Counter[Crossing]:
-        """What was told of stock, by whom."""
+        """The stock events, with their causes."""
         return Counter(tuple(row) for row in await self._sql.fetch(_TOLD, book))
 
     async def late(self, book: UUID) -> list[asyncpg.Record]:
@@ -101,7 +102,7 @@ _END = (
     "DROP FUNCTION watch_session",
     "DROP TABLE watched_sessions",
 )
-# What others can see is what a level was before a transaction, and what it is after it.
+# Others see a level as it was before a transaction, and as it is after it.
 _CHANGES = """
     SELECT xact, variant_id::text AS variant, store_id::text AS store,
         (array_agg(was ORDER BY id))[1] AS was, (array_agg(has ORDER BY id DESC))[1] AS has

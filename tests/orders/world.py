@@ -19,7 +19,7 @@ from tillhouse.orders.worker import fire_next, fold
 
 SESSIONS = "/v1/table-sessions"
 TABLES = ("Window", "Door")
-# What a server of somebody else is told of.
+# The operations that a simulated client knows.
 HEARD = [
     "order.created", "order.updated", "order.cancelled", "payment.received",
     "inventory.low_stock", "inventory.out_of_stock",
@@ -79,7 +79,7 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """What was refused once more, with the key that it had."""
+    """A repeated refusal, with the key that it had."""
 
     number: int
 
@@ -100,7 +100,7 @@ class Threshold(msgspec.Struct, frozen=True):
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What the store asks for a ware: a price of its own, or the catalog's."""
+    """The store's price of an item: one of its own, or the catalog's."""
 
     ware: str
     price: Decimal | None
@@ -309,12 +309,12 @@ class World:
                 return "POST", path, {"force": True} if step.is_forced else {}
 
     async def ask(self, request: tuple[str, str, Body | None], key: str | None = None) -> Response:
-        """What a request is answered."""
+        """The expected answer to a request."""
         headers = {"idempotency-key": key} if key else None
         return await self.shop.api.request(*request, headers=headers)
 
     async def work(self) -> None:
-        """What a process does in the background."""
+        """The expected work of the background process."""
         while await fire_next(self.shop.api.app.services):
             pass
         await fold(self.shop.api.app.services)

@@ -18,7 +18,7 @@ class Meta:
     def __init__(self) -> None:
         self.taken: list[Json] = []
         self.paths: list[str] = []
-        # What it does next: accept, refuse (status, error), or misbehave.
+        # Its next behaviour: accept, refuse (status, error), or misbehave.
         self.mood = "accepts"
         self.refusal: tuple[int, Json] = (400, {})
         self.raw: tuple[int, bytes] = (200, b"")

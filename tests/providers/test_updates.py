@@ -1,4 +1,4 @@
-"""What WhatsApp tells us: the handshake, the signature, and every shape of update."""
+"""WhatsApp's webhook: the handshake, the signature, and every shape of update."""
 
 import hmac
 import json
@@ -182,7 +182,7 @@ _JSON = st.recursive(
 
 @given(_JSON)
 def test_nothing_that_is_json_raises(value: Any) -> None:
-    """Whatever comes with a good signature, it is read or passed over."""
+    """Anything with a good signature is read or passed over."""
     for body in (json.dumps(value), json.dumps({"entry": [{"changes": [value]}]})):
         updates(body.encode(), NUMBER)
     inner = {"messages": [value], "statuses": [value], "contacts": [value]}

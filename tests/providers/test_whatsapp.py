@@ -68,7 +68,7 @@ async def test_a_template_is_sent_with_its_parameters(meta: Meta) -> None:
 
 
 async def test_a_person_without_a_number_is_written_to_by_id(meta: Meta) -> None:
-    """Who hides the number has an id, which goes into another field."""
+    """A customer with a hidden number has an id, which goes into another field."""
     await send(meta, text(to="NG.13491208655302741918"))
     assert meta.taken[0]["recipient"] == "NG.13491208655302741918"
     assert "to" not in meta.taken[0]
@@ -114,7 +114,7 @@ async def test_silence_after_the_question_is_unknown(meta: Meta, mood: str) -> N
 
 
 async def test_nobody_there_means_later(meta: Meta) -> None:
-    """Who wasn't reached has taken nothing."""
+    """An unreachable provider has taken nothing."""
     with socket.socket() as deaf:
         # Bound and not listening: nobody else can open the port meanwhile.
         deaf.bind(("127.0.0.1", 0))

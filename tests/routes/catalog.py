@@ -1,4 +1,4 @@
-"""What the generated tests know of the routes of catalog."""
+"""The facts that the generated tests need about the routes of catalog."""
 
 import secrets
 from collections.abc import Awaitable, Callable

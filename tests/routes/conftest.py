@@ -1,4 +1,4 @@
-"""Who calls in the generated tests, shared by the tests of a file where that harms nobody.
+"""The callers of the generated tests, shared by the tests of a file where that harms nobody.
 
 Registering a business and verifying its password cost more than most of these tests. So what is
 only refused, or only looked at, is done as somebody who is there already; what changes something

@@ -1,4 +1,4 @@
-"""What the generated tests know of the routes of customers."""
+"""The facts that the generated tests need about the routes of customers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the generated tests know of the routes of kitchen."""
+"""The facts that the generated tests need about the routes of kitchen."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

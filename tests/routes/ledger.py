@@ -1,4 +1,4 @@
-"""What the generated tests know of the routes of ledger."""
+"""The facts that the generated tests need about the routes of ledger."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

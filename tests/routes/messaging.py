@@ -1,4 +1,4 @@
-"""What the generated tests know of the routes of messaging."""
+"""The facts that the generated tests need about the routes of messaging."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

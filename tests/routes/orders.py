@@ -1,4 +1,4 @@
-"""What the generated tests know of the routes of orders."""
+"""The facts that the generated tests need about the routes of orders."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the generated tests know of a route besides its row: a body that passes, ids that exist."""
+"""The facts about a route besides its row: a body that passes, ids that exist."""
 
 import json
 import re
@@ -133,7 +133,7 @@ OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {}
 # Bodies that name something that has to be made first.
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 
-# What each room adds: a file beside this one.
+# The additions of each room: a file beside this one.
 for _room in (catalog, customers, kitchen, ledger, messaging, orders):
     MAKERS.update(_room.MAKERS)
     REMOVERS.update(_room.REMOVERS)
@@ -144,7 +144,7 @@ for _room in (catalog, customers, kitchen, ledger, messaging, orders):
 
 
 def operation(route: Route) -> dict[str, Any]:
-    """What the document says of a route."""
+    """The document's entry of a route."""
     return DOCUMENT["paths"][route.path][route.method.lower()]
 
 
@@ -222,7 +222,7 @@ async def ready(route: Route, business: Business) -> Ready:
 
 
 def misfits(schema: dict[str, Any], value: object) -> list[str]:
-    """What is wrong with a value, by its schema in the document."""
+    """The faults of a value, by its schema in the document."""
     named = {name: SCHEMAS[name] for name in _named_by(schema)}
     whole = {**schema, "components": {"schemas": named}}
     validator = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)

@@ -1,4 +1,4 @@
-"""What every answer has: its schema, its headers, its price. Generated from the route table."""
+"""Every answer has its schema, its headers and its price. Generated from the route table."""
 
 from typing import Any, get_origin
 
@@ -63,7 +63,7 @@ async def test_a_route_keeps_its_statement_budget(route: Route, exchanges: Excha
 
 @every_at_one_place(ROUTES)
 async def test_an_answer_fits_its_schema(route: Route, exchanges: Exchanges) -> None:
-    """What the document promises is what comes."""
+    """The answer is the one that the document promises."""
     answer = (await exchanges.with_route(route)).answer
     described = operation(route)["responses"][str(route.status)]
     assert misfits(described["content"]["application/json"]["schema"], answer.json) == []

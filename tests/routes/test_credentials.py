@@ -59,7 +59,7 @@ async def test_a_route_needs_a_credential(route: Route, make: Make) -> None:
 async def test_a_route_refuses_a_revoked_key_and_an_ended_session(
     route: Route, bygone: Bygone
 ) -> None:
-    """What was good a moment ago is 401 once it is over."""
+    """A credential that was good a moment ago is 401 once it has ended."""
     await refuses(route, await bygone.key(getattr(route.guard, "name", "voice:read")))
     await refuses(route, bygone.session)
 

@@ -1,4 +1,4 @@
-"""What a route does with requests that it can't read. Generated from the route table."""
+"""The answers of a route to requests that it can't read. Generated from the route table."""
 
 import pytest
 

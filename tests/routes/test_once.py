@@ -13,7 +13,7 @@ SECRETS = ("secret",)
 
 
 def told(answer: Response) -> dict[str, Any]:
-    """What an answer says, secrets left out."""
+    """The content of an answer, secrets left out."""
     data = {name: v for name, v in answer.data.items() if name not in SECRETS}
     return {**answer.json, "data": data}
 

@@ -38,7 +38,7 @@ VICTIMS = ("api", "worker", "postgres")
 
 
 class Report(msgspec.Struct):
-    """What a run did and found."""
+    """The counts and findings of a run."""
 
     kills: Counter[str]
     acknowledged: int

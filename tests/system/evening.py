@@ -13,7 +13,7 @@ from tests.system.client import Client
 WIDTH = 110
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SECRET = re.compile(r"(thsk_test_|mark=|until=)[\w-]+")
-# What a body says twice.
+# The values that a body repeats.
 _DULL = ("product_name", "modifier_group_id", "modifier_option_id")
 
 
@@ -31,7 +31,7 @@ def tell(mark: str, line: str) -> None:
 
 
 def chapter(title: str) -> None:
-    """What the next lines are about."""
+    """The subject of the next lines."""
     sys.stdout.write(f"\n{title}\n")
 
 
@@ -41,7 +41,7 @@ class Till:
     def __init__(self, client: Client, names: dict[str, str] | None = None) -> None:
         self.client = client
         self._names = {} if names is None else names
-        # What was sent last, which is told once.
+        # The last request, which is printed once.
         self._brief = ""
 
     def as_bearer(self, token: str, **headers: str) -> "Till":
@@ -76,7 +76,7 @@ class Till:
         return answer
 
     async def open(self, url: str) -> Response:
-        """What whoever has an address sees there, without any credential."""
+        """The page behind an address, without any credential."""
         assert url.startswith(self.client.address), url
         path = url.removeprefix(self.client.address)
         tell("request", self._plain(f"GET {path}"))
@@ -107,7 +107,7 @@ def _brief(value: Any) -> str:
 
 
 def _heard(answer: dict[str, Any], shown: tuple[str, ...]) -> str:
-    """What an answer says, and those of its fields that are shown; of a list, each row's."""
+    """The message of an answer, and those of its fields that are shown; of a list, each row's."""
     if "error" in answer:
         return f"{answer['error']}: {answer['message']}"
     beside = [path for path in shown if path.startswith(("meta.", "summary."))]

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 # Frontend messages that run something: a simple query, and the execution of a prepared one.
 RUNS = (b"Q", b"E")
-# What a process tells the others after a commit is part of no request.
+# A notification after a commit is part of no request.
 BELLS = (b"tillhouse_work", b"tillhouse_news")
 _LONGEST = 65536
 

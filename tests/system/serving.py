@@ -38,7 +38,7 @@ def report(figure: str) -> None:
 def kept_port() -> Iterator[int]:
     """A port for servers that come and go: bound here, so that nobody else is given it meanwhile.
 
-    Whoever asks for it by its number gets it, since nobody listens at this socket.
+    A server that asks for it by its number gets it, since nobody listens at this socket.
     """
     with socket.socket() as kept:
         kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -103,7 +103,7 @@ class Serving:
 
     @property
     def log(self) -> str:
-        """What it has said on standard error."""
+        """The text on its standard error."""
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), size, 0).decode("utf-8", "replace")
 

@@ -38,7 +38,7 @@ MM = 72 / 25.4
 
 
 class Menu(msgspec.Struct):
-    """What there is to eat and to drink."""
+    """The menu."""
 
     rice: Json
     zobo: Json
@@ -140,7 +140,7 @@ async def _seat(till: Till) -> tuple[Json, Json]:
 
 
 async def _order(till: Till, menu: Menu, seated: Json, guest: Json) -> Json:
-    """What table 7 orders; sent twice, it is one order."""
+    """The order of table 7; sent twice, it is one order."""
     chapter("4. Table 7 orders; the request is sent twice, as after a lost answer")
     body = {
         "items": [menu.rices(2, 0), menu.rices(1, 0, 1), menu.zobos(3)],
@@ -197,7 +197,7 @@ async def _cook(till: Till, order: Json) -> None:
 
 
 async def _hear(till: Till, order: Json) -> None:
-    """What stands in the guest's conversation."""
+    """The messages in the guest's conversation."""
     shown = ("customerPhone", "customer.name")
     [talk] = (await till.ask("GET", "/v1/conversations", None, *shown)).data
     assert (talk["customerPhone"], talk["customer"]["id"]) == (PHONE, order["customer"]["id"])
@@ -281,7 +281,7 @@ def _day() -> date:
 
 
 async def _close(till: Till, menu: Menu, seated: Json, day: date) -> None:
-    """What was sold, what is left, and the table is free."""
+    """The sales and the stock add up, and the table is free."""
     chapter("9. The end of the evening: what was sold, what is left, and the table is free")
     sold = {
         "todayOrders": 2, "todayRevenue": TOTAL + AWAY, "totalOrders": 3, "filteredOrders": 3,

@@ -63,7 +63,7 @@ async def test_malformed(pair: tuple[Serving, Serving], here: Client, name: str)
 
 
 async def test_nothing_is_injected(pair: tuple[Serving, Serving]) -> None:
-    """What a caller writes comes back in no header of the answer."""
+    """A caller's text comes back in no header of the answer."""
     async with connected(pair[0].port) as (reader, writer):
         writer.write(
             b"GET /v1/voice/health HTTP/1.1\r\nhost: x\r\nx-request-id: a%0d%0aevil: 1\r\n"

@@ -105,7 +105,7 @@ class Crashing:
 
     @property
     def variant(self) -> str:
-        """What is sold."""
+        """The items for sale."""
         return self.product["variants"][0]["id"]
 
     async def rows(self) -> Rows:
@@ -255,7 +255,7 @@ def check_all_or_nothing(there: Rows, whole: Rows) -> bool:
 
 
 def less(after: Rows, before: Rows) -> Rows:
-    """What was added."""
+    """The rows that were added."""
     return {name: value - before[name] for name, value in after.items()}
 
 

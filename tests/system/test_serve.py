@@ -24,7 +24,7 @@ from tillhouse.db.embedded import Embedded
 REQUESTS = 2000
 IDLE_BYTES_MAX = 150 * 1024 * 1024
 FIRST_ANSWER_WITHIN_S = 3.0
-# Whatever else the machine does makes a start slower, nothing makes one faster: the best counts.
+# Other work of the machine makes a start slower, nothing makes one faster: the best counts.
 STARTS = 10
 # A request without an end would be waited for longer.
 ENDED_WITHIN_S = 8.0

@@ -45,7 +45,7 @@ class Merchant:
         self._client = client
 
     async def ask(self, method: str, path: str, body: object = None, **headers: str) -> Any:
-        """What the answer holds."""
+        """The data of the answer."""
         told = json.dumps(body).replace(PASSWORD, "…") if body else ""
         tell("request", f"{method} {path} {told}")
         answer = await self._client.request(method, path, body, headers=headers)

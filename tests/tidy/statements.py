@@ -33,7 +33,7 @@ class Statement(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What lists of exceptions call it: `accounts.store.list_businesses`."""
+        """The name in lists of exceptions: `accounts.store.list_businesses`."""
         module = self.path.removeprefix("src/tillhouse/").removesuffix(".py").replace("/", ".")
         return f"{module}.{self.function}"
 
@@ -151,7 +151,7 @@ def _run(place: Asking, given: Given) -> list[Statement]:
     try:
         _finish(function(*args, **named))
     except Exception:
-        # What it does with an answer that there never is, is no matter here.
+        # Its use of the missing answer doesn't matter here.
         if not notebook.asked:
             raise
     path, called = place.source.path, place.function.name

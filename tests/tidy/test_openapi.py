@@ -134,7 +134,7 @@ def test_every_operation_tells_what_a_caller_needs() -> None:
 
 
 def test_every_body_has_an_example_that_is_true() -> None:
-    """What an example shows would be accepted, or could be answered."""
+    """Every example would be accepted, or could be answered."""
     found: list[str] = []
     for name, content in contents():
         values = [example["value"] for example in content.get("examples", {}).values()]

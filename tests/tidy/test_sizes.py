@@ -9,7 +9,7 @@ FUNCTION_LINES_MAX = 50
 FILE_LINES_MAX = 400
 LINE_LENGTH_MAX = 100
 
-# What a line says to a tool at its end doesn't count, as for ruff.
+# A pragma at the end of a line doesn't count, as for ruff.
 _PRAGMA = re.compile(r"\s+# (?:noqa|fmt|pyright|type):.*$")
 _CODE = (".py", ".sql", ".js", ".css", ".html", ".sh", ".toml", "Makefile")
 # Made from other files, whatever comes of it.

@@ -44,7 +44,7 @@ _PLACED = {
     "kitchen_tickets": "a new order's ticket: decision 0021",
 }
 
-# What else is written by another than the owner, each with its reason.
+# Writes by another room than the owner, each with its reason.
 GUESTS = {
     **{f"{place} {table}": why for place in _PLACES for table, why in _PLACED.items()},
     "access.store.vault.update_data_key businesses": "the columns of the wrapped key are access's",
@@ -96,7 +96,7 @@ def _written(statement: Statement) -> set[str]:
 
 
 def test_every_table_has_one_writer() -> None:
-    """Who changes a table is found in one package, so its invariants are too."""
+    """The writers of a table are in one package, so its invariants are too."""
     found: list[str] = []
     guests: set[str] = set()
     for statement in statements()[0]:

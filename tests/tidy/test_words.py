@@ -149,7 +149,7 @@ def test_every_test_says_what_it_proves() -> None:
 
 
 def test_nothing_names_one_machine() -> None:
-    """What is committed works everywhere, so it names no path of the machine it was made on."""
+    """A committed file works everywhere, so it names no path of the machine it was made on."""
     tidy(
         "No absolute path of a work machine: name it from the root, the home or a setting.",
         (

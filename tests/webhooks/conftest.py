@@ -14,7 +14,7 @@ from tillhouse.settings import Settings, from_env
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Who vouches for the receivers."""
+    """The certificate authority of the receivers."""
     return Authority(tmp_path_factory.mktemp("tls"))
 
 

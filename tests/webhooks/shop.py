@@ -90,7 +90,7 @@ class Shop:
         return self._books[environment]
 
     def change(self, event: str = "order.created") -> ChangeData:
-        """What a change of an order tells."""
+        """The event of a changed order."""
         return ChangeData(
             business_id=UUID(self.business.id),
             event_type=event.upper().replace(".", "_"),

@@ -51,7 +51,7 @@ async def test_an_event_stays_in_its_environment_and_business(quiet: Shop) -> No
 
 
 async def test_an_event_is_as_lasting_as_its_transaction(quiet: Shop) -> None:
-    """What is rolled back was never announced."""
+    """A change that is rolled back was never announced."""
     await quiet.endpoint()
     book = await quiet.book()
 

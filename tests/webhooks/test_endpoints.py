@@ -170,7 +170,7 @@ async def test_deliveries_outlive_their_endpoint(quiet: Shop) -> None:
 
 
 async def test_an_endpoint_of_others_reads_as_missing(quiet: Shop) -> None:
-    """Whatever is asked of it, with the same words as for an id that nobody has."""
+    """Every operation answers with the same words as for an id that nobody has."""
     theirs = await (await Shop.open(quiet.app)).endpoint()
     before = None
     for endpoint_id in (theirs["id"], str(uuid4()), "1"):

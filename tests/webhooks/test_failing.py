@@ -137,7 +137,7 @@ async def _under_way(shop: Shop, receiver: Receiver) -> int:
 async def test_fifteen_failures_in_a_row_disable_the_endpoint(
     sender: Shop, receiver: Receiver
 ) -> None:
-    """What is queued ends as endpoint_disabled, the audit log says why, and no more is sent."""
+    """Queued deliveries end as endpoint_disabled, the audit log says why, and no more is sent."""
     receiver.status = 500
     endpoint_id = (await sender.endpoint(receiver.url))["id"]
     book = await sender.book()
@@ -176,7 +176,7 @@ async def _starts_afresh(shop: Shop, receiver: Receiver, endpoint_id: str, faile
 
 
 async def test_disabling_during_an_attempt(sender: Shop, receiver: Receiver) -> None:
-    """What is under way may still arrive; what is queued, and what fails now, ends."""
+    """A delivery under way may still arrive; one that is queued, or fails now, ends."""
     endpoint_id = (await sender.endpoint(receiver.url))["id"]
     held = Holding(receiver)
     first = await sender.emit()

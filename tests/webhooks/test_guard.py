@@ -1,4 +1,4 @@
-"""What is dialled: with an empty allow list, not one connection to any forbidden address."""
+"""The dialled addresses: with an empty allow list, no connection to any forbidden one."""
 
 import asyncio
 import contextlib
@@ -102,7 +102,7 @@ async def test_no_literal_is_dialled(trap: Trap) -> None:
     ],
 )  # fmt: skip
 async def test_no_name_leads_inwards(trap: Trap, answers: tuple[str, ...]) -> None:
-    """Whatever a name server says of it, alone or among public answers."""
+    """However a name server gives it, alone or among public answers."""
     url = f"https://hooks.example.com:{trap.port}/"
     outcome = await _send(url, _answering(*answers))
     assert outcome.error == "forbidden_target"
@@ -147,7 +147,7 @@ async def test_the_check_sits_where_the_dial_is(trap: Trap) -> None:
 
 
 def test_sockets_are_made_for_public_addresses_alone() -> None:
-    """Whoever asks for them."""
+    """For every caller."""
     guard = Guard([])
     for text in ("127.0.0.1", "::1", "10.0.0.1", "fe80::1%eth0", "64:ff9b::10.0.0.1", "nowhere"):
         family, sockaddr = _sockaddr(text)

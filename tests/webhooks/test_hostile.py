@@ -72,7 +72,7 @@ async def tricksters(authority: Authority) -> AsyncIterator[dict[str, str]]:
 
 
 async def _try(client: aiohttp.ClientSession, url: str) -> tuple[Outcome, float]:
-    """What an attempt comes to, and how long it takes."""
+    """The result of an attempt, and its duration."""
     began = time.perf_counter()
     outcome = await attempt(client, url, b"{}" * 1000, {"Content-Type": "application/json"})
     return outcome, time.perf_counter() - began
@@ -134,7 +134,7 @@ def _are_as_told(costs: dict[str, float]) -> bool:
 async def test_certificates_are_checked(
     client: aiohttp.ClientSession, authority: Authority, name: str
 ) -> None:
-    """Whoever can't prove who it is gets no payload."""
+    """A receiver without a valid certificate gets no payload."""
     context = {
         "expired": authority.server(lasts=-timedelta(days=1)),
         "of another host": authority.server(("example.com", "127.0.0.2")),

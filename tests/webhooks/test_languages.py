@@ -116,7 +116,7 @@ def program(name: str, package: str) -> str:
 
 
 def output(command: Sequence[str | Path]) -> str:
-    """What a program says."""
+    """The output of a program."""
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, timeout=WITHIN_S,
         env={**os.environ, "GO111MODULE": "off"},

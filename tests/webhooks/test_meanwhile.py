@@ -1,4 +1,4 @@
-"""What changes while an attempt is under way: resends, secrets, addresses."""
+"""Changes while an attempt is under way: resends, secrets, addresses."""
 
 import asyncio
 

@@ -182,7 +182,7 @@ async def test_only_so_many_hang(server: SilentServer) -> None:
 async def test_a_name_is_asked_for_once_at_a_time(
     client: aiohttp.ClientSession, server: SilentServer
 ) -> None:
-    """Whatever its ports are; also by those who come after the first gave up."""
+    """For every port; also by callers that come after the first gave up."""
     for _ in range(2):
         urls = [f"https://shop.dead.test:{port}/hook" for port in range(8000, 8020)]
         tried = await asyncio.gather(*(_try(client, url) for url in urls))

@@ -1,4 +1,4 @@
-"""What an answer means: delivered, tried again, or failed for good."""
+"""The meaning of an answer: delivered, tried again, or failed for good."""
 
 import asyncio
 import socket
@@ -96,7 +96,7 @@ async def test_a_retry_is_the_same_event_signed_afresh(sender: Shop, receiver: R
     got = receiver.received
     assert {each.event_id for each in got} == {event_id}
     assert len({each.body for each in got}) == 1
-    # What 503 asked for was waited for; the minute of 500 is not.
+    # The wait that 503 asked for is kept; the minute of 500 is not.
     assert got[1].signed_at > got[0].signed_at
     assert got[1].headers["Service-Signature"] != got[0].headers["Service-Signature"]
     log = [datetime.fromisoformat(entry["at"]) for entry in over["attemptsLog"]]

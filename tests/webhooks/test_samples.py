@@ -113,6 +113,6 @@ def test_every_event_is_in_the_table_with_its_fields(event: EventType) -> None:
 
 
 def test_no_event_is_in_the_table_that_is_none() -> None:
-    """What the document lists can be subscribed to, or is the test."""
+    """Every event of the document can be subscribed to, or is the test."""
     named = re.findall(r"^\| `([a-z_]+(?:\.[a-z_]+)+)` \|", PAPER, re.M)
     assert sorted(named) == sorted(event.name for event in EVENTS)

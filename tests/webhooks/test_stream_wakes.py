@@ -23,7 +23,7 @@ from tillhouse.db.bell import (
 from tillhouse.kit.errors import Unavailable
 
 LONG_S = 10.0
-# What comes without a ring comes after `LONG_S`.
+# An event without a notification comes after `LONG_S`.
 SOON_S = 5.0
 BUSY_S = 0.5
 TOLD_WITHIN_S = 0.1
@@ -47,7 +47,7 @@ async def took_s(follower: Follower) -> float:
 
 
 async def test_a_ring_wakes_all_who_follow_and_is_left_to_a_worker() -> None:
-    """Who follows takes nothing away, and hears a ring that came while it looked."""
+    """A follower takes nothing away, and hears a notification that came while it looked."""
     bell = Bell()
     with bell.following() as one, bell.following() as other:
         bell.ring()
@@ -56,7 +56,7 @@ async def test_a_ring_wakes_all_who_follow_and_is_left_to_a_worker() -> None:
         began = time.monotonic()
         await bell.wait(LONG_S)
         assert time.monotonic() - began < SOON_S
-        # What only concerns the worker of this process is no news to who follows.
+        # A notification for the worker of this process alone wakes no follower.
         bell.ring_here()
         began = time.monotonic()
         await one.wait(0.1)
@@ -166,7 +166,7 @@ async def test_without_a_follower_nothing_is_notified(
         await sql.add_listener(channel, lambda *told: heard.append(told[2]))
     for _ in range(EVENTS):
         await quiet.emit("order.cancelled")
-    # What has been told by the time that a ring is heard would have been heard before it.
+    # Any event sent before a notification would have been heard before it.
     await asyncio.sleep(UNHEARD_S + 5 * GATHER_S)
     quiet.services.pool.bell.ring()
 

@@ -1,4 +1,4 @@
-"""What a webhook may be sent to, told by the address alone: the public internet."""
+"""The addresses that a webhook may be sent to: the public internet."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 

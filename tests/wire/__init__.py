@@ -1,1 +1,1 @@
-"""What the API answers on the wire, compared with a recording."""
+"""The answers of the API on the wire, compared with a recording."""
