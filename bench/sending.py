@@ -22,7 +22,7 @@ async def main() -> None:
     loop = asyncio.get_running_loop()
     while await loop.run_in_executor(None, sys.stdin.readline):
         # The sender has connections of its own; the rest of the process does next to nothing.
-        sender = next(one for one in app.workers if isinstance(one, Sender))
+        sender = next(one for one in app.services.workers.running if isinstance(one, Sender))
         print(services.pool.statements + sender.services.pool.statements, flush=True)
     await app.stop()
 

@@ -1,17 +1,15 @@
 """The composition root: the one place that knows every room."""
 
-import asyncio
-import contextlib
 import gc
 
 import structlog
 
 from tillhouse import __version__
 from tillhouse.access.process import Services, close_services, connect_services
+from tillhouse.access.usage import FLUSH_EVERY_S
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
-from tillhouse.db.pool import FAILURES
 from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.http import idempotency
 from tillhouse.http import log as logs
@@ -19,8 +17,8 @@ from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.openapi import describe
 from tillhouse.http.pages import HEALTH
+from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import Unavailable
 from tillhouse.kitchen.room import ROOM as KITCHEN
 from tillhouse.labels.room import ROOM as LABELS
 from tillhouse.ledger.room import ROOM as LEDGER
@@ -29,7 +27,7 @@ from tillhouse.orders.room import ROOM as ORDERS
 from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.promotions.room import ROOM as PROMOTIONS
 from tillhouse.reference.pages import pages as reference_pages
-from tillhouse.room import Composition, Room, Worker, join
+from tillhouse.room import Composition, Room, join
 from tillhouse.seating.room import ROOM as SEATING
 from tillhouse.settings import Settings
 from tillhouse.stock.room import ROOM as STOCK
@@ -62,6 +60,7 @@ PRODUCT: Composition = join(ROOMS)
 ROUTES = PRODUCT.routes
 
 _CHORES_EVERY_S = 3600.0
+_METRICS_EVERY_S = 5.0
 
 
 class App:
@@ -84,8 +83,6 @@ class App:
         self._master_key = master_key
         self._services: Services | None = None
         self._api: Api | None = None
-        self._chores: list[asyncio.Task[None]] = []
-        self._workers: list[Worker] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop with the server."""
@@ -99,7 +96,6 @@ class App:
         logs.set_up(self._settings.log_level)
         services = await connect_services(self._settings, self._database_url, self._master_key)
         self._services = services
-        services.usage.start()
         services.pool.bell.start(
             services.pool.dedicated, services.pool.notify, listens=self._runs_workers
         )
@@ -112,21 +108,13 @@ class App:
         pages = {**HEALTH, **reference_pages(document)}
         self._api = Api(services, self._product.routes, pages, self._product.pages())
         self._api.add_metrics_page()
-        self._chores = [
-            asyncio.create_task(_do_chores(services, self._product)),
-            asyncio.create_task(statistics.watch(services.pool)),
-        ]
+        self._start_chores(services, self._api)
         return services
 
     async def stop(self) -> None:
-        """End the chores and close the house."""
-        # All at once: none of them begins anything while another one is still finishing.
-        await asyncio.gather(*(worker.stop() for worker in self._workers))
-        for chore in self._chores:
-            chore.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await chore
+        """Stop the workers and let go of the database."""
         if self._services is not None:
+            await self._services.workers.stop()
             await self._services.pool.bell.stop()
             await close_services(self._services)
 
@@ -137,17 +125,22 @@ class App:
             raise RuntimeError("the application has not been started")
         return self._services
 
-    @property
-    def workers(self) -> list[Worker]:
-        """The background work of this process."""
-        return self._workers
-
     async def _start_workers(self, services: Services) -> None:
         for room in self._product.rooms:
             for make in room.workers:
-                worker = await make(services)
-                worker.start()
-                self._workers.append(worker)
+                services.workers.start(await make(services))
+
+    def _start_chores(self, services: Services, api: Api) -> None:
+        async def do_chores() -> bool:
+            return await _do_chores(services, self._product)
+
+        watch = statistics.Watch(services.pool)
+        services.workers.start(
+            Worker("chores", do_chores, poll_s=_CHORES_EVERY_S),
+            Worker("metrics", api.refresh_metrics, poll_s=_METRICS_EVERY_S),
+            Worker("statistics", watch.look, poll_s=statistics.EVERY_S),
+            Worker("usage", services.usage.flush, poll_s=FLUSH_EVERY_S),
+        )
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -177,16 +170,12 @@ def settle() -> None:
     gc.freeze()
 
 
-async def _do_chores(services: Services, product: Composition) -> None:
+async def _do_chores(services: Services, product: Composition) -> bool:
     """What has to be tidied now and then; any process may do it, several do no harm."""
-    while True:
-        try:
-            for room in product.rooms:
-                for chore in room.hourly:
-                    await chore(services, now())
-            swept = await idempotency.sweep(services.pool, now())
-            if swept:
-                log.info("idempotency_keys_swept", count=swept)
-        except (*FAILURES, Unavailable) as error:
-            log.warning("chores_failed", error=str(error))
-        await asyncio.sleep(_CHORES_EVERY_S)
+    for room in product.rooms:
+        for chore in room.hourly:
+            await chore(services, now())
+    swept = await idempotency.sweep(services.pool, now())
+    if swept:
+        log.info("idempotency_keys_swept", count=swept)
+    return False

@@ -5,29 +5,16 @@ Nothing is registered by importing it, and the ground knows no room: it is told 
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
 
 import msgspec
 
 from tillhouse.access.process import Services
 from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Route
-
-
-class Worker(Protocol):
-    """A piece of background work, in this process until it is stopped."""
-
-    def start(self) -> None:
-        """Begin."""
-        ...
-
-    async def stop(self) -> None:
-        """Let what is under way end, and end."""
-        ...
-
+from tillhouse.jobs.worker import Runs
 
 # Made anew in each process that works.
-MakesWorker = Callable[[Services], Awaitable[Worker]]
+MakesWorker = Callable[[Services], Awaitable[Runs]]
 # Done by any process, perhaps by several at once: it does no harm to do it again.
 Chore = Callable[[Services, datetime], Awaitable[None]]
 

@@ -11,7 +11,7 @@ from tests.messaging.line import NUMBERS, Line, later, said
 from tests.waiting import within
 from tillhouse.messaging import sending
 from tillhouse.messaging.types import Sending
-from tillhouse.messaging.worker import MessageWorker
+from tillhouse.messaging.worker import worker
 from tillhouse.providers.messaging.whatsapp import WhatsApp
 
 MOVED = "messaging.message.delivery_updated"
@@ -132,7 +132,7 @@ async def test_an_id_that_is_given_twice_is_believed_once(line: Line) -> None:
 async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -> None:
     """The worker sends due messages by itself, and ends when it is told to."""
     message_id = await queued(line, sql)
-    postman = MessageWorker(line.services)
+    postman = await worker(line.services)
     postman.start()
     async with within(30):
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no bell rings

@@ -9,6 +9,7 @@ from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
 from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.worker import Workers
 from tillhouse.settings import Settings
 
 
@@ -23,6 +24,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     passwords: Passwords
     key_checker: KeyChecker
     usage: Usage
+    workers: Workers
 
 
 async def connect_services(settings: Settings, database_url: str, master_key: str) -> Services:
@@ -45,11 +47,12 @@ async def connect_services(settings: Settings, database_url: str, master_key: st
         ),
         key_checker=KeyChecker(pool, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
+        workers=Workers(),
     )
 
 
 async def close_services(services: Services) -> None:
     """Write what is still counted only here, then let go of the database."""
-    await services.usage.stop()
+    await services.usage.write_rest()
     services.passwords.close()
     await services.pool.close()

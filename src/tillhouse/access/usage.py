@@ -1,7 +1,6 @@
 """Usage: counted in memory per request, written in batches, all of it on a clean stop."""
 
 import asyncio
-import contextlib
 from datetime import datetime
 from uuid import UUID
 
@@ -28,11 +27,6 @@ class Usage:
         self._tallies: dict[CounterKey, Tally] = {}
         self._uses: dict[tuple[UUID, UUID], tuple[datetime, str]] = {}
         self._flushing = asyncio.Lock()
-        self._loop: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to flush every few seconds."""
-        self._loop = asyncio.create_task(self._run())
 
     def count(
         self, caller: KeyCaller, route: tuple[str, str], status: int, took_s: float, seen: "Seen"
@@ -50,13 +44,13 @@ class Usage:
         tally.latency_us += int(took_s * 1_000_000)
         self._uses[(caller.book.id, caller.key_id)] = (seen.at, seen.ip)
 
-    async def flush(self) -> None:
+    async def flush(self) -> bool:
         """Write what was counted; on failure it stays here for the next time."""
         async with self._flushing:
             tallies, self._tallies = self._tallies, {}
             uses, self._uses = self._uses, {}
             if not tallies:
-                return
+                return False
             try:
                 async with self._pool.transaction() as db:
                     await store.add_usage(db, sorted(tallies.items()))
@@ -64,21 +58,11 @@ class Usage:
             except BaseException:
                 self._put_back(tallies, uses)
                 raise
+        # What came meanwhile waits for its turn.
+        return False
 
-    async def stop(self) -> None:
-        """Flush for the last time."""
-        if self._loop is not None:
-            self._loop.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._loop
-        await self._try_flush()
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(FLUSH_EVERY_S)
-            await self._try_flush()
-
-    async def _try_flush(self) -> None:
+    async def write_rest(self) -> None:
+        """Flush for the last time: nobody counts any more."""
         try:
             await self.flush()
         except (*FAILURES, Unavailable) as error:

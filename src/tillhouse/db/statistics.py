@@ -4,26 +4,29 @@ See `analyze_what_grew` in the migrations. A busy process looks every second, an
 the process that makes tables grow is the one that notices.
 """
 
-import asyncio
-import contextlib
-
-from tillhouse.db.pool import FAILURES, Pool
-from tillhouse.kit.errors import Unavailable
+from tillhouse.db.pool import Pool
 
 EVERY_S = 1.0
 # Fewer statements in a second than this make nothing grow that would matter.
 BUSY_FROM = 50
 
 
-async def watch(pool: Pool) -> None:
-    """Look after each busy second, until cancelled."""
-    seen = pool.statements
-    while True:
-        await asyncio.sleep(EVERY_S)
-        if pool.statements - seen >= BUSY_FROM:
-            with contextlib.suppress(Unavailable, *FAILURES):
-                await analyze(pool)
-        seen = pool.statements
+class Watch:
+    """Notices busy seconds of this process."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._seen = pool.statements
+
+    async def look(self) -> bool:
+        """Look over what has grown, if the time since the last look was busy."""
+        is_busy = self._pool.statements - self._seen >= BUSY_FROM
+        try:
+            if is_busy:
+                await analyze(self._pool)
+        finally:
+            self._seen = self._pool.statements
+        return False
 
 
 async def analyze(pool: Pool) -> int:

@@ -49,7 +49,7 @@ class Api:
         self._services = services
         self._router = Router(routes, raw)
         self._pages = dict(pages)
-        self._metrics = Metrics(services.pool)
+        self._metrics = Metrics(services.pool, services.workers)
         self._access_log = AccessLog(services.settings.log_level)
         self._streams = 0
         self._https: Headers = [HSTS] if services.settings.public_url.startswith("https") else []
@@ -61,6 +61,11 @@ class Api:
             return 200, [(b"content-type", CONTENT_TYPE)], self._metrics.render()
 
         self._pages["/metrics"] = metrics
+
+    async def refresh_metrics(self) -> bool:
+        """Measure now: another process of this installation may be asked for all of them."""
+        self._metrics.refresh()
+        return False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.worker import Workers
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -17,8 +18,9 @@ _SHARED = "PROMETHEUS_MULTIPROC_DIR"
 class Metrics:
     """The counters of this process; with several workers, /metrics adds them all up."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, workers: Workers) -> None:
         self._pool = pool
+        self._workers = workers
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "tillhouse_http_requests",
@@ -40,6 +42,13 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="livesum",
         )
+        self._ages = Gauge(
+            "tillhouse_worker_seconds_since_round",
+            "How long ago a background worker completed a round",
+            ["worker"],
+            registry=self._registry,
+            multiprocess_mode="livemax",
+        )
         # Label look-ups cost more than counting, so their children are kept.
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
@@ -53,11 +62,17 @@ class Metrics:
         children[0].inc()
         children[1].observe(took_s)
 
-    def render(self) -> bytes:
-        """Everything in Prometheus' text format."""
+    def refresh(self) -> None:
+        """Set what is measured when somebody looks, for this process."""
         in_use, opened = self._pool.usage()
         self._connections.labels("in_use").set(in_use)
         self._connections.labels("open").set(opened)
+        for name, age_s in self._workers.ages().items():
+            self._ages.labels(name).set(age_s)
+
+    def render(self) -> bytes:
+        """Everything in Prometheus' text format."""
+        self.refresh()
         registry = self._registry
         if os.environ.get(_SHARED):
             registry = CollectorRegistry()

@@ -1,15 +1,9 @@
 """Sales: what this room brings along."""
 
-from tillhouse.access.process import Services
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
-from tillhouse.orders.worker import OrderWorker
+from tillhouse.orders.worker import firing, folding
 from tillhouse.room import Room
-
-
-async def _worker(services: Services) -> OrderWorker:
-    return OrderWorker(services)
-
 
 ROOM = Room(
     name="orders",
@@ -23,5 +17,5 @@ ROOM = Room(
         "orders",
         "receipts",
     ),
-    workers=(_worker,),
+    workers=(folding, firing),
 )

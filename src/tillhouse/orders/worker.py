@@ -3,19 +3,13 @@
 Any number of processes may do it: a due order is claimed by one, and folding is taken in turns.
 """
 
-import asyncio
-import contextlib
-import itertools
 from uuid import UUID
-
-import structlog
 
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, SystemCaller
 from tillhouse.access.process import Services
-from tillhouse.db.pool import FAILURES
+from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
-from tillhouse.kit.errors import Problem
 from tillhouse.kit.ids import new_id
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
@@ -24,43 +18,30 @@ from tillhouse.orders.kitchen.store.due import claim_due
 from tillhouse.orders.kitchen.store.sale import find_sale
 from tillhouse.orders.listing.store.tallies import update_tallies
 
-EVERY_S = 1.0
-# Changes that gather for so many turns share the rows that they are folded into. A list sums them
-# up besides: a few thousand cost it a millisecond.
-FOLDED_EVERY = 5
+FIRE_EVERY_S = 1.0
+# Changes that gather for so long share the rows that they are folded into. A list sums them up
+# besides: a few thousand cost it a millisecond.
+FOLD_EVERY_S = 5.0
 FOLDED_AT_ONCE = 5_000
 
-log = structlog.get_logger()
+
+async def folding(services: Services) -> Worker:
+    """What folds the tallies in one process."""
+
+    async def do_round() -> bool:
+        await fold(services)
+        return False
+
+    return Worker("tallies", do_round, poll_s=FOLD_EVERY_S)
 
 
-class OrderWorker:
-    """Does in this process what is due, until it is stopped."""
+async def firing(services: Services) -> Worker:
+    """What sends scheduled orders to the kitchen in one process."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._loop: asyncio.Task[None] | None = None
+    async def do_round() -> bool:
+        return await fire_next(services)
 
-    def start(self) -> None:
-        """Begin."""
-        self._loop = asyncio.create_task(self._run())
-
-    async def stop(self) -> None:
-        """End; what is under way is undone, and done again by the next."""
-        if self._loop is not None:
-            self._loop.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._loop
-
-    async def _run(self) -> None:
-        for turn in itertools.count():
-            try:
-                if turn % FOLDED_EVERY == 0:
-                    await fold(self._services)
-                while await fire_next(self._services):
-                    pass
-            except (*FAILURES, Problem) as error:
-                log.warning("order_works_failed", error=str(error)[:200])
-            await asyncio.sleep(EVERY_S)
+    return Worker("scheduled orders", do_round, poll_s=FIRE_EVERY_S)
 
 
 async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:

@@ -9,7 +9,6 @@ import contextlib
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from uuid import UUID
 
 import aiohttp
 import msgspec
@@ -19,6 +18,7 @@ from asyncpg import Record
 from tillhouse.access import audit
 from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES, Db
+from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.secrets import SealBroken
@@ -67,12 +67,20 @@ class Sender:
         self._after = store.FIRST_LANE
         self._results: list[Result] = []
         self._has_results = asyncio.Event()
+        self._claimed = 0
+        self._stranded_after = store.FIRST_LANE
         self._attempts: set[asyncio.Task[None]] = set()
-        self._loops: list[asyncio.Task[None]] = []
         self._session: aiohttp.ClientSession | None = None
         self._secrets: dict[bytes, str] = {}
-        self._stopping = False
-        self._recording = asyncio.Lock()
+        self._claiming = Worker(
+            "webhook claims", self._claim_some, poll_s=POLL_S,
+            wait=services.pool.bell.wait, drain_s=DRAIN_WITHIN_S,
+        )  # fmt: skip
+        self._recording = Worker(
+            "webhook results", self._record, poll_s=POLL_S, wait=self._await_results,
+            drain_s=DRAIN_WITHIN_S,
+        )  # fmt: skip
+        self._ending = Worker("stranded webhooks", self._end_stranded, poll_s=STRANDED_EVERY_S)
 
     @property
     def services(self) -> Services:
@@ -83,51 +91,38 @@ class Sender:
         """Begin."""
         settings = self._services.settings
         self._session = session(settings.webhook_allow_targets, settings.webhook_ca_file)
-        self._loops = [
-            asyncio.create_task(self._claim_loop()),
-            asyncio.create_task(self._record_loop()),
-            asyncio.create_task(self._stranded_loop()),
-        ]
+        workers = (self._claiming, self._recording, self._ending)
+        self._services.workers.show(*workers)
+        for worker in workers:
+            worker.start()
 
     async def stop(self) -> None:
         """Claim no more, let what is under way end, record it, and go."""
-        self._stopping = True
-        self._services.pool.bell.ring_here()
-        claiming, recording, stranded = self._loops
-        await _end(stranded)
         # A claim under way ends first: what it leased would wait for its lease to run out.
-        await asyncio.wait({claiming}, timeout=DRAIN_WITHIN_S)
-        await _end(claiming)
+        await asyncio.gather(self._claiming.stop(), self._ending.stop())
         if self._attempts:
             await asyncio.wait(self._attempts, timeout=DRAIN_WITHIN_S)
-        async with self._recording:
-            await _end(recording)
+        await self._recording.stop()
         with contextlib.suppress(*_TROUBLE):
             while self._results:
                 await self._record()
         if self._session is not None:
             await self._session.close()
 
-    async def _claim_loop(self) -> None:
-        claimed = 0
-        while not self._stopping:
-            at_s = time.monotonic()
-            places = self._windows.places(at_s, self._pace.most(at_s))
-            if places.free:
-                try:
-                    claimed += await self._claim(places)
-                except Exception as error:  # noqa: BLE001 - nobody else would start it again
-                    log.warning("webhooks_not_claimed", error=type(error).__name__)
-                    await asyncio.sleep(POLL_S)
-            # There is time to wait when nothing more may begin, or when each lane had its turn
-            # and none had anything.
-            is_round_over = self._after == store.FIRST_LANE
-            if not places.free or (is_round_over and not claimed):
-                await self._services.pool.bell.wait(POLL_S)
-            if is_round_over:
-                claimed = 0
-            # Claims so far apart carry more each; nobody notices the wait.
-            await asyncio.sleep(CLAIM_EVERY_S)
+    async def _claim_some(self) -> bool:
+        """One look; whether the next one follows at once."""
+        # Claims so far apart carry more each; nobody notices the wait.
+        await asyncio.sleep(CLAIM_EVERY_S)
+        at_s = time.monotonic()
+        places = self._windows.places(at_s, self._pace.most(at_s))
+        if not places.free:
+            return False
+        self._claimed += await self._claim(places)
+        if self._after != store.FIRST_LANE:
+            return True
+        # Each lane had its turn: there is time to wait when none had anything.
+        claimed, self._claimed = self._claimed, 0
+        return claimed > 0
 
     async def _claim(self, places: Places) -> int:
         """Claim from the lanes whose turn it is, and begin; how many were claimed."""
@@ -212,29 +207,24 @@ class Sender:
                 error=outcome.error,
             )
 
-    async def _record_loop(self) -> None:
-        while True:
-            await self._has_results.wait()
+    async def _await_results(self, timeout_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._has_results.wait()
             await asyncio.sleep(GATHER_S)
-            try:
-                await self._record()
-            except Exception as error:  # noqa: BLE001 - nobody else would start it again
-                log.warning("webhooks_not_recorded", error=type(error).__name__)
-                await asyncio.sleep(POLL_S)
-                self._has_results.set()
 
-    async def _record(self) -> None:
+    async def _record(self) -> bool:
         """Write the results so far; on failure they stay, and the leases cover the rest."""
-        async with self._recording:
-            self._has_results.clear()
-            batch, self._results = one_each(self._results)
-            if self._results:
-                self._has_results.set()
-            try:
-                await self._write(batch)
-            except BaseException:
-                self._results = batch + self._results
-                raise
+        self._has_results.clear()
+        batch, self._results = one_each(self._results)
+        if self._results:
+            self._has_results.set()
+        try:
+            await self._write(batch)
+        except BaseException:
+            self._results = batch + self._results
+            raise
+        return False
 
     async def _write(self, batch: list[Result]) -> None:
         if not batch:
@@ -261,26 +251,16 @@ class Sender:
             # Its lane may have the next one, or is open again.
             self._services.pool.bell.ring_here()
 
-    async def _stranded_loop(self) -> None:
-        """End what is queued for endpoints that were disabled or deleted."""
-        after = store.FIRST_LANE
-        while True:
-            ended = 0
-            onward: UUID | None = None
-            try:
-                async with self._services.pool.transaction() as db:
-                    ended, onward = await store.end_stranded(
-                        db, after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
-                    )
-            except Exception as error:  # noqa: BLE001 - nobody else would start it again
-                log.warning("stranded_not_ended", error=type(error).__name__)
+    async def _end_stranded(self) -> bool:
+        """End what is queued for endpoints that were disabled or deleted; whether more may be."""
+        async with self._services.pool.transaction() as db:
+            ended, onward = await store.end_stranded(
+                db, self._stranded_after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
+            )
+        if ended >= STRANDED_ROWS:
             # The same lanes may have more.
-            if ended < STRANDED_ROWS:
-                after = onward or store.FIRST_LANE
-                await asyncio.sleep(CLAIM_EVERY_S if onward else STRANDED_EVERY_S)
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+            return True
+        self._stranded_after = onward or store.FIRST_LANE
+        if onward is not None:
+            await asyncio.sleep(CLAIM_EVERY_S)
+        return onward is not None

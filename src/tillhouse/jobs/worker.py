@@ -1,0 +1,178 @@
+"""The life of a worker: rounds, rests, a heartbeat, and a clean end."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Protocol
+
+import structlog
+
+from tillhouse.db.pool import FAILURES
+from tillhouse.kit.errors import Unavailable
+
+# A round that is under way when the worker is stopped may take so long to end.
+DRAIN_S = 15.0
+# After a failed round the worker rests this long, twice as long after each further one, and no
+# longer than that: a database that comes back is noticed within seconds.
+BACKOFF_S = 0.5
+BACKOFF_MAX_S = 5.0
+_TROUBLE = (*FAILURES, Unavailable)
+
+Round = Callable[[], Awaitable[bool]]
+Wait = Callable[[float], Awaitable[None]]
+
+log = structlog.get_logger()
+
+
+class Worker:
+    """Repeats one kind of round in this process until it is stopped.
+
+    A round returns whether there is more to do: then the next one follows at once. Otherwise the
+    worker rests until `wait` returns, which a bell ends early. A round that fails is logged, and
+    the rest after it is longer each time; it never ends the worker.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        do_round: Round,
+        *,
+        poll_s: float,
+        wait: Wait = asyncio.sleep,
+        drain_s: float = DRAIN_S,
+        under_way: Collection[asyncio.Task[None]] = (),
+    ) -> None:
+        self.name = name
+        self._do_round = do_round
+        self._poll_s = poll_s
+        self._wait = wait
+        self._drain_s = drain_s
+        # What rounds have begun and don't wait for.
+        self._under_way = under_way
+        self._task: asyncio.Task[None] | None = None
+        self._is_stopping = False
+        self._is_resting = False
+        self._failures = 0
+        self._completed_s = time.monotonic()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def age_s(self) -> float:
+        """The heartbeat: how long ago the last round completed."""
+        return time.monotonic() - self._completed_s
+
+    def start(self) -> None:
+        """Begin with a round."""
+        self._completed_s = time.monotonic()
+        self._task = asyncio.create_task(self._run(), name=f"worker {self.name}")
+
+    async def stop(self) -> None:
+        """Let what is under way end, within the time for it; begin nothing else."""
+        self._is_stopping = True
+        ends_s = time.monotonic() + self._drain_s
+        if self._task is not None:
+            if self._is_resting:
+                self._task.cancel()
+            await self._end({self._task}, ends_s)
+        await self._end(set(self._under_way), ends_s)
+
+    async def _end(self, tasks: set[asyncio.Task[None]], ends_s: float) -> None:
+        if not tasks:
+            return
+        _, pending = await asyncio.wait(tasks, timeout=max(0.0, ends_s - time.monotonic()))
+        for task in pending:
+            log.warning("worker_cut_off", worker=self.name, after_s=self._drain_s)
+            task.cancel()
+        if pending:
+            await asyncio.wait(pending)
+
+    async def _run(self) -> None:
+        while not self._is_stopping:
+            try:
+                has_more = await self._do_round()
+            except Exception as error:  # noqa: BLE001 - nobody else would start it again
+                again_s = self._note_failure(error)
+                if not self._is_stopping:
+                    await self._rest(asyncio.sleep, again_s)
+                continue
+            self._failures = 0
+            self._completed_s = time.monotonic()
+            if has_more:
+                # A backlog leaves room for the rest of the process.
+                await asyncio.sleep(0)
+            elif not self._is_stopping:
+                await self._rest(self._wait, self._poll_s)
+
+    async def _rest(self, wait: Wait, seconds: float) -> None:
+        self._is_resting = True
+        try:
+            await wait(seconds)
+        finally:
+            self._is_resting = False
+
+    def _note_failure(self, error: Exception) -> float:
+        """Log it; how long to rest."""
+        again_s = min(BACKOFF_S * 2.0**self._failures, BACKOFF_MAX_S)
+        # Processes that failed together come back one after another.
+        again_s *= random.uniform(0.8, 1.2)  # noqa: S311 - a moment, not a secret
+        self._failures += 1
+        is_expected = isinstance(error, _TROUBLE)
+        log.warning(
+            "worker_round_failed",
+            worker=self.name,
+            error=type(error).__name__,
+            message=str(error)[:200],
+            failures=self._failures,
+            again_s=round(again_s, 2),
+            exc_info=None if is_expected else error,
+        )
+        return again_s
+
+
+class Runs(Protocol):
+    """A piece of background work, in this process until it is stopped."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    async def stop(self) -> None:
+        """Let what is under way end, and end."""
+        ...
+
+
+class Workers:
+    """The background work of one process."""
+
+    def __init__(self) -> None:
+        self._running: list[Runs] = []
+        self._shown: list[Worker] = []
+
+    @property
+    def running(self) -> Sequence[Runs]:
+        """All that were started."""
+        return self._running
+
+    def start(self, *workers: Runs) -> None:
+        """Start these, and keep them until all are stopped."""
+        self.show(*(worker for worker in workers if isinstance(worker, Worker)))
+        self._running += workers
+        for worker in workers:
+            worker.start()
+
+    def show(self, *workers: Worker) -> None:
+        """Let these be seen; their owner starts and stops them, in an order of its own."""
+        self._shown += workers
+
+    async def stop(self) -> None:
+        """Stop all at once: none begins anything while another one is still finishing."""
+        await asyncio.gather(*(worker.stop() for worker in self._running))
+
+    def ages(self) -> dict[str, float]:
+        """By name, how long ago each running worker completed a round."""
+        return {worker.name: worker.age_s for worker in self._shown if worker.is_running}

@@ -1,0 +1,147 @@
+"""The life of a worker: it rests, fails, goes on, and ends cleanly."""
+
+import asyncio
+import time
+
+import pytest
+
+from tests.waiting import ended, within
+from tillhouse.db.bell import Bell
+from tillhouse.jobs import worker as workers
+from tillhouse.jobs.worker import Worker, Workers
+
+# Far longer than a test may take: only a bell, a backlog or a stop ends such a rest.
+NEVER_S = 3600.0
+
+
+class Rounds:
+    """Rounds that are counted, and may be held open or made to fail."""
+
+    def __init__(self, *, more: int = 0, failures: int = 0) -> None:
+        self.begun = 0
+        self.completed = 0
+        self._more = more
+        self._failures = failures
+        self._gate = asyncio.Event()
+        self._gate.set()
+        self._changed = asyncio.Event()
+
+    async def do(self) -> bool:
+        """One round."""
+        self.begun += 1
+        self._changed.set()
+        if self.begun <= self._failures:
+            raise LookupError("nothing there")
+        await self._gate.wait()
+        self.completed += 1
+        self._changed.set()
+        return self.completed <= self._more
+
+    def hold(self) -> None:
+        """Let the next round take until `release`."""
+        self._gate.clear()
+
+    def release(self) -> None:
+        """Let the round end that is held."""
+        self._gate.set()
+
+    async def until(self, *, begun: int = 0, completed: int = 0) -> None:
+        """Wait for so many rounds."""
+        async with within(10):
+            while self.begun < begun or self.completed < completed:
+                self._changed.clear()
+                await self._changed.wait()
+
+
+async def test_a_backlog_is_worked_off_without_a_rest() -> None:
+    """As long as a round says that there is more, the next one follows at once."""
+    rounds = Rounds(more=50)
+    worker = Worker("test", rounds.do, poll_s=NEVER_S)
+    worker.start()
+    await rounds.until(completed=51)
+    await ended(worker.stop(), within_s=5)
+    assert rounds.completed == 51
+
+
+async def test_a_bell_ends_a_rest() -> None:
+    """What is queued while the worker rests is looked at now."""
+    bell, rounds = Bell(), Rounds()
+    worker = Worker("test", rounds.do, poll_s=NEVER_S, wait=bell.wait)
+    worker.start()
+    await rounds.until(completed=1)
+    bell.ring_here()
+    await rounds.until(completed=2)
+    await ended(worker.stop(), within_s=5)
+
+
+async def test_a_round_that_raises_ends_nothing() -> None:
+    """The worker goes on after a rest; only a completed round counts as a heartbeat."""
+    rounds = Rounds(failures=2)
+    worker = Worker("test", rounds.do, poll_s=NEVER_S)
+    began_s = time.monotonic()
+    worker.start()
+    await rounds.until(begun=2)
+    assert worker.is_running
+    assert worker.age_s >= workers.BACKOFF_S * 0.8, "no round has completed since the start"
+    await rounds.until(completed=1)
+    assert worker.age_s < workers.BACKOFF_S
+    took_s = time.monotonic() - began_s
+    assert took_s >= 3 * workers.BACKOFF_S * 0.8, "the second rest is twice as long"
+    await ended(worker.stop(), within_s=5)
+
+
+async def test_a_stop_lets_the_round_under_way_end() -> None:
+    """And begins no other, though there would be more to do."""
+    rounds = Rounds(more=100)
+    rounds.hold()
+    worker = Worker("test", rounds.do, poll_s=NEVER_S)
+    worker.start()
+    await rounds.until(begun=1)
+    stopping = asyncio.create_task(worker.stop())
+    await asyncio.sleep(0)
+    rounds.release()
+    await ended(stopping, within_s=5)
+    assert (rounds.begun, rounds.completed) == (1, 1)
+    assert not worker.is_running
+
+
+async def test_a_stop_waits_no_longer_than_its_time() -> None:
+    """A round that hangs is cut off."""
+    rounds = Rounds()
+    rounds.hold()
+    worker = Worker("test", rounds.do, poll_s=NEVER_S, drain_s=0.05)
+    worker.start()
+    await rounds.until(begun=1)
+    await ended(worker.stop(), within_s=5)
+    assert (rounds.begun, rounds.completed) == (1, 0)
+    assert not worker.is_running
+
+
+@pytest.mark.parametrize("failures", [0, 1])
+async def test_a_worker_that_rests_stops_at_once(failures: int) -> None:
+    """After a good round and after a failed one."""
+    rounds = Rounds(failures=failures)
+    worker = Worker("test", rounds.do, poll_s=NEVER_S, drain_s=NEVER_S)
+    worker.start()
+    await rounds.until(begun=1)
+    await ended(worker.stop(), within_s=5)
+    assert not worker.is_running
+    await worker.stop()
+
+
+async def test_all_are_stopped_together_and_seen_while_they_run() -> None:
+    """A worker that hangs is told by the age of its last round, and holds up no other."""
+    quick, stuck = Rounds(), Rounds()
+    stuck.hold()
+    group = Workers()
+    group.start(
+        Worker("quick", quick.do, poll_s=0.001),
+        Worker("stuck", stuck.do, poll_s=0.001, drain_s=0.05),
+    )
+    await stuck.until(begun=1)
+    await quick.until(completed=20)
+    ages = group.ages()
+    assert ages.keys() == {"quick", "stuck"}
+    assert ages["stuck"] > ages["quick"]
+    await ended(group.stop(), within_s=5)
+    assert group.ages() == {}
