@@ -16,13 +16,14 @@ from bench.ceiling import Ceiling
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.app import ROOMS, App
 from tillhouse.http.protocol import PatientProtocol
-from tillhouse.http.route import Open, Reply, Route, Scope
+from tillhouse.http.route import Open, Route, Scope
 from tillhouse.room import Room, join
 from tillhouse.settings import from_env
 
+_MESSAGE = "API key is valid"
 # As large as the answer of the health route.
 ANSWER = {
-    "message": "API key is valid",
+    "message": _MESSAGE,
     "data": {"businessId": "0" * 36, "environment": "test", "keyId": "0" * 36},
 }
 
@@ -52,21 +53,23 @@ async def _starlette_echo(request: Request) -> Response:
 bare_starlette = Starlette(routes=[StarletteRoute("/v1/voice/health", _starlette_echo)])
 
 
-async def echo(visit: AnonymousCall) -> Reply[Echo]:
+async def echo(visit: AnonymousCall) -> Echo:
     """Answer without a caller."""
-    return Reply("API key is valid", Echo())
+    return Echo()
 
 
-async def keyed_echo(call: Call) -> Reply[Echo]:
+async def keyed_echo(call: Call) -> Echo:
     """Answer a caller with a key."""
-    return Reply("API key is valid", Echo())
+    return Echo()
 
 
 def tillhouse_app() -> App:
     """The application with two routes more, which differ in the key check alone."""
     routes = (
-        Route("GET", "/api/auth/bench-echo", echo, Open()),
-        Route("GET", "/v1/voice/bench-echo", keyed_echo, Scope("voice:read")),
+        Route("GET", "/api/auth/bench-echo", echo, Open(), "Answer", _MESSAGE),
+        Route(
+            "GET", "/v1/voice/bench-echo", keyed_echo, Scope("voice:read"), "Answer a key", _MESSAGE
+        ),
     )
     settings = from_env({k: v for k, v in os.environ.items() if k.startswith("TILLHOUSE_")})
     assert settings.database_url

@@ -46,7 +46,8 @@ class Shop(msgspec.Struct, frozen=True, kw_only=True):
 async def prepare_shop(call: Call) -> Shop:
     """Make what is missing, and read what there is."""
     await accounts.lock_business(call.db, call.business_id)
-    stores = {store.name: store.id for store in (await store_actions.list_stores(call, _ALL))[0]}
+    listed = await store_actions.list_stores(call, _ALL)
+    stores = {store.name: store.id for store in listed.rows}
     for name in names.STORES:
         if name not in stores:
             stores[name] = (await store_actions.create_store(call, NewStore(name=Name(name)))).id
@@ -69,8 +70,8 @@ async def prepare_shop(call: Call) -> Shop:
 
 
 async def _staff(call: Call) -> list[Person]:
-    found, _ = await store_actions.list_staff(call, _ALL)
-    there = {one.name: one.id for one in found}
+    listed = await store_actions.list_staff(call, _ALL)
+    there = {one.name: one.id for one in listed.rows}
     for name in names.STAFF:
         if name not in there:
             there[name] = await _hire(call, name)

@@ -11,15 +11,17 @@ from tillhouse.access.call import Call
 from tillhouse.access.roles import SCOPES
 from tillhouse.access.scopes import BY_NAME, CATALOGUE
 from tillhouse.app import ROOMS, App
-from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.http.route import Route, Scope
 from tillhouse.room import Room, join
 from tillhouse.settings import from_env
 
+# The summary and the message of the routes below.
+SAYS = ("Read the book", "Book")
 
-async def show_book(call: Call) -> Reply[dict[str, str]]:
+
+async def show_book(call: Call) -> dict[str, str]:
     """Tell which book the caller acts in."""
-    data = {"environment": call.book.environment, "businessId": str(call.business_id)}
-    return Reply("Book", data)
+    return {"environment": call.book.environment, "businessId": str(call.business_id)}
 
 
 def path_of(scope: str) -> str:
@@ -30,8 +32,9 @@ def path_of(scope: str) -> str:
 @pytest.fixture(scope="module")
 async def scoped(database_url: str, master_key: str) -> AsyncIterator[App]:
     """An application with one route per scope of the catalogue."""
-    routes = [Route("GET", path_of(name), show_book, Scope(name)) for name in BY_NAME]
-    routes.append(Route("GET", "/v1/voice/key", show_book, Scope("voice:read", keys_only=True)))
+    routes = [Route("GET", path_of(name), show_book, Scope(name), *SAYS) for name in BY_NAME]
+    of_keys = Scope("voice:read", keys_only=True)
+    routes.append(Route("GET", "/v1/voice/key", show_book, of_keys, *SAYS))
     settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
     product = join([*ROOMS, Room(name="needs", routes=tuple(routes))])
     app = App(settings, database_url, master_key, product)

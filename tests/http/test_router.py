@@ -5,37 +5,37 @@ from uuid import UUID
 import pytest
 
 from tillhouse.access.call import Call
-from tillhouse.http.route import Method, Open, Reply, Route
+from tillhouse.http.route import Method, Open, Route
 from tillhouse.http.router import Router
 from tillhouse.kit.errors import Missing, WrongMethod
 
 
-async def plain(call: Call) -> Reply[None]:
+async def plain(call: Call) -> str:
     """Take nothing."""
-    return Reply("", None)
+    return ""
 
 
-async def one(call: Call, thing_id: UUID) -> Reply[None]:
+async def one(call: Call, thing_id: UUID) -> str:
     """Take an id."""
-    return Reply(str(thing_id), None)
+    return str(thing_id)
 
 
-async def two(call: Call, thing_id: UUID, part_id: UUID) -> Reply[None]:
+async def two(call: Call, thing_id: UUID, part_id: UUID) -> str:
     """Take two ids."""
-    return Reply(f"{thing_id} {part_id}", None)
+    return f"{thing_id} {part_id}"
 
 
 def router() -> Router:
     """Things with parts, one fixed name among the ids, and a dead end."""
     return Router(
         [
-            Route("GET", "/things", plain, Open()),
-            Route("POST", "/things", plain, Open()),
-            Route("GET", "/things/{thing_id}", one, Open()),
-            Route("DELETE", "/things/{thing_id}", one, Open()),
-            Route("GET", "/things/summary", plain, Open()),
-            Route("POST", "/things/{thing_id}/parts/{part_id}", two, Open()),
-            Route("GET", "/things/summary/parts/totals", plain, Open()),
+            Route("GET", "/things", plain, Open(), "Do it", "Done"),
+            Route("POST", "/things", plain, Open(), "Do it", "Done"),
+            Route("GET", "/things/{thing_id}", one, Open(), "Do it", "Done"),
+            Route("DELETE", "/things/{thing_id}", one, Open(), "Do it", "Done"),
+            Route("GET", "/things/summary", plain, Open(), "Do it", "Done"),
+            Route("POST", "/things/{thing_id}/parts/{part_id}", two, Open(), "Do it", "Done"),
+            Route("GET", "/things/summary/parts/totals", plain, Open(), "Do it", "Done"),
         ]
     )
 
@@ -106,9 +106,9 @@ def test_deep_paths_cost_no_more_than_their_length() -> None:
 def test_a_route_stands_in_the_table_once() -> None:
     """Two handlers for one operation are a mistake of ours."""
     with pytest.raises(ValueError, match="twice"):
-        Router([Route("GET", "/things", plain, Open())] * 2)
+        Router([Route("GET", "/things", plain, Open(), "Do it", "Done")] * 2)
     with pytest.raises(ValueError, match="twice"):
-        Router([Route("GET", f"/things/{{{n}_id}}", one, Open()) for n in ("thing",)] * 2)
+        Router([Route("GET", "/things/{thing_id}", one, Open(), "Do it", "Done")] * 2)
 
 
 @pytest.mark.parametrize("path", ["/things", "/things/{other_id}", "/things/{thing_id}/{x}"])
@@ -116,4 +116,4 @@ def test_a_handler_takes_what_its_path_names(path: str) -> None:
     """Found out at the start, not at the first request."""
     method: Method = "GET"
     with pytest.raises(TypeError, match="handler takes"):
-        Router([Route(method, path, one, Open())])
+        Router([Route(method, path, one, Open(), "Do it", "Done")])

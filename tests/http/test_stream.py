@@ -15,7 +15,7 @@ from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
 from tillhouse.app import ROOMS, App
 from tillhouse.http.api import STREAMS_MAX
-from tillhouse.http.route import Reply, Route, Scope, Stream
+from tillhouse.http.route import Route, Scope, Stream
 from tillhouse.room import Room, join
 from tillhouse.settings import from_env
 
@@ -199,9 +199,9 @@ async def test_a_stream_holds_no_connection_and_ends_with_its_caller(
         assert await again.status() == 200
 
 
-async def tick(call: Call) -> Reply[int]:
+async def tick(call: Call) -> int:
     """One."""
-    return Reply("Tick", 1)
+    return 1
 
 
 class Silence:
@@ -245,8 +245,8 @@ async def ticking(database_url: str, master_key: str, silence: Silence) -> Async
     """A business at an application whose streams have a quick pulse, or none."""
     quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
     routes = (
-        Route("GET", TICKS, tick, Scope("events:read"), stream=ticks),
-        Route("GET", SILENCE, tick, Scope("events:read"), stream=silence.stream),
+        Route("GET", TICKS, tick, Scope("events:read"), "Tick", "Tick", stream=ticks),
+        Route("GET", SILENCE, tick, Scope("events:read"), "Tick", "Tick", stream=silence.stream),
     )
     product = join([*ROOMS, Room(name="ticks", routes=routes)])
     app = App(quiet, database_url, master_key, product)

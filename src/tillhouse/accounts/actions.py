@@ -22,6 +22,8 @@ from tillhouse.accounts.types import (
     Ended,
     Me,
     NewAccount,
+    PasswordProof,
+    RefreshToken,
     Tokens,
     Verified,
 )
@@ -112,9 +114,9 @@ async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     return await _open_session(call, user["id"], user["business_id"])
 
 
-async def refresh(call: AnonymousCall, token: str) -> Tokens:
+async def refresh(call: AnonymousCall, given: RefreshToken) -> Tokens:
     """Exchange a refresh token; one that was exchanged before ends the session."""
-    used = digest(call.services.vault.pepper, token)
+    used = digest(call.services.vault.pepper, given.refresh_token)
     row = await sessions.lock_session_by_refresh(call.db, used)
     if row is None or row["ended_at"] is not None or row["expires_at"] <= call.now:
         raise Unauthenticated("This session has ended: log in again.")
@@ -143,12 +145,12 @@ async def log_out(call: Call) -> Ended:
     return Ended(call.user.session_id)
 
 
-async def verify_password(call: Call, password: str) -> Verified:
+async def verify_password(call: Call, given: PasswordProof) -> Verified:
     """Step up: the password, given again, opens what needs it for a quarter of an hour."""
     attempt = await _take_attempt(call, call.user.email)
     async with call.services.pool.reading() as db:
         hashed = await sessions.find_password_hash(db, call.user.user_id)
-    if not await call.services.passwords.verify(hashed, password):
+    if not await call.services.passwords.verify(hashed, given.password):
         raise Forbidden("The password is wrong.")
     await sessions.forget_attempts(call.db, *attempt)
     await sessions.update_password_verified(call.db, call.user.session_id, call.now)

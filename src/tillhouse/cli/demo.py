@@ -25,6 +25,7 @@ from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stder
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
 from tillhouse.developer.types import (
+    AppFilter,
     Environment,
     Key,
     NewKey,
@@ -231,7 +232,7 @@ async def _secret(call: Call, environment: Environment) -> str:
             "active",
         ) and every <= set(key.scopes)
 
-    key = next(filter(fits, await keys.list_all(call, None)), None)
+    key = next(filter(fits, await keys.list_all(call, AppFilter())), None)
     if key is not None:
         return (await keys.view_secret(call, key.id)).secret
     business = next(b for b in await store.list_memberships(call.db, call.user.user_id)

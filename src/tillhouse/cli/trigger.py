@@ -22,7 +22,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
 from tillhouse.webhooks.catalogue import BY_NAME, TEST
-from tillhouse.webhooks.types import DeliveryWithAttempts
+from tillhouse.webhooks.types import AppFilter, DeliveryWithAttempts
 
 
 def trigger(
@@ -47,7 +47,7 @@ def trigger(
         async with services.pool.transaction() as db:
             call = await _call(services, db, business_id, now())
             chosen = await _choose(call, endpoint_id, environment)
-            queued = [await endpoints.test(call, one, event) for one in chosen]
+            queued = [await endpoints.send_test(call, one, event) for one in chosen]
         # The senders are other processes: a command has no worker that hears its bell.
         await services.pool.notify()
         return queued
@@ -74,7 +74,7 @@ def _check_event(event: str, environment: Environment) -> None:
 
 async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment) -> list[UUID]:
     """The endpoint that was named, or every active one of the environment."""
-    found = {one.id: one for one in await endpoints.list_all(call, None)}
+    found = {one.id: one for one in await endpoints.list_all(call, AppFilter())}
     if endpoint_id is None:
         active = [
             one.id

@@ -10,7 +10,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.webhooks.emit import emit
 
 # Somebody may make, and delete, the same customer between any two looks; not for ever.
@@ -35,7 +35,7 @@ async def new_faults(call: Call, new: NewCustomer) -> list[FieldError]:
     return rules.number_faults(new, await store.find_country(call.db, call.book.id))
 
 
-async def list_page(call: Call, wanted: CustomerFilter) -> tuple[list[Customer], Meta]:
+async def list_page(call: Call, wanted: CustomerFilter) -> PageOf[Customer]:
     """One page of the customers, the newest first."""
     page = wanted.pick()
     matching = await _matching(call, wanted)
@@ -44,7 +44,7 @@ async def list_page(call: Call, wanted: CustomerFilter) -> tuple[list[Customer],
     else:
         found = await store.find_matching(call.db, call.book.id, matching, page)
     shown = await store.list_customers(call.db, call.book.id, found.ids)
-    return shown, meta(page, found.total)
+    return PageOf(shown, meta(page, found.total))
 
 
 async def show(call: Call, customer_id: UUID) -> Customer:

@@ -1,50 +1,7 @@
 """The routes of this room: /v1/customers."""
 
-from uuid import UUID
-
-from tillhouse.access.call import Call
 from tillhouse.customers import actions
-from tillhouse.customers.types import Customer, CustomerFilter, CustomerPatch, NewCustomer
-from tillhouse.http.route import Reply, Route, Scope
-from tillhouse.kit.deleted import Deleted
-from tillhouse.kit.errors import FieldError
-
-
-async def list_customers(call: Call, query: CustomerFilter) -> Reply[list[Customer]]:
-    """List customers, the newest first."""
-    found, page = await actions.list_page(call, query)
-    return Reply("Customers", found, meta=page)
-
-
-async def create_customer(call: Call, body: NewCustomer) -> Reply[Customer]:
-    """Create a customer."""
-    return Reply("Customer created", await actions.create(call, body))
-
-
-async def new_customer_faults(call: Call, body: NewCustomer) -> list[FieldError]:
-    """The faults of the customer."""
-    return await actions.new_faults(call, body)
-
-
-async def show_customer(call: Call, customer_id: UUID) -> Reply[Customer]:
-    """Read one customer."""
-    return Reply("Customer", await actions.show(call, customer_id))
-
-
-async def change_customer(call: Call, customer_id: UUID, body: CustomerPatch) -> Reply[Customer]:
-    """Update a customer."""
-    return Reply("Customer updated", await actions.change(call, customer_id, body))
-
-
-async def customer_faults(call: Call, customer_id: UUID, body: CustomerPatch) -> list[FieldError]:
-    """The faults of a change of a customer."""
-    return await actions.patch_faults(call, customer_id, body)
-
-
-async def delete_customer(call: Call, customer_id: UUID) -> Reply[Deleted]:
-    """Delete a customer; number and address are free again."""
-    return Reply("Customer deleted", await actions.delete(call, customer_id))
-
+from tillhouse.http.route import Route, Scope
 
 _ALL = "/v1/customers"
 _ONE = "/v1/customers/{customer_id}"
@@ -52,17 +9,17 @@ _READ = Scope("customers:read")
 _WRITE = Scope("customers:write")
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", _ALL, list_customers, _READ),
-    Route(
-        "POST",
-        _ALL,
-        create_customer,
-        _WRITE,
-        status=201,
-        idempotent=True,
-        faults=new_customer_faults,
-    ),
-    Route("GET", _ONE, show_customer, _READ),
-    Route("PATCH", _ONE, change_customer, _WRITE, faults=customer_faults),
-    Route("DELETE", _ONE, delete_customer, _WRITE),
-)
+    Route("GET", _ALL, actions.list_page, _READ,
+          "List customers, the newest first", "Customers",
+          name="list_customers"),
+    Route("POST", _ALL, actions.create, _WRITE,
+          "Create a customer", "Customer created",
+          status=201, idempotent=True, faults=actions.new_faults, name="create_customer"),
+    Route("GET", _ONE, actions.show, _READ, "Read one customer", "Customer", name="show_customer"),
+    Route("PATCH", _ONE, actions.change, _WRITE,
+          "Update a customer", "Customer updated",
+          faults=actions.patch_faults, name="change_customer"),
+    Route("DELETE", _ONE, actions.delete, _WRITE,
+          "Delete a customer; number and address are free again", "Customer deleted",
+          name="delete_customer"),
+)  # fmt: skip

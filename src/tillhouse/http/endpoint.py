@@ -3,12 +3,11 @@
 admit → read the body → parse → one transaction (replay or handler) → commit → answer.
 """
 
-import inspect
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
 import asyncpg
@@ -28,9 +27,10 @@ from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, Form, read_form, right_parts
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
+from tillhouse.http.signature import NoBody, NoQuery, signature_of
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Problem, Unavailable, check
-from tillhouse.kit.partial import InvalidField, PartialBody
+from tillhouse.kit.partial import InvalidField
 
 log = structlog.get_logger()
 
@@ -59,14 +59,6 @@ DATABASE_AWAY = (
 After = Callable[[], Awaitable[Reply[Any]]]
 
 
-class NoBody(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of an operation that takes none: nothing, or an empty object."""
-
-
-class NoQuery(msgspec.Struct):
-    """The query of an operation that takes none."""
-
-
 class Answer(msgspec.Struct, frozen=True):
     """A successful answer."""
 
@@ -80,21 +72,18 @@ class Endpoint:
 
     def __init__(self, route: Route) -> None:
         self.route = route
-        hints = get_type_hints(route.handler)
-        names = list(inspect.signature(route.handler).parameters)
-        self.data_type: Any = get_args(hints["return"])[0]
-        self.body_type: Any = hints.get("body", NoBody)
-        self.query_type: Any = hints.get("query", NoQuery)
-        self._call_name = names[0]
-        self._has_body = "body" in hints
-        self._has_query = "query" in hints
-        self._path_types = {n: hints[n] for n in names[1:] if n not in ("body", "query")}
+        signature = signature_of(route)
+        payload = signature.payload
         self._is_read = route.method in _READS
+        self._has_payload = payload is not None
+        self.data_type: Any = signature.data
+        self.body_type: Any = NoBody if self._is_read else payload or NoBody
+        self.query_type: Any = payload or NoQuery if self._is_read else NoQuery
+        self.path_types = signature.path
+        self._reply = signature.reply
+        self._faults = signature.faults
         self._replay_status = route.replay_status or route.status
         self._surface = "portal" if isinstance(route.guard, Portal) else "v1"
-        template_names = re.findall(r"\{(\w+)\}", route.path)
-        if template_names != list(self._path_types):
-            raise TypeError(f"{route.path}: the handler takes {list(self._path_types)}")
 
     async def answer(
         self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
@@ -102,16 +91,16 @@ class Endpoint:
         """Answer one request, or raise the problem that it has."""
         wrong: list[FieldError] = []
         book = await self._admit(services, exchange, wrong)
-        args = {name: _path_value(text, self._path_types[name]) for name, text in path.items()}
+        args = [_path_value(text, self.path_types[name]) for name, text in path.items()]
+        query = None
         try:
             query = parse_query(exchange.query, self.query_type)
         except Invalid as problem:
-            query = PartialBody({})
             wrong += problem.details or ()
-        if self._has_query:
-            args["query"] = query
         if self._is_read:
             check(wrong[:ERRORS_MAX])
+            if self._has_payload:
+                args.append(query)
             if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
                 return await self._listen(services, exchange, book, args)
             return await self._read(services, exchange, book, args)
@@ -120,8 +109,8 @@ class Endpoint:
         if wrong or form.wrong:
             broken = await self._broken(services, exchange, book, args, form)
             raise _all_errors(wrong, form.wrong, broken)
-        if self._has_body:
-            args["body"] = form.body
+        if self._has_payload:
+            args.append(form.body)
         claim = self._claim(exchange, book, key, form.decoded)
         return await self._write(services, exchange, book, args, claim)
 
@@ -142,16 +131,16 @@ class Endpoint:
         services: Services,
         exchange: Exchange,
         book: Book | None,
-        args: dict[str, Any],
+        args: list[Any],
         form: Form,
     ) -> list[FieldError]:
         """What the rules say of what is right; without its book nothing is known of a request."""
-        if self.route.faults is None or book is None or not isinstance(form.decoded, dict):
+        if self._faults is None or book is None or not isinstance(form.decoded, dict):
             return []
         db = services.pool.reader()
         try:
-            args = {**args, "body": right_parts(form.decoded, self.body_type)}
-            return await self.route.faults(self._call(services, exchange, book, db), **args)
+            body = right_parts(form.decoded, self.body_type)
+            return await self._faults(self._call(services, exchange, book, db), *args, body)
         except (Problem, InvalidField, *DATABASE_AWAY):
             # What the form says is true all the same.
             return []
@@ -180,24 +169,24 @@ class Endpoint:
         return IdempotencyClaim(book.id, self._surface, key, print_)
 
     async def _read(
-        self, services: Services, exchange: Exchange, book: Book | None, args: dict[str, Any]
+        self, services: Services, exchange: Exchange, book: Book | None, args: list[Any]
     ) -> Answer:
         db = services.pool.reader()
         try:
-            reply = await self.route.handler(self._call(services, exchange, book, db), **args)
-            return Answer(self.route.status, envelope(reply))
+            reply = await self._reply(self._call(services, exchange, book, db), *args)
+            return Answer(self.route.status, envelope(reply, self.route.message))
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
         finally:
             await db.release()
 
     async def _listen(
-        self, services: Services, exchange: Exchange, book: Book | None, args: dict[str, Any]
+        self, services: Services, exchange: Exchange, book: Book | None, args: list[Any]
     ) -> Answer:
         assert self.route.stream is not None, "asked before"  # noqa: S101
         db = services.pool.reader()
         try:
-            stream = await self.route.stream(self._call(services, exchange, book, db), **args)
+            stream = await self.route.stream(self._call(services, exchange, book, db), *args)
             return Answer(self.route.status, self._watched(services, exchange, stream))
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
@@ -236,7 +225,7 @@ class Endpoint:
         services: Services,
         exchange: Exchange,
         book: Book | None,
-        args: dict[str, Any],
+        args: list[Any],
         claim: IdempotencyClaim | None,
     ) -> Answer:
         for left in reversed(range(_TRIES)):
@@ -278,7 +267,7 @@ class Endpoint:
     ) -> Answer:
         """What comes after the commit: a failure there takes nothing back."""
         try:
-            final = envelope(await after())
+            final = envelope(await after(), self.route.message)
             if claim is not None:
                 kept = msgspec.structs.replace(claim, is_claimed=True)
                 async with services.pool.transaction() as db:
@@ -289,7 +278,7 @@ class Endpoint:
         return Answer(answer.status, final)
 
     async def _try(
-        self, call: AnonymousCall, args: dict[str, Any], claim: IdempotencyClaim | None
+        self, call: AnonymousCall, args: list[Any], claim: IdempotencyClaim | None
     ) -> tuple[Answer, After | None]:
         """One transaction: the effect, its answer and its key are kept together or not at all."""
         if claim is not None and claim.is_claimed:
@@ -297,7 +286,7 @@ class Endpoint:
             if kept is not None:
                 return Answer(self._replay_status, kept, is_replay=True), None
         try:
-            reply = await self.route.handler(call, **args)
+            reply = await self._reply(call, *args)
         except Problem:
             # What speaks against it may be what the same request did a moment ago.
             kept = await self._earlier(call.db, claim)
@@ -306,9 +295,10 @@ class Endpoint:
             return kept, None
         if reply.is_replay and (kept := await self._earlier(call.db, claim)):
             return kept, None
-        body = reply.kept or envelope(reply)
+        message = self.route.message
+        body = reply.kept or envelope(reply, message)
         if claim is not None and reply.kept is None:
-            stored = body if reply.stored is None else envelope(reply, data=reply.stored)
+            stored = body if reply.stored is None else envelope(reply, message, reply.stored)
             await idempotency.keep(call.db, claim, stored, call.now)
         await call.db.commit()
         if reply.is_replay:

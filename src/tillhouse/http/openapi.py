@@ -1,18 +1,18 @@
 """The OpenAPI 3.1 document, made from the route table and the structs that it names."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 import msgspec
 
-from tillhouse.http.endpoint import Endpoint, NoBody, NoQuery
+from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.examples import example_of
 from tillhouse.http.problems import known_codes
 from tillhouse.http.reference import ERRORS, INTRODUCTION, PARAMETERS, group_of
 from tillhouse.http.route import Open, Portal, Route, Scope, Session
+from tillhouse.http.signature import NoBody, NoQuery
 from tillhouse.http.story.parts import answer
 from tillhouse.http.story.world import example_id
 from tillhouse.kit.page import Meta
@@ -139,7 +139,7 @@ def _operation(
     route = endpoint.route
     tag = group_of(route.path)[0]
     operation: dict[str, Any] = {
-        "operationId": f"{tag.split()[0].lower()}_{route.handler.__name__}",
+        "operationId": f"{tag.split()[0].lower()}_{route.operation}",
         "tags": [tag],
         "summary": route.summary,
         "description": _description(route),
@@ -190,10 +190,9 @@ def _security(route: Route) -> list[dict[str, list[str]]]:
 def _parameters(
     endpoint: Endpoint, components: dict[str, Any], schemas: dict[Any, Any]
 ) -> list[dict[str, Any]]:
-    hints = get_type_hints(endpoint.route.handler)
     found: list[dict[str, Any]] = []
-    for name in re.findall(r"\{(\w+)\}", endpoint.route.path):
-        values = get_args(hints[name])
+    for name, type_ in endpoint.path_types.items():
+        values = get_args(type_)
         schema: dict[str, Any] = {
             "type": "string",
             "format": "uuid",
@@ -265,8 +264,7 @@ def _responses(
         "properties": {"message": {"type": "string"}, "data": data},
     }
     is_page = "page" in getattr(endpoint.query_type, "__struct_fields__", ())
-    operation = f"{route.method} {route.path}"
-    example = answer(operation, example_of(data, components), is_page=is_page)
+    example = answer(route, example_of(data, components), is_page=is_page)
     if is_page:
         schema["properties"]["meta"] = schemas[repr(Meta)]
         schema["required"].append("meta")

@@ -1,4 +1,4 @@
-"""Rows of the route table: method, path, handler, and who may call it.
+"""Rows of the route table: method, path, handler, who may call it, and its two sentences.
 
 Routing, authorisation, OpenAPI and the generated tests all read this one table.
 """
@@ -43,11 +43,12 @@ Guard = Open | Session | Portal | Scope
 
 
 class Reply(msgspec.Struct, Generic[T]):
-    """What a handler answers: a message, data, and what belongs beside them."""
+    """An answer that is more than its data: what stands beside them, and what comes after."""
 
-    message: str
     data: T
     meta: Meta | None = None
+    # Replaces the message of the route.
+    message: str | None = None
     # What an idempotency key keeps and replays instead, when the data holds a secret.
     stored: Any = None
     # What is left to do after the commit, outside of any transaction: asking another system. It
@@ -61,10 +62,10 @@ class Reply(msgspec.Struct, Generic[T]):
     extra: dict[str, Any] | None = None
 
 
-def envelope(reply: Reply[Any], data: Any = None) -> bytes:
+def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
     """The success body: {message, data, meta?} and what else the contract names."""
     body: dict[str, Any] = dict(reply.extra or {})
-    body["message"] = reply.message
+    body["message"] = reply.message or message
     body["data"] = reply.data if data is None else data
     if reply.meta is not None:
         body["meta"] = reply.meta
@@ -84,23 +85,35 @@ class Stream(msgspec.Struct, frozen=True):
 
 
 class Route(msgspec.Struct, frozen=True):
-    """One operation of the API."""
+    """One operation of the API.
+
+    The handler is an action of the room: it takes the call, then the names in the path, then the
+    one struct of the query (GET) or of the body; parameters with a default are not for the wire.
+    It returns the data or a `PageOf` them; `Reply` is for what needs more.
+    """
 
     method: Method
     path: str
-    handler: Callable[..., Awaitable[Reply[Any]]]
+    handler: Callable[..., Awaitable[Any]]
     guard: Guard
+    # For the documentation: one order, without a full stop.
+    summary: str
+    # The `message` of a success.
+    message: str
     status: int = 200
     # Whether an Idempotency-Key makes a repetition replay the first answer.
     idempotent: bool = False
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
     # What the rules say of the body, also of one whose form is only partly right; it reads only.
+    # It takes the call, those names of the path that it needs, and the body.
     faults: Callable[..., Awaitable[list[FieldError]]] | None = None
     # What answers in the handler's place, with its arguments, who accepts text/event-stream.
     stream: Callable[..., Awaitable[Stream]] | None = None
+    # The operation's name for clients, where the handler's own doesn't say it.
+    name: str | None = None
 
     @property
-    def summary(self) -> str:
-        """What the operation does: the first line of the handler's docstring."""
-        return (self.handler.__doc__ or "").strip().splitlines()[0].rstrip(".")
+    def operation(self) -> str:
+        """The operation's name for clients."""
+        return self.name or self.handler.__name__

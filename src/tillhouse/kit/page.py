@@ -1,8 +1,10 @@
 """Pages of a list: which one is asked for, and what is told about the whole."""
 
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 PER_PAGE_MAX = 100
 PAGE_MAX = 1_000_000
@@ -46,6 +48,13 @@ class Meta(msgspec.Struct, frozen=True, rename="camel"):
     per_page: int
     total_pages: int
     has_more: bool
+
+
+class PageOf(msgspec.Struct, Generic[T], frozen=True):
+    """The rows of one page, and what the list tells beside them."""
+
+    rows: list[T]
+    meta: Meta
 
 
 def meta(page: Page, total: int) -> Meta:

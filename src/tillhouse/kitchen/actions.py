@@ -23,9 +23,10 @@ import structlog
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
-from tillhouse.kit.errors import Missing, Unavailable
+from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.partial import faults
 from tillhouse.kitchen import announce, rules, store
 from tillhouse.kitchen.types import (
     STAGES,
@@ -174,7 +175,7 @@ def _not_told(reason: Reason) -> Told:
     return Told(Notification(status="skipped", reason=reason))
 
 
-async def list_tickets(call: Call, wanted: TicketFilter) -> tuple[list[TicketShown], Meta]:
+async def list_tickets(call: Call, wanted: TicketFilter) -> PageOf[TicketShown]:
     """The board, or the history: one page of it."""
     page = wanted.pick()
     book_id = call.book.id
@@ -184,7 +185,7 @@ async def list_tickets(call: Call, wanted: TicketFilter) -> tuple[list[TicketSho
     else:
         total = await store.count_open(call.db, book_id, wanted)
         found = await store.list_open(call.db, book_id, call.now, wanted, page)
-    return found, meta(page, total)
+    return PageOf(found, meta(page, total))
 
 
 async def show_ticket(call: Call, ticket_id: UUID) -> TicketShown:
@@ -206,8 +207,14 @@ def _suggested(stage: Stage) -> StageMessage:
     return StageMessage(stage=stage, is_sent=False, text=text, template=None, updated_at=None)
 
 
+async def message_faults(_call: Call, asked: StageMessages) -> list[FieldError]:
+    """The faults of the texts."""
+    return faults(lambda: rules.message_errors(asked))
+
+
 async def set_stage_messages(call: Call, asked: StageMessages) -> list[StageMessage]:
     """Set what customers are told at the stages that are named."""
+    check(await message_faults(call, asked))
     rows = [
         store.StageRow(
             message.stage,

@@ -7,7 +7,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Paged, meta
+from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.kit.text import slug
 from tillhouse.labels import rules
@@ -16,11 +16,11 @@ from tillhouse.labels.store import terms as term_store
 from tillhouse.labels.types import NewTag, NewTerm, Tag, TagPatch, Term, TermPatch
 
 
-async def list_terms(call: Call, wanted: Paged) -> tuple[list[Term], Meta]:
+async def list_terms(call: Call, wanted: Paged) -> PageOf[Term]:
     """One page of the academic terms."""
     total = await term_store.count_terms(call.db, call.book.id)
     found = await term_store.list_terms(call.db, call.book.id, wanted.pick())
-    return found, meta(wanted.pick(), total)
+    return PageOf(found, meta(wanted.pick(), total))
 
 
 async def show_term(call: Call, term_id: UUID) -> Term:
@@ -34,6 +34,11 @@ async def create_term(call: Call, new: NewTerm) -> Term:
     facts, place = facts_of(rules.TermFacts, new), (call.book.id, new_id())
     await term_store.insert_term(call.db, place, facts.name, rules.days(facts), call.now)
     return await show_term(call, place[1])
+
+
+async def new_term_faults(_call: Call, new: NewTerm) -> list[FieldError]:
+    """The faults of a new term."""
+    return rules.term_faults(new)
 
 
 async def change_term(call: Call, term_id: UUID, patch: TermPatch) -> Term:
@@ -61,11 +66,11 @@ async def delete_term(call: Call, term_id: UUID) -> Deleted:
     return Deleted(term_id, iso(call.now))
 
 
-async def list_tags(call: Call, wanted: Paged) -> tuple[list[Tag], Meta]:
+async def list_tags(call: Call, wanted: Paged) -> PageOf[Tag]:
     """One page of the tags."""
     total = await tag_store.count_tags(call.db, call.book.id)
     found = await tag_store.list_tags(call.db, call.book.id, wanted.pick())
-    return found, meta(wanted.pick(), total)
+    return PageOf(found, meta(wanted.pick(), total))
 
 
 async def create_tag(call: Call, new: NewTag) -> Tag:

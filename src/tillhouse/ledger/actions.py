@@ -4,12 +4,12 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.ledger.store import debts as store
 from tillhouse.ledger.types import Debt, DebtFilter
 
 
-async def list_debts(call: Call, query: DebtFilter) -> tuple[list[Debt], Meta]:
+async def list_debts(call: Call, query: DebtFilter) -> PageOf[Debt]:
     """One page of the debts that fit."""
     wanted = store.Wanted(
         status=query.status, customer_id=query.customer_id, order_id=query.order_id
@@ -19,7 +19,7 @@ async def list_debts(call: Call, query: DebtFilter) -> tuple[list[Debt], Meta]:
         total = await store.count_debts(call.db, call.book.id, wanted)
     else:
         total = await store.count_tallied(call.db, call.book.id, wanted.status)
-    return await store.list_debts(call.db, call.book.id, wanted, page), meta(page, total)
+    return PageOf(await store.list_debts(call.db, call.book.id, wanted, page), meta(page, total))
 
 
 async def show_debt(call: Call, debt_id: UUID) -> Debt:

@@ -11,7 +11,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.promotions import terms as rules
 from tillhouse.promotions.facts import Business, Terms
@@ -19,11 +19,13 @@ from tillhouse.promotions.store import promotions as store
 from tillhouse.promotions.types import NewPromotion, Promotion, PromotionFilter, PromotionPatch
 
 
-async def list_page(call: Call, wanted: PromotionFilter) -> tuple[list[Promotion], Meta]:
+async def list_page(call: Call, wanted: PromotionFilter) -> PageOf[Promotion]:
     """One page of the promotions."""
     page = wanted.pick()
     total = await store.count_promotions(call.db, call.book.id, wanted)
-    return await store.list_promotions(call.db, call.book.id, wanted, page), meta(page, total)
+    return PageOf(
+        await store.list_promotions(call.db, call.book.id, wanted, page), meta(page, total)
+    )
 
 
 async def create(call: Call, new: NewPromotion) -> Promotion:

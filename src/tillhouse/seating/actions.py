@@ -7,7 +7,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.seating import rules
@@ -27,11 +27,11 @@ from tillhouse.seating.types import (
 from tillhouse.stores.store import stores as store_store
 
 
-async def list_tables(call: Call, wanted: TableFilter) -> tuple[list[Table], Meta]:
+async def list_tables(call: Call, wanted: TableFilter) -> PageOf[Table]:
     """One page of the tables."""
     total = await table_store.count_tables(call.db, call.book.id, wanted.store_id)
     found = await table_store.list_tables(call.db, call.book.id, wanted.store_id, wanted.pick())
-    return found, meta(wanted.pick(), total)
+    return PageOf(found, meta(wanted.pick(), total))
 
 
 async def show_table(call: Call, table_id: UUID) -> Table:
@@ -55,6 +55,12 @@ async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldEr
         return []
     known = not store_id or await store_store.has_store(call.db, call.book.id, store_id)
     return [] if known else [unknown("store_id", "store")]
+
+
+async def table_patch_faults(call: Call, table_id: UUID, patch: TablePatch) -> list[FieldError]:
+    """The faults of a change of a table, if there is one."""
+    await show_table(call, table_id)
+    return await table_faults(call, patch)
 
 
 async def change_table(call: Call, table_id: UUID, patch: TablePatch) -> Table:
@@ -83,16 +89,16 @@ async def _keep_store(call: Call, store_id: UUID | None) -> None:
         check([unknown("store_id", "store")])
 
 
-async def list_sessions(call: Call, wanted: SessionFilter) -> tuple[list[Session], Meta]:
+async def list_sessions(call: Call, wanted: SessionFilter) -> PageOf[Session]:
     """One page of the table sessions."""
     page, place = wanted.pick(), (call.db, call.book.id)
     row = existing(await session_store.count_sessions(*place, wanted.table_id))
     opened, total = row["open_sessions"], row["all_sessions"]
     if wanted.status == "open":
         found = await session_store.list_open_sessions(*place, wanted.table_id, page)
-        return found, meta(page, opened)
+        return PageOf(found, meta(page, opened))
     found = await session_store.list_sessions(*place, wanted.status, wanted.table_id, page)
-    return found, meta(page, total - opened if wanted.status == "closed" else total)
+    return PageOf(found, meta(page, total - opened if wanted.status == "closed" else total))
 
 
 async def show_session(call: Call, session_id: UUID) -> Session:

@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
 from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.stock import rules
 from tillhouse.stock.facts import Facts, Move, Moved, Place
@@ -31,18 +31,18 @@ from tillhouse.stock.types import (
 from tillhouse.webhooks.emit import emit_all
 
 
-async def list_page(call: Call, wanted: LevelFilter) -> tuple[list[StockLevel], Meta]:
+async def list_page(call: Call, wanted: LevelFilter) -> PageOf[StockLevel]:
     """One page of the levels."""
     page = wanted.pick()
     total = await store.count_levels(call.db, call.book.id, wanted)
-    return await store.list_levels(call.db, call.book.id, wanted, page), meta(page, total)
+    return PageOf(await store.list_levels(call.db, call.book.id, wanted, page), meta(page, total))
 
 
-async def list_moves_page(call: Call, wanted: MoveFilter) -> tuple[list[StockMove], Meta]:
+async def list_moves_page(call: Call, wanted: MoveFilter) -> PageOf[StockMove]:
     """One page of the moves, the newest first."""
     page = wanted.pick()
     total = await count_moves(call.db, call.book.id, wanted)
-    return await list_moves(call.db, call.book.id, wanted, page), meta(page, total)
+    return PageOf(await list_moves(call.db, call.book.id, wanted, page), meta(page, total))
 
 
 async def adjust(call: Call, new: NewAdjustment) -> StockLevel:

@@ -7,7 +7,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Paged, meta
+from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.stock.store.levels import has_stock
 from tillhouse.stores import rules
@@ -16,11 +16,11 @@ from tillhouse.stores.store import stores as store_store
 from tillhouse.stores.types import NewStore, Staff, Store, StorePatch
 
 
-async def list_stores(call: Call, wanted: Paged) -> tuple[list[Store], Meta]:
+async def list_stores(call: Call, wanted: Paged) -> PageOf[Store]:
     """One page of the stores."""
     total = await store_store.count_stores(call.db, call.book.id)
     found = await store_store.list_stores(call.db, call.book.id, wanted.pick())
-    return found, meta(wanted.pick(), total)
+    return PageOf(found, meta(wanted.pick(), total))
 
 
 async def show_store(call: Call, store_id: UUID) -> Store:
@@ -42,6 +42,12 @@ async def store_faults(call: Call, asked: NewStore | StorePatch) -> list[FieldEr
     """The faults of a store, new or changed."""
     country = await store_store.find_country(call.db, call.business_id)
     return rules.store_faults(asked, country)
+
+
+async def store_patch_faults(call: Call, store_id: UUID, patch: StorePatch) -> list[FieldError]:
+    """The faults of a change of a store, if there is one."""
+    await show_store(call, store_id)
+    return await store_faults(call, patch)
 
 
 async def change_store(call: Call, store_id: UUID, patch: StorePatch) -> Store:
@@ -69,11 +75,11 @@ async def delete_store(call: Call, store_id: UUID) -> Deleted:
     return Deleted(store_id, iso(call.now))
 
 
-async def list_staff(call: Call, wanted: Paged) -> tuple[list[Staff], Meta]:
+async def list_staff(call: Call, wanted: Paged) -> PageOf[Staff]:
     """One page of those who work for the business."""
     total = await staff_store.count_staff(call.db, call.business_id)
     found = await staff_store.list_staff(call.db, call.business_id, wanted.pick())
-    return found, meta(wanted.pick(), total)
+    return PageOf(found, meta(wanted.pick(), total))
 
 
 async def show_staff(call: Call, staff_id: UUID) -> Staff:

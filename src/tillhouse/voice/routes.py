@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.http.route import Route, Scope
 
 
 class Health(msgspec.Struct, frozen=True, rename="camel"):
@@ -17,10 +17,13 @@ class Health(msgspec.Struct, frozen=True, rename="camel"):
     key_id: UUID
 
 
-async def health(call: Call) -> Reply[Health]:
-    """Verify the API key."""
+async def health(call: Call) -> Health:
+    """The key of this call, which has passed its check."""
     key = call.key
-    return Reply("API key is valid", Health(key.business_id, call.book.environment, key.key_id))
+    return Health(key.business_id, call.book.environment, key.key_id)
 
 
-ROUTES = (Route("GET", "/v1/voice/health", health, Scope("voice:read", keys_only=True)),)
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/v1/voice/health", health, Scope("voice:read", keys_only=True),
+          "Verify the API key", "API key is valid"),
+)  # fmt: skip

@@ -7,137 +7,37 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
-from tillhouse.kit.deleted import Deleted
-from tillhouse.kit.errors import FieldError
 from tillhouse.webhooks import samples, stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
-from tillhouse.webhooks.catalogue import TEST
-from tillhouse.webhooks.stream import SentEvent, StreamFilter
+from tillhouse.webhooks.stream import StreamFilter
 from tillhouse.webhooks.types import (
     AppChoice,
-    AppFilter,
-    Delivery,
-    DeliveryFilter,
-    DeliveryWithAttempts,
-    Endpoint,
-    EndpointPatch,
     EventShown,
-    NewEndpoint,
     Recovered,
     Recovery,
-    Settings,
     SigningSecret,
 )
 
 Environment = Literal["test", "live"]
 
 
-async def list_events(call: Call) -> Reply[list[EventShown]]:
-    """List every event that an endpoint can subscribe to."""
-    return Reply("Webhook events", list(samples.shown()))
-
-
-async def list_endpoints(call: Call, query: AppFilter) -> Reply[list[Endpoint]]:
-    """List webhook endpoints."""
-    return Reply("Webhook endpoints", await endpoints.list_all(call, query.developer_app_id))
-
-
-async def create_endpoint(call: Call, body: NewEndpoint) -> Reply[Endpoint]:
-    """Create a webhook endpoint."""
-    return Reply("Webhook endpoint created", await endpoints.create(call, body))
-
-
-async def new_endpoint_faults(call: Call, body: NewEndpoint) -> list[FieldError]:
-    """The faults of the endpoint."""
-    return await endpoints.new_faults(call, body)
-
-
-async def show_endpoint(call: Call, endpoint_id: UUID) -> Reply[Endpoint]:
-    """Read one webhook endpoint."""
-    return Reply("Webhook endpoint", await endpoints.show(call, endpoint_id))
-
-
-async def change_endpoint(call: Call, endpoint_id: UUID, body: EndpointPatch) -> Reply[Endpoint]:
-    """Update name, address or subscriptions of an endpoint."""
-    return Reply("Webhook endpoint updated", await endpoints.change(call, endpoint_id, body))
-
-
-async def endpoint_faults(call: Call, endpoint_id: UUID, body: EndpointPatch) -> list[FieldError]:
-    """The faults of a change of an endpoint."""
-    return await endpoints.url_faults(call, body)
-
-
-async def delete_endpoint(call: Call, endpoint_id: UUID) -> Reply[Deleted]:
-    """Delete an endpoint; its deliveries stay in the log."""
-    return Reply("Webhook endpoint deleted", await endpoints.delete(call, endpoint_id))
-
-
-async def disable_endpoint(call: Call, endpoint_id: UUID) -> Reply[Endpoint]:
-    """Disable an endpoint without deleting it."""
-    return Reply("Webhook endpoint disabled", await endpoints.disable(call, endpoint_id))
-
-
-async def enable_endpoint(call: Call, endpoint_id: UUID) -> Reply[Endpoint]:
-    """Enable an endpoint and reset its failure count."""
-    return Reply("Webhook endpoint enabled", await endpoints.enable(call, endpoint_id))
-
-
-async def test_endpoint(call: Call, endpoint_id: UUID) -> Reply[DeliveryWithAttempts]:
-    """Queue a signed webhook.test event to an active endpoint."""
-    return Reply("Test event queued", await endpoints.test(call, endpoint_id, TEST))
+async def list_events(_call: Call) -> list[EventShown]:
+    """Every event that an endpoint can subscribe to."""
+    return list(samples.shown())
 
 
 async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Reply[Recovered]:
-    """Queue the failed deliveries of a time window again, at a bounded rate."""
+    """Queue the failed deliveries of a time window again; a preview says that it only counts."""
     found = await deliveries.recover(call, endpoint_id, body)
-    return Reply("Deliveries counted" if found.is_preview else "Deliveries queued again", found)
-
-
-async def recover_faults(call: Call, endpoint_id: UUID, body: Recovery) -> list[FieldError]:
-    """The faults of the time window."""
-    return await deliveries.recover_faults(call, body)
-
-
-async def list_settings(call: Call, query: AppFilter) -> Reply[list[Settings]]:
-    """List the signing settings of the apps."""
-    return Reply("Webhook settings", await secrets.list_all(call, query.developer_app_id))
+    return Reply(found, message="Deliveries counted" if found.is_preview else None)
 
 
 async def rotate_secret(
     call: Call, environment: Environment, body: AppChoice
 ) -> Reply[SigningSecret]:
-    """Replace the signing secret at once."""
-    secret = await secrets.rotate(call, environment, body.developer_app_id)
-    hidden = msgspec.structs.replace(secret, secret=None)
-    return Reply("Signing secret rotated", secret, stored=hidden)
-
-
-async def view_secret(
-    call: Call, environment: Environment, body: AppChoice
-) -> Reply[SigningSecret]:
-    """View the signing secret."""
-    secret = await secrets.view(call, environment, body.developer_app_id)
-    return Reply("Signing secret", secret)
-
-
-async def list_deliveries(call: Call, query: DeliveryFilter) -> Reply[list[Delivery]]:
-    """List the latest 100 deliveries, the newest first."""
-    return Reply("Webhook deliveries", await deliveries.list_latest(call, query))
-
-
-async def show_delivery(call: Call, delivery_id: UUID) -> Reply[DeliveryWithAttempts]:
-    """Read one delivery with its attempts."""
-    return Reply("Webhook delivery", await deliveries.show(call, delivery_id))
-
-
-async def resend_delivery(call: Call, delivery_id: UUID) -> Reply[DeliveryWithAttempts]:
-    """Queue the stored event of a delivery again."""
-    return Reply("Delivery queued again", await deliveries.resend(call, delivery_id))
-
-
-async def list_latest_events(call: Call, query: StreamFilter) -> Reply[list[SentEvent]]:
-    """Follow the events of the book, or list the latest 100, the newest first."""
-    return Reply("Events", await stream.list_latest(call, query))
+    """Replace a signing secret; what is kept for a replay lacks it."""
+    secret = await secrets.rotate(call, environment, body)
+    return Reply(secret, stored=msgspec.structs.replace(secret, secret=None))
 
 
 async def follow_events(call: Call, query: StreamFilter) -> Stream:
@@ -152,53 +52,56 @@ _DELIVERIES = "/api/developer/webhook-deliveries"
 _PORTAL = Portal()
 _STEP_UP = Portal(step_up=True)
 
-ROUTES = (
-    Route("GET", "/api/developer/webhook-events", list_events, _PORTAL),
-    Route("GET", _ENDPOINTS, list_endpoints, _PORTAL),
-    Route(
-        "POST",
-        _ENDPOINTS,
-        create_endpoint,
-        _PORTAL,
-        status=201,
-        idempotent=True,
-        faults=new_endpoint_faults,
-    ),
-    Route("GET", _ONE, show_endpoint, _PORTAL),
-    Route("PATCH", _ONE, change_endpoint, _PORTAL, faults=endpoint_faults),
-    Route("DELETE", _ONE, delete_endpoint, _PORTAL),
-    Route("POST", _ONE + "/disable", disable_endpoint, _PORTAL, idempotent=True),
-    Route("POST", _ONE + "/enable", enable_endpoint, _PORTAL, idempotent=True),
-    Route("POST", _ONE + "/test", test_endpoint, _PORTAL, status=202, idempotent=True),
-    Route(
-        "POST",
-        _ONE + "/recover",
-        recover_endpoint,
-        _PORTAL,
-        status=202,
-        idempotent=True,
-        faults=recover_faults,
-    ),
-    Route("GET", _SETTINGS, list_settings, _PORTAL),
-    Route(
-        "POST", _SETTINGS + "/{environment}/rotate-secret", rotate_secret, _STEP_UP, idempotent=True
-    ),
-    Route("POST", _SETTINGS + "/{environment}/view-secret", view_secret, _STEP_UP),
-    Route("GET", _DELIVERIES, list_deliveries, _PORTAL),
-    Route("GET", _DELIVERIES + "/{delivery_id}", show_delivery, _PORTAL),
-    Route(
-        "POST",
-        _DELIVERIES + "/{delivery_id}/resend",
-        resend_delivery,
-        _PORTAL,
-        status=202,
-        idempotent=True,
-    ),
-    Route(
-        "GET",
-        "/v1/events/stream",
-        list_latest_events,
-        Scope("events:read"),
-        stream=follow_events,
-    ),
-)
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/api/developer/webhook-events", list_events, _PORTAL,
+          "List every event that an endpoint can subscribe to", "Webhook events"),
+    Route("GET", _ENDPOINTS, endpoints.list_all, _PORTAL,
+          "List webhook endpoints", "Webhook endpoints",
+          name="list_endpoints"),
+    Route("POST", _ENDPOINTS, endpoints.create, _PORTAL,
+          "Create a webhook endpoint", "Webhook endpoint created",
+          status=201, idempotent=True, faults=endpoints.new_faults, name="create_endpoint"),
+    Route("GET", _ONE, endpoints.show, _PORTAL,
+          "Read one webhook endpoint", "Webhook endpoint",
+          name="show_endpoint"),
+    Route("PATCH", _ONE, endpoints.change, _PORTAL,
+          "Update name, address or subscriptions of an endpoint", "Webhook endpoint updated",
+          faults=endpoints.url_faults, name="change_endpoint"),
+    Route("DELETE", _ONE, endpoints.delete, _PORTAL,
+          "Delete an endpoint; its deliveries stay in the log", "Webhook endpoint deleted",
+          name="delete_endpoint"),
+    Route("POST", _ONE + "/disable", endpoints.disable, _PORTAL,
+          "Disable an endpoint without deleting it", "Webhook endpoint disabled",
+          idempotent=True, name="disable_endpoint"),
+    Route("POST", _ONE + "/enable", endpoints.enable, _PORTAL,
+          "Enable an endpoint and reset its failure count", "Webhook endpoint enabled",
+          idempotent=True, name="enable_endpoint"),
+    Route("POST", _ONE + "/test", endpoints.send_test, _PORTAL,
+          "Queue a signed webhook.test event to an active endpoint", "Test event queued",
+          status=202, idempotent=True, name="test_endpoint"),
+    Route("POST", _ONE + "/recover", recover_endpoint, _PORTAL,
+          "Queue the failed deliveries of a time window again, at a bounded rate",
+          "Deliveries queued again",
+          status=202, idempotent=True, faults=deliveries.recover_faults),
+    Route("GET", _SETTINGS, secrets.list_all, _PORTAL,
+          "List the signing settings of the apps", "Webhook settings",
+          name="list_settings"),
+    Route("POST", _SETTINGS + "/{environment}/rotate-secret", rotate_secret, _STEP_UP,
+          "Replace the signing secret at once", "Signing secret rotated",
+          idempotent=True),
+    Route("POST", _SETTINGS + "/{environment}/view-secret", secrets.view, _STEP_UP,
+          "View the signing secret", "Signing secret",
+          name="view_secret"),
+    Route("GET", _DELIVERIES, deliveries.list_latest, _PORTAL,
+          "List the latest 100 deliveries, the newest first", "Webhook deliveries",
+          name="list_deliveries"),
+    Route("GET", _DELIVERIES + "/{delivery_id}", deliveries.show, _PORTAL,
+          "Read one delivery with its attempts", "Webhook delivery",
+          name="show_delivery"),
+    Route("POST", _DELIVERIES + "/{delivery_id}/resend", deliveries.resend, _PORTAL,
+          "Queue the stored event of a delivery again", "Delivery queued again",
+          status=202, idempotent=True, name="resend_delivery"),
+    Route("GET", "/v1/events/stream", stream.list_latest, Scope("events:read"),
+          "Follow the events of the book, or list the latest 100, the newest first", "Events",
+          stream=follow_events, name="list_latest_events"),
+)  # fmt: skip

@@ -4,10 +4,10 @@ from tillhouse.access.call import Call
 from tillhouse.developer.store import events as store
 from tillhouse.developer.store.keys import find_business
 from tillhouse.developer.types import AuditEvent, EventFilter
-from tillhouse.kit.page import Meta, Page, meta
+from tillhouse.kit.page import Page, PageOf, meta
 
 
-async def list_page(call: Call, wanted: EventFilter) -> tuple[list[AuditEvent], Meta]:
+async def list_page(call: Call, wanted: EventFilter) -> PageOf[AuditEvent]:
     """One page of the audit log, the newest event first."""
     page = Page(wanted.page, wanted.per_page)
     query = await _query(call, wanted)
@@ -19,7 +19,7 @@ async def list_page(call: Call, wanted: EventFilter) -> tuple[list[AuditEvent], 
     else:
         total = await store.count_events(call.db, call.business_id, query)
         events = await store.list_events(call.db, call.business_id, query, page)
-    return events, meta(page, total)
+    return PageOf(events, meta(page, total))
 
 
 async def _query(call: Call, wanted: EventFilter) -> store.EventQuery:

@@ -14,7 +14,15 @@ from tillhouse.access.rules import check_step_up
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as app_store
 from tillhouse.developer.store import keys as store
-from tillhouse.developer.types import Environment, Key, KeyPatch, KeyWithSecret, NewKey, Secret
+from tillhouse.developer.types import (
+    AppFilter,
+    Environment,
+    Key,
+    KeyPatch,
+    KeyWithSecret,
+    NewKey,
+    Secret,
+)
 from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
@@ -64,9 +72,9 @@ async def new_faults(call: Call, new: NewKey) -> list[FieldError]:
     return (await _judged(call, new))[2]
 
 
-async def list_all(call: Call, app_id: UUID | None) -> list[Key]:
+async def list_all(call: Call, wanted: AppFilter) -> list[Key]:
     """The keys of the business."""
-    return await store.list_keys(call.db, call.user.books.all(), app_id, call.now)
+    return await store.list_keys(call.db, call.user.books.all(), wanted.developer_app_id, call.now)
 
 
 async def show(call: Call, key_id: UUID) -> Key:

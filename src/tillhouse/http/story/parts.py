@@ -3,8 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
+from tillhouse.http.route import Route
 from tillhouse.http.story import sale, world
-from tillhouse.http.story.told import MESSAGES
 from tillhouse.http.story.world import Json, changed, example_id
 
 # What stands for a type, wherever nothing else is told of it.
@@ -127,10 +127,11 @@ def thing(title: str | None) -> Any:
     return deepcopy(_TYPES.get(title or ""))
 
 
-def answer(operation: str, data: Any, *, is_page: bool) -> Json:
+def answer(route: Route, data: Any, *, is_page: bool) -> Json:
     """The body of a success, with `data` where the story tells of nothing else."""
+    operation = f"{route.method} {route.path}"
     told = deepcopy(_ANSWERS.get(operation, data))
-    found: Json = {"message": MESSAGES.get(operation, "Done"), "data": told}
+    found: Json = {"message": route.message, "data": told}
     if is_page:
         found["meta"] = {
             "total": len(told), "page": 1, "perPage": 50, "totalPages": 1, "hasMore": False,

@@ -8,7 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.store import conversations as store
@@ -42,12 +42,12 @@ def _faults(new: NewConversation, country: str) -> list[FieldError]:
     return faults(lambda: rules.phone_errors("phone_number", new.phone_number, country))
 
 
-async def list_page(call: Call, wanted: ConversationFilter) -> tuple[list[Conversation], Meta]:
+async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversation]:
     """One page, the latest message first."""
     page = wanted.pick()
     total = await store.count_conversations(call.db, call.book.id, wanted)
     found = await store.list_conversations(call.db, call.book.id, call.now, wanted, page)
-    return found, meta(page, total)
+    return PageOf(found, meta(page, total))
 
 
 async def show(call: Call, conversation_id: UUID) -> Conversation:

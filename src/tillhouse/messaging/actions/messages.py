@@ -9,7 +9,7 @@ from tillhouse.access.callers import UserCaller
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Paged, meta
+from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.delivery import status_events
@@ -95,7 +95,7 @@ async def write_in(
     call: Call, conversation_id: UUID, new: NewMessage
 ) -> tuple[Message, Sending | None]:
     """Write in a conversation that there is, for a person or a program."""
-    check(new_faults(new))
+    check(await new_faults(call, new))
     facts = await conversations.find_writing(call.db, call.book.id, conversation_id)
     if facts is None:
         raise Missing
@@ -118,7 +118,7 @@ async def write_in(
     return await show(call, written.message_id), written.sending
 
 
-def new_faults(new: NewMessage) -> list[FieldError]:
+async def new_faults(_call: Call, new: NewMessage) -> list[FieldError]:
     """The faults of the message as such."""
     return faults(lambda: rules.message_errors(new))
 
@@ -136,11 +136,11 @@ async def show(call: Call, message_id: UUID) -> Message:
     return message
 
 
-async def list_page(call: Call, conversation_id: UUID, wanted: Paged) -> tuple[list[Message], Meta]:
+async def list_page(call: Call, conversation_id: UUID, wanted: Paged) -> PageOf[Message]:
     """One page of a conversation, the latest message first."""
     page = wanted.pick()
     total = await store.count_messages(call.db, call.book.id, conversation_id)
     if total is None:
         raise Missing
     found = await store.list_messages(call.db, call.book.id, conversation_id, page)
-    return found, meta(page, total)
+    return PageOf(found, meta(page, total))

@@ -8,7 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Paged, meta
+from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
 from tillhouse.messaging.credentials import Credentials
@@ -25,12 +25,12 @@ async def open_sandbox(db: Db, book_id: UUID, now: datetime) -> UUID | None:
     return number_id if is_new else None
 
 
-async def list_page(call: Call, wanted: Paged) -> tuple[list[NumberShown], Meta]:
+async def list_page(call: Call, wanted: Paged) -> PageOf[NumberShown]:
     """One page of the numbers of the book, the active one first."""
     page = wanted.pick()
     total = await store.count_numbers(call.db, call.book.id)
     rows = await store.list_numbers(call.db, call.book.id, page)
-    return [NumberShown(**row) for row in rows], meta(page, total)
+    return PageOf([NumberShown(**row) for row in rows], meta(page, total))
 
 
 async def connect(call: Call, new: NewNumber) -> NumberShown:

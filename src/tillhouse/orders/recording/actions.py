@@ -42,6 +42,9 @@ from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all, mark, prepare, source
 
+# The answer says it, which is kept with the key in the statement that writes the order.
+RECORDED = "Order recorded"
+
 
 class NotRecorded(
     Problem,
@@ -164,16 +167,11 @@ async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: W
     await emit_all(call, events(written.moved, call.business_id, call.now))
 
 
-def recorded(order: Order) -> Reply[Order]:
-    """The answer to a new order."""
-    return Reply("Order recorded", order)
-
-
 def _kept(call: Call, order: Order | None) -> Kept | None:
     claim = call.claim
     if order is None or claim is None or claim.is_claimed:
         return None
-    return Kept(claim.surface, claim.key, claim.fingerprint, envelope(recorded(order)))
+    return Kept(claim.surface, claim.key, claim.fingerprint, envelope(Reply(order), RECORDED))
 
 
 async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | None:

@@ -9,16 +9,16 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, Missing
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Paged, meta
+from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.products.store import categories as store
 from tillhouse.products.types import Category, CategoryPatch, NewCategory
 
 
-async def list_page(call: Call, wanted: Paged) -> tuple[list[Category], Meta]:
+async def list_page(call: Call, wanted: Paged) -> PageOf[Category]:
     """One page, in the business's order."""
     page = wanted.pick()
     total = await store.count_categories(call.db, call.book.id)
-    return await store.list_categories(call.db, call.book.id, page), meta(page, total)
+    return PageOf(await store.list_categories(call.db, call.book.id, page), meta(page, total))
 
 
 async def create(call: Call, new: NewCategory) -> Category:

@@ -10,7 +10,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, Paged, meta
+from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.products.modifier_rules import group_faults
 from tillhouse.products.store import modifiers as store
 from tillhouse.products.types import (
@@ -23,11 +23,11 @@ from tillhouse.products.types import (
 )
 
 
-async def list_page(call: Call, wanted: Paged) -> tuple[list[ModifierGroup], Meta]:
+async def list_page(call: Call, wanted: Paged) -> PageOf[ModifierGroup]:
     """One page, the newest first."""
     page = wanted.pick()
     total = await store.count_groups(call.db, call.book.id)
-    return await store.list_groups(call.db, call.book.id, page), meta(page, total)
+    return PageOf(await store.list_groups(call.db, call.book.id, page), meta(page, total))
 
 
 async def create(call: Call, new: NewModifierGroup) -> ModifierGroup:
@@ -45,19 +45,19 @@ async def new_faults(call: Call, new: NewModifierGroup) -> list[FieldError]:
     return group_faults(new, await store.find_currency(call.db, call.book.id))
 
 
-async def show(call: Call, group_id: UUID) -> ModifierGroup:
+async def show(call: Call, modifier_group_id: UUID) -> ModifierGroup:
     """One group."""
-    found = await store.show_group(call.db, call.book.id, group_id)
+    found = await store.show_group(call.db, call.book.id, modifier_group_id)
     if found is None:
         raise Missing
     return found
 
 
-async def change(call: Call, group_id: UUID, patch: ModifierGroupPatch) -> ModifierGroup:
+async def change(call: Call, modifier_group_id: UUID, patch: ModifierGroupPatch) -> ModifierGroup:
     """Change what the patch names; a list of options keeps, adds and removes."""
-    if not await store.lock_group(call.db, call.book.id, group_id):
+    if not await store.lock_group(call.db, call.book.id, modifier_group_id):
         raise Missing
-    old = await show(call, group_id)
+    old = await show(call, modifier_group_id)
     currency = await store.find_currency(call.db, call.book.id)
     check(group_faults(patch, currency, old))
     options = old.options
@@ -72,25 +72,27 @@ async def change(call: Call, group_id: UUID, patch: ModifierGroupPatch) -> Modif
     if asked == old:
         return old
     what = (name, least, most)
-    await store.upsert_group(call.db, call.book.id, group_id, what, options, call.now)
-    return await show(call, group_id)
+    await store.upsert_group(call.db, call.book.id, modifier_group_id, what, options, call.now)
+    return await show(call, modifier_group_id)
 
 
-async def patch_faults(call: Call, group_id: UUID, patch: ModifierGroupPatch) -> list[FieldError]:
+async def patch_faults(
+    call: Call, modifier_group_id: UUID, patch: ModifierGroupPatch
+) -> list[FieldError]:
     """Everything against a change of a group."""
-    old = await show(call, group_id)
+    old = await show(call, modifier_group_id)
     return group_faults(patch, await store.find_currency(call.db, call.book.id), old)
 
 
-async def delete(call: Call, group_id: UUID) -> Deleted:
+async def delete(call: Call, modifier_group_id: UUID) -> Deleted:
     """Remove a group that no product offers."""
-    if not await store.lock_group(call.db, call.book.id, group_id):
+    if not await store.lock_group(call.db, call.book.id, modifier_group_id):
         raise Missing
-    product = await store.find_product_with(call.db, call.book.id, group_id)
+    product = await store.find_product_with(call.db, call.book.id, modifier_group_id)
     if product is not None:
         raise Conflict(f"Products offer this group, {product} for one: take it from them first.")
-    await store.delete_group(call.db, call.book.id, group_id, call.now)
-    return Deleted(group_id, iso(call.now))
+    await store.delete_group(call.db, call.book.id, modifier_group_id, call.now)
+    return Deleted(modifier_group_id, iso(call.now))
 
 
 def _option(given: NewModifierOption | GivenModifierOption, option_id: UUID) -> ModifierOption:

@@ -7,7 +7,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
-from tillhouse.kit.page import Meta, meta
+from tillhouse.kit.page import PageOf, meta
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.facts import Facts, Named
@@ -18,7 +18,7 @@ from tillhouse.webhooks.catalogue import ProductData
 from tillhouse.webhooks.emit import emit
 
 
-async def list_page(call: Call, wanted: ProductFilter) -> tuple[list[Product], Meta]:
+async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
     """One page of the products that fit."""
     page = wanted.pick()
     query = store.ProductQuery(
@@ -29,7 +29,7 @@ async def list_page(call: Call, wanted: ProductFilter) -> tuple[list[Product], M
         since=wanted.updated_since.at if wanted.updated_since else None,
     )
     total = await store.count_products(call.db, call.book.id, query)
-    return await store.list_products(call.db, call.book.id, query, page), meta(page, total)
+    return PageOf(await store.list_products(call.db, call.book.id, query, page), meta(page, total))
 
 
 async def show(call: Call, product_id: UUID) -> Product:

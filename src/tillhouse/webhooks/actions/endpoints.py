@@ -26,7 +26,13 @@ from tillhouse.webhooks.store import deliveries as delivery_store
 from tillhouse.webhooks.store import endpoints as store
 from tillhouse.webhooks.store import events as event_store
 from tillhouse.webhooks.store import secrets as secret_store
-from tillhouse.webhooks.types import DeliveryWithAttempts, Endpoint, EndpointPatch, NewEndpoint
+from tillhouse.webhooks.types import (
+    AppFilter,
+    DeliveryWithAttempts,
+    Endpoint,
+    EndpointPatch,
+    NewEndpoint,
+)
 
 RESOLVE_WITHIN_S = 2.0
 TEST_MESSAGE = "This is a test of your webhook endpoint."
@@ -70,9 +76,9 @@ async def new_faults(call: Call, new: NewEndpoint) -> list[FieldError]:
     return found
 
 
-async def list_all(call: Call, app_id: UUID | None) -> list[Endpoint]:
+async def list_all(call: Call, wanted: AppFilter) -> list[Endpoint]:
     """The endpoints of the business."""
-    return await store.list_endpoints(call.db, call.user.books.all(), app_id)
+    return await store.list_endpoints(call.db, call.user.books.all(), wanted.developer_app_id)
 
 
 async def show(call: Call, endpoint_id: UUID) -> Endpoint:
@@ -133,7 +139,7 @@ async def delete(call: Call, endpoint_id: UUID) -> Deleted:
     return Deleted(endpoint_id, iso(call.now))
 
 
-async def test(call: Call, endpoint_id: UUID, event_type: str) -> DeliveryWithAttempts:
+async def send_test(call: Call, endpoint_id: UUID, event_type: str = TEST) -> DeliveryWithAttempts:
     """Queue a webhook.test or a sample for this endpoint, whatever it subscribes to."""
     row = await lock(call, endpoint_id)
     rules.check_active(row["status"])

@@ -13,7 +13,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Invalid
 from tillhouse.kit.secrets import Environment, new_webhook_secret
 from tillhouse.webhooks.store import secrets as store
-from tillhouse.webhooks.types import Settings, SigningSecret
+from tillhouse.webhooks.types import AppChoice, AppFilter, Settings, SigningSecret
 
 SEAL_KIND = "webhook signing secret"
 _PREFIX_LENGTH = 12
@@ -41,15 +41,15 @@ async def open_missing_secrets(services: Services, now: datetime) -> None:
             return
 
 
-async def list_all(call: Call, app_id: UUID | None) -> list[Settings]:
+async def list_all(call: Call, wanted: AppFilter) -> list[Settings]:
     """How the apps of the business sign."""
-    return await store.list_settings(call.db, call.user.books.all(), app_id)
+    return await store.list_settings(call.db, call.user.books.all(), wanted.developer_app_id)
 
 
-async def rotate(call: Call, environment: Environment, app_id: UUID | None) -> SigningSecret:
+async def rotate(call: Call, environment: Environment, choice: AppChoice) -> SigningSecret:
     """Replace the secret at once; the next attempt of every delivery is signed with the new one."""
     book_id = call.user.books.of(environment)
-    row = await _lock(call, book_id, app_id)
+    row = await _lock(call, book_id, choice.developer_app_id)
     place = (book_id, row["developer_app_id"])
     secret = new_webhook_secret()
     sealed = await call.services.vault.seal(call.db, call.business_id, place[1], SEAL_KIND, secret)
@@ -63,9 +63,9 @@ async def rotate(call: Call, environment: Environment, app_id: UUID | None) -> S
     )
 
 
-async def view(call: Call, environment: Environment, app_id: UUID | None) -> SigningSecret:
+async def view(call: Call, environment: Environment, choice: AppChoice) -> SigningSecret:
     """Tell the secret, and note who asked."""
-    row = await _lock(call, call.user.books.of(environment), app_id)
+    row = await _lock(call, call.user.books.of(environment), choice.developer_app_id)
     app = row["developer_app_id"]
     secret = await call.services.vault.open(
         call.db, call.business_id, app, SEAL_KIND, row["secret_sealed"]
