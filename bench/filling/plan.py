@@ -1,4 +1,4 @@
-"""Which orders are to be made, and when each happened: pure, and the same at every run.
+"""Which orders are to be made, and when each happened: the same at every run.
 
 A plan is written into the key of each of its orders, so that a run that was ended half-way is
 taken up exactly where it ended, with the same moments as if nothing had happened.

@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from copy import copy
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from itertools import accumulate
@@ -18,7 +17,7 @@ from bench.filling.shop import Shop
 from tillhouse.kit.money import round_money
 from tillhouse.ledger.rules import LedgerPosition
 from tillhouse.orders.recording.rules.lines import Line, line, summary
-from tillhouse.orders.recording.rules.totals import Totals, add_up
+from tillhouse.orders.recording.rules.totals import Totals, add_up, taxed
 from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, Quantity, ServiceMode
 
 T = TypeVar("T")
@@ -119,8 +118,8 @@ class SaleMaker:
         channel = _CHANNELS.of(chance)
         store = _STORES.of(chance)
         mode = _MODES.of(chance) if channel in _ON_SITE else None
-        lines = [self._line(chance) for _ in range(_LINES.of(chance))]
-        totals = self._totals(lines, mode, chance)
+        chosen = [self._line(chance) for _ in range(_LINES.of(chance))]
+        lines, totals = self._sum(chosen, mode, chance)
         chance_of_customer = 0.35 if channel in _ON_SITE else 0.9
         known = chance.random() < chance_of_customer
         made = Sale(
@@ -154,10 +153,11 @@ class SaleMaker:
                 variant_id=variant.id,
             )
             known = self._lines[variant.id, quantity] = line(item, self._shop.facts)
-        # A discount and a tax are written into it later.
-        return copy(known)
+        return known
 
-    def _totals(self, lines: list[Line], mode: ServiceMode | None, chance: Random) -> Totals:
+    def _sum(
+        self, lines: list[Line], mode: ServiceMode | None, chance: Random
+    ) -> tuple[list[Line], Totals]:
         trade = self._shop.facts.trade
         subtotal = sum((one.subtotal for one in lines), _ZERO)
         discount = charge = _ZERO
@@ -165,7 +165,8 @@ class SaleMaker:
             discount = round_money(subtotal * chance.choice((5, 10, 15)) / _HUNDRED, trade.currency)
         if mode == "dine_in" and chance.random() < 0.15:
             charge = round_money((subtotal - discount) / 10, trade.currency)
-        return add_up(lines, discount, charge, trade)
+        sold = taxed(lines, discount, trade)
+        return sold, add_up(sold, charge, trade)
 
 
 def _position(made: Sale, status: str, paid: Decimal) -> LedgerPosition:

@@ -12,7 +12,7 @@ import pytest
 
 from tillhouse.orders.recording.facts import ProductFacts, Trade
 from tillhouse.orders.recording.rules.lines import Line
-from tillhouse.orders.recording.rules.totals import add_up, discountable
+from tillhouse.orders.recording.rules.totals import add_up, discountable, taxed
 
 COUNT = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "3000"))
 SEED = random.randrange(2**32) if "TILLHOUSE_TEST_FUZZ" in os.environ else 7  # noqa: S311
@@ -32,7 +32,8 @@ def _product(rate: Decimal) -> ProductFacts:
 PRODUCTS = [_product(rate) for rate in RATES]
 
 
-def _trade(currency: str, *, inclusive: bool) -> Trade:
+def trade_of(currency: str, *, inclusive: bool) -> Trade:
+    """A business of this currency."""
     return Trade(
         type="restaurant", currency=currency, time_zone="UTC", tax_inclusive=inclusive,
         stock_policy="deny", restocks_cancelled=True,
@@ -84,20 +85,20 @@ def _tax(net: int, rate: Decimal, *, inclusive: bool) -> int:
 
 
 def _check(basket: Basket, trade: Trade) -> None:
-    totals = add_up(basket.lines, basket.discount * basket.unit, basket.charge * basket.unit, trade)
+    lines = taxed(basket.lines, basket.discount * basket.unit, trade)
+    totals = add_up(lines, basket.charge * basket.unit, trade)
     units, inclusive = basket.units, trade.tax_inclusive
-    discounts = [units(one.discount) for one in basket.lines]
+    discounts = [units(one.discount) for one in lines]
     nets = [s - d for s, d in zip(basket.subtotals, discounts, strict=True)]
     taxes = [
-        _tax(net, one.tax_rate, inclusive=inclusive)
-        for net, one in zip(nets, basket.lines, strict=True)
+        _tax(net, one.tax_rate, inclusive=inclusive) for net, one in zip(nets, lines, strict=True)
     ]
     assert all(net >= 0 for net in nets)
     assert all(new >= old for new, old in zip(discounts, basket.promised, strict=True))
     assert sum(discounts) == basket.discount + sum(basket.promised) == units(totals.discount)
-    assert [units(one.tax) for one in basket.lines] == taxes
+    assert [units(one.tax) for one in lines] == taxes
     sums = [net + (0 if inclusive else tax) for net, tax in zip(nets, taxes, strict=True)]
-    assert [units(one.total) for one in basket.lines] == sums
+    assert [units(one.total) for one in lines] == sums
     assert units(totals.subtotal) == sum(basket.subtotals)
     assert units(totals.tax) == sum(taxes)
     assert units(totals.total) == sum(sums) + basket.charge >= 0
@@ -108,7 +109,7 @@ def _check(basket: Basket, trade: Trade) -> None:
 def test_baskets_add_up(currency: str) -> None:
     """In whole numbers of the smallest unit, worked out once more without a decimal point."""
     chance = random.Random(f"{currency} {SEED}")  # noqa: S311 - no secret
-    trades = [_trade(currency, inclusive=inclusive) for inclusive in (False, True)]
+    trades = [trade_of(currency, inclusive=inclusive) for inclusive in (False, True)]
     for number in range(COUNT // len(DECIMALS) + 1):
         basket = Basket(chance, DECIMALS[currency])
         try:

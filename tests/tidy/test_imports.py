@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from tests.tidy.tree import Source, python, texts, tidy
+from tests.tidy.tree import Source, imported, python, texts, tidy
 
 _SQL = re.compile(
     r"\bSELECT\b.+\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b"
@@ -23,34 +23,13 @@ def is_store(source: Source) -> bool:
 def test_no_module_imports_itself_in_a_circle() -> None:
     """Modules can be read one after another, each knowing only those before it."""
     modules = {source.module for source in python("src/tillhouse")}
-    graph = {source.module: _imports(source, modules) for source in python("src/tillhouse")}
+    graph = {source.module: imported(source) & modules for source in python("src/tillhouse")}
     count = sum(map(len, graph.values()))
     sys.stdout.write(f"\n    {len(graph)} modules, {count} imports between them\n")
     tidy(
         "No import cycle: move what both need into a module of its own, further down.",
         (" → ".join(cycle) for cycle in _cycles(graph)),
     )
-
-
-def _imports(source: Source, modules: set[str]) -> set[str]:
-    found: set[str] = set()
-    for node in _executed(source.tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                found.add(inner if inner in modules else node.module)
-    return found & modules
-
-
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes, without what only the type checker sees."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-            continue
-        yield child
-        yield from _executed(child)
 
 
 def _cycles(graph: dict[str, set[str]]) -> Iterator[list[str]]:

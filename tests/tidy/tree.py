@@ -92,6 +92,30 @@ def functions(tree: ast.AST) -> Iterator[Function]:
             yield node
 
 
+def imported(source: Source) -> set[str]:
+    """The dotted names of the modules that a module imports when it runs, libraries too."""
+    modules = {each.module for each in python(PACKAGE)}
+    found: set[str] = set()
+    for node in _executed(source.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner & modules
+            if inner - modules:
+                found.add(node.module)
+    return found
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes, without what only the type checker sees."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _executed(child)
+
+
 def docstrings(tree: ast.AST) -> set[int]:
     """The ids of the nodes that are documentation, not data."""
     found: set[int] = set()

@@ -23,7 +23,7 @@ class PartialBody:
         self._right = right
 
     def __getattr__(self, name: str) -> Any:
-        """Give the field that is right, or raise Gap."""
+        """Give the field that is right, or raise InvalidField."""
         try:
             return self._right[name]
         except KeyError:

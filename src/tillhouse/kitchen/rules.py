@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -103,16 +104,15 @@ def message_errors(asked: StageMessages) -> Iterator[FieldError]:
     """Stages named twice, and placeholders that nothing stands for."""
     seen: set[Stage] = set()
     for place, message in enumerate(asked.messages):
-        yield from _errors(message, f"messages[{place}]", seen)
+        path = f"messages[{place}]"
+        with suppress(InvalidField):
+            if message.stage in seen:
+                yield FieldError(f"{path}.stage", "is named twice")
+            seen.add(message.stage)
+        yield from _text_errors(message, path)
 
 
-def _errors(message: NewStageMessage, path: str, seen: set[Stage]) -> Iterator[FieldError]:
-    try:
-        if message.stage in seen:
-            yield FieldError(f"{path}.stage", "is named twice")
-        seen.add(message.stage)
-    except InvalidField:
-        pass
+def _text_errors(message: NewStageMessage, path: str) -> Iterator[FieldError]:
     try:
         unknown = [name for name in _BRACES.findall(message.text) if name not in PLACEHOLDERS]
     except InvalidField:

@@ -8,6 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.totals import discounted, product_lines
 from tillhouse.promotions.facts import Line as OfferedLine
 from tillhouse.promotions.rules import judge
 from tillhouse.promotions.store.uses import find_offer, give_back, take_use
@@ -30,18 +31,16 @@ async def apply(
     lines: Sequence[Line],
     customer_id: UUID | None,
     at: datetime,
-) -> str | None:
-    """Take the promotion off the lines, or say why not; the use isn't counted yet."""
+) -> list[Line] | str:
+    """The lines with the promotion taken off, or why not; the use isn't counted yet."""
     offer = await find_offer(call.db, call.book.id, promotion_id, customer_id)
     if offer is None:
         return "The promotion is gone."
-    sold = [one for one in lines if one.line_type == "product"]
-    judged = judge(offer, [_offered(one) for one in sold], customer_id, at)
+    sold = product_lines(lines)
+    judged = judge(offer, [_offered(lines[index]) for index in sold], customer_id, at)
     if isinstance(judged, str):
         return judged
-    for one, share in zip(sold, judged.shares, strict=True):
-        one.discount += share
-    return None
+    return discounted(lines, dict(zip(sold, judged.shares, strict=True)))
 
 
 async def count(call: Call, promotion_id: UUID, customer_id: UUID | None) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import new_id
@@ -64,22 +66,26 @@ def shortage(moved: Iterable[Moved], names: Mapping[UUID, str]) -> str | None:
     return " ".join(short) or None
 
 
-async def shift(call: Call, order: OrderState, after: OrderState, goal: StockState) -> list[Moved]:
-    """Bring what the order's lines hold to the goal; `after` notes it."""
+async def shift(
+    call: Call, order: OrderState, after: OrderState, goal: StockState
+) -> tuple[OrderState, list[Moved]]:
+    """Bring what the order's lines hold to the goal: the order with this noted, and the moves."""
     if order.stock_state == goal:
-        return []
+        return after, []
     holdings = await list_holdings(call.db, call.book.id, order.id)
     if not holdings:
-        return []
-    after.stock_round += order.stock_state == "none" or goal == "reserved"
-    after.stock_state = goal
+        return after, []
+    is_new_round = order.stock_state == "none" or goal == "reserved"
+    after = msgspec.structs.replace(
+        after, stock_round=after.stock_round + is_new_round, stock_state=goal
+    )
     moved = await record_moves(
         call.db, call.book.id, call.now, list(_shifts(call, order, after, holdings))
     )
     names = {holding.variant_id: holding.product_name for holding in holdings}
     if short := shortage(moved, names):
         raise Refused(short)
-    return moved
+    return after, moved
 
 
 def _shifts(

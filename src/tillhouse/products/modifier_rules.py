@@ -1,6 +1,7 @@
 """Rules of a group of modifiers: pure decisions."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -29,13 +30,15 @@ def group_faults(
         options: list[Any] = [] if asked.options is UNSET else list(asked.options)
     except InvalidField:
         return found
-    known = {option.id for option in old.options} if old else set[UUID]()
-    seen: set[UUID] = set()
+    own = {option.id for option in old.options} if old else set[UUID]()
+    seen: set[UUID | None] = set()
     for place, option in enumerate(options):
         path = f"options[{place}]"
         found += faults(lambda one=option, path=path: _delta_errors(one, currency, path))
         if old is not None:
-            found += faults(lambda one=option, path=path: _id_errors(one, known, seen, path))
+            found += faults(lambda one=option, path=path: _id_errors(one, own, seen, path))
+            with suppress(InvalidField):
+                seen.add(option.id)
     return found
 
 
@@ -55,11 +58,12 @@ def _delta_errors(option: Any, currency: str, path: str) -> Iterator[FieldError]
         yield FieldError(f"{path}.price_delta", wrong)
 
 
-def _id_errors(option: Any, known: set[UUID], seen: set[UUID], path: str) -> Iterator[FieldError]:
+def _id_errors(
+    option: Any, own: set[UUID], seen: set[UUID | None], path: str
+) -> Iterator[FieldError]:
     if option.id is None:
         return
-    if option.id not in known:
+    if option.id not in own:
         yield FieldError(f"{path}.id", "is no option of this group: leave it out for a new one")
     elif option.id in seen:
         yield FieldError(f"{path}.id", "is in this list already")
-    seen.add(option.id)

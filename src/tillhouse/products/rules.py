@@ -264,24 +264,24 @@ def _scale_errors(amount: Any, field: str, facts: Facts) -> Iterator[FieldError]
 
 def _price_faults(prices: list[NewStorePrice], facts: Facts, path: str) -> list[FieldError]:
     found: list[FieldError] = []
-    seen: set[UUID] = set()
+    seen: set[UUID | None] = set()
     for place, one in enumerate(prices):
         field = f"{path}prices[{place}]"
         found += faults(
             lambda one=one, field=field: _scale_errors(one.price, f"{field}.price", facts),
             lambda one=one, field=field: _store_errors(one, facts, seen, f"{field}.store_id"),
         )
+        seen.add(known(lambda one=one: one.store_id, None))
     return found
 
 
 def _store_errors(
-    one: NewStorePrice, facts: Facts, seen: set[UUID], field: str
+    one: NewStorePrice, facts: Facts, seen: set[UUID | None], field: str
 ) -> Iterator[FieldError]:
     if one.store_id not in facts.stores:
         yield FieldError(field, f"is no store {_ELSEWHERE}")
     elif one.store_id in seen:
         yield FieldError(field, "has a price already in this list")
-    seen.add(one.store_id)
 
 
 def _category_errors(asked: NewProduct | ProductPatch, facts: Facts) -> Iterator[FieldError]:

@@ -36,7 +36,7 @@ class RowFault(NamedTuple):
     error: FieldError
 
 
-class Lot(msgspec.Struct):
+class Lot(msgspec.Struct, frozen=True):
     """The rows of one product: its own, and those of its variants, by their places."""
 
     own: int | None = None
@@ -61,18 +61,18 @@ _SHARED = ("type", "base_price", "category", "unit", "tax_rate")
 
 def lots_of(rows: Sequence[ProductRow]) -> list[Lot]:
     """Rows with variants belong together by the product's name; any other is a product."""
-    by_name: dict[str, Lot] = {}
+    variants: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         if row.variant is not None:
-            by_name.setdefault(row.name, Lot()).variants.append(place)
-    lots = list(by_name.values())
+            variants.setdefault(row.name, []).append(place)
+    own: dict[str, int] = {}
+    lots: list[Lot] = []
     for place, row in enumerate(rows):
-        if row.variant is None:
-            lot = by_name.get(row.name)
-            if lot is not None and lot.own is None:
-                lot.own = place
-            else:
-                lots.append(Lot(own=place))
+        if row.variant is None and row.name in variants and row.name not in own:
+            own[row.name] = place
+        elif row.variant is None:
+            lots.append(Lot(own=place))
+    lots += [Lot(own.get(name), places) for name, places in variants.items()]
     return sorted(lots, key=lambda lot: min(lot.places))
 
 

@@ -76,10 +76,11 @@ async def patch(call: Call, order_id: UUID, wanted: OrderPatch) -> Order:
     check(await _patch_faults(call, order, wanted))
     after = _payable(call, order, rules.patched(order, wanted, call.now, _actor(call)))
     if wanted.customer_id is not UNSET:
-        after.customer_id = wanted.customer_id
+        after = msgspec.structs.replace(after, customer_id=wanted.customer_id)
     elif wanted.customer_name is not UNSET:
         customer = Wanted(name=str(wanted.customer_name))
-        after.customer_id, _ = await find_or_create(call, customer)
+        found, _ = await find_or_create(call, customer)
+        after = msgspec.structs.replace(after, customer_id=found)
     await _write(call, order, after)
     return await show(call, order_id)
 
@@ -116,9 +117,10 @@ async def _write(call: Call, before: OrderState, after: OrderState) -> None:
     """Carry a decided change out: stock, ledger, the row itself, ticket, promotion, events."""
     if not rules.is_changed(before, after):
         return
-    moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
+    after, moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
     posted = postings(before.position(), after.position(), before.currency)
-    first, after.postings = before.postings, before.postings + posted.used
+    first = before.postings
+    after = msgspec.structs.replace(after, postings=first + posted.used)
     await update_order(call.db, (call.book.id, before.id), call.now, after.columns())
     if not posted.is_nothing:
         origin = Origin(

@@ -31,7 +31,7 @@ NEXT: dict[Status, frozenset[Status]] = {
 _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
 
-class OrderState(msgspec.Struct, kw_only=True):
+class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     """An order as it stands, with what of the business its changes rest on."""
 
     id: UUID
@@ -169,7 +169,6 @@ def patched(
     order: OrderState, patch: OrderPatch, now: datetime, actor: dict[str, Any]
 ) -> OrderState:
     """The order after a change, or the reason against it."""
-    after = msgspec.structs.replace(order)
     target = _target(patch, order) or order.status
     _check_transition(order, target)
     if target == "scheduled" and order.status == "cancelled" and patch.status is UNSET:
@@ -177,31 +176,40 @@ def patched(
     touches_money = patch.amount_paid is not UNSET or patch.total_amount is not UNSET
     if touches_money and target in _SETTLED:
         raise Refused(f"The amounts of a {target} order stay as they are.")
+    after = msgspec.structs.replace(order, **_asked(order, patch, now))
+    _check_excess(order, after, target)
+    return settled(order, after, target, patch, (now, actor))
+
+
+def _asked(order: OrderState, patch: OrderPatch, now: datetime) -> dict[str, Any]:
+    """The columns that the change itself names, with their new values."""
+    changes: dict[str, Any] = {}
     if patch.total_amount is not UNSET:
-        after.adjustment_amount += patch.total_amount - order.total_amount
-        after.total_amount = Decimal(patch.total_amount)
+        difference = patch.total_amount - order.total_amount
+        changes["adjustment_amount"] = order.adjustment_amount + difference
+        changes["total_amount"] = Decimal(patch.total_amount)
     if patch.amount_paid is not UNSET:
-        after.amount_paid = Decimal(patch.amount_paid)
+        changes["amount_paid"] = Decimal(patch.amount_paid)
     if patch.payment_method is not UNSET:
-        after.payment_method = patch.payment_method
+        changes["payment_method"] = patch.payment_method
     if patch.academic_term_id is not UNSET:
-        after.academic_term_id = patch.academic_term_id
+        changes["academic_term_id"] = patch.academic_term_id
     if patch.channel_fulfilled is not UNSET:
         at = order.channel_fulfilled_at or now
-        after.channel_fulfilled_at = at if patch.channel_fulfilled else None
-    _reschedule(after, patch)
-    _check_excess(order, after, target)
-    return settle(order, after, target, patch, (now, actor))
+        changes["channel_fulfilled_at"] = at if patch.channel_fulfilled else None
+    if patch.scheduled_for is not UNSET:
+        changes["scheduled_at"] = patch.scheduled_for.at if patch.scheduled_for else None
+    return changes
 
 
-def settle(
+def settled(
     order: OrderState,
     after: OrderState,
     target: Status,
     patch: OrderPatch | None,
     by: tuple[datetime, dict[str, Any]],
 ) -> OrderState:
-    """Give the order its status, and what goes with it: cancellation, stock."""
+    """The order with its status, and what goes with it: cancellation, stock."""
     is_named = patch is not None and patch.status is not UNSET
     is_newly_paid = after.amount_paid >= after.total_amount and (
         order.status != "pending" or _owed(order) != _owed(after)
@@ -209,19 +217,19 @@ def settle(
     if target == "pending" and not is_named and is_newly_paid:
         # Fully paid turns pending into completed; a status that is asked for by name wins.
         target = "completed"
-    after.status = target
     now, actor = by
+    changes: dict[str, Any] = {"status": target}
     if target == "cancelled":
-        after.cancellation = _cancellation(order, patch, now, actor)
-        after.fires_at = None
-        return after
+        changes["cancellation"] = _cancellation(order, patch, now, actor)
+        changes["fires_at"] = None
+        return msgspec.structs.replace(after, **changes)
     if order.status == "cancelled":
-        after.cancellation = None
+        changes["cancellation"] = None
     if target == "scheduled":
         # Confirmed once, and put off since.
-        after.scheduled_confirmed_at = None
-    after.fires_at = _fires_at(order, after, now)
-    return after
+        changes["scheduled_confirmed_at"] = None
+    changes["fires_at"] = _fires_at(order, after, now)
+    return msgspec.structs.replace(after, **changes)
 
 
 def _owed(order: OrderState) -> Decimal:
@@ -257,12 +265,6 @@ def _check_excess(order: OrderState, after: OrderState, target: Status) -> None:
     )
 
 
-def _reschedule(after: OrderState, patch: OrderPatch) -> None:
-    if patch.scheduled_for is UNSET:
-        return
-    after.scheduled_at = patch.scheduled_for.at if patch.scheduled_for else None
-
-
 def _fires_at(order: OrderState, after: OrderState, now: datetime) -> datetime | None:
     """When the kitchen gets by itself what it has not got yet; without a time to wait for: now."""
     if not after.wants_kitchen or after.ticket_id is not None:
@@ -295,16 +297,15 @@ def confirmed(
     """A scheduled order whose time has come: paid in full unless told otherwise."""
     if order.status != "scheduled":
         raise Refused(f"Only a scheduled order can be confirmed; this one is {order.status}.")
-    after = msgspec.structs.replace(order)
-    if wish.amount_paid is None:
-        # A deposit above the total stays what it was.
-        after.amount_paid = max(order.total_amount, order.amount_paid)
-    else:
-        after.amount_paid = Decimal(wish.amount_paid)
-    if wish.payment_method is not None:
-        after.payment_method = wish.payment_method
-    after.scheduled_confirmed_at = now
-    return settle(order, after, "pending", None, (now, actor))
+    # A deposit above the total stays what it was.
+    paid = max(order.total_amount, order.amount_paid)
+    after = msgspec.structs.replace(
+        order,
+        amount_paid=paid if wish.amount_paid is None else Decimal(wish.amount_paid),
+        payment_method=wish.payment_method or order.payment_method,
+        scheduled_confirmed_at=now,
+    )
+    return settled(order, after, "pending", None, (now, actor))
 
 
 def confirmation_faults(wish: Confirmation, order: OrderState) -> list[FieldError]:

@@ -28,7 +28,7 @@ _SEVERAL = "is of a product with several variants: give the sku of one of them"
 _LINE = re.compile(r"items\[(?P<place>[0-9]+)\]\.(?P<name>.+)")
 
 
-class Asked(msgspec.Struct, kw_only=True):
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One order of a file, judged by its form."""
 
     # The fields of a new order, as plain values.
@@ -44,24 +44,30 @@ class Asked(msgspec.Struct, kw_only=True):
 
 def ask(given: dict[str, Any]) -> Asked:
     """Take an order apart, and name every field of a wrong form."""
-    value = dict(given)
-    faults: list[FieldError] = []
-    row_key = _taken(value, "row_key", Label.from_wire, faults)
+    row_key, faults = _read(given, "row_key", Label.from_wire)
     if row_key is None and not faults:
         faults.append(FieldError("row_key", "is required"))
-    phone = _taken(value, "customer_phone", PhoneText.from_wire, faults)
-    if phone is not None and value.get("customer_id") is not None:
+    phone, wrong = _read(given, "customer_phone", PhoneText.from_wire)
+    faults += wrong
+    if phone is not None and given.get("customer_id") is not None:
         faults.append(FieldError("customer_phone", "is left out of an order with customer_id"))
-    skus = _skus(value, faults)
-    asked = Asked(value=value, row_key=row_key, phone=phone, skus=skus, faults=faults)
+    value = _without(given, "row_key", "customer_phone")
+    skus: list[str | None] = []
+    if isinstance(items := given.get("items"), list):
+        lines = [_line(item, index) for index, item in enumerate(items)]
+        value["items"] = [line for line, _, _ in lines]
+        skus = [sku for _, sku, _ in lines]
+        faults += [fault for _, _, wrong in lines for fault in wrong]
+    fingerprint = None
     try:
         new: NewOrder = parse(value, NewOrder)
-    except Invalid as wrong:
-        asked.faults += wrong.details or []
-    else:
-        if not faults:
-            asked.fingerprint = _fingerprint(new, asked)
-    return asked
+        fingerprint = None if faults else _fingerprint(new, phone, skus)
+    except Invalid as problem:
+        faults += problem.details or []
+    return Asked(
+        value=value, row_key=row_key, phone=phone, skus=skus, faults=faults,
+        fingerprint=fingerprint,
+    )  # fmt: skip
 
 
 def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> list[FieldError]:
@@ -87,51 +93,45 @@ def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> li
     return found
 
 
-def _taken(
-    value: dict[str, Any], name: str, read: Callable[[object], T], faults: list[FieldError]
-) -> T | None:
-    """A field that a new order doesn't have, taken out of its fields."""
-    raw = value.pop(name, None)
+def _read(
+    value: dict[str, Any], name: str, read: Callable[[object], T]
+) -> tuple[T | None, list[FieldError]]:
+    """A field that a new order doesn't have, and what is wrong with it."""
+    raw = value.get(name)
     if raw is None:
-        return None
+        return None, []
     try:
-        return read(raw)
+        return read(raw), []
     except ValueError as error:
-        faults.append(FieldError(name, str(error)))
-        return None
+        return None, [FieldError(name, str(error))]
 
 
-def _skus(value: dict[str, Any], faults: list[FieldError]) -> list[str | None]:
-    """Take the skus out of the lines; one without a name is called by its sku until it is found."""
-    items = value.get("items")
-    if not isinstance(items, list):
-        return []
-    skus: list[str | None] = []
-    lines: list[Any] = []
-    for place, item in enumerate(items):
-        line = dict(item) if isinstance(item, dict) else item
-        sku = None
-        if isinstance(line, dict):
-            wrong: list[FieldError] = []
-            sku = _taken(line, "product_sku", Sku.from_wire, wrong)
-            faults += [FieldError(f"items[{place}].product_sku", one.message) for one in wrong]
-            if sku is not None or wrong:
-                # A line with a wrong sku doesn't lack a name.
-                line = {**line, "product_name": line.get("product_name") or sku or "?"}
-                faults += [
-                    FieldError(f"items[{place}].{name}", "is left out of a line with product_sku")
-                    for name in ("product_id", "variant_id")
-                    if line.get(name) is not None
-                ]
-        skus.append(sku)
-        lines.append(line)
-    value["items"] = lines
-    return skus
+def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: part for name, part in value.items() if name not in names}
 
 
-def _fingerprint(new: NewOrder, asked: Asked) -> bytes:
+def _line(item: Any, index: int) -> tuple[Any, str | None, list[FieldError]]:
+    """A line without its sku, the sku, and what is wrong with either."""
+    if not isinstance(item, dict):
+        return item, None, []
+    sku, wrong = _read(item, "product_sku", Sku.from_wire)
+    line = _without(item, "product_sku")
+    found = [FieldError(f"items[{index}].product_sku", one.message) for one in wrong]
+    if sku is not None or wrong:
+        # Until the sku is found, it stands for a missing name. A line with a wrong sku doesn't
+        # lack a name either.
+        line["product_name"] = line.get("product_name") or sku or "?"
+        found += [
+            FieldError(f"items[{index}].{name}", "is left out of a line with product_sku")
+            for name in ("product_id", "variant_id")
+            if line.get(name) is not None
+        ]
+    return line, sku, found
+
+
+def _fingerprint(new: NewOrder, phone: str | None, skus: list[str | None]) -> bytes:
     """A fingerprint of the order: spelling and the order of fields don't change it."""
-    content = [_plain(new), asked.phone, asked.skus]
+    content = [_plain(new), phone, skus]
     return hashlib.sha256(encode(content)).digest()
 
 

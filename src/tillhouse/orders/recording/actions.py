@@ -88,7 +88,7 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
     customer_id = await _customer_id(call, new)
     if new.promotion_id is not None:
-        await _discount(call, new, new.promotion_id, lines, customer_id)
+        lines = await _discounted(call, new, new.promotion_id, lines, customer_id)
     sale = rules.decide(new, facts, lines, call.now)
     if reason := rules.reason_against_needs(sale.needs):
         raise NotRecorded(reason)
@@ -103,13 +103,16 @@ async def _customer_id(call: Call, new: NewOrder) -> UUID | None:
     return (await find_or_create(call, WantedCustomer(name=str(new.customer_name))))[0]
 
 
-async def _discount(
+async def _discounted(
     call: Call, new: NewOrder, promotion_id: UUID, lines: list[Line], customer_id: UUID | None
-) -> None:
+) -> list[Line]:
+    """The lines with the promotion taken off."""
     at = new.occurred_at.at if new.occurred_at else call.now
-    if reason := await promotion.apply(call, promotion_id, lines, customer_id, at):
-        raise NotRecorded(reason)
-    check(list(rules.discount_errors(new.discount_amount, lines)))
+    applied = await promotion.apply(call, promotion_id, lines, customer_id, at)
+    if isinstance(applied, str):
+        raise NotRecorded(applied)
+    check(list(rules.discount_errors(new.discount_amount, applied)))
+    return applied
 
 
 async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:

@@ -17,8 +17,8 @@ from tillhouse.stock.rules import plain
 ZERO = Decimal(0)
 
 
-class Line(msgspec.Struct, kw_only=True):
-    """A line with its prices; discount and tax are filled in by the totals."""
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line with its prices; `taxed` of the totals gives it discount, tax and total."""
 
     line_type: str
     product: ProductFacts | None

@@ -176,8 +176,14 @@ def _sum_errors(new: NewOrder, facts: Facts, lines: Sequence[Line]) -> Iterator[
     charge = Decimal(new.service_charge_amount or 0)
     if sum((one.subtotal for one in lines), charge) >= AMOUNT_LIMIT:
         yield FieldError("items", "must come to less than 10^15")
-    elif total_rules.add_up(lines, Decimal(0), charge, facts.trade).total >= AMOUNT_LIMIT:
+    elif _total(lines, charge, facts) >= AMOUNT_LIMIT:
         yield FieldError("items", "must come to less than 10^15 with tax and charges")
+
+
+def _total(lines: Sequence[Line], charge: Decimal, facts: Facts) -> Decimal:
+    """What the lines come to without a discount."""
+    taxed = total_rules.taxed(lines, Decimal(0), facts.trade)
+    return total_rules.add_up(taxed, charge, facts.trade).total
 
 
 def _discount_errors(new: NewOrder, lines: Sequence[Line]) -> Iterator[FieldError]:
@@ -227,11 +233,12 @@ def reason_against_needs(needs: Sequence[Need]) -> str | None:
     return None
 
 
-def decide(new: NewOrder, facts: Facts, lines: list[Line], now: datetime) -> Sale:
+def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -> Sale:
     """The sale: its lines with promotion discounts in them, totals, status, stock, kitchen."""
     discount = Decimal(new.discount_amount or 0)
     charge = Decimal(new.service_charge_amount or 0)
-    totals = total_rules.add_up(lines, discount, charge, facts.trade)
+    lines = total_rules.taxed(judged, discount, facts.trade)
+    totals = total_rules.add_up(lines, charge, facts.trade)
     paid = Decimal(new.amount_paid or 0)
     scheduled_at = new.scheduled_for.at if new.scheduled_for else None
     occurred_at = min(new.occurred_at.at, now) if new.occurred_at else now

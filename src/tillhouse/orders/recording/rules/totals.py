@@ -3,7 +3,7 @@
 total = subtotal - discount + service charge + exclusive tax + adjustment, and never negative.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import msgspec
@@ -28,20 +28,25 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 def discountable(lines: Sequence[Line]) -> Decimal:
     """How much an order-level discount can take off at most."""
-    return sum((one.net for one in _bearers(lines)), ZERO)
+    return sum((lines[index].net for index in _bearers(lines)), ZERO)
 
 
-def add_up(
-    lines: Sequence[Line], discount: Decimal, service_charge: Decimal, trade: Trade
-) -> Totals:
-    """Spread the discount over the lines, tax them, and sum up.
+def taxed(lines: Sequence[Line], discount: Decimal, trade: Trade) -> list[Line]:
+    """The lines with their shares of the discount, and taxed.
 
     Line discounts of a promotion are in the lines already.
     """
-    _spread(lines, discount, trade.currency)
-    for one in lines:
-        one.tax = _tax(one, trade)
-        one.total = one.net + (ZERO if trade.tax_inclusive else one.tax)
+    return [_taxed(one, trade) for one in _spread(lines, discount, trade.currency)]
+
+
+def _taxed(one: Line, trade: Trade) -> Line:
+    tax = _tax(one, trade)
+    total = one.net + (ZERO if trade.tax_inclusive else tax)
+    return msgspec.structs.replace(one, tax=tax, total=total)
+
+
+def add_up(lines: Sequence[Line], service_charge: Decimal, trade: Trade) -> Totals:
+    """Sum up lines that are taxed."""
     subtotal = sum((one.subtotal for one in lines), ZERO)
     taken_off = sum((one.discount for one in lines), ZERO)
     tax = sum((one.tax for one in lines), ZERO)
@@ -56,21 +61,35 @@ def add_up(
     )
 
 
-def _bearers(lines: Sequence[Line]) -> list[Line]:
+def discounted(lines: Sequence[Line], shares: Mapping[int, Decimal]) -> list[Line]:
+    """The lines, each with its share of a discount; shares are given by the lines' indexes."""
+    return [
+        msgspec.structs.replace(one, discount=one.discount + shares[index])
+        if index in shares
+        else one
+        for index, one in enumerate(lines)
+    ]
+
+
+def product_lines(lines: Sequence[Line]) -> list[int]:
+    """The indexes of the lines that sell a product."""
+    return [index for index, one in enumerate(lines) if one.line_type == "product"]
+
+
+def _bearers(lines: Sequence[Line]) -> list[int]:
     """The lines that bear an order's discount: the products, or the fees if there is nothing else.
 
     Of an order of nothing but fees they are all that could bear it.
     """
-    return [one for one in lines if one.line_type == "product"] or list(lines)
+    return product_lines(lines) or list(range(len(lines)))
 
 
-def _spread(lines: Sequence[Line], discount: Decimal, currency: str) -> None:
+def _spread(lines: Sequence[Line], discount: Decimal, currency: str) -> Sequence[Line]:
     bearers = _bearers(lines)
     if not discount or not bearers:
-        return
-    shares = largest_remainder(discount, [one.net for one in bearers], currency)
-    for one, share in zip(bearers, shares, strict=True):
-        one.discount += share
+        return lines
+    shares = largest_remainder(discount, [lines[index].net for index in bearers], currency)
+    return discounted(lines, dict(zip(bearers, shares, strict=True)))
 
 
 def _tax(one: Line, trade: Trade) -> Decimal:

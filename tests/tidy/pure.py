@@ -1,0 +1,74 @@
+"""The one list of what is pure: it decides or describes, and does no input or output.
+
+A module is pure by its name or that of its folder, wherever it lies, or because its docstring
+says so. To make a module pure, or no longer so, change its name, its docstring or this list.
+"""
+
+import ast
+import re
+
+from tests.tidy.tree import PACKAGE, Source, python
+
+# Names of modules and of folders; with `_rules` at its end, any name.
+NAMES = {
+    "catalogue",
+    "configuration",
+    "errors",
+    "facts",
+    "kit",
+    "lines",
+    "making",
+    "roles",
+    "rules",
+    "scopes",
+    "sheet",
+    "signing",
+    "terms",
+    "totals",
+    "types",
+    "values",
+}
+# Libraries that compute and do nothing else; any other is taken for one that does.
+LIBRARIES = {
+    "base64", "binascii", "bisect", "collections", "contextlib", "copy", "datetime", "decimal",
+    "email", "enum", "functools", "gc", "hashlib", "hmac", "ipaddress", "itertools", "json", "math",
+    "msgspec", "phonenumbers", "re", "string", "types", "typing", "unicodedata", "urllib", "uuid",
+    "zoneinfo",
+}  # fmt: skip
+# Time and chance come from these three, with what they need for it.
+SOURCES = {
+    "tillhouse.kit.clock": set[str](),
+    "tillhouse.kit.ids": {"os", "secrets", "struct", "threading", "time"},
+    "tillhouse.kit.secrets": {"cryptography", "secrets", "zlib"},
+}
+# What reads the clock or draws at random: a pure module gets the value as an argument.
+DRAWING = {
+    "tillhouse.kit.clock": {"now"},
+    "tillhouse.kit.ids": {
+        "new_id", "public_reference", "random_base62", "random_text", "short_code",
+    },
+    "tillhouse.kit.secrets": {
+        "new_api_key", "new_secret", "new_token", "new_webhook_secret", "seal",
+    },
+}  # fmt: skip
+
+# Objects that gather something as they go, and change nothing but that.
+GATHERING = {
+    "tillhouse.products.sheet.Planner": "what is wrong with the rows of a table",
+}
+
+_CLAIM = re.compile(r"\bpure\b", re.IGNORECASE)
+
+
+def is_pure(source: Source) -> bool:
+    """Whether a module of the package is pure, by its name, its folder's or its own word."""
+    *folders, name = source.path.removeprefix(f"{PACKAGE}/").removesuffix(".py").split("/")
+    if "store" in (*folders, name):
+        return False
+    is_named = bool(NAMES & {*folders, name}) or name.endswith("_rules")
+    return is_named or bool(_CLAIM.search(ast.get_docstring(source.tree) or ""))
+
+
+def pure_modules() -> list[Source]:
+    """Every pure module of the package."""
+    return [source for source in python(PACKAGE) if is_pure(source)]
