@@ -14,7 +14,8 @@ from bench.filling.plan import Plan
 from bench.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
-from tillhouse.ledger.rules import Owing, Postings, postings
+from tillhouse.ledger.rules import Owing, Postings
+from tillhouse.orders.posting.rules import postings
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
@@ -81,7 +82,7 @@ class RowWriter:
     def _write(self, sale: Sale, made: Batch) -> None:
         used, before = 0, None
         for moment, position in sale.positions:
-            posted = postings(before, position, self._currency)
+            posted = postings(before, position)
             self._post(sale, posted, moment, used, made)
             used += posted.used
             before = position
@@ -148,7 +149,7 @@ class RowWriter:
                 credit.owner_id, one.amount, currency, one.kind, "order", sale.id, number, moment,
                 moment,
             ))  # fmt: skip
-        for one in posted.receipts:
+        for one in posted.movements:
             made.rows["transactions"].append((
                 book, self._id(sale, at), self._reference(sale), one.type, "successful",
                 one.method, one.amount, currency, sale.id, sale.customer_id, sale.store_id,

@@ -15,7 +15,7 @@ from bench.filling import names, people, plan
 from bench.filling.plan import Plan, Timetable
 from bench.filling.shop import Shop
 from tillhouse.kit.money import round_money
-from tillhouse.ledger.rules import LedgerPosition
+from tillhouse.orders.posting.rules import LedgerPosition
 from tillhouse.orders.recording.rules.lines import Line, line, summary
 from tillhouse.orders.recording.rules.totals import Totals, add_up, taxed
 from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, Quantity, ServiceMode

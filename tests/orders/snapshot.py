@@ -13,6 +13,7 @@ from tests.orders.order_model import Events
 from tillhouse.access.process import Services
 from tillhouse.ledger.faults import Fault
 from tillhouse.ledger.proof import prove
+from tillhouse.orders.posting.proof import ORDER_SOURCE
 
 
 class Names(msgspec.Struct):
@@ -115,7 +116,7 @@ class Snapshot:
 async def proof(services: Services, book: UUID) -> list[Fault]:
     """The faults of the ledger of a book."""
     async with services.pool.reading() as db:
-        return [fault async for fault in prove(db, book)]
+        return [fault async for fault in prove(db, book, [ORDER_SOURCE])]
 
 
 _DEBTS = """

@@ -16,6 +16,7 @@ from tests.webhooks.shop import until
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
+from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.seating.actions import close_session
 from tillhouse.seating.types import Closing
 
@@ -41,7 +42,7 @@ async def _moves(shop: Shop, variant: str) -> Decimal:
 async def _proven(shop: Shop, services: Services) -> None:
     """The ledger says what the orders say."""
     async with services.pool.reading() as db:
-        assert [fault async for fault in prove(db, shop.book)] == []
+        assert [fault async for fault in prove(db, shop.book, [ORDER_SOURCE])] == []
 
 
 async def test_fifty_buyers_of_the_last_unit(shop: Shop) -> None:

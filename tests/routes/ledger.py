@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.ledger.shop import Shop, position
 from tests.make import Business
+from tests.orders.posting.shop import Shop, position
 
 
 async def _make_debt(business: Business, environment: str) -> str:

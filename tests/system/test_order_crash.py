@@ -27,6 +27,7 @@ from tests.system.serving import report
 from tests.waiting import within
 from tillhouse.db.pool import Db
 from tillhouse.ledger.proof import prove
+from tillhouse.orders.posting.proof import ORDER_SOURCE
 
 ORDERS = "/v1/orders"
 TEST_BOOK = {"service-environment": "test"}
@@ -205,7 +206,7 @@ class Crashing:
 
     async def check(self) -> None:
         """The ledger agrees, and the stock is what there was less what is sold."""
-        faults = [fault async for fault in prove(cast("Db", self.sql), self.book)]
+        faults = [fault async for fault in prove(cast("Db", self.sql), self.book, [ORDER_SOURCE])]
         assert faults == []
         row = await self.sql.fetchrow(_STOCK, self.book)
         assert row is not None

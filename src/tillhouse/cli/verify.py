@@ -15,9 +15,12 @@ from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.ledger.proof import prove
 from tillhouse.ledger.store.proof import list_books
+from tillhouse.orders.posting.proof import ORDER_SOURCE
 
 _LINKS_SHOWN = 20
 _FAULTS_SHOWN = 20
+SOURCE_TYPES = (ORDER_SOURCE,)
+"""Every type of source that a room posts for."""
 
 
 def verify(*, data: Data = None, as_json: AsJson = False) -> None:
@@ -56,7 +59,7 @@ async def _ledger(db: Db, business_id: UUID) -> dict[str, Any]:
     """The first faults of a business's books: whoever mends them runs the command again."""
     faults: list[dict[str, str]] = []
     for book in await list_books(db, business_id):
-        async for fault in prove(db, book["book_id"]):
+        async for fault in prove(db, book["book_id"], SOURCE_TYPES):
             faults.append(
                 {
                     "environment": book["environment"],

@@ -1,32 +1,51 @@
-"""Proof that a book's ledger says what its orders say; `tillhouse verify` asks for it."""
+"""Proof that a book's ledger is sound; `tillhouse verify` asks for it.
 
-from collections.abc import AsyncIterator
+The ledger proves what holds of any ledger. A room that posts declares its type of source, by which
+the ledger finds rows that lost theirs, and proves itself what its own rows say of money.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
+import msgspec
+
 from tillhouse.db.pool import Db
-from tillhouse.ledger.faults import Fault, balance_faults, order_faults
+from tillhouse.ledger.faults import Fault, balance_faults
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.ledger.store import proof as store
 
 # Rows per statement: enough to be quick, few enough to hold nobody up.
 BATCH = 500
 
+FindThere = Callable[[Db, UUID, Sequence[UUID]], Awaitable[set[UUID]]]
+"""Those of the ids in a book that the room has a row of, deleted ones too."""
+ProveOwn = Callable[[Db, UUID, int], AsyncIterator[Fault]]
+"""Every way in which a book's rows of the room and the ledger disagree, by batches."""
 
-async def prove(db: Db, book_id: UUID, batch: int = BATCH) -> AsyncIterator[Fault]:
-    """Everything that is wrong in a book; each order is looked at as of one moment."""
-    for part in (_orders, _balances, _transfers, _debts):
-        async for fault in part(db, book_id, batch):
+
+class SourceType(msgspec.Struct, frozen=True):
+    """A type of source, as the room that posts for it declares it."""
+
+    name: str
+    find_there: FindThere
+    prove: ProveOwn
+
+
+async def prove(
+    db: Db, book_id: UUID, types: Sequence[SourceType], batch: int = BATCH
+) -> AsyncIterator[Fault]:
+    """Everything that is wrong in a book; each source is looked at as of one moment."""
+    for one in types:
+        async for fault in one.prove(db, book_id, batch):
             yield fault
-
-
-async def _orders(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
-    while last is not None:
-        found = await store.list_orders(db, book_id, last, batch)
-        for facts in found:
-            for fault in order_faults(facts):
-                yield fault
-        last = found[-1].id if found else None
+    async for fault in _balances(db, book_id, batch):
+        yield fault
+    async for fault in _transfers(db, book_id, batch):
+        yield fault
+    for subject in ("transfer", "transaction", "debt"):
+        async for fault in _orphans(db, book_id, types, (subject, batch)):
+            yield fault
 
 
 async def _balances(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
@@ -42,16 +61,35 @@ async def _balances(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
 async def _transfers(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
     last: UUID | None = NOBODY
     while last is not None:
-        last, orphans, reversals = await store.find_stray_transfers(db, book_id, last, batch)
-        for transfer_id in orphans:
-            yield Fault("transfer", str(transfer_id), "was posted for an order that isn't there")
+        last, reversals = await store.find_false_reversals(db, book_id, last, batch)
         for transfer_id in reversals:
             yield Fault("transfer", str(transfer_id), "is not the opposite of the one it reverses")
 
 
-async def _debts(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+async def _orphans(
+    db: Db, book_id: UUID, types: Sequence[SourceType], which: tuple[store.Subject, int]
+) -> AsyncIterator[Fault]:
+    """Rows whose source isn't there, or is of a type that no room declares."""
+    subject, batch = which
+    known = {one.name: one for one in types}
     last: UUID | None = NOBODY
     while last is not None:
-        last, orphans = await store.find_stray_debts(db, book_id, last, batch)
-        for debt_id in orphans:
-            yield Fault("debt", str(debt_id), "belongs to an order that isn't there")
+        found = await store.list_sources(db, book_id, subject, (last, batch))
+        named: defaultdict[str, set[UUID]] = defaultdict(set)
+        for row in found:
+            named[row.source_type].add(row.source_id)
+        there = {
+            name: await known[name].find_there(db, book_id, sorted(ids))
+            for name, ids in named.items()
+            if name in known
+        }
+        for row in found:
+            if row.source_id not in there.get(row.source_type, ()):
+                yield Fault(subject, str(row.id), _lost(row, row.source_type in known))
+        last = found[-1].id if found else None
+
+
+def _lost(row: store.Sourced, is_known: bool) -> str:
+    if is_known:
+        return f"was posted for a source that isn't there: {row.source_type} {row.source_id}"
+    return f"was posted for a source of an unknown type: {row.source_type} {row.source_id}"

@@ -1,16 +1,10 @@
-"""What an order is to the ledger, and what is posted when it changes: pure decisions.
+"""Accounts, transfers between them, and what is posted for a source: values without a database.
 
-An order holds, at every moment:
-
-    receivable of its customer   total while sold - paid + excess (what is left to pay)
-    sales                        total while sold
-    tender accounts              paid, each payment where it came in
-    excess                       what was paid beyond the total: change, credit or unapplied
-
-So a change posts the difference between two stands, and nothing when there is none.
+A source is whatever money moves for: an order, an expense, a withdrawal. The ledger knows its type
+and its id, and nothing else of it.
 """
 
-from collections.abc import Iterator
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
@@ -20,71 +14,47 @@ import msgspec
 NOBODY = UUID(int=0)
 """Owns the accounts of the business itself."""
 
-Status = Literal["scheduled", "pending", "completed", "refunded", "cancelled", "deleted"]
-Method = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]
+AccountKind = Literal[
+    "wallet", "provider_clearing", "fees", "unapplied_receipts", "customer_credit", "receivable",
+    "sales", "cash", "pos", "bank", "other_tender", "expenses", "refunds",
+    "withdrawals_in_transit", "opening",
+]  # fmt: skip
+TransactionType = Literal[
+    "sale", "debt_payment", "wallet_deposit", "wallet_withdrawal", "refund", "reversal", "fee",
+    "expense", "credit", "adjustment",
+]  # fmt: skip
+TransactionMethod = Literal[
+    "cash", "transfer", "pos", "cloove_pay", "card", "credit", "wallet", "other"
+]
 Closing = Literal["paid", "voided", "removed"]
-ReceiptType = Literal["sale", "debt_payment", "adjustment"]
 
-TENDERS: dict[Method, str] = {
-    "cash": "cash",
-    "transfer": "bank",
-    "pos": "pos",
-    "cloove_pay": "provider_clearing",
-    "credit": "other_tender",
-    "other": "other_tender",
-}
-"""Where money of each method comes in."""
-
-# Where an excess is kept → how it gets there, and how it comes back.
-_WAYS = {
-    "cash": ("change", "change_returned"),
-    "customer_credit": ("credit_given", "credit_taken_back"),
-    "unapplied_receipts": ("unapplied_kept", "unapplied_released"),
-}
-_MOVED = ("receivable_moved", "receivable_moved")
-_ZERO = Decimal(0)
+BOUNDED: tuple[AccountKind, ...] = ("wallet", "customer_credit")
+"""Accounts that keep a balance, which must not fall below zero."""
 
 
-class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
-    """An order as the ledger sees it."""
+class Ledger(msgspec.Struct, frozen=True):
+    """The ledger of a book in its currency, and the time at which it is written to."""
 
-    total: Decimal
-    paid: Decimal
-    method: Method
-    customer_id: UUID | None
-    status: Status
+    book_id: UUID
+    currency: str
+    now: datetime
 
-    @property
-    def is_sold(self) -> bool:
-        """Whether it counts as a sale: not scheduled, cancelled or deleted."""
-        return self.status in ("pending", "completed", "refunded")
 
-    @property
-    def sold(self) -> Decimal:
-        """What it adds to the sales."""
-        return self.total if self.is_sold else _ZERO
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """The cause of a posting, by type and id, and the time at which it happened in the world."""
 
-    @property
-    def over(self) -> Decimal:
-        """What was paid beyond the total."""
-        return max(self.paid - self.total, _ZERO)
-
-    @property
-    def debt(self) -> Decimal:
-        """The balance of its active debt; without one, 0."""
-        if self.customer_id is None or self.status not in ("pending", "completed"):
-            return _ZERO
-        return max(self.total - self.paid, _ZERO)
+    type: str
+    id: UUID
+    happened_at: datetime
+    customer_id: UUID | None = None
+    store_id: UUID | None = None
 
 
 class Account(msgspec.Struct, frozen=True):
     """An account of a book."""
 
-    kind: str
+    kind: AccountKind
     owner_id: UUID = NOBODY
-
-
-_CHANGE = Account("cash")
 
 
 class Transfer(msgspec.Struct, frozen=True):
@@ -96,16 +66,16 @@ class Transfer(msgspec.Struct, frozen=True):
     kind: str
 
 
-class Receipt(msgspec.Struct, frozen=True):
-    """A transaction: money that came in, or a correction (negative) of what was said to have."""
+class Movement(msgspec.Struct, frozen=True):
+    """A transaction: money that moved, or a correction (negative) of what was said to have."""
 
-    type: ReceiptType
-    method: Method
+    type: TransactionType
+    method: TransactionMethod
     amount: Decimal
 
 
 class Owing(msgspec.Struct, frozen=True):
-    """The fate of a customer's debt for the order: a new balance, or how it closes."""
+    """The fate of a customer's debt for the source: a new balance, or how it closes."""
 
     customer_id: UUID
     balance: Decimal
@@ -113,131 +83,18 @@ class Owing(msgspec.Struct, frozen=True):
 
 
 class Postings(msgspec.Struct, frozen=True):
-    """What leads from one stand to the next."""
+    """All that is posted for one source at one time."""
 
-    currency: str
-    transfers: tuple[Transfer, ...]
-    receipts: tuple[Receipt, ...]
-    owing: tuple[Owing, ...]
+    transfers: tuple[Transfer, ...] = ()
+    movements: tuple[Movement, ...] = ()
+    owing: tuple[Owing, ...] = ()
 
     @property
     def used(self) -> int:
-        """How many sequence numbers of the order it takes."""
+        """How many sequence numbers of the source it takes."""
         return len(self.transfers)
 
     @property
     def is_nothing(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.transfers or self.receipts or self.owing)
-
-
-Excess = dict[Account, Decimal]
-"""What was paid beyond what is owed, by the account that keeps it; under cash, the change."""
-
-
-def postings(before: LedgerPosition | None, after: LedgerPosition, currency: str) -> Postings:
-    """The transfers, transactions and debt that lead from one stand (or none) to the next."""
-    start = before or msgspec.structs.replace(after, total=_ZERO, paid=_ZERO)
-    return Postings(
-        currency,
-        tuple(transfer for transfer in _transfers(start, after) if transfer.amount),
-        tuple(_receipts(start, after)),
-        tuple(_owing(start, after)),
-    )
-
-
-def receivable(position: LedgerPosition) -> Account:
-    """The account of what the order's customer, or nobody in particular, has yet to pay."""
-    return Account("receivable", position.customer_id or NOBODY)
-
-
-def excess(position: LedgerPosition) -> Excess:
-    """What was paid too much. A sale for cash gives change; anything else is kept for the payer.
-
-    Nothing is too much yet for an order that is only scheduled. All is for one that ended, but
-    the change that was handed out over its counter doesn't come back to the drawer.
-    """
-    if position.status in ("cancelled", "deleted"):
-        amount = position.paid
-    else:
-        amount = position.over if position.is_sold else _ZERO
-    change = min(position.over, amount) if position.method == "cash" else _ZERO
-    found = {_CHANGE: change, _kept(position): amount - change}
-    return {account: held for account, held in found.items() if held}
-
-
-def turns_excess(before: LedgerPosition, after: LedgerPosition) -> bool:
-    """Whether another method would make credit of change that was given, or change of credit.
-
-    Neither moves by being called something else: only money that comes in, or a correction, does.
-    Of an order that is only scheduled nothing was given yet.
-    """
-    is_other_way = (before.method == "cash") != (after.method == "cash")
-    is_given = before.over > 0 and before.status != "scheduled"
-    return is_other_way and is_given and after.over > 0
-
-
-def _kept(position: LedgerPosition) -> Account:
-    if position.customer_id is not None:
-        return Account("customer_credit", position.customer_id)
-    return Account("unapplied_receipts")
-
-
-def _transfers(before: LedgerPosition, after: LedgerPosition) -> Iterator[Transfer]:
-    """Every kind once at most: what comes back, then the owner, the sale, the money, the excess."""
-    old, new = excess(before), excess(after)
-    stays = {account: min(held, new.get(account, _ZERO)) for account, held in old.items()}
-    for account, held in old.items():
-        _, back = _WAYS[account.kind]
-        yield Transfer(account, receivable(before), held - stays[account], back)
-    if receivable(before) != receivable(after):
-        left = before.sold - before.paid + sum(stays.values(), _ZERO)
-        yield _signed(receivable(after), receivable(before), left, _MOVED)
-    sold = after.sold - before.sold
-    yield _signed(receivable(after), Account("sales"), sold, ("sale", "sale_reversed"))
-    yield _payment(before, after)
-    for account, held in new.items():
-        given, _ = _WAYS[account.kind]
-        yield Transfer(receivable(after), account, held - stays.get(account, _ZERO), given)
-
-
-def _payment(before: LedgerPosition, after: LedgerPosition) -> Transfer:
-    paid = after.paid - before.paid
-    tender = Account(TENDERS[_tender(before, after)])
-    return _signed(tender, receivable(after), paid, ("payment", "payment_correction"))
-
-
-def _tender(before: LedgerPosition, after: LedgerPosition) -> Method:
-    # A correction takes back what was booked, so by the method that it was booked with.
-    return after.method if after.paid >= before.paid else before.method
-
-
-def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, str]) -> Transfer:
-    """A transfer of a difference: one that is negative goes the other way."""
-    forth, back = kinds
-    if amount < 0:
-        return Transfer(credit, debit, -amount, back)
-    return Transfer(debit, credit, amount, forth)
-
-
-def _receipts(before: LedgerPosition, after: LedgerPosition) -> Iterator[Receipt]:
-    paid = after.paid - before.paid
-    if paid > 0:
-        yield Receipt("debt_payment" if before.debt else "sale", after.method, paid)
-    elif paid < 0:
-        yield Receipt("adjustment", _tender(before, after), paid)
-
-
-def _owing(before: LedgerPosition, after: LedgerPosition) -> Iterator[Owing]:
-    is_same = before.customer_id == after.customer_id
-    if before.debt and before.customer_id and not (is_same and after.debt):
-        yield Owing(before.customer_id, _ZERO, _closing(before, after))
-    if after.debt and after.customer_id and not (is_same and after.debt == before.debt):
-        yield Owing(after.customer_id, after.debt)
-
-
-def _closing(before: LedgerPosition, after: LedgerPosition) -> Closing:
-    if after.status == "deleted":
-        return "removed"
-    is_kept = before.customer_id == after.customer_id and after.status in ("pending", "completed")
-    return "paid" if is_kept else "voided"
+        return not (self.transfers or self.movements or self.owing)

@@ -68,7 +68,7 @@ def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
         "status": sale.status,
         "totalAmount": sale.totals.total,
         "amountPaid": sale.amount_paid,
-        "currency": entry.postings.currency,
+        "currency": entry.currency,
         "channel": order["channel"],
         "customerId": subject.customer_id,
     }

@@ -1,24 +1,23 @@
 """The one place where money is written: a brick of CTEs that other statements splice in.
 
-    WITH <the statement's own CTEs, among them posting, receipt, owing and source>,
+    WITH <the statement's own CTEs, among them posting, movement, owing and source>,
     <POST, or what `Rows.post` says>
     SELECT …
 
 What the surrounding statement defines, by these columns (`GIVEN` defines the first three):
 
-    posting  order_id, id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind,
-             sequence
-    receipt  order_id, id, reference, type, method, amount
-    owing    order_id, id, customer_id, balance, closes
-    source   order_id, customer_id, store_id, happened_at: of an order without a row nothing is
-             written
+    posting   source_id, id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind,
+              sequence
+    movement  source_id, id, reference, type, method, amount
+    owing     source_id, id, customer_id, balance, closes
+    source    source_type, source_id, customer_id, store_id, happened_at: for a source without a
+              row nothing is written
 
 Everywhere $1 is the book, $2 now, $3 the currency. `GIVEN` reads the first three from JSON, as
 $4, $5 and $6; `rows` makes what is in it.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from decimal import Decimal
 from typing import LiteralString
 from uuid import UUID
@@ -28,21 +27,20 @@ import msgspec
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id, short_code
 from tillhouse.kit.json import encode
-from tillhouse.ledger.faults import BOUNDED
-from tillhouse.ledger.rules import Postings, Transfer
+from tillhouse.ledger.rules import BOUNDED, Ledger, Postings, Source, Transfer
 
 GIVEN: LiteralString = """
     posting AS (
-        SELECT * FROM json_to_recordset($4) AS p (order_id uuid, id uuid, debit_kind text,
+        SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
             debit_owner uuid, credit_kind text, credit_owner uuid, amount numeric, kind text,
             sequence integer)
     ),
-    receipt AS (
-        SELECT * FROM json_to_recordset($5) AS r (order_id uuid, id uuid, reference text,
+    movement AS (
+        SELECT * FROM json_to_recordset($5) AS m (source_id uuid, id uuid, reference text,
             type text, method text, amount numeric)
     ),
     owing AS (
-        SELECT * FROM json_to_recordset($6) AS o (order_id uuid, id uuid, customer_id uuid,
+        SELECT * FROM json_to_recordset($6) AS o (source_id uuid, id uuid, customer_id uuid,
             balance numeric, closes text)
     )
 """
@@ -53,7 +51,7 @@ _TRANSFERS: LiteralString = """
     opened AS (
         INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
         SELECT DISTINCT $1::uuid, side.kind, side.owner_id, $3::text, $2::timestamptz
-        FROM posting p JOIN source USING (order_id)
+        FROM posting p JOIN source USING (source_id)
         CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner), (p.credit_kind, p.credit_owner))
             AS side (kind, owner_id)
         ORDER BY 2, 3
@@ -65,24 +63,24 @@ _TRANSFERS: LiteralString = """
             credit_owner, amount, currency, kind, source_type, source_id, sequence, happened_at,
             created_at)
         SELECT $1::uuid, p.id, p.debit_kind, p.debit_owner, p.credit_kind, p.credit_owner,
-            p.amount, $3::text, p.kind, 'order', order_id, p.sequence,
+            p.amount, $3::text, p.kind, source.source_type, source_id, p.sequence,
             source.happened_at, $2::timestamptz
-        FROM posting p JOIN source USING (order_id)
+        FROM posting p JOIN source USING (source_id)
     ),
     seen AS (
         INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
             order_id, customer_id, store_id, happened_at, created_at, updated_at)
-        SELECT $1::uuid, r.id, r.reference, r.type, 'successful', r.method, r.amount, $3::text,
-            order_id, source.customer_id, source.store_id, source.happened_at,
+        SELECT $1::uuid, m.id, m.reference, m.type, 'successful', m.method, m.amount, $3::text,
+            source_id, source.customer_id, source.store_id, source.happened_at,
             $2::timestamptz, $2::timestamptz
-        FROM receipt r JOIN source USING (order_id)
+        FROM movement m JOIN source USING (source_id)
     )
 """
 
 _BOUNDS: LiteralString = """
     turnover AS MATERIALIZED (
         SELECT side.kind, side.owner_id, sum(side.debit) AS debits, sum(side.credit) AS credits
-        FROM posting p JOIN source USING (order_id)
+        FROM posting p JOIN source USING (source_id)
         CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount, 0),
             (p.credit_kind, p.credit_owner, 0, p.amount)) AS side (kind, owner_id, debit, credit)
         WHERE side.kind IN ('wallet', 'customer_credit')
@@ -118,17 +116,17 @@ _BOUNDS: LiteralString = """
     settled AS (
         UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
             updated_at = $2::timestamptz
-        FROM owing o JOIN source USING (order_id)
-        WHERE d.book_id = $1::uuid AND d.order_id = source.order_id AND d.status = 'active'
+        FROM owing o JOIN source USING (source_id)
+        WHERE d.book_id = $1::uuid AND d.order_id = source.source_id AND d.status = 'active'
             AND o.closes IS NOT NULL
         RETURNING d.id
     ),
     owed AS (
         INSERT INTO debts AS d (book_id, id, order_id, customer_id, status, balance, currency,
             opened_at, updated_at)
-        SELECT $1::uuid, o.id, order_id, o.customer_id, 'active', o.balance, $3::text,
+        SELECT $1::uuid, o.id, source_id, o.customer_id, 'active', o.balance, $3::text,
             source.happened_at, $2::timestamptz
-        FROM owing o JOIN source USING (order_id)
+        FROM owing o JOIN source USING (source_id)
         WHERE o.closes IS NULL AND (SELECT count(*) FROM settled) >= 0
         ON CONFLICT (book_id, order_id) WHERE status = 'active'
             DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
@@ -142,7 +140,7 @@ POST: LiteralString = _TRANSFERS + "," + _BOUNDS
 class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of `posting`."""
 
-    order_id: UUID
+    source_id: UUID
     id: UUID
     debit_kind: str
     debit_owner: UUID
@@ -153,10 +151,10 @@ class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
     sequence: int
 
 
-class ReceiptRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of `receipt`."""
+class MovementRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of `movement`."""
 
-    order_id: UUID
+    source_id: UUID
     id: UUID
     reference: str
     type: str
@@ -167,7 +165,7 @@ class ReceiptRow(msgspec.Struct, frozen=True, kw_only=True):
 class OwingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of `owing`."""
 
-    order_id: UUID
+    source_id: UUID
     id: UUID
     customer_id: UUID
     balance: Decimal
@@ -178,15 +176,15 @@ class Rows(msgspec.Struct, frozen=True):
     """Postings as they are written: each list, as JSON, is what `GIVEN` reads."""
 
     posting: list[PostingRow]
-    receipt: list[ReceiptRow]
+    movement: list[MovementRow]
     owing: list[OwingRow]
 
     @classmethod
     def of(cls, each: Sequence["Rows"]) -> "Rows":
-        """Those of several orders, which one statement writes."""
+        """Those of several sources, which one statement writes."""
         return cls(
             [row for rows in each for row in rows.posting],
-            [row for rows in each for row in rows.receipt],
+            [row for rows in each for row in rows.movement],
             [row for rows in each for row in rows.owing],
         )
 
@@ -199,27 +197,27 @@ class Rows(msgspec.Struct, frozen=True):
         return POST if has_bounds else _TRANSFERS
 
 
-def rows(order_id: UUID, postings: Postings, first: int) -> Rows:
-    """Give each row its id and each transfer its number; `first` is the order's next one."""
+def rows(source_id: UUID, postings: Postings, first: int) -> Rows:
+    """Give each row its id and each transfer its number; `first` is the source's next one."""
     return Rows(
         [
-            _posting(order_id, transfer, number)
+            _posting(source_id, transfer, number)
             for number, transfer in enumerate(postings.transfers, first)
         ],
         [
-            ReceiptRow(
-                order_id=order_id,
+            MovementRow(
+                source_id=source_id,
                 id=new_id(),
                 reference=_reference(),
-                type=r.type,
-                method=r.method,
-                amount=r.amount,
+                type=m.type,
+                method=m.method,
+                amount=m.amount,
             )
-            for r in postings.receipts
+            for m in postings.movements
         ],
         [
             OwingRow(
-                order_id=order_id,
+                source_id=source_id,
                 id=new_id(),
                 customer_id=o.customer_id,
                 balance=o.balance,
@@ -230,9 +228,9 @@ def rows(order_id: UUID, postings: Postings, first: int) -> Rows:
     )
 
 
-def _posting(order_id: UUID, transfer: Transfer, number: int) -> PostingRow:
+def _posting(source_id: UUID, transfer: Transfer, number: int) -> PostingRow:
     return PostingRow(
-        order_id=order_id,
+        source_id=source_id,
         id=new_id(),
         debit_kind=transfer.debit.kind,
         debit_owner=transfer.debit.owner_id,
@@ -248,36 +246,28 @@ def _reference() -> str:
     return f"TXN-{short_code(12)}"
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """The order that is posted for, and when in the world it happened."""
-
-    order_id: UUID
-    customer_id: UUID | None
-    store_id: UUID | None
-    happened_at: datetime
-
-
-async def record_postings(
-    db: Db, place: tuple[UUID, datetime, str], origin: Origin, written: Rows
-) -> None:
-    """Write what a change of an order posts, in (book, now, currency); its row is held."""
+async def record_postings(db: Db, ledger: Ledger, source: Source, written: Rows) -> None:
+    """Write what is posted for a source."""
     await db.execute(
         "WITH "
         + GIVEN
         + """,
         source AS (
-            SELECT $7::uuid AS order_id, $8::uuid AS customer_id, $9::uuid AS store_id,
-                $10::timestamptz AS happened_at
+            SELECT $7::text AS source_type, $8::uuid AS source_id, $9::uuid AS customer_id,
+                $10::uuid AS store_id, $11::timestamptz AS happened_at
         ),
         """
         + written.post
         + "SELECT 1",
-        *place,
+        ledger.book_id,
+        ledger.now,
+        ledger.currency,
         encode(written.posting).decode(),
-        encode(written.receipt).decode(),
+        encode(written.movement).decode(),
         encode(written.owing).decode(),
-        origin.order_id,
-        origin.customer_id,
-        origin.store_id,
-        origin.happened_at,
+        source.type,
+        source.id,
+        source.customer_id,
+        source.store_id,
+        source.happened_at,
     )

@@ -1,20 +1,19 @@
 """Statements that read a book from one end to the other, a batch of ids after the last at a time.
 
-Each reads an order, or a balance, and its transfers in one snapshot, so that a book in use is
+Each reads a balance and its transfers in one snapshot, so that a book in use is
 seen as it was between two changes.
 """
 
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import cast
+from typing import Literal, LiteralString
 from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.ledger.faults import BOUNDED, BalanceFacts, OrderFacts
-from tillhouse.ledger.rules import Account, LedgerPosition, Method, Status
+from tillhouse.ledger.faults import BalanceFacts
+from tillhouse.ledger.rules import BOUNDED
 
 
 async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
@@ -25,79 +24,6 @@ async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
         WHERE business_id = $1 ORDER BY environment
         """,
         business_id,
-    )
-
-
-async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[OrderFacts]:
-    """Orders by id, deleted ones too, with what their transfers, transactions and debts say."""
-    rows = await db.fetch(
-        """
-        WITH batch AS MATERIALIZED (
-            SELECT o.id, o.short_code, o.total_amount, o.amount_paid, o.payment_method,
-                o.customer_id, o.postings,
-                CASE WHEN o.deleted_at IS NULL THEN o.status ELSE 'deleted' END AS status
-            FROM orders o WHERE o.book_id = $1 AND o.id > $2 ORDER BY o.id LIMIT $3
-        )
-        SELECT b.*, t.paid, t.used, t.accounts, x.received, d.debts
-        FROM batch b
-        CROSS JOIN LATERAL (
-            SELECT coalesce(sum(s.paid), 0) AS paid, coalesce(max(s.used), 0) AS used,
-                coalesce(json_agg(json_build_array(s.kind, s.owner_id, s.held::text))
-                    FILTER (WHERE s.held <> 0), '[]') AS accounts
-            FROM (
-                SELECT side.kind, side.owner_id, sum(side.amount) AS held,
-                    max(p.sequence) + 1 AS used,
-                    sum(CASE WHEN p.kind = 'payment' AND side.amount > 0 THEN p.amount
-                        WHEN p.kind = 'payment_correction' AND side.amount > 0 THEN -p.amount
-                        ELSE 0 END) AS paid
-                FROM ledger_transfers p
-                CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount),
-                    (p.credit_kind, p.credit_owner, -p.amount)) AS side (kind, owner_id, amount)
-                WHERE p.book_id = $1 AND p.source_id = b.id
-                GROUP BY side.kind, side.owner_id
-            ) AS s
-        ) AS t
-        CROSS JOIN LATERAL (
-            SELECT coalesce(sum(r.amount), 0) AS received FROM transactions r
-            WHERE r.book_id = $1 AND r.order_id = b.id AND r.status = 'successful'
-                AND r.type IN ('sale', 'debt_payment', 'adjustment')
-        ) AS x
-        CROSS JOIN LATERAL (
-            SELECT coalesce(json_agg(json_build_array(a.customer_id, a.balance::text)), '[]')
-                AS debts
-            FROM debts a
-            WHERE a.book_id = $1 AND a.order_id = b.id AND a.status = 'active'
-        ) AS d
-        ORDER BY b.id
-        """,
-        book_id,
-        after,
-        limit,
-    )
-    return [_order(row) for row in rows]
-
-
-def _order(row: Record) -> OrderFacts:
-    held = msgspec.json.decode(row["accounts"], type=list[tuple[str, UUID, Decimal]])
-    debts = msgspec.json.decode(row["debts"], type=list[tuple[UUID, Decimal]])
-    position = LedgerPosition(
-        total=row["total_amount"],
-        paid=row["amount_paid"],
-        method=cast(Method, row["payment_method"]),
-        customer_id=row["customer_id"],
-        status=cast(Status, row["status"]),
-    )
-    return OrderFacts(
-        id=row["id"],
-        short_code=row["short_code"],
-        position=position,
-        postings=row["postings"],
-        used=row["used"],
-        paid=row["paid"],
-        received=row["received"],
-        accounts={Account(kind, owner): amount for kind, owner, amount in held},
-        debts=dict(debts),
-        active_debts=len(debts),
     )
 
 
@@ -133,10 +59,10 @@ async def list_balances(
     return [BalanceFacts(**row) for row in rows]
 
 
-async def find_stray_transfers(
+async def find_false_reversals(
     db: Db, book_id: UUID, after: UUID, limit: int
-) -> tuple[UUID | None, list[UUID], list[UUID]]:
-    """The last id of the batch; transfers without their order; reversals that aren't opposites."""
+) -> tuple[UUID | None, list[UUID]]:
+    """The last id of the batch of transfers, and reversals in it that aren't opposites."""
     row = await db.fetchrow(
         """
         WITH batch AS MATERIALIZED (
@@ -144,10 +70,6 @@ async def find_stray_transfers(
             WHERE t.book_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3
         )
         SELECT (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last,
-            ARRAY(
-                SELECT b.id FROM batch b
-                LEFT JOIN orders o ON o.book_id = $1 AND o.id = b.source_id
-                WHERE b.source_type = 'order' AND o.id IS NULL ORDER BY b.id) AS orphans,
             ARRAY(
                 SELECT b.id FROM batch b
                 LEFT JOIN ledger_transfers t ON t.book_id = $1 AND t.id = b.reverses_id
@@ -161,27 +83,33 @@ async def find_stray_transfers(
         after,
         limit,
     )
-    return (row["last"], row["orphans"], row["reversals"]) if row else (None, [], [])
+    return (row["last"], row["reversals"]) if row else (None, [])
 
 
-async def find_stray_debts(
-    db: Db, book_id: UUID, after: UUID, limit: int
-) -> tuple[UUID | None, list[UUID]]:
-    """The last id of the batch, and debts without their order."""
-    row = await db.fetchrow(
-        """
-        WITH batch AS MATERIALIZED (
-            SELECT d.id, d.order_id FROM debts d
-            WHERE d.book_id = $1 AND d.id > $2 ORDER BY d.id LIMIT $3
-        )
-        SELECT (SELECT id FROM batch ORDER BY id DESC LIMIT 1) AS last,
-            ARRAY(
-                SELECT b.id FROM batch b
-                LEFT JOIN orders o ON o.book_id = $1 AND o.id = b.order_id
-                WHERE o.id IS NULL ORDER BY b.id) AS orphans
-        """,
+Subject = Literal["transfer", "transaction", "debt"]
+
+_SOURCES: dict[Subject, LiteralString] = {
+    "transfer": "SELECT id, source_type, source_id FROM ledger_transfers",
+    "transaction": "SELECT id, 'order' AS source_type, order_id AS source_id FROM transactions",
+    "debt": "SELECT id, 'order' AS source_type, order_id AS source_id FROM debts",
+}
+
+
+class Sourced(msgspec.Struct, frozen=True):
+    """A row, and the source that it was written for."""
+
+    id: UUID
+    source_type: str
+    source_id: UUID
+
+
+async def list_sources(
+    db: Db, book_id: UUID, subject: Subject, which: tuple[UUID, int]
+) -> list[Sourced]:
+    """The sources of so many rows after an id."""
+    rows = await db.fetch(
+        _SOURCES[subject] + " WHERE book_id = $1 AND id > $2 ORDER BY id LIMIT $3",
         book_id,
-        after,
-        limit,
+        *which,
     )
-    return (row["last"], row["orphans"]) if row else (None, [])
+    return [Sourced(**row) for row in rows]

@@ -16,14 +16,15 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import close, reopen
-from tillhouse.ledger.rules import postings
-from tillhouse.ledger.store.posting import Origin, record_postings, rows
+from tillhouse.ledger.rules import Ledger, Source
+from tillhouse.ledger.store.posting import record_postings, rows
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders import payment_rules as payment
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import is_customer, is_term, lock_order, update_order
+from tillhouse.orders.posting.rules import SOURCE, postings
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
 from tillhouse.stock.facts import Moved
@@ -118,19 +119,20 @@ async def _write(call: Call, before: OrderState, after: OrderState) -> None:
     if not rules.is_changed(before, after):
         return
     after, moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
-    posted = postings(before.position(), after.position(), before.currency)
+    posted = postings(before.position(), after.position())
     first = before.postings
     after = msgspec.structs.replace(after, postings=first + posted.used)
     await update_order(call.db, (call.book.id, before.id), call.now, after.columns())
     if not posted.is_nothing:
-        origin = Origin(
-            order_id=before.id,
+        source = Source(
+            type=SOURCE,
+            id=before.id,
             customer_id=after.customer_id,
             store_id=after.store_id,
             happened_at=call.now,
         )
-        book = (call.book.id, call.now, before.currency)
-        await record_postings(call.db, book, origin, rows(before.id, posted, first))
+        ledger = Ledger(call.book.id, before.currency, call.now)
+        await record_postings(call.db, ledger, source, rows(before.id, posted, first))
     is_over = after.deleted_at is not None or after.status == "cancelled"
     if is_over and before.ticket_id is not None:
         await close(call, before.id)

@@ -14,7 +14,7 @@ from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.kit.values import Moment
-from tillhouse.ledger.rules import LedgerPosition, Method, turns_excess
+from tillhouse.orders.posting.rules import LedgerPosition, Method, turns_excess
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
 StockState = Literal["none", "reserved", "taken"]

@@ -18,11 +18,11 @@ from tillhouse.kit.ids import new_id, short_code
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import Sending
 from tillhouse.labels.actions import tag_ids
-from tillhouse.ledger.rules import LedgerPosition, postings
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders import payment_rules as payment
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.kitchen.actions import tell_of_new
+from tillhouse.orders.posting.rules import LedgerPosition, postings
 from tillhouse.orders.recording.facts import Earlier, Facts
 from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
@@ -268,7 +268,7 @@ def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUI
         customer_id=customer_id,
         status=sale.status,
     )
-    posted = postings(None, position, facts.trade.currency)
+    posted = postings(None, position)
     moves = stock.moves(call, sale.needs, items, reserves=sale.status == "scheduled")
     order = {
         **_order(call, new, facts, sale),
@@ -283,6 +283,7 @@ def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUI
     }
     return Entry(
         id=order_id,
+        currency=facts.trade.currency,
         has_session=new.table_session_id is not None,
         has_ticket=order["ticket_id"] is not None,
         order=order,

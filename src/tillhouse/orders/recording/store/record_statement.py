@@ -41,7 +41,9 @@ _GIVEN: LiteralString = (
             fires_at timestamptz, stock_state text, stock_round integer, postings integer,
             occurred_at timestamptz, created_at timestamptz, ticket_id uuid)
     ), source AS (
-        SELECT id AS order_id, customer_id, store_id, occurred_at AS happened_at FROM sale
+        SELECT 'order' AS source_type, id AS source_id, customer_id, store_id,
+            occurred_at AS happened_at
+        FROM sale
     ), moving AS (
         SELECT r.*, 0 AS round, NULL::text AS reason
         FROM json_to_recordset($9) AS r (id uuid, variant_id uuid, store_id uuid, kind text,
@@ -127,6 +129,7 @@ class Entry(msgspec.Struct, kw_only=True):
     """The rows of one order: JSON objects, by the names of their columns."""
 
     id: UUID
+    currency: str
     has_session: bool
     has_ticket: bool
     order: dict[str, Any]
@@ -209,7 +212,7 @@ class _Bundle:
             max(one.now for one in self._recordings),
             currency,
             _text(self._rows.posting),
-            _text(self._rows.receipt),
+            _text(self._rows.movement),
             _text(self._rows.owing),
             _text(self._orders),
             _text(self._items),

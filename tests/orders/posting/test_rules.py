@@ -10,18 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ledger.shop import position
-from tillhouse.ledger.rules import (
-    NOBODY,
-    TENDERS,
-    Account,
-    LedgerPosition,
-    Method,
-    Postings,
-    Status,
-    Transfer,
-    postings,
-)
+from tests.orders.posting.shop import position
+from tillhouse.ledger.rules import NOBODY, Account, Postings, Transfer
+from tillhouse.orders.posting.rules import TENDERS, LedgerPosition, Method, Status, postings
 
 ANN, BEN = UUID(int=7), UUID(int=8)
 # Few values that meet often (equal, over, under), among any others.
@@ -53,7 +44,7 @@ class Books:
             self.accounts[transfer.debit] += transfer.amount
             self.accounts[transfer.credit] -= transfer.amount
             self.kinds[transfer.kind] += transfer.amount
-        self.received += sum((receipt.amount for receipt in made.receipts), Decimal(0))
+        self.received += sum((movement.amount for movement in made.movements), Decimal(0))
         for owing in made.owing:
             if owing.closes:
                 del self.debts[owing.customer_id]
@@ -70,7 +61,7 @@ def walked(walk: list[LedgerPosition]) -> Books:
     """The books after a walk."""
     books = Books()
     for before, after in zip([None, *walk], walk, strict=False):
-        books.post(postings(before, after, "NGN"))
+        books.post(postings(before, after))
     return books
 
 
@@ -141,13 +132,13 @@ def test_there_is_one_debt_with_what_is_left_or_none(walk: list[LedgerPosition])
 def test_a_step_posts_each_kind_once_and_never_nothing(walk: list[LedgerPosition]) -> None:
     """No empty transfer, no account with itself, no kind twice; the same stand posts nothing."""
     for before, after in zip([None, *walk], walk, strict=False):
-        made = postings(before, after, "NGN")
+        made = postings(before, after)
         kinds = [transfer.kind for transfer in made.transfers]
         assert len(kinds) == len(set(kinds)) == made.used
         assert all(transfer.amount > 0 for transfer in made.transfers)
         assert all(transfer.debit != transfer.credit for transfer in made.transfers)
-        assert all(receipt.amount for receipt in made.receipts)
-        assert postings(after, after, "NGN").is_nothing
+        assert all(movement.amount for movement in made.movements)
+        assert postings(after, after).is_nothing
 
 
 @given(WALKS)
@@ -155,7 +146,7 @@ def test_no_step_takes_back_more_credit_than_the_order_gave(walk: list[LedgerPos
     """Alone with its order, a customer's credit is never below zero, between steps as after."""
     books = Books()
     for before, after in zip([None, *walk], walk, strict=False):
-        books.post(postings(before, after, "NGN"))
+        books.post(postings(before, after))
         for account, held in books.accounts.items():
             if account.kind in ("customer_credit", "unapplied_receipts"):
                 assert held <= 0
@@ -173,7 +164,7 @@ def test_there_and_back_again_leaves_nothing(one: LedgerPosition, other: LedgerP
 
 def test_a_sale_for_cash_gives_change() -> None:
     """1,500 for what costs 1,000: 1,000 stay in the drawer."""
-    made = postings(None, position(1000, 1500, ANN), "NGN")
+    made = postings(None, position(1000, 1500, ANN))
     owner = Account("receivable", ANN)
     assert made.transfers == (
         Transfer(owner, Account("sales"), Decimal(1000), "sale"),
@@ -188,7 +179,7 @@ def test_change_stays_handed_out_when_the_sale_is_undone(status: Status) -> None
     sold = position(1000, 1500, ANN)
     over = msgspec.structs.replace(sold, status=status)
     owner, credit = Account("receivable", ANN), Account("customer_credit", ANN)
-    assert postings(sold, over, "NGN").transfers == (
+    assert postings(sold, over).transfers == (
         Transfer(Account("sales"), owner, Decimal(1000), "sale_reversed"),
         Transfer(owner, credit, Decimal(1000), "credit_given"),
     )
@@ -196,7 +187,7 @@ def test_change_stays_handed_out_when_the_sale_is_undone(status: Status) -> None
         Account("cash"): Decimal(1000),
         credit: Decimal(-1000),
     }
-    again = postings(over, sold, "NGN").transfers
+    again = postings(over, sold).transfers
     assert [transfer.kind for transfer in again] == ["credit_taken_back", "sale"]
 
 
@@ -213,20 +204,20 @@ def test_too_much_by_any_other_way_becomes_credit(method: Method) -> None:
 def test_a_payment_of_a_debt_is_one() -> None:
     """The first receipt belongs to the sale, one that finds a debt to the debt."""
     first, second = position(1000, 400, ANN), position(1000, 1000, ANN)
-    assert [r.type for r in postings(None, first, "NGN").receipts] == ["sale"]
-    assert [r.type for r in postings(first, second, "NGN").receipts] == ["debt_payment"]
+    assert [r.type for r in postings(None, first).movements] == ["sale"]
+    assert [r.type for r in postings(first, second).movements] == ["debt_payment"]
     without = position(1000, 400), position(1000, 1000)
-    assert [r.type for r in postings(*without, "NGN").receipts] == ["sale"]
+    assert [r.type for r in postings(*without).movements] == ["sale"]
 
 
 def test_a_correction_takes_back_what_was_booked() -> None:
     """Lower paid is a correction by the old method, also when the method changes with it."""
     before, after = position(1000, 800, method="pos"), position(1000, 300, method="transfer")
-    made = postings(before, after, "NGN")
+    made = postings(before, after)
     assert [(t.kind, t.credit, t.amount) for t in made.transfers] == [
         ("payment_correction", Account("pos"), Decimal(500))
     ]
-    assert [(r.type, r.method, r.amount) for r in made.receipts] == [
+    assert [(r.type, r.method, r.amount) for r in made.movements] == [
         ("adjustment", "pos", Decimal(-500))
     ]
 

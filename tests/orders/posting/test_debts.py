@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from tests.api import Api
-from tests.ledger.shop import Order, Shop, position
 from tests.make import Make
+from tests.orders.posting.shop import Order, Shop, position
 
 DEBTS = "/v1/debts"
 

@@ -17,8 +17,9 @@ from tillhouse.customers.store import insert_customer
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code
-from tillhouse.ledger.rules import LedgerPosition, Method, Status, postings
-from tillhouse.ledger.store.posting import Origin, record_postings, rows
+from tillhouse.ledger.rules import Ledger, Source
+from tillhouse.ledger.store.posting import record_postings, rows
+from tillhouse.orders.posting.rules import LedgerPosition, Method, Status, postings
 
 
 class Order(msgspec.Struct):
@@ -155,7 +156,7 @@ class Shop:
         after: LedgerPosition,
         happened_at: datetime,
     ) -> None:
-        made = postings(before, after, self.currency)
+        made = postings(before, after)
         first = await db.fetchval(
             """
             UPDATE orders SET postings = postings + $3
@@ -165,15 +166,15 @@ class Shop:
             order.id,
             made.used,
         )
-        origin = Origin(
-            order_id=order.id,
+        source = Source(
+            type="order",
+            id=order.id,
             customer_id=after.customer_id,
             store_id=None,
             happened_at=happened_at,
         )
-        await record_postings(
-            db, (self.book, now(), self.currency), origin, rows(order.id, made, first)
-        )
+        ledger = Ledger(self.book, self.currency, now())
+        await record_postings(db, ledger, source, rows(order.id, made, first))
 
     async def accounts(self) -> dict[tuple[str, UUID], Decimal]:
         """Debits less credits of each account that isn't even, from the transfers alone."""

@@ -8,14 +8,15 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests.ledger.shop import Order, Shop, position
 from tests.make import Make
+from tests.orders.posting.shop import Order, Shop, position
 from tests.webhooks.shop import until
 from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import new_id
-from tillhouse.ledger.rules import NOBODY, postings
-from tillhouse.ledger.store.posting import Origin, record_postings, rows
+from tillhouse.ledger.rules import NOBODY, Ledger, Source
+from tillhouse.ledger.store.posting import record_postings, rows
+from tillhouse.orders.posting.rules import postings
 
 SPENT = "ledger_balances_not_below_zero"
 
@@ -132,12 +133,12 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
     customer = await shop.customer()
     before, after = position(1000, 1500, customer, method="pos"), position(1000, 1000, customer)
     order = Order(new_id(), "", before)
-    origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)
-    place = (shop.book, shop.moment, shop.currency)
-    written = rows(order.id, postings(before, after, shop.currency), 0)
+    source = Source(type="order", id=order.id, happened_at=shop.moment)
+    ledger = Ledger(shop.book, shop.currency, shop.moment)
+    written = rows(order.id, postings(before, after), 0)
     with pytest.raises(asyncpg.CheckViolationError) as caught:
         async with shop.services.pool.transaction() as db:
-            await record_postings(db, place, origin, written)
+            await record_postings(db, ledger, source, written)
     assert refused([caught.value]) == [SPENT]
     assert await shop.accounts() == {}
 
@@ -145,11 +146,12 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
 async def test_the_same_is_never_posted_twice(shop: Shop) -> None:
     """A posting with a used number is refused."""
     order = await shop.sell(position(1000, 400))
-    first = rows(order.id, postings(None, order.position, shop.currency), 0)
-    origin = Origin(order_id=order.id, customer_id=None, store_id=None, happened_at=shop.moment)
+    first = rows(order.id, postings(None, order.position), 0)
+    ledger = Ledger(shop.book, shop.currency, shop.moment)
+    source = Source(type="order", id=order.id, happened_at=shop.moment)
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
         async with shop.services.pool.transaction() as db:
-            await record_postings(db, (shop.book, shop.moment, shop.currency), origin, first)
+            await record_postings(db, ledger, source, first)
     assert refused([caught.value]) == ["ledger_transfers_once"]
     assert len((await shop.rows_of(order))["transactions"]) == 1
 

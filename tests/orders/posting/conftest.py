@@ -3,8 +3,8 @@
 import asyncpg
 import pytest
 
-from tests.ledger.shop import Shop
 from tests.make import Business
+from tests.orders.posting.shop import Shop
 from tillhouse.access.process import Services
 
 

@@ -11,19 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ledger.shop import Shop, position
-from tests.ledger.test_rules import WALKS, walked
 from tests.make import Make
+from tests.orders.posting.shop import Shop, position
+from tests.orders.posting.test_rules import WALKS, walked
 from tillhouse.kit.ids import new_id
-from tillhouse.ledger.faults import Fault, OrderFacts, order_faults
+from tillhouse.ledger.faults import Fault
 from tillhouse.ledger.proof import prove
-from tillhouse.ledger.rules import LedgerPosition, Status
+from tillhouse.orders.posting.faults import OrderFacts, order_faults
+from tillhouse.orders.posting.proof import ORDER_SOURCE
+from tillhouse.orders.posting.rules import LedgerPosition, Status
 
 
 async def faults(shop: Shop, batch: int = 500) -> list[Fault]:
     """The faults of the book."""
     async with shop.services.pool.reading() as db:
-        return [fault async for fault in prove(db, shop.book, batch)]
+        return [fault async for fault in prove(db, shop.book, [ORDER_SOURCE], batch)]
 
 
 def facts_of(walk: list[LedgerPosition]) -> OrderFacts:
@@ -166,13 +168,13 @@ async def test_a_broken_order_is_found(shop: Shop, statement: LiteralString, sai
 
 
 async def test_what_has_no_order_is_found(shop: Shop) -> None:
-    """Transfers and debts of an order that was removed by hand."""
+    """Transfers, transactions and debts of an order that was removed by hand."""
     order = await shop.sell(position(1000, 400, await shop.customer()))
     written = await shop.rows_of(order)
     async with tampering(_owner(shop)):
         await shop.sql.execute("DELETE FROM orders WHERE book_id = $1", shop.book)
     found = await faults(shop, batch=1)
-    lost = {str(row["id"]) for row in (*written["transfers"], *written["debts"])}
+    lost = {str(row["id"]) for table in written.values() for row in table}
     assert {fault.id for fault in found} == lost
     assert all("that isn't there" in fault.what for fault in found)
 

@@ -1,0 +1,99 @@
+"""Statements that read orders with what the ledger holds of them, a batch of ids at a time.
+
+Each reads an order and its transfers in one snapshot, so that a book in use is seen as it was
+between two changes.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import cast
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.ledger.rules import Account, AccountKind
+from tillhouse.orders.posting.faults import OrderFacts
+from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
+
+
+async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[OrderFacts]:
+    """Orders by id, deleted ones too, with what their transfers, transactions and debts say."""
+    rows = await db.fetch(
+        """
+        WITH batch AS MATERIALIZED (
+            SELECT o.id, o.short_code, o.total_amount, o.amount_paid, o.payment_method,
+                o.customer_id, o.postings,
+                CASE WHEN o.deleted_at IS NULL THEN o.status ELSE 'deleted' END AS status
+            FROM orders o WHERE o.book_id = $1 AND o.id > $2 ORDER BY o.id LIMIT $3
+        )
+        SELECT b.*, t.paid, t.used, t.accounts, x.received, d.debts
+        FROM batch b
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(s.paid), 0) AS paid, coalesce(max(s.used), 0) AS used,
+                coalesce(json_agg(json_build_array(s.kind, s.owner_id, s.held::text))
+                    FILTER (WHERE s.held <> 0), '[]') AS accounts
+            FROM (
+                SELECT side.kind, side.owner_id, sum(side.amount) AS held,
+                    max(p.sequence) + 1 AS used,
+                    sum(CASE WHEN p.kind = 'payment' AND side.amount > 0 THEN p.amount
+                        WHEN p.kind = 'payment_correction' AND side.amount > 0 THEN -p.amount
+                        ELSE 0 END) AS paid
+                FROM ledger_transfers p
+                CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount),
+                    (p.credit_kind, p.credit_owner, -p.amount)) AS side (kind, owner_id, amount)
+                WHERE p.book_id = $1 AND p.source_id = b.id
+                GROUP BY side.kind, side.owner_id
+            ) AS s
+        ) AS t
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(r.amount), 0) AS received FROM transactions r
+            WHERE r.book_id = $1 AND r.order_id = b.id AND r.status = 'successful'
+                AND r.type IN ('sale', 'debt_payment', 'adjustment')
+        ) AS x
+        CROSS JOIN LATERAL (
+            SELECT coalesce(json_agg(json_build_array(a.customer_id, a.balance::text)), '[]')
+                AS debts
+            FROM debts a
+            WHERE a.book_id = $1 AND a.order_id = b.id AND a.status = 'active'
+        ) AS d
+        ORDER BY b.id
+        """,
+        book_id,
+        after,
+        limit,
+    )
+    return [_order(row) for row in rows]
+
+
+def _order(row: Record) -> OrderFacts:
+    held = msgspec.json.decode(row["accounts"], type=list[tuple[AccountKind, UUID, Decimal]])
+    debts = msgspec.json.decode(row["debts"], type=list[tuple[UUID, Decimal]])
+    position = LedgerPosition(
+        total=row["total_amount"],
+        paid=row["amount_paid"],
+        method=cast(Method, row["payment_method"]),
+        customer_id=row["customer_id"],
+        status=cast(Status, row["status"]),
+    )
+    return OrderFacts(
+        id=row["id"],
+        short_code=row["short_code"],
+        position=position,
+        postings=row["postings"],
+        used=row["used"],
+        paid=row["paid"],
+        received=row["received"],
+        accounts={Account(kind, owner): amount for kind, owner, amount in held},
+        debts=dict(debts),
+        active_debts=len(debts),
+    )
+
+
+async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that are orders, deleted ones too."""
+    rows = await db.fetch(
+        "SELECT id FROM orders WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
+    )
+    return {row["id"] for row in rows}
