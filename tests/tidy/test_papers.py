@@ -3,9 +3,10 @@
 import ast
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator
 
-from tests.tidy.tree import ROOT, python, tidy
+from tests.tidy.tree import PACKAGE, ROOT, python, tidy
 from tillhouse.http.problems import STATUS, known_codes
 from tillhouse.kit.errors import Problem
 from tillhouse.settings import MEANINGS, PREFIX
@@ -26,6 +27,9 @@ CODES = {
 }
 
 _KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+# A file below a folder; names of a single part are of any room, and a leading slash is an address.
+_FILE = re.compile(r"`([\w.-][\w./-]*/[\w.-]+\.(?:py|sql|md|json|toml|txt|in|css|html|js))`")
+_STARTS = (".", PACKAGE, "docs")
 _RELEASE = re.compile(r"## \[(?:Unreleased|\d+\.\d+\.\d+)\](?: - \d{4}-\d{2}-\d{2})?")
 
 
@@ -121,3 +125,41 @@ def test_the_changelog_keeps_its_form() -> None:
 def _ok(line: str) -> bool:
     is_dated = line == "## [Unreleased]" or " - " in line
     return bool(_RELEASE.fullmatch(line)) and is_dated
+
+
+def test_papers_name_files_that_exist() -> None:
+    """A path in a paper can be opened: from the root, from the package, or from the docs."""
+    papers = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    tidy(
+        "A paper names files that exist: follow the one that moved, or drop its name.",
+        (
+            f"{path.relative_to(ROOT)}: {name}"
+            for path in papers
+            if path.name != "CHANGELOG.md"
+            for name in _FILE.findall(path.read_text("utf-8"))
+            if not any((ROOT / start / name).exists() for start in _STARTS)
+        ),
+    )
+
+
+def test_contributing_names_every_tidy_test() -> None:
+    """A house rule that a test enforces is told where the rules are."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    tidy(
+        "Each file of tests/tidy stands in CONTRIBUTING.md, in a row of the house rules.",
+        (
+            source.path
+            for source in python("tests/tidy")
+            if source.name.startswith("test_") and f"`{source.path}`" not in text
+        ),
+    )
+
+
+def test_pyproject_names_files_that_exist() -> None:
+    """An exception for a file goes with it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    globs = settings["tool"]["ruff"]["lint"]["per-file-ignores"]
+    tidy(
+        "pyproject.toml makes exceptions for files that exist.",
+        (pattern for pattern in globs if not any(ROOT.glob(pattern))),
+    )
