@@ -21,12 +21,12 @@ from bench import drain, weblog, world
 from bench.backlog import Process, queue_backlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.app import App
+from tillhouse.app import PRODUCT, App
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import new_id
 from tillhouse.settings import from_env
-from tillhouse.webhooks.catalogue import ChangeData
 from tillhouse.webhooks.emit import Source, emit_from
+from tillhouse.webhooks.events import ChangeData
 from tillhouse.webhooks.store.endpoints import EndpointRow, insert_endpoint
 
 SINK_CLIENTS = 64
@@ -75,6 +75,9 @@ async def _endpoint(scene: Scene, path: str, event: str) -> None:
         )
 
 
+_EVENTS = {event.name: event for event in PRODUCT.declared.events}
+
+
 async def _emit(scene: Scene, event: str) -> tuple[str, int]:
     """One event in a transaction of its own; its id and when the commit returned."""
     origin = Source(scene.business["id"], Book(scene.business["test"], "test"))
@@ -88,7 +91,7 @@ async def _emit(scene: Scene, event: str) -> tuple[str, int]:
         occurred_at=iso(now()),
     )
     async with scene.services.pool.transaction() as db:
-        event_id = await emit_from(db, origin, event, data, now())
+        event_id = await emit_from(db, origin, _EVENTS[event], data, now())
     return str(event_id), time.monotonic_ns()
 
 

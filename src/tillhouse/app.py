@@ -11,6 +11,7 @@ from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
 from tillhouse.developer.room import ROOM as DEVELOPER
+from tillhouse.hotel.room import ROOM as HOTEL
 from tillhouse.http import idempotency
 from tillhouse.http import log as logs
 from tillhouse.http.api import Api
@@ -24,6 +25,7 @@ from tillhouse.labels.room import ROOM as LABELS
 from tillhouse.ledger.room import ROOM as LEDGER
 from tillhouse.messaging.room import ROOM as MESSAGING
 from tillhouse.orders.room import ROOM as ORDERS
+from tillhouse.payouts.room import ROOM as PAYOUTS
 from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.promotions.room import ROOM as PROMOTIONS
 from tillhouse.reference.pages import pages as reference_pages
@@ -54,9 +56,31 @@ ROOMS: tuple[Room, ...] = (
     SEATING,
     LABELS,
     VOICE,
+    PAYOUTS,
+    HOTEL,
 )
 
-PRODUCT: Composition = join(ROOMS)
+# The catalogue of events shows these groups first.
+_EVENT_GROUPS = (
+    "Voice",
+    "Messaging",
+    "Orders",
+    "Payments",
+    "Customers",
+    "Inventory",
+    "Wallet",
+    "Kitchen",
+    "Products",
+    "Hotel",
+)
+
+
+def compose(*more: Room) -> Composition:
+    """The product, with more rooms than its own when they are given."""
+    return join((*ROOMS, *more), event_groups=_EVENT_GROUPS)
+
+
+PRODUCT = compose()
 ROUTES = PRODUCT.routes
 
 _CHORES_EVERY_S = 3600.0
@@ -94,7 +118,9 @@ class App:
     async def start(self) -> Services:
         """Open the house and begin its chores."""
         logs.set_up(self._settings.log_level)
-        services = await connect_services(self._settings, self._database_url, self._master_key)
+        services = await connect_services(
+            self._settings, self._product.declared, self._database_url, self._master_key
+        )
         self._services = services
         services.pool.bell.start(
             services.pool.dedicated, services.pool.notify, listens=self._runs_workers
@@ -104,7 +130,10 @@ class App:
                 await chore(services, now())
         if self._runs_workers:
             await self._start_workers(services)
-        document = describe(self._product.routes, __version__, self._settings.public_url)
+        lists = self._product.declared.lists
+        document = describe(
+            self._product.routes, lists, __version__, self._settings.public_url
+        )
         pages = {**HEALTH, **reference_pages(document)}
         self._api = Api(services, self._product.routes, pages, self._product.pages())
         self._api.add_metrics_page()

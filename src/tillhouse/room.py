@@ -8,10 +8,13 @@ from datetime import datetime
 
 import msgspec
 
+from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services
+from tillhouse.access.scopes import BY_NAME
 from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Route
 from tillhouse.jobs.worker import Runs
+from tillhouse.kit.events import EventType
 
 # Made anew in each process that works.
 MakesWorker = Callable[[Services], Awaitable[Runs]]
@@ -28,6 +31,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     routes: tuple[Route, ...] = ()
     # Pages for people and hooks for providers, made once per application.
     pages: Callable[[], Sequence[RawRoute]] = tuple
+    # What it announces to endpoints and streams.
+    events: tuple[EventType, ...] = ()
     # The tables that it alone writes.
     tables: tuple[str, ...] = ()
     # Done at each start, before the first request.
@@ -41,6 +46,7 @@ class Composition(msgspec.Struct, frozen=True):
     """What all rooms bring, joined in the order in which `app` names them."""
 
     rooms: tuple[Room, ...]
+    declared: Declared
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -52,12 +58,24 @@ class Composition(msgspec.Struct, frozen=True):
         return [page for room in self.rooms for page in room.pages()]
 
 
-def join(rooms: Iterable[Room]) -> Composition:
-    """The rooms as one product; each has a name and tables of its own."""
+def join(rooms: Iterable[Room], event_groups: Sequence[str] = ()) -> Composition:
+    """The rooms as one product; what one declares, no other does.
+
+    Groups are shown in the order given, then those that it doesn't name, as the rooms come.
+    """
     joined = tuple(rooms)
     _check_once("room", (room.name for room in joined))
     _check_once("table", (table for room in joined for table in room.tables))
-    return Composition(joined)
+    events = _grouped((event for room in joined for event in room.events), event_groups)
+    _check_once("event", (event.name for event in events))
+    lists = {"events": tuple(event.name for event in events), "scopes": tuple(sorted(BY_NAME))}
+    return Composition(joined, Declared(events=events, lists=lists))
+
+
+def _grouped(declared: Iterable[EventType], groups: Sequence[str]) -> tuple[EventType, ...]:
+    """The same, by the place of the group that each belongs to."""
+    places = {group: place for place, group in enumerate(groups)}
+    return tuple(sorted(declared, key=lambda one: places.get(one.group, len(places))))
 
 
 def _check_once(noun: str, names: Iterable[str]) -> None:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tillhouse.kit.clock import now
+from tillhouse.stock.events import LOW_STOCK, OUT_OF_STOCK
 from tillhouse.stock.facts import Moved
-from tillhouse.stock.rules import LOW, OUT, crossings, events, shorts
+from tillhouse.stock.rules import crossings, events, shorts
 from tillhouse.stock.store.moving import NO_THRESHOLD_CROSSED
 
 # Small whole numbers meet the lines exactly; the others lie anywhere.
@@ -41,7 +42,7 @@ def test_each_event_alternates_with_its_rearming(
     start: Decimal, changes: list[Decimal], threshold: Decimal | None
 ) -> None:
     """Between two of the same event the stock was above the line; below it none fires."""
-    lines = {LOW: threshold, OUT: ZERO}
+    lines = {LOW_STOCK: threshold, OUT_OF_STOCK: ZERO}
     available = start
     for change in changes:
         before, available = available, available + change
@@ -74,7 +75,7 @@ def test_a_reservation_counts_like_a_sale() -> None:
         threshold=Decimal(5),
     )
     [(event, data)] = events([moved], UUID(int=4), now())
-    assert event == LOW
+    assert event == LOW_STOCK
     assert data.store_id == UUID(int=3)
     assert data.metadata["available"] == Decimal(4)
     assert data.metadata["onHand"] == Decimal(10)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tillhouse.accounts.types import NewAccount
-from tillhouse.app import ROUTES
+from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.developer.types import EventFilter, KeyPatch, NewKey, UsageFilter
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.fields import ERRORS_MAX, parse
@@ -23,6 +23,7 @@ from tillhouse.kit.errors import Invalid, Malformed, Problem
 
 SOON = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 BODIES = [NewAccount, NewKey, KeyPatch]
+LISTS = PRODUCT.declared.lists
 BODY_TYPES = list({repr(e): e for e in (Endpoint(r).body_type for r in ROUTES)}.values())
 NAMES = sorted({f for t in (*BODY_TYPES, EventFilter, UsageFilter) for f in t.__struct_fields__})
 
@@ -114,7 +115,7 @@ def test_exactly_the_wrong_fields_are_named(data: st.DataObject) -> None:
         body[field] = value
         named = named | (_POLICY if place.endswith(".") else {place})
     with pytest.raises(Invalid) as caught:
-        parse({**body, **dict.fromkeys(unknown, 1)}, NewKey)
+        parse({**body, **dict.fromkeys(unknown, 1)}, NewKey, LISTS)
     fields = [detail.field for detail in caught.value.details or []]
     assert set(fields) == named
     assert len(fields) == len(named)
@@ -122,7 +123,7 @@ def test_exactly_the_wrong_fields_are_named(data: st.DataObject) -> None:
 
 def test_a_right_body_passes() -> None:
     """With everything that it may hold."""
-    key = parse(RIGHT, NewKey)
+    key = parse(RIGHT, NewKey, LISTS)
     assert key.developer_app_id == UUID(RIGHT["developer_app_id"])
     assert key.withdrawal_policy.max_per_day == 1
 
@@ -130,7 +131,7 @@ def test_a_right_body_passes() -> None:
 def test_a_near_miss_is_told_the_right_name() -> None:
     """Most unknown fields are typing errors."""
     with pytest.raises(Invalid) as caught:
-        parse({**RIGHT, "scope": ["voice:read"]}, NewKey)
+        parse({**RIGHT, "scope": ["voice:read"]}, NewKey, LISTS)
     [detail] = caught.value.details or []
     assert (detail.field, "did you mean scopes?" in detail.message) == ("scope", True)
 
@@ -138,7 +139,7 @@ def test_a_near_miss_is_told_the_right_name() -> None:
 def test_thousands_of_mistakes_are_told_a_hundred_times() -> None:
     """Nobody reads more, and the answer stays small."""
     with pytest.raises(Invalid) as caught:
-        parse({f"field {n}": 1 for n in range(5000)}, NewKey)
+        parse({f"field {n}": 1 for n in range(5000)}, NewKey, LISTS)
     assert len(caught.value.details or []) == ERRORS_MAX
 
 
@@ -146,7 +147,7 @@ def test_thousands_of_mistakes_are_told_a_hundred_times() -> None:
 def test_a_body_is_an_object(value: object) -> None:
     """Anything else is named as the body."""
     with pytest.raises(Invalid) as caught:
-        parse(value, NewKey)
+        parse(value, NewKey, LISTS)
     assert [detail.field for detail in caught.value.details or []] == ["body"]
 
 

@@ -14,12 +14,14 @@ from tests.api import Api, Response
 from tests.make import PASSWORD, Business
 from tests.routes import catalog, customers, kitchen, ledger, messaging, orders
 from tillhouse.access.scopes import BY_NAME
-from tillhouse.app import ROUTES
+from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.openapi import describe
 from tillhouse.http.route import Open, Portal, Route, Scope
 
-DOCUMENT: dict[str, Any] = json.loads(describe(ROUTES, "test", "http://testserver"))
+DOCUMENT: dict[str, Any] = json.loads(
+    describe(ROUTES, PRODUCT.declared.lists, "test", "http://testserver")
+)
 
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 _REFERENCE = re.compile(r'"\$ref": "#/components/schemas/([^"/]+)"')

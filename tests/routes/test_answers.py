@@ -17,7 +17,7 @@ from tests.routes.table import (
     operation,
     random_path,
 )
-from tillhouse.app import ROUTES
+from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.openapi import describe
 from tillhouse.http.route import Open, Route
@@ -139,4 +139,5 @@ def test_operation_ids_are_unique_and_every_reference_leads_somewhere() -> None:
     """Clients are generated from these."""
     ids = [operation(route)["operationId"] for route in ROUTES]
     assert len(set(ids)) == len(ids)
-    assert describe(ROUTES, "1", "http://x") == describe(ROUTES, "1", "http://x")
+    lists = PRODUCT.declared.lists
+    assert describe(ROUTES, lists, "1", "http://x") == describe(ROUTES, lists, "1", "http://x")

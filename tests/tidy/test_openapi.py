@@ -9,11 +9,11 @@ import jsonschema_rs
 
 from tests.tidy.tree import ROOT, tidy
 from tillhouse import __version__
-from tillhouse.app import ROUTES
+from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.openapi import describe
 
 URL = "http://127.0.0.1:8000"
-DOCUMENT: dict[str, Any] = json.loads(describe(ROUTES, __version__, URL))
+DOCUMENT: dict[str, Any] = json.loads(describe(ROUTES, PRODUCT.declared.lists, __version__, URL))
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 
 _DOCUMENT_KEYS = {"openapi", "info", "servers", "tags", "paths", "components"}

@@ -11,15 +11,16 @@ from tests.make import Business, Make
 from tests.waiting import within
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.app import App
+from tillhouse.app import PRODUCT, App
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.secrets import Environment
-from tillhouse.webhooks.catalogue import ChangeData
 from tillhouse.webhooks.emit import Source, emit_from
+from tillhouse.webhooks.events import ChangeData
 
 Json = dict[str, Any]
+EVENTS = {event.name: event for event in PRODUCT.declared.events}
 T = TypeVar("T")
 
 PORTAL = "/api/developer"
@@ -124,7 +125,7 @@ class Shop:
     ) -> str:
         """An event in somebody's transaction; its id."""
         origin = Source(UUID(self.business.id), book, UUID(app_id) if app_id else None)
-        return str(await emit_from(db, origin, event, data or self.change(event), now()))
+        return str(await emit_from(db, origin, EVENTS[event], data or self.change(event), now()))
 
     async def deliveries(self, query: str = "") -> list[Json]:
         """The log."""

@@ -11,7 +11,8 @@ import pytest
 
 from tests.webhooks.shop import PORTAL, Shop
 from tests.webhooks.spellings import words
-from tillhouse.webhooks.catalogue import CATALOGUE, EventType
+from tillhouse.app import PRODUCT
+from tillhouse.kit.events import EventType
 
 # As the contract's table has them, in its order.
 NAMES = words(
@@ -50,7 +51,7 @@ async def test_an_endpoint_can_subscribe_to_all_of_it(quiet: Shop) -> None:
     assert (await quiet.endpoint(events=NAMES))["events"] == NAMES
 
 
-@pytest.mark.parametrize("event", CATALOGUE, ids=lambda event: event.name)
+@pytest.mark.parametrize("event", PRODUCT.declared.events, ids=lambda event: event.name)
 async def test_what_is_sent_fits_the_schema_that_is_shown(
     quiet_app: Any, sql: asyncpg.Connection, catalogue_shop: Shop, event: EventType
 ) -> None:

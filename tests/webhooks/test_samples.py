@@ -12,12 +12,14 @@ import msgspec
 import pytest
 
 from tests.tidy.tree import ROOT
+from tillhouse.app import PRODUCT
+from tillhouse.kit.events import EventType
 from tillhouse.kit.secrets import new_webhook_secret
-from tillhouse.webhooks.catalogue import CATALOGUE, TEST_EVENT, EventType
+from tillhouse.webhooks.events import TEST_EVENT
 from tillhouse.webhooks.signing import service_signature
 
 PAPER = (ROOT / "docs/webhooks.md").read_text("utf-8")
-EVENTS = [TEST_EVENT, *CATALOGUE]
+EVENTS = [TEST_EVENT, *PRODUCT.declared.events]
 WITHIN_S = 60
 
 # The Node block, asked about each case of a file; it answers a list of true and false.

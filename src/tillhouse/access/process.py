@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tillhouse.access.declared import Declared
 from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
 from tillhouse.access.tokens import Tokens
@@ -17,6 +18,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Connections, secrets and counters of this process."""
 
     settings: Settings
+    declared: Declared
     pool: Pool
     batcher: StatementBatcher
     vault: Vault
@@ -27,7 +29,9 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     workers: Workers
 
 
-async def connect_services(settings: Settings, database_url: str, master_key: str) -> Services:
+async def connect_services(
+    settings: Settings, declared: Declared, database_url: str, master_key: str
+) -> Services:
     """Connect and unlock: the database must be migrated and the master key its own."""
     size = settings.pool_size
     pool = await Pool.open(database_url, size=size, fail_fast=size // 4)
@@ -38,6 +42,7 @@ async def connect_services(settings: Settings, database_url: str, master_key: st
         raise
     return Services(
         settings=settings,
+        declared=declared,
         pool=pool,
         batcher=StatementBatcher(pool),
         vault=vault,

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 import tillhouse
-from tillhouse.app import ROUTES
+from tillhouse.app import PRODUCT
 from tillhouse.cli.output import AsJson, CommandError, print_result, stderr_console
 from tillhouse.db.dump import dump
 from tillhouse.db.embedded import Embedded
@@ -32,7 +32,7 @@ def docs(
     with stderr_console().status("Describing …"):
         made = {
             "docs/openapi.json": msgspec.json.format(
-                describe(ROUTES, tillhouse.__version__, _URL), indent=2
+                _description(), indent=2
             ).decode() + "\n",
             "src/tillhouse/db/schema.sql": _schema(),
         }  # fmt: skip
@@ -44,6 +44,10 @@ def docs(
         (root / name).write_text(made[name], encoding="utf-8")
     shown = f"Wrote {', '.join(stale)}." if stale else "Everything is up to date."
     print_result({"written": stale}, as_json=as_json, shown=shown)
+
+
+def _description() -> bytes:
+    return describe(PRODUCT.routes, PRODUCT.declared.lists, tillhouse.__version__, _URL)
 
 
 def _text(path: Path) -> str | None:

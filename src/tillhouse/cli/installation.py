@@ -14,6 +14,7 @@ import msgspec
 from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.store.vault import find_root
 from tillhouse.access.vault import new_master_key, parse_master_key
+from tillhouse.app import PRODUCT
 from tillhouse.cli.output import CommandError
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import Migration, migrate, plan
@@ -98,7 +99,10 @@ async def open_services(
     finally:
         await connection.close()
     services = await connect_services(
-        installation.settings, installation.database_url, await master_key(installation)
+        installation.settings,
+        PRODUCT.declared,
+        installation.database_url,
+        await master_key(installation),
     )
     try:
         yield services

@@ -13,15 +13,17 @@ from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS, SCOPES
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
+from tillhouse.app import PRODUCT
 from tillhouse.cli import demo, given
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
+from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
-from tillhouse.webhooks.catalogue import BY_NAME, TEST
+from tillhouse.webhooks.events import TEST, TEST_EVENT
 from tillhouse.webhooks.types import AppFilter, DeliveryWithAttempts
 
 
@@ -39,7 +41,7 @@ def trigger(
     as_json: AsJson = False,
 ) -> None:
     """Queue a test event to the webhook endpoints of a business; a running server sends it."""
-    _check_event(event, environment)
+    event_type = _event_type(event, environment)
     endpoint_id = given.id_of("--endpoint", endpoint) if endpoint is not None else None
     business_id = given.id_of("--business", business) if business is not None else None
 
@@ -47,7 +49,7 @@ def trigger(
         async with services.pool.transaction() as db:
             call = await _call(services, db, business_id, now())
             chosen = await _choose(call, endpoint_id, environment)
-            queued = [await endpoints.send_test(call, one, event) for one in chosen]
+            queued = [await endpoints.send_test(call, one, event_type) for one in chosen]
         # The senders are other processes: a command has no worker that hears its bell.
         await services.pool.notify()
         return queued
@@ -59,10 +61,11 @@ def trigger(
     print_result(result, as_json=as_json, shown=shown)
 
 
-def _check_event(event: str, environment: Environment) -> None:
+def _event_type(event: str, environment: Environment) -> EventType:
     if event == TEST:
-        return
-    if event not in BY_NAME:
+        return TEST_EVENT
+    known = {one.name: one for one in PRODUCT.declared.events}
+    if event not in known:
         raise typer.BadParameter(
             f"there is no event {event}: see GET /api/developer/webhook-events, or use {TEST}"
         )
@@ -70,6 +73,7 @@ def _check_event(event: str, environment: Environment) -> None:
         raise CommandError(
             f"A sample of {event} tells of nothing that happened: it goes to test endpoints only."
         )
+    return known[event]
 
 
 async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment) -> list[UUID]:

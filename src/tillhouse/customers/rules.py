@@ -9,13 +9,15 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
+from tillhouse.customers.events import CONTACT_CREATED, CONTACT_UPDATED
 from tillhouse.customers.types import Customer, CustomerPatch, NewCustomer, Wanted
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Refused
+from tillhouse.kit.events import EventType
 from tillhouse.kit.partial import faults
 from tillhouse.kit.phone import e164, looks_like_phone
 from tillhouse.kit.text import email_address
-from tillhouse.webhooks.catalogue import ChangeData
+from tillhouse.webhooks.events import ChangeData
 
 # Whom a filter means that fits nobody: no row has this id.
 NOBODY = UUID(int=0)
@@ -115,19 +117,19 @@ def changes(old: Contact, new: Contact) -> list[str]:
 
 def creation(
     business_id: UUID, customer_id: UUID, contact: Contact, now: datetime
-) -> tuple[str, ChangeData]:
+) -> tuple[EventType, ChangeData]:
     """The event of somebody new, with all that is known of them."""
     known = [name for name in Contact.__struct_fields__ if getattr(contact, name) is not None]
     told = _told(business_id, customer_id, contact, known, now)
-    return "contact.created", ChangeData(**told, event_type="CONTACT_CREATED")
+    return CONTACT_CREATED, ChangeData(**told, event_type=CONTACT_CREATED.code)
 
 
 def update(
     business_id: UUID, customer_id: UUID, contact: Contact, changed: list[str], now: datetime
-) -> tuple[str, ChangeData]:
+) -> tuple[EventType, ChangeData]:
     """The event of somebody changed, with the fields that did."""
     told = _told(business_id, customer_id, contact, changed, now)
-    return "contact.updated", ChangeData(**told, event_type="CONTACT_UPDATED")
+    return CONTACT_UPDATED, ChangeData(**told, event_type=CONTACT_UPDATED.code)
 
 
 def _told(

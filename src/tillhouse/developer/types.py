@@ -7,17 +7,17 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.access.scopes import BY_NAME, Risk
+from tillhouse.access.scopes import Risk
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.money import Amount
 from tillhouse.kit.values import (
     CidrRange,
     CurrencyCode,
     DateOrTimestamp,
+    Listed,
     Name,
     OriginHost,
     Schema,
-    Value,
 )
 
 Environment = Literal["test", "live"]
@@ -26,17 +26,12 @@ SCOPES_MAX = 100
 LIST_MAX = 100
 
 
-class ScopeName(Value):
+class ScopeName(Listed):
     """A scope of the catalogue."""
 
-    SCHEMA: ClassVar[Schema] = {"enum": sorted(BY_NAME), "examples": ["voice:read"]}
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Known."""
-        if value not in BY_NAME:
-            raise ValueError("is no scope; GET /api/developer/scopes lists them")
-        return value
+    LIST: ClassVar[str] = "scopes"
+    SCHEMA: ClassVar[Schema] = {"examples": ["voice:read"]}
+    WRONG: ClassVar[str] = "is no scope; GET /api/developer/scopes lists them"
 
 
 ScopeNames = Annotated[list[ScopeName], Meta(min_length=1, max_length=SCOPES_MAX)]

@@ -94,7 +94,7 @@ class Endpoint:
         args = [_path_value(text, self.path_types[name]) for name, text in path.items()]
         query = None
         try:
-            query = parse_query(exchange.query, self.query_type)
+            query = parse_query(exchange.query, self.query_type, services.declared.lists)
         except Invalid as problem:
             wrong += problem.details or ()
         if self._is_read:
@@ -105,7 +105,8 @@ class Endpoint:
                 return await self._listen(services, exchange, book, args)
             return await self._read(services, exchange, book, args)
         key = self._key(exchange, wrong)
-        form = read_form(await read_body(exchange, receive), self.body_type)
+        raw = await read_body(exchange, receive)
+        form = read_form(raw, self.body_type, services.declared.lists)
         if wrong or form.wrong:
             broken = await self._broken(services, exchange, book, args, form)
             raise _all_errors(wrong, form.wrong, broken)
@@ -139,7 +140,7 @@ class Endpoint:
             return []
         db = services.pool.reader()
         try:
-            body = right_parts(form.decoded, self.body_type)
+            body = right_parts(form.decoded, self.body_type, services.declared.lists)
             return await self._faults(self._call(services, exchange, book, db), *args, body)
         except (Problem, InvalidField, *DATABASE_AWAY):
             # What the form says is true all the same.

@@ -13,6 +13,7 @@ from tillhouse.http.wire import Unfit, convert, read
 from tillhouse.kit.errors import FieldError, Invalid
 from tillhouse.kit.partial import InvalidField, PartialBody
 from tillhouse.kit.suggestions import nearest
+from tillhouse.kit.values import NO_LISTS, Lists
 
 # A body with thousands of mistakes gets the first of them.
 ERRORS_MAX = 100
@@ -33,11 +34,11 @@ class Form(msgspec.Struct, frozen=True):
     wrong: list[FieldError]
 
 
-def read_form(raw: bytes, type_: Any) -> Form:
+def read_form(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Form:
     """A JSON body as its type; no body at all is an empty object."""
     decoded, unfit = read(raw) if raw else ({}, [])
     try:
-        body, wrong = parse(decoded, type_), []
+        body, wrong = parse(decoded, type_, lists), []
     except Invalid as problem:
         body, wrong = None, problem.details or []
     named = {error.field for error in wrong}
@@ -54,36 +55,36 @@ def _is_told(field: str, named: set[str]) -> bool:
     return True
 
 
-def parse(value: object, type_: Any) -> Any:
+def parse(value: object, type_: Any, lists: Lists = NO_LISTS) -> Any:
     """The value as `type_`, or `Invalid` with every wrong field."""
     try:
-        return convert(value, type_)
+        return convert(value, type_, lists)
     except msgspec.ValidationError as error:
         if not isinstance(value, dict):
             raise Invalid.field("body", "must be a JSON object") from None
-        errors = list(islice(_struct_errors(value, type_, ""), ERRORS_MAX))
+        errors = list(islice(_struct_errors(value, type_, lists, ""), ERRORS_MAX))
         raise Invalid(errors or [FieldError("body", sentence(error))]) from None
 
 
-def right_parts(value: object, type_: Any) -> Any:
+def right_parts(value: object, type_: Any, lists: Lists = NO_LISTS) -> Any:
     """The valid parts of an invalid value: see `kit/partial.py`."""
     try:
-        return convert(value, type_)
+        return convert(value, type_, lists)
     except msgspec.ValidationError:
         inner = inner_type(type_)
         if isinstance(value, dict) and _is_struct(inner):
-            return _right_fields(value, inner)
+            return _right_fields(value, inner, lists)
         if isinstance(value, list) and get_origin(inner) is list:
-            return _right_items(value, get_args(inner)[0])
+            return _right_items(value, get_args(inner)[0], lists)
         raise InvalidField from None
 
 
-def _right_fields(value: dict[str, Any], type_: Any) -> PartialBody:
+def _right_fields(value: dict[str, Any], type_: Any, lists: Lists) -> PartialBody:
     right: dict[str, Any] = {}
     for name, field in fields_of(type_).items():
         try:
             if name in value:
-                right[field.name] = right_parts(value[name], field.type)
+                right[field.name] = right_parts(value[name], field.type, lists)
             elif not field.required:
                 right[field.name] = _default(field)
         except InvalidField:
@@ -91,7 +92,7 @@ def _right_fields(value: dict[str, Any], type_: Any) -> PartialBody:
     return PartialBody(right)
 
 
-def _right_items(value: list[Any], type_: Any) -> list[Any]:
+def _right_items(value: list[Any], type_: Any, lists: Lists) -> list[Any]:
     """The items in their places, so that what a rule says of the third names the third."""
     if not _is_struct(inner_type(type_)):
         raise InvalidField
@@ -99,7 +100,8 @@ def _right_items(value: list[Any], type_: Any) -> list[Any]:
     if len(value) > ITEMS_MAX:
         raise InvalidField
     return [
-        right_parts(item, type_) if isinstance(item, dict) else PartialBody({}) for item in value
+        right_parts(item, type_, lists) if isinstance(item, dict) else PartialBody({})
+        for item in value
     ]
 
 
@@ -109,7 +111,9 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
     return field.default
 
 
-def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> Iterator[FieldError]:
+def _struct_errors(
+    value: dict[str, Any], type_: Any, lists: Lists, path: str
+) -> Iterator[FieldError]:
     fields = fields_of(type_)
     is_right = True
     for name in value:
@@ -118,7 +122,7 @@ def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> Iterator[Fie
             yield FieldError(path + name[:100], unknown(name[:100], list(fields)))
     for name, field in fields.items():
         if name in value:
-            for error in _errors(value[name], field.type, path + name):
+            for error in _errors(value[name], field.type, lists, path + name):
                 is_right = False
                 yield error
         elif field.required:
@@ -126,22 +130,22 @@ def _struct_errors(value: dict[str, Any], type_: Any, path: str) -> Iterator[Fie
             yield FieldError(path + name, "is required")
     if is_right:
         # Every field is right by itself: what is left is a rule across fields.
-        yield from _leaf(value, type_, path.rstrip(".") or "body")
+        yield from _leaf(value, type_, lists, path.rstrip(".") or "body")
 
 
-def _errors(value: object, type_: Any, path: str) -> Iterator[FieldError]:
+def _errors(value: object, type_: Any, lists: Lists, path: str) -> Iterator[FieldError]:
     inner = inner_type(type_)
     if isinstance(value, dict) and _is_struct(inner):
-        yield from _struct_errors(value, inner, path + ".")
+        yield from _struct_errors(value, inner, lists, path + ".")
     elif isinstance(value, list) and get_origin(inner) in (list, tuple):
-        yield from _list_errors(value, type_, path)
+        yield from _list_errors(value, type_, lists, path)
     else:
-        yield from _leaf(value, type_, path)
+        yield from _leaf(value, type_, lists, path)
 
 
-def _list_errors(value: list[Any], type_: Any, path: str) -> Iterator[FieldError]:
+def _list_errors(value: list[Any], type_: Any, lists: Lists, path: str) -> Iterator[FieldError]:
     try:
-        convert(value, type_)
+        convert(value, type_, lists)
     except msgspec.ValidationError as error:
         if _INSIDE not in str(error):
             # The list itself is wrong, too long perhaps: its items don't matter.
@@ -149,12 +153,12 @@ def _list_errors(value: list[Any], type_: Any, path: str) -> Iterator[FieldError
             return
         item_type = get_args(inner_type(type_))[0]
         for place, item in enumerate(value):
-            yield from _errors(item, item_type, f"{path}[{place}]")
+            yield from _errors(item, item_type, lists, f"{path}[{place}]")
 
 
-def _leaf(value: object, type_: Any, path: str) -> Iterator[FieldError]:
+def _leaf(value: object, type_: Any, lists: Lists, path: str) -> Iterator[FieldError]:
     try:
-        convert(value, type_)
+        convert(value, type_, lists)
     except msgspec.ValidationError as error:
         said = choices(type_) or sentence(error)
         yield FieldError(path, value.told(said) if isinstance(value, Unfit) else said)

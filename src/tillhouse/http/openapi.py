@@ -16,6 +16,7 @@ from tillhouse.http.signature import NoBody, NoQuery
 from tillhouse.http.story.parts import answer
 from tillhouse.http.story.world import example_id
 from tillhouse.kit.page import Meta
+from tillhouse.kit.values import Listed, Lists
 
 _REF = "#/components/schemas/{name}"
 _DEFS = "#/$defs/{name}"
@@ -37,10 +38,10 @@ class Error(msgspec.Struct, rename="camel", omit_defaults=True):
     details: list[ErrorDetail] = []
 
 
-def describe(routes: Sequence[Route], version: str, url: str) -> bytes:
+def describe(routes: Sequence[Route], lists: Lists, version: str, url: str) -> bytes:
     """The document as JSON."""
     endpoints = [Endpoint(route) for route in routes]
-    schemas, components = _schemas(endpoints)
+    schemas, components = _schemas(endpoints, lists)
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
         route = endpoint.route
@@ -84,19 +85,28 @@ _SECURITY = {
 }
 
 
-def _schemas(endpoints: list[Endpoint]) -> tuple[dict[Any, Any], dict[str, Any]]:
+def _schemas(endpoints: list[Endpoint], lists: Lists) -> tuple[dict[Any, Any], dict[str, Any]]:
     types: list[Any] = [Error, Meta]
     for endpoint in endpoints:
         types += [endpoint.data_type, endpoint.body_type, endpoint.query_type]
     unique = list({repr(type_): type_ for type_ in types}.values())
-    schemas, structs = msgspec.json.schema_components(
-        unique, schema_hook=_custom, ref_template=_REF
-    )
+    schemas, structs = _components(unique, lists)
     components: dict[str, Any] = {}
     for name, schema in structs.items():
         components[name] = _mend(schema, components)
     by_type = [_mend(schema, components) for schema in schemas]
     return dict(zip(map(repr, unique), by_type, strict=True)), dict(sorted(components.items()))
+
+
+def _components(
+    types: Sequence[Any], lists: Lists
+) -> tuple[Sequence[dict[str, Any]], dict[str, Any]]:
+    def listed(type_: type) -> dict[str, Any]:
+        if issubclass(type_, Listed):
+            return {"type": "string", "enum": type_.names(lists), **type_.SCHEMA}
+        return _custom(type_)
+
+    return msgspec.json.schema_components(types, schema_hook=listed, ref_template=_REF)
 
 
 def _custom(type_: type) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unkn
 from tillhouse.http.wire import convert
 from tillhouse.kit.errors import FieldError, Invalid
 from tillhouse.kit.text import forbidden_character
-from tillhouse.kit.values import Search
+from tillhouse.kit.values import NO_LISTS, Lists, Search
 
 PARAMETERS_MAX = 100
 _WHOLE = re.compile("-?[0-9]{1,4000}")
 
 
-def parse_query(raw: bytes, type_: Any) -> Any:
+def parse_query(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Any:
     """The parameters as `type_`, or `Invalid` with every wrong one."""
     pairs, errors = _pairs(raw) if raw else ([], [])
     fields = fields_of(type_)
@@ -30,7 +30,7 @@ def parse_query(raw: bytes, type_: Any) -> Any:
         elif name in values:
             errors.append(FieldError(name, "is given twice; split several values by commas"))
         else:
-            values[name], wrong = _value(text, fields[name].type)
+            values[name], wrong = _value(text, fields[name].type, lists)
             errors += [FieldError(name, wrong)] if wrong else []
     for name, field in fields.items():
         if field.required and name not in values:
@@ -60,7 +60,7 @@ def _plain(text: str, type_: Any) -> object:
     return int(text) if type_ is int and _WHOLE.fullmatch(text) else text
 
 
-def _value(text: str, type_: Any) -> tuple[object, str | None]:
+def _value(text: str, type_: Any, lists: Lists) -> tuple[object, str | None]:
     inner = inner_type(type_)
     if inner is Search and not text.strip():
         # Every search form sends it when nothing was typed.
@@ -71,7 +71,7 @@ def _value(text: str, type_: Any) -> tuple[object, str | None]:
     else:
         raw = _plain(text, inner)
     try:
-        return convert(raw, type_), None
+        return convert(raw, type_, lists), None
     except msgspec.ValidationError as error:
         return None, choices(type_) or _sentence(error)
 

@@ -13,6 +13,7 @@ import msgspec
 
 from tillhouse.kit.errors import FieldError, Malformed, check
 from tillhouse.kit.text import forbidden_character
+from tillhouse.kit.values import NO_LISTS, Listed, Lists
 
 # Deeper bodies than this are nobody's order; the decoder's own limit is the C stack.
 DEPTH_MAX = 32
@@ -44,9 +45,17 @@ _TEXT = Unfit()
 _NO_NUMBERS = {name: Unfit(name) for name in ("NaN", "Infinity", "-Infinity")}
 
 
-def convert(value: object, type_: Any, *, strict: bool = True) -> Any:
+def convert(value: object, type_: Any, lists: Lists = NO_LISTS) -> Any:
     """A decoded value as its type; raises msgspec.ValidationError naming one place."""
-    return msgspec.convert(value, type_, strict=strict, dec_hook=_custom)
+    if not lists:
+        return msgspec.convert(value, type_, dec_hook=_custom)
+
+    def listed(type_: type, value: object) -> object:
+        if issubclass(type_, Listed):
+            return type_.from_list(value, lists)
+        return _custom(type_, value)
+
+    return msgspec.convert(value, type_, dec_hook=listed)
 
 
 def _custom(type_: type, value: object) -> object:

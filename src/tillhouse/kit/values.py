@@ -5,12 +5,16 @@ A ValueError's text completes the sentence "<field> …".
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from tillhouse.kit import clock, money, network, text
 
 Schema = dict[str, Any]
+# Names that all rooms declare together, such as those of scopes, by the name of their list.
+Lists = Mapping[str, Sequence[str]]
+NO_LISTS: Lists = {}
 
 NAME_LENGTH_MIN = 2
 NAME_LENGTH_MAX = 120
@@ -85,6 +89,33 @@ class Value(str):
     def check(cls, value: str) -> str:
         """Return the text as it is to be kept, or raise ValueError."""
         raise NotImplementedError
+
+
+class Listed(Value):
+    """A name on one of the lists that the rooms make together; which it is, `app` knows."""
+
+    LIST: ClassVar[str]
+    # Names that are right beside those of the list.
+    MORE: ClassVar[tuple[str, ...]] = ()
+    WRONG: ClassVar[str] = "is not known"
+
+    @classmethod
+    def names(cls, lists: Lists) -> list[str]:
+        """Every name that is right."""
+        return [*lists[cls.LIST], *cls.MORE]
+
+    @classmethod
+    def from_list(cls, value: object, lists: Lists) -> Self:
+        """Take a decoded JSON value, or raise ValueError."""
+        name = cls.from_wire(value)
+        if name not in lists[cls.LIST] and name not in cls.MORE:
+            raise ValueError(cls.WRONG)
+        return name
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Any text: the list decides."""
+        return value
 
 
 class Name(Value):

@@ -5,16 +5,18 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.events import EventType
+from tillhouse.kitchen.events import KITCHEN_TICKET_CREATED, KITCHEN_TICKET_STATUS_UPDATED
 from tillhouse.kitchen.types import Stage, Ticket
-from tillhouse.webhooks.catalogue import ChangeData
+from tillhouse.webhooks.events import ChangeData
 
-Event = tuple[str, ChangeData]
+Event = tuple[EventType, ChangeData]
 
 
 def created(call: Call, ticket: Ticket, store_id: UUID | None) -> Event:
     """kitchen_ticket.created."""
     metadata = {"status": ticket.status, "orderId": ticket.order_id, "station": ticket.station}
-    return _event(call, "kitchen_ticket.created", ticket, store_id, metadata)
+    return _event(call, KITCHEN_TICKET_CREATED, ticket, store_id, metadata)
 
 
 def moved(call: Call, ticket: Ticket, store_id: UUID | None, previous: Stage) -> Event:
@@ -25,19 +27,19 @@ def moved(call: Call, ticket: Ticket, store_id: UUID | None, previous: Stage) ->
         "orderId": ticket.order_id,
         "station": ticket.station,
     }
-    return _event(call, "kitchen_ticket.status_updated", ticket, store_id, metadata)
+    return _event(call, KITCHEN_TICKET_STATUS_UPDATED, ticket, store_id, metadata)
 
 
 def _event(
-    call: Call, name: str, ticket: Ticket, store_id: UUID | None, metadata: dict[str, Any]
+    call: Call, event: EventType, ticket: Ticket, store_id: UUID | None, metadata: dict[str, Any]
 ) -> Event:
     data = ChangeData(
         business_id=call.business_id,
-        event_type=name.replace(".", "_").upper(),
+        event_type=event.code,
         entity_type="kitchen_ticket",
         entity_id=ticket.id,
         store_id=store_id,
         metadata=metadata,
         occurred_at=iso(call.now),
     )
-    return name, data
+    return event, data

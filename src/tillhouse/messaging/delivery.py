@@ -8,10 +8,10 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.messaging import rules
+from tillhouse.messaging.events import MESSAGE_DELIVERY_UPDATED, MessageDelivery
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.types import DeliveryStatus
-from tillhouse.webhooks.catalogue import MessageDelivery
-from tillhouse.webhooks.emit import Source, emit_all_from
+from tillhouse.webhooks.emit import Event, Source, emit_all_from
 
 
 class StatusUpdate(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ async def advance(
 
 def status_events(
     which: tuple[UUID, UUID], status: DeliveryStatus, provider_message_id: str | None
-) -> Iterator[tuple[str, msgspec.Struct]]:
+) -> Iterator[Event]:
     """The event that tells where a message (message, conversation) stands, if it is to be told."""
     if status in ("sent", "failed", "delivered", "read"):
         data = MessageDelivery(
@@ -55,4 +55,4 @@ def status_events(
             delivery_status=status,
             meta_message_id=provider_message_id,
         )
-        yield "messaging.message.delivery_updated", data
+        yield MESSAGE_DELIVERY_UPDATED, data

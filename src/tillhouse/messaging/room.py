@@ -1,5 +1,6 @@
 """Messages to and from customers: what this room brings along."""
 
+from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.routes import ROUTES
 from tillhouse.messaging.worker import worker
@@ -8,6 +9,7 @@ from tillhouse.room import Room
 ROOM = Room(
     name="messaging",
     routes=ROUTES,
+    events=EVENTS,
     pages=lambda: HOOKS,
     tables=("conversations", "messages", "messaging_inbox", "messaging_numbers"),
     workers=(worker,),

@@ -8,13 +8,14 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
+from tillhouse.kit.events import EventType
 from tillhouse.kitchen import announce as tickets
 from tillhouse.kitchen.types import STATION, Ticket
+from tillhouse.orders.events import ORDER_CREATED, PAYMENT_RECEIVED, PaymentData
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import Entry
-from tillhouse.webhooks.catalogue import ChangeData, PaymentData
-
-Event = tuple[str, msgspec.Struct]
+from tillhouse.webhooks.emit import Event
+from tillhouse.webhooks.events import ChangeData
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -25,11 +26,11 @@ class Subject(msgspec.Struct, frozen=True):
     customer_id: UUID | None
 
 
-def changed(call: Call, event: str, subject: Subject, metadata: dict[str, Any]) -> Event:
+def changed(call: Call, event: EventType, subject: Subject, metadata: dict[str, Any]) -> Event:
     """order.created, order.updated or order.cancelled."""
     data = ChangeData(
         business_id=call.business_id,
-        event_type=event.replace(".", "_").upper(),
+        event_type=event.code,
         entity_type="sale",
         entity_id=subject.id,
         store_id=subject.store_id,
@@ -49,14 +50,14 @@ def paid(call: Call, subject: Subject, amount: Decimal, method: str) -> Event:
     }
     data = PaymentData(
         business_id=call.business_id,
-        event_type="PAYMENT_RECEIVED",
+        event_type=PAYMENT_RECEIVED.code,
         entity_type="sale",
         entity_id=subject.id,
         store_id=subject.store_id,
         metadata=metadata,
         occurred_at=iso(call.now),
     )
-    return "payment.received", data
+    return PAYMENT_RECEIVED, data
 
 
 def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
@@ -72,7 +73,7 @@ def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
         "channel": order["channel"],
         "customerId": subject.customer_id,
     }
-    events = [changed(call, "order.created", subject, metadata)]
+    events = [changed(call, ORDER_CREATED, subject, metadata)]
     if sale.amount_paid:
         events.append(paid(call, subject, sale.amount_paid, order["payment_method"]))
     if order["ticket_id"]:

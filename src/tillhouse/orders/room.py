@@ -1,5 +1,6 @@
 """Sales: what this room brings along."""
 
+from tillhouse.orders.events import EVENTS
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.worker import firing, folding
@@ -8,6 +9,7 @@ from tillhouse.room import Room
 ROOM = Room(
     name="orders",
     routes=ROUTES,
+    events=EVENTS,
     pages=pages,
     tables=(
         "order_items",

@@ -1,11 +1,13 @@
 """What is sold: what this room brings along."""
 
+from tillhouse.products.events import EVENTS
 from tillhouse.products.routes import ROUTES
 from tillhouse.room import Room
 
 ROOM = Room(
     name="products",
     routes=ROUTES,
+    events=EVENTS,
     tables=(
         "categories",
         "components",

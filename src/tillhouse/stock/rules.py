@@ -10,7 +10,9 @@ import msgspec
 
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.events import EventType
 from tillhouse.kit.partial import InvalidField, faults
+from tillhouse.stock.events import LOW_STOCK, OUT_OF_STOCK
 from tillhouse.stock.facts import Facts, Moved
 from tillhouse.stock.types import (
     NewAdjustment,
@@ -19,10 +21,7 @@ from tillhouse.stock.types import (
     NewTransfer,
     NewTransferItem,
 )
-from tillhouse.webhooks.catalogue import ChangeData
-
-LOW = "inventory.low_stock"
-OUT = "inventory.out_of_stock"
+from tillhouse.webhooks.events import ChangeData
 
 
 class Short(msgspec.Struct, frozen=True):
@@ -51,19 +50,19 @@ def shorts(moved: Iterable[Moved]) -> list[Short]:
     ]
 
 
-def crossings(one: Moved) -> Iterator[str]:
+def crossings(one: Moved) -> Iterator[EventType]:
     """The events that a move fires: down to the threshold from above it, down to nothing."""
     after = one.available
     before = after - one.change
     if one.threshold is not None and after <= one.threshold < before:
-        yield LOW
+        yield LOW_STOCK
     if after <= 0 < before:
-        yield OUT
+        yield OUT_OF_STOCK
 
 
 def events(
     moved: Iterable[Moved], business_id: UUID, now: datetime
-) -> list[tuple[str, ChangeData]]:
+) -> list[tuple[EventType, ChangeData]]:
     """The events of all that was moved, with what they carry."""
     return [
         (event, _data(event, one, business_id, now))
@@ -73,10 +72,10 @@ def events(
     ]
 
 
-def _data(event: str, one: Moved, business_id: UUID, now: datetime) -> ChangeData:
+def _data(event: EventType, one: Moved, business_id: UUID, now: datetime) -> ChangeData:
     return ChangeData(
         business_id=business_id,
-        event_type=event.replace(".", "_").upper(),
+        event_type=event.code,
         entity_type="variant",
         entity_id=one.variant_id,
         store_id=one.store_id,

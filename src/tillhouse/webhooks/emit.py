@@ -11,10 +11,14 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, KeyCaller
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
+from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.json import encode
-from tillhouse.webhooks.catalogue import API_VERSION, BY_NAME
+from tillhouse.webhooks.events import API_VERSION
 from tillhouse.webhooks.store.events import Told, insert_events
+
+# A kind of event with data of the type that it carries.
+Event = tuple[EventType, msgspec.Struct]
 
 _APART = timedelta(milliseconds=1)
 
@@ -33,25 +37,25 @@ def source(call: Call) -> Source:
     return Source(call.business_id, call.book, app_id)
 
 
-async def emit(call: Call, event_type: str, data: msgspec.Struct) -> UUID:
+async def emit(call: Call, event_type: EventType, data: msgspec.Struct) -> UUID:
     """Announce what this call's transaction does; the event's id."""
     return (await emit_all(call, [(event_type, data)]))[0]
 
 
-async def emit_all(call: Call, events: Sequence[tuple[str, msgspec.Struct]]) -> list[UUID]:
+async def emit_all(call: Call, events: Sequence[Event]) -> list[UUID]:
     """Announce all that this call's transaction does, in this order; the events' ids."""
     return await emit_all_from(call.db, source(call), events, call.now)
 
 
 async def emit_from(
-    db: Db, origin: Source, event_type: str, data: msgspec.Struct, now: datetime
+    db: Db, origin: Source, event_type: EventType, data: msgspec.Struct, now: datetime
 ) -> UUID:
     """Announce for somebody who has no call: a worker, a command, a provider's notice."""
     return (await emit_all_from(db, origin, [(event_type, data)], now))[0]
 
 
 async def emit_all_from(
-    db: Db, origin: Source, events: Sequence[tuple[str, msgspec.Struct]], now: datetime
+    db: Db, origin: Source, events: Sequence[Event], now: datetime
 ) -> list[UUID]:
     """Announce several events for somebody who has no call, in one statement."""
     told = prepare(origin, events, now)
@@ -62,7 +66,7 @@ async def emit_all_from(
 
 def prepare(
     origin: Source,
-    events: Sequence[tuple[str, msgspec.Struct]],
+    events: Sequence[Event],
     now: datetime,
     *,
     followed_by: int = 0,
@@ -75,14 +79,14 @@ def prepare(
     ids: list[UUID] = []
     payloads: list[str] = []
     for event_type, data in events:
-        if not isinstance(data, BY_NAME[event_type].data):
-            raise TypeError(f"{event_type} carries {BY_NAME[event_type].data.__name__}")
+        if not isinstance(data, event_type.data):
+            raise TypeError(f"{event_type.name} carries {event_type.data.__name__}")
         ids.append(new_id())
-        payloads.append(envelope(ids[-1], event_type, origin, data, now))
+        payloads.append(envelope(ids[-1], event_type.name, origin, data, now))
     last = len(ids) + followed_by
     return Told(
         ids=ids,
-        types=[event_type for event_type, _ in events],
+        types=[event_type.name for event_type, _ in events],
         payloads=payloads,
         moments=[now - place * _APART for place in range(last - 1, followed_by - 1, -1)],
         app_id=origin.app_id,

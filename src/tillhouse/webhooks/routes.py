@@ -21,9 +21,9 @@ from tillhouse.webhooks.types import (
 Environment = Literal["test", "live"]
 
 
-async def list_events(_call: Call) -> list[EventShown]:
+async def list_events(call: Call) -> list[EventShown]:
     """Every event that an endpoint can subscribe to."""
-    return list(samples.shown())
+    return [samples.shown(event) for event in call.services.declared.events]
 
 
 async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Reply[Recovered]:

@@ -8,24 +8,18 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.secrets import Environment
-from tillhouse.kit.values import DateOrTimestamp, Name, Schema, Value
-from tillhouse.webhooks.catalogue import BY_NAME
+from tillhouse.kit.values import DateOrTimestamp, Listed, Name, Schema, Value
 from tillhouse.webhooks.rules import URL_LENGTH_MAX, clean_url
 
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 
 
-class EventName(Value):
+class EventName(Listed):
     """An event of the catalogue."""
 
-    SCHEMA: ClassVar[Schema] = {"enum": list(BY_NAME), "examples": ["order.created"]}
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Known."""
-        if value not in BY_NAME:
-            raise ValueError("is no event; GET /api/developer/webhook-events lists them")
-        return value
+    LIST: ClassVar[str] = "events"
+    SCHEMA: ClassVar[Schema] = {"examples": ["order.created"]}
+    WRONG: ClassVar[str] = "is no event; GET /api/developer/webhook-events lists them"
 
 
 class EndpointUrl(Value):

@@ -11,6 +11,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
+from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
 from tillhouse.messaging.store import conversations as store
 from tillhouse.messaging.store import numbers
 from tillhouse.messaging.types import (
@@ -19,7 +20,6 @@ from tillhouse.messaging.types import (
     ConversationPatch,
     NewConversation,
 )
-from tillhouse.webhooks.catalogue import Assigned
 from tillhouse.webhooks.emit import emit
 
 
@@ -82,4 +82,4 @@ async def _assign(call: Call, conversation_id: UUID, assignee_id: UUID | None) -
         assignee_name=name,
         assigned_at=iso(call.now),
     )
-    await emit(call, "messaging.conversation.assigned", data)
+    await emit(call, CONVERSATION_ASSIGNED, data)

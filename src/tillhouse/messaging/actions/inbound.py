@@ -11,10 +11,10 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.actions.messages import show
+from tillhouse.messaging.events import MESSAGE_RECEIVED, MessageReceived
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.store import numbers
 from tillhouse.messaging.types import Incoming, Message, SandboxInbound
-from tillhouse.webhooks.catalogue import MessageReceived
 from tillhouse.webhooks.emit import Source, emit_from, source
 
 
@@ -33,7 +33,7 @@ async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> 
         text=incoming.text,
         received_at=iso(now),
     )
-    await emit_from(db, origin, "messaging.message.received", data, now)
+    await emit_from(db, origin, MESSAGE_RECEIVED, data, now)
     return message_id
 
 

@@ -13,13 +13,13 @@ from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.delivery import status_events
+from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
 from tillhouse.messaging.sending import GRACE
 from tillhouse.messaging.store import conversations
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.types import DeliveryStatus, Draft, Message, NewMessage, Number, Sending
 from tillhouse.providers.messaging import sandbox
 from tillhouse.providers.messaging.provider import Outcome, Template
-from tillhouse.webhooks.catalogue import MessageSent
 from tillhouse.webhooks.emit import emit_all
 
 
@@ -55,7 +55,7 @@ async def write(call: Call, number: Number, draft: Draft) -> Written | None:
         status = "sent" if outcome.result == "sent" else "failed"
         name = outcome.provider_message_id
     moved = status_events((message_id, conversation_id), status, name)
-    await emit_all(call, [("messaging.message.sent", data), *moved])
+    await emit_all(call, [(MESSAGE_SENT, data), *moved])
     sending = None if is_sandbox else Sending(call.book.id, message_id)
     return Written(message_id, conversation_id, status, sending)
 

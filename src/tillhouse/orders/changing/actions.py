@@ -24,6 +24,7 @@ from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import is_customer, is_term, lock_order, update_order
+from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
 from tillhouse.orders.posting.rules import SOURCE, postings
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
@@ -168,14 +169,14 @@ def _told(
         "customerId": after.customer_id,
     }
     if after.deleted_at is not None:
-        return [announce.changed(call, "order.cancelled", subject, {**metadata, "deleted": True})]
+        return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "deleted": True})]
     if after.status == "cancelled" != before.status:
         reason = (after.cancellation or {}).get("reason")
-        return [announce.changed(call, "order.cancelled", subject, {**metadata, "reason": reason})]
+        return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "reason": reason})]
     changed = rules.what_changed(before, after)
     if not changed:
         return []
-    return [announce.changed(call, "order.updated", subject, {**metadata, "changed": changed})]
+    return [announce.changed(call, ORDER_UPDATED, subject, {**metadata, "changed": changed})]
 
 
 def _actor(call: Call) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.products import sheet
 from tillhouse.products.actions.products import data_of
 from tillhouse.products.configuration import Configuration, of_product
+from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_UPDATED
 from tillhouse.products.sheet import Lot, Owner, Plan, Planner, ProductRow, RowFault
 from tillhouse.products.store import categories as category_store
 from tillhouse.products.store import imports as store
@@ -125,7 +126,7 @@ async def _write(db: Db, origin: Source, plans: Sequence[Plan], now: datetime) -
     moment = iso(now)
     events = [
         (
-            "product.created" if plan.old is None else "product.updated",
+            PRODUCT_CREATED if plan.old is None else PRODUCT_UPDATED,
             data_of(plan.config, moment),
         )
         for plan in plans

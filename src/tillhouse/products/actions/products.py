@@ -10,11 +10,11 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
+from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_DELETED, PRODUCT_UPDATED, ProductData
 from tillhouse.products.facts import Facts, Named
 from tillhouse.products.store import facts as fact_store
 from tillhouse.products.store import products as store
 from tillhouse.products.types import NewProduct, Product, ProductFilter, ProductPatch
-from tillhouse.webhooks.catalogue import ProductData
 from tillhouse.webhooks.emit import emit
 
 
@@ -51,7 +51,7 @@ async def create(call: Call, new: NewProduct) -> Product:
     config = making.new_configuration(new, facts, new_id)
     await store.upsert_products(call.db, call.book.id, [config], call.now)
     made = await show(call, config.id)
-    await emit(call, "product.created", data_of(made, made.updated_at))
+    await emit(call, PRODUCT_CREATED, data_of(made, made.updated_at))
     return made
 
 
@@ -85,7 +85,7 @@ async def delete(call: Call, product_id: UUID) -> Deleted:
     facts = await fact_store.find_facts(call.db, call.book.id, named)
     rules.check_in_no_bundle(facts.bundle)
     await store.delete_product(call.db, call.book.id, product_id, call.now)
-    await emit(call, "product.deleted", data_of(shown, iso(call.now)))
+    await emit(call, PRODUCT_DELETED, data_of(shown, iso(call.now)))
     return Deleted(product_id, iso(call.now))
 
 
@@ -115,7 +115,7 @@ async def write(
         return shown
     await store.upsert_products(call.db, call.book.id, [config], call.now, gone=gone)
     written = await show(call, config.id)
-    await emit(call, "product.updated", data_of(written, written.updated_at))
+    await emit(call, PRODUCT_UPDATED, data_of(written, written.updated_at))
     return written
 
 

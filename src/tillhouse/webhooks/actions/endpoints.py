@@ -15,13 +15,14 @@ from tillhouse.access.callers import Book
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.network import Address, parse_address
 from tillhouse.kit.partial import InvalidField
 from tillhouse.webhooks import rules
-from tillhouse.webhooks.catalogue import TEST, TestData
 from tillhouse.webhooks.emit import Source, envelope
-from tillhouse.webhooks.samples import sample_of
+from tillhouse.webhooks.events import TEST_EVENT, TestData
+from tillhouse.webhooks.samples import shown
 from tillhouse.webhooks.store import deliveries as delivery_store
 from tillhouse.webhooks.store import endpoints as store
 from tillhouse.webhooks.store import events as event_store
@@ -139,19 +140,21 @@ async def delete(call: Call, endpoint_id: UUID) -> Deleted:
     return Deleted(endpoint_id, iso(call.now))
 
 
-async def send_test(call: Call, endpoint_id: UUID, event_type: str = TEST) -> DeliveryWithAttempts:
+async def send_test(
+    call: Call, endpoint_id: UUID, event_type: EventType = TEST_EVENT
+) -> DeliveryWithAttempts:
     """Queue a webhook.test or a sample for this endpoint, whatever it subscribes to."""
     row = await lock(call, endpoint_id)
     rules.check_active(row["status"])
     event_id = new_id()
     origin = Source(call.business_id, Book(row["book_id"], row["environment"]))
     data: TestData | dict[str, Any] = TestData(endpoint_id=endpoint_id, message=TEST_MESSAGE)
-    if event_type != TEST:
-        data = sample_of(event_type)
-    payload = envelope(event_id, event_type, origin, data, call.now)
+    if event_type != TEST_EVENT:
+        data = shown(event_type).sample
+    payload = envelope(event_id, event_type.name, origin, data, call.now)
     place = (row["book_id"], event_id)
     delivery_id = await event_store.insert_event_for(
-        call.db, place, endpoint_id, event_type, payload, call.now
+        call.db, place, endpoint_id, event_type.name, payload, call.now
     )
     await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
     call.db.rings = True

@@ -1,0 +1,1 @@
+"""Stays, guests and what they ask for: announced, and built later."""

@@ -1,0 +1,36 @@
+"""What events share: the shape of most of their data, and the event that tests an endpoint."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.events import EventType
+
+API_VERSION = "v1"
+TEST = "webhook.test"
+
+
+class ChangeData(msgspec.Struct, rename="camel"):
+    """A change of something that is fetched by its id."""
+
+    business_id: UUID
+    event_type: Annotated[str, Meta(examples=["ORDER_CREATED"])]
+    entity_type: Annotated[str, Meta(examples=["sale"])]
+    entity_id: UUID
+    store_id: UUID | None
+    metadata: dict[str, Any]
+    occurred_at: Timestamp
+
+
+class TestData(msgspec.Struct, rename="camel"):
+    """A test of an endpoint."""
+
+    endpoint_id: UUID
+    message: str
+
+
+# Sent by the test operation alone; nobody subscribes to it.
+TEST_EVENT = EventType(TEST, "A test of an endpoint", "Webhooks", TestData)
