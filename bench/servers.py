@@ -14,10 +14,10 @@ from starlette.routing import Route as StarletteRoute
 
 from bench.ceiling import Ceiling
 from tillhouse.access.call import AnonymousCall, Call
-from tillhouse.app import ROOMS, App
+from tillhouse.app import App, compose
 from tillhouse.http.protocol import PatientProtocol
 from tillhouse.http.route import Open, Route, Scope
-from tillhouse.room import Room, join
+from tillhouse.room import Room
 from tillhouse.settings import from_env
 
 _MESSAGE = "API key is valid"
@@ -74,7 +74,7 @@ def tillhouse_app() -> App:
     settings = from_env({k: v for k, v in os.environ.items() if k.startswith("TILLHOUSE_")})
     assert settings.database_url
     assert settings.master_key
-    product = join([*ROOMS, Room(name="bench", routes=routes)])
+    product = compose(Room(name="bench", routes=routes))
     return App(settings, settings.database_url, settings.master_key, product)
 
 

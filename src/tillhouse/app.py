@@ -8,9 +8,11 @@ from tillhouse import __version__
 from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.usage import FLUSH_EVERY_S
 from tillhouse.accounts.room import ROOM as ACCOUNTS
+from tillhouse.checkout.room import ROOM as CHECKOUT
 from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
 from tillhouse.developer.room import ROOM as DEVELOPER
+from tillhouse.finance.room import ROOM as FINANCE
 from tillhouse.hotel.room import ROOM as HOTEL
 from tillhouse.http import idempotency
 from tillhouse.http import log as logs
@@ -56,6 +58,8 @@ ROOMS: tuple[Room, ...] = (
     SEATING,
     LABELS,
     VOICE,
+    FINANCE,
+    CHECKOUT,
     PAYOUTS,
     HOTEL,
 )
@@ -75,9 +79,25 @@ _EVENT_GROUPS = (
 )
 
 
+# The catalogue of scopes shows these groups first.
+_SCOPE_GROUPS = (
+    "Voice",
+    "Orders",
+    "Finance",
+    "Payment links",
+    "Catalog",
+    "Customers",
+    "Business",
+    "Messaging",
+    "Webhooks",
+    "Hotel",
+    "Payouts",
+)
+
+
 def compose(*more: Room) -> Composition:
     """The product, with more rooms than its own when they are given."""
-    return join((*ROOMS, *more), event_groups=_EVENT_GROUPS)
+    return join((*ROOMS, *more), event_groups=_EVENT_GROUPS, scope_groups=_SCOPE_GROUPS)
 
 
 PRODUCT = compose()
@@ -131,9 +151,7 @@ class App:
         if self._runs_workers:
             await self._start_workers(services)
         lists = self._product.declared.lists
-        document = describe(
-            self._product.routes, lists, __version__, self._settings.public_url
-        )
+        document = describe(self._product.routes, lists, __version__, self._settings.public_url)
         pages = {**HEALTH, **reference_pages(document)}
         self._api = Api(services, self._product.routes, pages, self._product.pages())
         self._api.add_metrics_page()

@@ -5,16 +5,21 @@ Nothing is registered by importing it, and the ground knows no room: it is told 
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
 
 from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services
-from tillhouse.access.scopes import BY_NAME
+from tillhouse.access.roles import scopes_by_role
+from tillhouse.access.scopes import Scope, Scopes
+from tillhouse.db.constraints import Constraints, Refusal
 from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Route
 from tillhouse.jobs.worker import Runs
 from tillhouse.kit.events import EventType
+
+Grouped = TypeVar("Grouped", EventType, Scope)
 
 # Made anew in each process that works.
 MakesWorker = Callable[[Services], Awaitable[Runs]]
@@ -33,8 +38,14 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     pages: Callable[[], Sequence[RawRoute]] = tuple
     # What it announces to endpoints and streams.
     events: tuple[EventType, ...] = ()
+    # The rights of keys and roles that its operations ask for.
+    scopes: tuple[Scope, ...] = ()
     # The tables that it alone writes.
     tables: tuple[str, ...] = ()
+    # The answers to requests that violate constraints of its tables.
+    refusals: tuple[Refusal, ...] = ()
+    # Constraints that keep random names apart: two equal draws are nobody's mistake.
+    redrawn: tuple[str, ...] = ()
     # Done at each start, before the first request.
     at_start: tuple[Chore, ...] = ()
     # Done at the start and then once an hour.
@@ -58,21 +69,40 @@ class Composition(msgspec.Struct, frozen=True):
         return [page for room in self.rooms for page in room.pages()]
 
 
-def join(rooms: Iterable[Room], event_groups: Sequence[str] = ()) -> Composition:
+def join(
+    rooms: Iterable[Room], *, event_groups: Sequence[str] = (), scope_groups: Sequence[str] = ()
+) -> Composition:
     """The rooms as one product; what one declares, no other does.
 
     Groups are shown in the order given, then those that it doesn't name, as the rooms come.
     """
     joined = tuple(rooms)
+    events = _grouped((event for room in joined for event in room.events), event_groups)
+    scopes = _grouped((scope for room in joined for scope in room.scopes), scope_groups)
+    refusals = [refusal for room in joined for refusal in room.refusals]
+    redrawn = [constraint for room in joined for constraint in room.redrawn]
     _check_once("room", (room.name for room in joined))
     _check_once("table", (table for room in joined for table in room.tables))
-    events = _grouped((event for room in joined for event in room.events), event_groups)
     _check_once("event", (event.name for event in events))
-    lists = {"events": tuple(event.name for event in events), "scopes": tuple(sorted(BY_NAME))}
-    return Composition(joined, Declared(events=events, lists=lists))
+    _check_once("scope", (scope.name for scope in scopes))
+    _check_once("constraint", (*(refusal.constraint for refusal in refusals), *redrawn))
+    return Composition(joined, _declared(events, Scopes(scopes), Constraints(refusals, redrawn)))
 
 
-def _grouped(declared: Iterable[EventType], groups: Sequence[str]) -> tuple[EventType, ...]:
+def _declared(events: tuple[EventType, ...], scopes: Scopes, constraints: Constraints) -> Declared:
+    return Declared(
+        events=events,
+        scopes=scopes,
+        roles=scopes_by_role(scopes),
+        constraints=constraints,
+        lists={
+            "events": tuple(event.name for event in events),
+            "scopes": tuple(sorted(scope.name for scope in scopes)),
+        },
+    )
+
+
+def _grouped(declared: Iterable[Grouped], groups: Sequence[str]) -> tuple[Grouped, ...]:
     """The same, by the place of the group that each belongs to."""
     places = {group: place for place, group in enumerate(groups)}
     return tuple(sorted(declared, key=lambda one: places.get(one.group, len(places))))

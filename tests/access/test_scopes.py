@@ -8,15 +8,16 @@ import pytest
 from tests.api import Api
 from tests.make import Business
 from tillhouse.access.call import Call
-from tillhouse.access.roles import SCOPES
-from tillhouse.access.scopes import BY_NAME, CATALOGUE
-from tillhouse.app import ROOMS, App
+from tillhouse.app import PRODUCT, App, compose
 from tillhouse.http.route import Route, Scope
-from tillhouse.room import Room, join
+from tillhouse.room import Room
 from tillhouse.settings import from_env
 
+NAMES = [scope.name for scope in PRODUCT.declared.scopes]
+ROLES = PRODUCT.declared.roles
 # The summary and the message of the routes below.
 SAYS = ("Read the book", "Book")
+
 
 
 async def show_book(call: Call) -> dict[str, str]:
@@ -32,18 +33,18 @@ def path_of(scope: str) -> str:
 @pytest.fixture(scope="module")
 async def scoped(database_url: str, master_key: str) -> AsyncIterator[App]:
     """An application with one route per scope of the catalogue."""
-    routes = [Route("GET", path_of(name), show_book, Scope(name), *SAYS) for name in BY_NAME]
+    routes = [Route("GET", path_of(name), show_book, Scope(name), *SAYS) for name in NAMES]
     of_keys = Scope("voice:read", keys_only=True)
     routes.append(Route("GET", "/v1/voice/key", show_book, of_keys, *SAYS))
     settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
-    product = join([*ROOMS, Room(name="needs", routes=tuple(routes))])
+    product = compose(Room(name="needs", routes=tuple(routes)))
     app = App(settings, database_url, master_key, product)
     await app.start()
     yield app
     await app.stop()
 
 
-async def opened(api: Api, among: Iterable[str] = BY_NAME) -> set[str]:
+async def opened(api: Api, among: Iterable[str] = NAMES) -> set[str]:
     """The scopes whose route lets this caller in; the others must be 403."""
     answers = {name: await api.get(path_of(name)) for name in among}
     assert {answer.status for answer in answers.values()} <= {200, 403}
@@ -55,11 +56,11 @@ async def test_a_scope_opens_itself_and_its_children(business: Business, scoped:
     policy = {"max_per_transaction": 1, "max_per_day": 1, "currency": "USD"}
     key = await business.key("voice:read", withdrawal_policy=policy)
     client = Api(scoped).as_bearer(key["secret"])
-    for scope in CATALOGUE:
+    for scope in PRODUCT.declared.scopes:
         path = f"/api/developer/api-keys/{key['id']}"
         await business.owner.patch(path, {"scopes": [scope.name]}, status=200)
-        others = [other.name for other in CATALOGUE if other.group == scope.group]
-        among = BY_NAME if scope.grants else others
+        others = [other.name for other in PRODUCT.declared.scopes if other.group == scope.group]
+        among = NAMES if scope.grants else others
         assert await opened(client, among) == {scope.name, *scope.grants}
 
 
@@ -69,7 +70,7 @@ async def test_children_are_shown_as_given(business: Business) -> None:
     assert key["scopes"] == ["finance:read", "payment_links:write"]
 
 
-@pytest.mark.parametrize("role", SCOPES)
+@pytest.mark.parametrize("role", ROLES)
 async def test_a_role_opens_what_its_scopes_say(
     business: Business, scoped: App, sql: asyncpg.Connection, role: str
 ) -> None:
@@ -77,7 +78,7 @@ async def test_a_role_opens_what_its_scopes_say(
     await sql.execute(
         "UPDATE members SET role = $2 WHERE business_id = $1::text::uuid", business.id, role
     )
-    assert await opened(Api(scoped, business.owner.headers)) == SCOPES[role]
+    assert await opened(Api(scoped, business.owner.headers)) == ROLES[role]
 
 
 async def test_a_login_names_its_environment(business: Business, scoped: App) -> None:

@@ -15,8 +15,7 @@ import requests
 import uvicorn
 
 from tests.make import Make
-from tillhouse.access.scopes import CATALOGUE
-from tillhouse.app import App
+from tillhouse.app import PRODUCT, App
 from tillhouse.kit.clock import iso, now
 from tillhouse.settings import from_env
 
@@ -64,7 +63,7 @@ class Running:
         """A business whose owner has just verified the password, with an API key."""
         business = await Make(self._app, self._app.services).business()
         key = await business.key(
-            *(scope.name for scope in CATALOGUE),
+            *(scope.name for scope in PRODUCT.declared.scopes),
             withdrawal_policy={"max_per_transaction": 50, "max_per_day": 1000, "currency": "USD"},
         )
         endpoint = await business.endpoint()

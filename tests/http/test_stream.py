@@ -13,10 +13,10 @@ from tests.make import Business, Make
 from tests.waiting import ended, within
 from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
-from tillhouse.app import ROOMS, App
+from tillhouse.app import App, compose
 from tillhouse.http.api import STREAMS_MAX
 from tillhouse.http.route import Route, Scope, Stream
-from tillhouse.room import Room, join
+from tillhouse.room import Room
 from tillhouse.settings import from_env
 
 PATH = "/v1/events/stream"
@@ -248,7 +248,7 @@ async def ticking(database_url: str, master_key: str, silence: Silence) -> Async
         Route("GET", TICKS, tick, Scope("events:read"), "Tick", "Tick", stream=ticks),
         Route("GET", SILENCE, tick, Scope("events:read"), "Tick", "Tick", stream=silence.stream),
     )
-    product = join([*ROOMS, Room(name="ticks", routes=routes)])
+    product = compose(Room(name="ticks", routes=routes))
     app = App(quiet, database_url, master_key, product)
     await app.start()
     yield await Make(app, app.services).business()

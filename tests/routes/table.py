@@ -13,7 +13,6 @@ import pytest
 from tests.api import Api, Response
 from tests.make import PASSWORD, Business
 from tests.routes import catalog, customers, kitchen, ledger, messaging, orders
-from tillhouse.access.scopes import BY_NAME
 from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.openapi import describe
@@ -167,8 +166,9 @@ def examples(content: dict[str, Any]) -> list[Any]:
 
 async def every_scope(business: Business, currency: str = "USD") -> Api:
     """A client whose key has all scopes; the currency is the business's."""
+    names = [scope.name for scope in PRODUCT.declared.scopes]
     policy = {"max_per_transaction": 1, "max_per_day": 1, "currency": currency}
-    return await business.client(*BY_NAME, withdrawal_policy=policy)
+    return await business.client(*names, withdrawal_policy=policy)
 
 
 class Ready(NamedTuple):

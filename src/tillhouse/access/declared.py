@@ -1,7 +1,11 @@
 """What the rooms declare, joined: the ground works with it and knows none of them."""
 
+from collections.abc import Mapping
+
 import msgspec
 
+from tillhouse.access.scopes import Scopes
+from tillhouse.db.constraints import Constraints
 from tillhouse.kit.events import EventType
 from tillhouse.kit.values import Lists
 
@@ -11,5 +15,9 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
 
     # Every event that an endpoint can subscribe to, in the order of the catalogue.
     events: tuple[EventType, ...]
+    scopes: Scopes
+    # The scopes of each role, those that they grant included.
+    roles: Mapping[str, frozenset[str]]
+    constraints: Constraints
     # The names that a request may give, by the list that they are on.
     lists: Lists

@@ -12,7 +12,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.access.callers import Allowance, Book, KeyCaller
-from tillhouse.access.scopes import granted
+from tillhouse.access.scopes import Scopes
 from tillhouse.access.store import keys as store
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.errors import Unavailable
@@ -32,7 +32,8 @@ class KeyCheck(msgspec.Struct, frozen=True):
 class KeyChecker:
     """Checks keys in batches; one statement is under way at a time."""
 
-    def __init__(self, pool: Pool, rate: int, burst: int) -> None:
+    def __init__(self, pool: Pool, scopes: Scopes, rate: int, burst: int) -> None:
+        self._scopes = scopes
         self._pool = pool
         self._rate = rate
         self._burst = burst
@@ -118,7 +119,7 @@ class KeyChecker:
             book=Book(row["book_id"], row["environment"]),
             app_id=row["developer_app_id"],
             name=row["name"],
-            scopes=granted(row["scopes"]),
+            scopes=self._scopes.granted(row["scopes"]),
             allowed_origins=tuple(row["allowed_origins"]),
             allowed_networks=parse_networks(row["allowed_ip_ranges"]),
             withdrawal_policy=msgspec.json.decode(row["withdrawal_policy"] or "null"),

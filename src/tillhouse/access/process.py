@@ -50,7 +50,7 @@ async def connect_services(
         passwords=Passwords(
             memory_kib=settings.password_memory_kib, passes=settings.password_passes
         ),
-        key_checker=KeyChecker(pool, settings.rate_limit, settings.rate_burst),
+        key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
         workers=Workers(),
     )

@@ -1,10 +1,18 @@
 """People and their businesses: what this room brings along."""
 
 from tillhouse.accounts.routes import ROUTES
+from tillhouse.db.constraints import wrong_field
 from tillhouse.room import Room
 
 ROOM = Room(
     name="accounts",
     routes=ROUTES,
     tables=("books", "businesses", "members", "subscriptions", "users"),
+    refusals=(
+        wrong_field("users_email_key", "email", "is already registered; log in instead"),
+        wrong_field(
+            "businesses_currency_form", "currency", "must be an ISO 4217 code, such as NGN"
+        ),
+        wrong_field("businesses_country_form", "country", "must be an ISO 3166 code, such as NG"),
+    ),
 )

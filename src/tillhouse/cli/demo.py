@@ -14,8 +14,7 @@ from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
 from tillhouse.access.process import Services
-from tillhouse.access.roles import PERMISSIONS, SCOPES
-from tillhouse.access.scopes import CATALOGUE
+from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount
@@ -205,7 +204,7 @@ async def owner_call(
         email=EMAIL,
         role="owner",
         permissions=PERMISSIONS["owner"],
-        scopes=SCOPES["owner"],
+        scopes=services.declared.roles["owner"],
         password_verified_at=moment,
         has_api_access=True,
     )
@@ -223,7 +222,7 @@ async def owner_call(
 
 async def _secret(call: Call, environment: Environment) -> str:
     """The secret of the environment's demo key; one that was revoked or is poor is replaced."""
-    every = {scope.name for scope in CATALOGUE}
+    every = {scope.name for scope in call.services.declared.scopes}
 
     def fits(key: Key) -> bool:
         return (key.name, key.environment, key.status) == (

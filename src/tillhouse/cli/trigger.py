@@ -10,7 +10,7 @@ from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, Books, UserCaller
 from tillhouse.access.process import Services
-from tillhouse.access.roles import PERMISSIONS, SCOPES
+from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.app import PRODUCT
@@ -117,7 +117,7 @@ async def _call(services: Services, db: Db, business_id: UUID | None, moment: da
         email=owner["email"],
         role="owner",
         permissions=PERMISSIONS["owner"],
-        scopes=SCOPES["owner"],
+        scopes=services.declared.roles["owner"],
         password_verified_at=None,
         has_api_access=True,
     )

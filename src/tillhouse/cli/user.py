@@ -8,7 +8,7 @@ import typer
 from tillhouse.access import audit
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.process import Services
-from tillhouse.access.roles import Role
+from tillhouse.access.scopes import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.cli import given

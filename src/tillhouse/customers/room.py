@@ -1,7 +1,9 @@
 """People who buy: what this room brings along."""
 
+from tillhouse.access.scopes import pair
 from tillhouse.customers.events import EVENTS
 from tillhouse.customers.routes import ROUTES
+from tillhouse.db.constraints import taken
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -9,4 +11,15 @@ ROOM = Room(
     routes=ROUTES,
     events=EVENTS,
     tables=("customer_tallies", "customers"),
+    scopes=pair(
+        "customers",
+        ("customers", "Customers"),
+        "medium",
+        readers=("cashier",),
+        writers=("cashier",),
+    ),
+    refusals=(
+        taken("customers_phone_key", "Another customer has this phone number already."),
+        taken("customers_email_key", "Another customer has this e-mail address already."),
+    ),
 )

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.access.scopes import CATALOGUE
 from tillhouse.developer.actions import apps, events, keys, usage
 from tillhouse.developer.types import (
     AuditEvent,
@@ -15,9 +14,10 @@ from tillhouse.developer.types import (
 from tillhouse.http.route import Portal, Reply, Route
 
 
-async def list_scopes(_call: Call) -> list[ScopeShown]:
+async def list_scopes(call: Call) -> list[ScopeShown]:
     """Every scope that a key can have."""
-    return [ScopeShown(s.name, s.label, s.group, s.risk, list(s.grants)) for s in CATALOGUE]
+    scopes = call.services.declared.scopes
+    return [ScopeShown(s.name, s.label, s.group, s.risk, list(s.grants)) for s in scopes]
 
 
 async def create_key(call: Call, body: NewKey) -> Reply[KeyWithSecret]:

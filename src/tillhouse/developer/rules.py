@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tillhouse.access.scopes import WITHDRAWAL, finance_writes
+from tillhouse.access.scopes import Scopes
 from tillhouse.developer.types import Environment, KeyPatch, NewKey, NewWithdrawalPolicy
 from tillhouse.kit.errors import FieldError, LimitReached, Refused
 from tillhouse.kit.money import check_scale
@@ -78,14 +78,14 @@ def changed_key(old: KeyFacts, patch: KeyPatch, business: Business) -> KeyFacts:
 
 
 def key_faults(
-    asked: NewKey | KeyPatch, facts: KeyFacts, business: Business, now: datetime
+    asked: NewKey | KeyPatch, facts: KeyFacts, business: Business, scopes: Scopes, now: datetime
 ) -> list[FieldError]:
     """Every reason against the key that would come of it."""
     return faults(
         lambda: _expiry_errors(asked, facts, now),
         lambda: _policy_errors(asked.withdrawal_policy, business),
-        lambda: _address_errors(facts),
-        lambda: _withdrawal_errors(facts),
+        lambda: _address_errors(facts, scopes),
+        lambda: _withdrawal_errors(facts, scopes),
     )
 
 
@@ -110,8 +110,8 @@ def check_not_revoked(revoked_at: datetime | None) -> None:
         raise Refused("This API key is revoked: create a new one instead.")
 
 
-def _address_errors(facts: KeyFacts) -> Iterator[FieldError]:
-    writes = finance_writes(facts.scopes)
+def _address_errors(facts: KeyFacts, scopes: Scopes) -> Iterator[FieldError]:
+    writes = scopes.finance_writes(facts.scopes)
     if facts.environment == "live" and writes and not facts.allowed_ip_ranges:
         yield FieldError(
             "allowed_ip_ranges",
@@ -120,9 +120,10 @@ def _address_errors(facts: KeyFacts) -> Iterator[FieldError]:
         )
 
 
-def _withdrawal_errors(facts: KeyFacts) -> Iterator[FieldError]:
-    if WITHDRAWAL in facts.scopes and facts.withdrawal_policy is None:
-        yield FieldError("withdrawal_policy", f"is required with {WITHDRAWAL}")
+def _withdrawal_errors(facts: KeyFacts, scopes: Scopes) -> Iterator[FieldError]:
+    withdrawals = scopes.withdrawals(facts.scopes)
+    if withdrawals and facts.withdrawal_policy is None:
+        yield FieldError("withdrawal_policy", f"is required with {', '.join(withdrawals)}")
 
 
 def _expiry_errors(

@@ -5,7 +5,7 @@ from typing import assert_never
 from tillhouse.access import rules
 from tillhouse.access.callers import Book, Books, UserCaller
 from tillhouse.access.process import Services
-from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS, SCOPES
+from tillhouse.access.roles import MANAGE_DEVELOPER_KEYS, PERMISSIONS
 from tillhouse.access.store.sessions import find_session
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.route import Guard, Open, Portal, Scope, Session
@@ -86,7 +86,7 @@ async def _user(services: Services, exchange: Exchange, token: str) -> UserCalle
         email=row["email"],
         role=row["role"],
         permissions=PERMISSIONS[row["role"]],
-        scopes=SCOPES[row["role"]],
+        scopes=services.declared.roles[row["role"]],
         password_verified_at=row["password_verified_at"],
         has_api_access=rules.has_api_access(
             row["subscription_status"], row["trial_ends_at"], row["api_access"], exchange.now

@@ -17,7 +17,6 @@ import structlog
 from tillhouse.access.call import AnonymousCall, Call, IdempotencyClaim
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.db.pool import Db
 from tillhouse.http import idempotency
 from tillhouse.http.answer import EVENTS
@@ -229,6 +228,7 @@ class Endpoint:
         args: list[Any],
         claim: IdempotencyClaim | None,
     ) -> Answer:
+        constraints = services.declared.constraints
         for left in reversed(range(_TRIES)):
             db = services.pool.writer(commits_next=True)
             is_optimistic = claim is not None and not claim.is_claimed
@@ -245,8 +245,8 @@ class Endpoint:
             except DATABASE_AWAY as error:
                 raise away(error, exchange) from error
             except asyncpg.IntegrityConstraintViolationError as error:
-                if not is_optimistic and not (left and is_chance(error)):
-                    raise refusal(error) or error from error
+                if not is_optimistic and not (left and constraints.is_chance(error)):
+                    raise constraints.refusal(error) or error from error
             except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError) as error:
                 # Validation should have caught it: the caller hears 422, the log hears more.
                 log.exception("unstorable_value", request_id=exchange.request_id)

@@ -1,5 +1,6 @@
 """Messages to and from customers: what this room brings along."""
 
+from tillhouse.access.scopes import pair
 from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.routes import ROUTES
@@ -13,4 +14,5 @@ ROOM = Room(
     pages=lambda: HOOKS,
     tables=("conversations", "messages", "messaging_inbox", "messaging_numbers"),
     workers=(worker,),
+    scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
 )

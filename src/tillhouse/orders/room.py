@@ -1,5 +1,6 @@
 """Sales: what this room brings along."""
 
+from tillhouse.access.scopes import pair
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
@@ -20,4 +21,12 @@ ROOM = Room(
         "receipts",
     ),
     workers=(folding, firing),
+    scopes=pair(
+        "orders",
+        ("orders", "Orders"),
+        "medium",
+        readers=("cashier", "kitchen"),
+        writers=("cashier", "kitchen"),
+    ),
+    redrawn=("orders_short_code_key",),
 )

@@ -1,8 +1,12 @@
 """What is sold: what this room brings along."""
 
+from tillhouse.access.scopes import pair
+from tillhouse.db.constraints import taken
 from tillhouse.products.events import EVENTS
 from tillhouse.products.routes import ROUTES
 from tillhouse.room import Room
+
+_SKU_TAKEN = "The sku is taken: each names one product or variant of this book."
 
 ROOM = Room(
     name="products",
@@ -17,5 +21,14 @@ ROOM = Room(
         "products",
         "variant_prices",
         "variants",
+    ),
+    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier", "kitchen")),
+    refusals=(
+        taken(
+            "categories_name_key",
+            "There is a category of this name already: choose another name.",
+        ),
+        taken("products_sku_key", _SKU_TAKEN),
+        taken("variants_sku_key", _SKU_TAKEN),
     ),
 )

@@ -1,5 +1,6 @@
 """Who gets how much off: what this room brings along."""
 
+from tillhouse.access.scopes import pair
 from tillhouse.promotions.routes import ROUTES
 from tillhouse.room import Room
 
@@ -7,4 +8,5 @@ ROOM = Room(
     name="promotions",
     routes=ROUTES,
     tables=("promotion_customers", "promotions"),
+    scopes=pair("promotions", ("promotions", "Catalog"), "medium", readers=("cashier",)),
 )

@@ -1,5 +1,7 @@
 """Tables, and who sits at them: what this room brings along."""
 
+from tillhouse.access.scopes import pair
+from tillhouse.db.constraints import taken
 from tillhouse.room import Room
 from tillhouse.seating.routes import ROUTES
 
@@ -7,4 +9,17 @@ ROOM = Room(
     name="seating",
     routes=ROUTES,
     tables=("dining_tables", "table_sessions"),
+    scopes=pair(
+        "tables",
+        ("tables and table sessions", "Business"),
+        "low",
+        readers=("cashier", "kitchen"),
+        writers=("cashier",),
+    ),
+    refusals=(
+        taken(
+            "dining_tables_label_key",
+            "The store has a table of this label already: choose another.",
+        ),
+    ),
 )

@@ -1,5 +1,7 @@
 """How much there is of each variant: what this room brings along."""
 
+from tillhouse.access.scopes import Scope
+from tillhouse.db.constraints import not_allowed
 from tillhouse.room import Room
 from tillhouse.stock.events import EVENTS
 from tillhouse.stock.routes import ROUTES
@@ -9,4 +11,11 @@ ROOM = Room(
     routes=ROUTES,
     events=EVENTS,
     tables=("stock_levels", "stock_moves"),
+    scopes=(Scope("inventory:write", "Adjust stock", "Catalog", "medium"),),
+    refusals=(
+        not_allowed(
+            "stock_levels_on_hand_bounds",
+            "The stock of a variant would be more than can be counted: check the quantity.",
+        ),
+    ),
 )

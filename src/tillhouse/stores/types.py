@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.access.roles import Role
+from tillhouse.access.scopes import Role
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Name, Schema, Value, ZoneName

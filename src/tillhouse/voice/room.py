@@ -1,5 +1,6 @@
 """The key's health check: what this room brings along."""
 
+from tillhouse.access.scopes import Scope
 from tillhouse.room import Room
 from tillhouse.voice.events import EVENTS
 from tillhouse.voice.routes import ROUTES
@@ -8,4 +9,10 @@ ROOM = Room(
     name="voice",
     routes=ROUTES,
     events=EVENTS,
+    scopes=(
+        Scope("voice:read", "Check the key, read numbers and agents", "Voice", "low"),
+        Scope("voice:calls:read", "Read calls", "Voice", "medium"),
+        Scope("voice:calls:create", "Place calls", "Voice", "high"),
+        Scope("voice:agents:write", "Change agents", "Voice", "medium"),
+    ),
 )

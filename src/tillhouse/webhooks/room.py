@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tillhouse.access.process import Services
+from tillhouse.access.scopes import Scope
 from tillhouse.db.batcher import StatementBatcher
 from tillhouse.room import Room
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
@@ -49,4 +50,5 @@ ROOM = Room(
     at_start=(open_missing_secrets,),
     hourly=(_turn_partitions,),
     workers=(_sender,),
+    scopes=(Scope("events:read", "Read and follow every event of the book", "Webhooks", "high"),),
 )

@@ -11,7 +11,6 @@ import pytest
 from tests.make import Make
 from tests.orders.posting.shop import Order, Shop, position
 from tests.webhooks.shop import until
-from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import new_id
 from tillhouse.ledger.rules import NOBODY, Ledger, Source
@@ -122,7 +121,7 @@ async def test_credit_that_was_spent_is_not_taken_back(shop: Shop) -> None:
     await spend(shop, customer, 200)
     with pytest.raises(asyncpg.CheckViolationError) as caught:
         await shop.change(order, paid=Decimal(1000))
-    assert isinstance(refusal(caught.value), Refused)
+    assert isinstance(shop.services.declared.constraints.refusal(caught.value), Refused)
     assert await shop.rows_of(order) == before
     await shop.change(order, paid=Decimal(1200))
     assert await shop.balance(customer) == (500, 500)
@@ -169,7 +168,7 @@ async def test_two_equal_references_are_drawn_again(shop: Shop) -> None:
             shop.book,
             new_id(),
         )
-    assert is_chance(caught.value)
+    assert shop.services.declared.constraints.is_chance(caught.value)
     assert len((await shop.rows_of(order))["transactions"]) == 1
 
 

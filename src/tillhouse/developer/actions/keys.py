@@ -93,7 +93,7 @@ async def change(call: Call, key_id: UUID, patch: KeyPatch) -> Key:
     business = await _business(call)
     old = _facts(row)
     facts = rules.changed_key(old, patch, business)
-    check(rules.key_faults(patch, facts, business, call.now))
+    check(rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now))
     if old.expires_at is not None and old.expires_at <= call.now:
         # An expired key that comes back counts again.
         await app_store.lock_book(call.db, row["book_id"])
@@ -115,7 +115,7 @@ async def patch_faults(call: Call, key_id: UUID, patch: KeyPatch) -> list[FieldE
     """Everything that speaks against the change."""
     business = await _business(call)
     facts = rules.changed_key(_facts(await _lock(call, key_id)), patch, business)
-    return rules.key_faults(patch, facts, business, call.now)
+    return rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now)
 
 
 async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
@@ -182,7 +182,7 @@ async def _judged(call: Call, new: NewKey) -> tuple[rules.KeyFacts, UUID | None,
     """The key as it would be, its app, and what speaks against it."""
     business = await _business(call)
     facts = rules.new_key(new, business)
-    found = rules.key_faults(new, facts, business, call.now)
+    found = rules.key_faults(new, facts, business, call.services.declared.scopes, call.now)
     app_id = None
     with suppress(InvalidField):
         app_id = await _app(call, new)

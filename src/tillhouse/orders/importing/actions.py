@@ -16,7 +16,6 @@ from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.rules import wanted_faults
 from tillhouse.customers.store import find_country
 from tillhouse.customers.types import Wanted as WantedCustomer
-from tillhouse.db.constraints import is_chance, refusal
 from tillhouse.db.pool import FAILURES, Db
 from tillhouse.http.fields import right_parts
 from tillhouse.kit.clock import now
@@ -138,6 +137,7 @@ async def record_all(
 
 async def record(services: Services, origin: Source, ready: Ready) -> Recorded:
     """Record one order, unless an earlier import did."""
+    constraints = services.declared.constraints
     for left in reversed(range(_TRIES)):
         try:
             return await _record(services, origin, ready)
@@ -147,8 +147,9 @@ async def record(services: Services, origin: Source, ready: Ready) -> Recorded:
             await asyncio.sleep(_PAUSE_S)
         except asyncpg.IntegrityConstraintViolationError as error:
             # Of two imports of one file at once, the second finds what the first has recorded.
-            if not (left and (is_chance(error) or _is_key(error))):
-                return Recorded(faults=_faults(refusal(error) or Invalid.field("", _UNSTORABLE)))
+            if not (left and (constraints.is_chance(error) or _is_key(error))):
+                refusal = constraints.refusal(error)
+                return Recorded(faults=_faults(refusal or Invalid.field("", _UNSTORABLE)))
         except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError):
             return Recorded(faults=[FieldError("", _UNSTORABLE)])
         except Unavailable:

@@ -1,0 +1,1 @@
+"""Payment links: announced, and built later."""

@@ -1,0 +1,1 @@
+"""The summary, transactions and expenses of a business: announced, and built later."""
