@@ -19,7 +19,6 @@ ROLES = PRODUCT.declared.roles
 SAYS = ("Read the book", "Book")
 
 
-
 async def show_book(call: Call) -> dict[str, str]:
     """Tell which book the caller acts in."""
     return {"environment": call.book.environment, "businessId": str(call.business_id)}

@@ -10,7 +10,6 @@ ROOM = Room(
     name="customers",
     routes=ROUTES,
     events=EVENTS,
-    tables=("customer_tallies", "customers"),
     scopes=pair(
         "customers",
         ("customers", "Customers"),
@@ -18,6 +17,7 @@ ROOM = Room(
         readers=("cashier",),
         writers=("cashier",),
     ),
+    tables=("customer_tallies", "customers"),
     refusals=(
         taken("customers_phone_key", "Another customer has this phone number already."),
         taken("customers_email_key", "Another customer has this e-mail address already."),

@@ -10,9 +10,9 @@ from tillhouse.room import Room
 ROOM = Room(
     name="messaging",
     routes=ROUTES,
-    events=EVENTS,
     pages=lambda: HOOKS,
+    events=EVENTS,
+    scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
     tables=("conversations", "messages", "messaging_inbox", "messaging_numbers"),
     workers=(worker,),
-    scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
 )

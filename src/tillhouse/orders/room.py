@@ -10,8 +10,15 @@ from tillhouse.room import Room
 ROOM = Room(
     name="orders",
     routes=ROUTES,
-    events=EVENTS,
     pages=pages,
+    events=EVENTS,
+    scopes=pair(
+        "orders",
+        ("orders", "Orders"),
+        "medium",
+        readers=("cashier", "kitchen"),
+        writers=("cashier", "kitchen"),
+    ),
     tables=(
         "order_items",
         "order_tallies",
@@ -20,13 +27,6 @@ ROOM = Room(
         "orders",
         "receipts",
     ),
-    workers=(folding, firing),
-    scopes=pair(
-        "orders",
-        ("orders", "Orders"),
-        "medium",
-        readers=("cashier", "kitchen"),
-        writers=("cashier", "kitchen"),
-    ),
     redrawn=("orders_short_code_key",),
+    workers=(folding, firing),
 )

@@ -12,6 +12,7 @@ ROOM = Room(
     name="products",
     routes=ROUTES,
     events=EVENTS,
+    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier", "kitchen")),
     tables=(
         "categories",
         "components",
@@ -22,7 +23,6 @@ ROOM = Room(
         "variant_prices",
         "variants",
     ),
-    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier", "kitchen")),
     refusals=(
         taken(
             "categories_name_key",

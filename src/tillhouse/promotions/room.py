@@ -7,6 +7,6 @@ from tillhouse.room import Room
 ROOM = Room(
     name="promotions",
     routes=ROUTES,
-    tables=("promotion_customers", "promotions"),
     scopes=pair("promotions", ("promotions", "Catalog"), "medium", readers=("cashier",)),
+    tables=("promotion_customers", "promotions"),
 )

@@ -8,7 +8,6 @@ from tillhouse.seating.routes import ROUTES
 ROOM = Room(
     name="seating",
     routes=ROUTES,
-    tables=("dining_tables", "table_sessions"),
     scopes=pair(
         "tables",
         ("tables and table sessions", "Business"),
@@ -16,6 +15,7 @@ ROOM = Room(
         readers=("cashier", "kitchen"),
         writers=("cashier",),
     ),
+    tables=("dining_tables", "table_sessions"),
     refusals=(
         taken(
             "dining_tables_label_key",

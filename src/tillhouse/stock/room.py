@@ -10,8 +10,8 @@ ROOM = Room(
     name="stock",
     routes=ROUTES,
     events=EVENTS,
-    tables=("stock_levels", "stock_moves"),
     scopes=(Scope("inventory:write", "Adjust stock", "Catalog", "medium"),),
+    tables=("stock_levels", "stock_moves"),
     refusals=(
         not_allowed(
             "stock_levels_on_hand_bounds",

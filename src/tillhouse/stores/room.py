@@ -8,8 +8,8 @@ from tillhouse.stores.routes import ROUTES
 ROOM = Room(
     name="stores",
     routes=ROUTES,
-    tables=("stores",),
     scopes=pair("stores", ("stores and staff", "Business"), "medium", readers=("cashier",)),
+    tables=("stores",),
     refusals=(
         taken("stores_name_key", "There is a store of this name already: choose another name."),
     ),

@@ -40,6 +40,7 @@ async def _turn_partitions(services: Services, now: datetime) -> None:
 ROOM = Room(
     name="webhooks",
     routes=ROUTES,
+    scopes=(Scope("events:read", "Read and follow every event of the book", "Webhooks", "high"),),
     tables=(
         "webhook_deliveries",
         "webhook_endpoints",
@@ -50,5 +51,4 @@ ROOM = Room(
     at_start=(open_missing_secrets,),
     hourly=(_turn_partitions,),
     workers=(_sender,),
-    scopes=(Scope("events:read", "Read and follow every event of the book", "Webhooks", "high"),),
 )

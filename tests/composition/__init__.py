@@ -1,0 +1,1 @@
+"""How rooms become one product."""
