@@ -9,7 +9,7 @@ import pytest
 
 from tests.kitchen.sale import PHONE, Kitchen
 from tests.make import Business
-from tests.routes.messaging import active_number
+from tests.routes.rooms.messaging import active_number
 from tillhouse.access.process import Services
 from tillhouse.kit.json import encode
 from tillhouse.kitchen import actions

@@ -8,7 +8,7 @@ import pytest
 from tests.api import Api
 from tests.kitchen.sale import Kitchen
 from tests.make import Business, Make
-from tests.routes.messaging import active_number
+from tests.routes.rooms.messaging import active_number
 from tillhouse.access.process import Services
 
 TALKS = "/v1/conversations"

@@ -6,7 +6,7 @@ import asyncpg
 
 from tests.make import Business
 from tests.messaging.line import NUMBERS, WHATSAPP
-from tests.routes.messaging import active_number
+from tests.routes.rooms.messaging import active_number
 
 SECRETS = ("access_token", "app_secret", "verify_token")
 

@@ -7,7 +7,7 @@ from tests.api import Api
 from tests.kitchen.sale import Kitchen
 from tests.make import Business
 from tests.messaging.line import NUMBERS, later
-from tests.routes.messaging import active_number
+from tests.routes.rooms.messaging import active_number
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.messaging.worker import work

@@ -4,6 +4,8 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -12,7 +14,7 @@ import pytest
 
 from tests.api import Api, Response
 from tests.make import PASSWORD, Business
-from tests.routes import catalog, customers, kitchen, ledger, messaging, orders
+from tests.routes import rooms
 from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.openapi import describe
@@ -134,14 +136,15 @@ OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {}
 # Bodies that name something that has to be made first.
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 
-# The additions of each room: a file beside this one.
-for _room in (catalog, customers, kitchen, ledger, messaging, orders):
-    MAKERS.update(_room.MAKERS)
-    REMOVERS.update(_room.REMOVERS)
-    BODIES.update(_room.BODIES)
-    OWN_MAKERS.update(getattr(_room, "OWN_MAKERS", {}))
-    NEEDY_BODIES.update(_room.NEEDY_BODIES)
-    OTHER_BODIES.update(getattr(_room, "OTHER_BODIES", {}))
+# The additions of each room: the files of `rooms`, each with those of these names that it needs.
+for _file in iter_modules(rooms.__path__):
+    _room = vars(import_module(f"{rooms.__name__}.{_file.name}"))
+    MAKERS.update(_room.get("MAKERS", {}))
+    REMOVERS.update(_room.get("REMOVERS", {}))
+    BODIES.update(_room.get("BODIES", {}))
+    OWN_MAKERS.update(_room.get("OWN_MAKERS", {}))
+    NEEDY_BODIES.update(_room.get("NEEDY_BODIES", {}))
+    OTHER_BODIES.update(_room.get("OTHER_BODIES", {}))
 
 
 def operation(route: Route) -> dict[str, Any]:
