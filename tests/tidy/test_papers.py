@@ -29,7 +29,7 @@ CODES = {
 _KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 # A file below a folder; names of a single part are of any room, and a leading slash is an address.
 _FILE = re.compile(r"`([\w.-][\w./-]*/[\w.-]+\.(?:py|sql|md|json|toml|txt|in|css|html|js))`")
-_STARTS = (".", PACKAGE, "docs")
+_STARTS = (".", "src", PACKAGE, "docs")
 _RELEASE = re.compile(r"## \[(?:Unreleased|\d+\.\d+\.\d+)\](?: - \d{4}-\d{2}-\d{2})?")
 
 
