@@ -19,6 +19,7 @@ from tests.system.conftest import Start
 from tests.system.serving import Serving, report, resident_bytes, until
 from tests.waiting import within
 from tests.webhooks.shop import until as looking
+from tests.yardstick import slower
 from tillhouse.db.embedded import Embedded
 
 REQUESTS = 2000
@@ -59,7 +60,7 @@ async def test_from_nothing_to_three_curl_lines(tmp_path: Path, start: Start) ->
         assert again.ready["demo"] == demo | {"baseUrl": again.address}
         assert again.idle_bytes <= IDLE_BYTES_MAX
         assert await again.stop() == 0
-        best_s = min(best_s, again.ready_after_s)
+        best_s = min(best_s, again.ready_after_s / slower())
         if best_s <= FIRST_ANSWER_WITHIN_S:
             break
     report(f"first answer after {best_s:.2f} s, idle {again.idle_bytes >> 20} MiB")

@@ -6,6 +6,21 @@ from collections.abc import Iterator
 from tests.tidy.tree import Source, python, tidy
 
 _HOME = "tests/waiting.py"
+_YARDSTICK = "tests/yardstick.py"
+_CLOCKS = {"perf_counter", "monotonic", "thread_time", "process_time"}
+# What reads a clock and asserts no bound that a slow machine breaks.
+_UNHURRIED = {
+    "tests/access/test_rate.py": "what may pass is worked out of the time that it took",
+    "tests/accounts/test_login.py": "the quickest of two kinds of request are compared",
+    "tests/http/test_odd_numbers.py": "a body is compared with another of the same size",
+    "tests/jobs/test_worker.py": "a rest is bounded from below",
+    "tests/system/chaos.py": "a report, and limits of waits",
+    "tests/system/raw.py": "its callers judge what it took",
+    "tests/system/serving.py": "its callers judge what it took; limits of waits",
+    "tests/system/test_rate.py": "what may pass is worked out of the time that it took",
+    "tests/webhooks/test_crash.py": "moments to kill a process at",
+}
+
 _CANCELLING = {"wait_for", "timeout", "timeout_at"}
 
 
@@ -33,3 +48,33 @@ def _cancelling(source: Source) -> Iterator[ast.AST]:
                     yield node
             case _:
                 pass
+
+
+def test_no_bound_is_in_seconds_alone() -> None:
+    """A machine that is slow, or shared, takes longer for everything."""
+    reading = {
+        source.path: source
+        for source in python("tests")
+        if source.path != _YARDSTICK and _reads_a_clock(source)
+    }
+    assert _UNHURRIED.keys() <= reading.keys(), "_UNHURRIED names a file that reads no clock"
+    tidy(
+        f"A test that reads a clock compares with {_YARDSTICK}, or its reason stands in _UNHURRIED "
+        f"of {__name__}: count work instead of time where that is possible.",
+        (
+            path
+            for path, source in reading.items()
+            if path not in _UNHURRIED and "from tests.yardstick import" not in source.text
+        ),
+    )
+
+
+def _reads_a_clock(source: Source) -> bool:
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (
+            node.func.attr in _CLOCKS or ast.unparse(node.func) == "asyncio.get_running_loop().time"
+        )
+        for node in ast.walk(source.tree)
+    )

@@ -16,6 +16,7 @@ from tests.conftest import fresh_database
 from tests.webhooks.holding import Holding
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop, until
+from tests.yardstick import slower
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.settings import Settings
@@ -54,13 +55,14 @@ async def _seconds_to_receipt(shop: Shop, receiver: Receiver, rounds: int) -> li
 
 
 async def _soon(shop: Shop, receiver: Receiver, middle_s: float, most_s: float) -> None:
-    """Fifteen are received so soon; the machine is shared, so the best of three series counts."""
+    """Fifteen are received so soon, in the best of three series, by the yardstick of each."""
     for left in (2, 1, 0):
         receiver.received.clear()
         took = await _seconds_to_receipt(shop, receiver, 15)
-        if statistics.median(took) < middle_s and sorted(took)[-3] < most_s:
+        factor = slower()
+        if statistics.median(took) < middle_s * factor and sorted(took)[-3] < most_s * factor:
             return
-        assert left, took
+        assert left, (took, factor)
 
 
 async def test_a_commit_wakes_the_sender_of_its_process(sender: Shop, receiver: Receiver) -> None:
