@@ -20,6 +20,9 @@ from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.openapi import describe
 from tillhouse.http.pages import HEALTH
+from tillhouse.jobs import sweeping
+from tillhouse.jobs.kinds import Kind
+from tillhouse.jobs.runner import JobRunner, workers_for
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kitchen.room import ROOM as KITCHEN
@@ -150,12 +153,13 @@ class App:
                 await chore(services, now())
         if self._runs_workers:
             await self._start_workers(services)
+        services.workers.start(*self._job_workers(services))
         lists = self._product.declared.lists
         document = describe(self._product.routes, lists, __version__, self._settings.public_url)
         pages = {**HEALTH, **reference_pages(document)}
         self._api = Api(services, self._product.routes, pages, self._product.pages())
         self._api.add_metrics_page()
-        self._start_chores(services, self._api)
+        self._watch(services, self._api)
         return services
 
     async def stop(self) -> None:
@@ -177,13 +181,20 @@ class App:
             for make in room.workers:
                 services.workers.start(await make(services))
 
-    def _start_chores(self, services: Services, api: Api) -> None:
-        async def do_chores() -> bool:
-            return await _do_chores(services, self._product)
+    def _job_workers(self, services: Services) -> list[Worker]:
+        rooms = self._product.rooms
+        chores: list[Kind] = [idempotency.SWEEP, sweeping.SWEEP]
+        chores += [kind for room in rooms for kind in room.chores(services)]
+        pool, results = services.pool, services.job_results
+        if self._runs_workers:
+            jobs = [kind for room in rooms for kind in room.jobs(services)]
+            return workers_for(pool, [*chores, *jobs], results)
+        # Nobody may be working elsewhere, and chores must be done.
+        return [JobRunner(pool, chores, results).worker("chores", _CHORES_EVERY_S, hears=False)]
 
+    def _watch(self, services: Services, api: Api) -> None:
         watch = statistics.Watch(services.pool)
         services.workers.start(
-            Worker("chores", do_chores, poll_s=_CHORES_EVERY_S),
             Worker("metrics", api.refresh_metrics, poll_s=_METRICS_EVERY_S),
             Worker("statistics", watch.look, poll_s=statistics.EVERY_S),
             Worker("usage", services.usage.flush, poll_s=FLUSH_EVERY_S),
@@ -215,14 +226,3 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-async def _do_chores(services: Services, product: Composition) -> bool:
-    """What has to be tidied now and then; any process may do it, several do no harm."""
-    for room in product.rooms:
-        for chore in room.hourly:
-            await chore(services, now())
-    swept = await idempotency.sweep(services.pool, now())
-    if swept:
-        log.info("idempotency_keys_swept", count=swept)
-    return False

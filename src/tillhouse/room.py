@@ -16,6 +16,7 @@ from tillhouse.access.scopes import Scope, Scopes
 from tillhouse.db.constraints import Constraints, Refusal
 from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Route
+from tillhouse.jobs.kinds import Kind, LocalKind
 from tillhouse.jobs.worker import Runs
 from tillhouse.kit.events import EventType
 
@@ -25,6 +26,10 @@ Grouped = TypeVar("Grouped", EventType, Scope)
 MakesWorker = Callable[[Services], Awaitable[Runs]]
 # Done by any process, perhaps by several at once: it does no harm to do it again.
 Chore = Callable[[Services, datetime], Awaitable[None]]
+
+
+def _none(_services: Services) -> Sequence[LocalKind]:
+    return ()
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,9 +53,11 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     redrawn: tuple[str, ...] = ()
     # Done at each start, before the first request.
     at_start: tuple[Chore, ...] = ()
-    # Done at the start and then once an hour.
-    hourly: tuple[Chore, ...] = ()
+    # Periodic jobs, run by any process, whether it has workers or not.
+    chores: Callable[[Services], Sequence[LocalKind]] = _none
     workers: tuple[MakesWorker, ...] = ()
+    # What workers do of its jobs.
+    jobs: Callable[[Services], Sequence[Kind]] = _none
 
 
 class Composition(msgspec.Struct, frozen=True):

@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import asyncpg
+
 from tests.cli.command import Command
+from tillhouse.db.embedded import Embedded
 
 
 def about(report: dict[str, Any], state: str) -> set[str]:
@@ -23,6 +26,27 @@ def test_sound(command: Command) -> None:
     shown = {setting["name"]: setting for setting in given["settings"]}
     assert shown["TILLHOUSE_MASTER_KEY"]["value"] == "set"
     assert shown["TILLHOUSE_MASTER_KEY"]["source"] == "environment"
+
+
+async def test_dead_jobs(command: Command, embedded: Embedded) -> None:
+    """What was given up is told with its reason, until it is too old or gone."""
+    connection = await asyncpg.connect(embedded.url)
+    await connection.execute(
+        """
+        INSERT INTO jobs (book_id, id, kind, subject_id, due_at, dead_at, reason, created_at)
+        SELECT gen_random_uuid(), gen_random_uuid(), 'message', gen_random_uuid(), now(),
+            now() - make_interval(days => age), 'too ' || age, now()
+        FROM unnest(ARRAY[1, 2, 31]) age
+        """
+    )
+    report = command.json("doctor")
+    assert about(report, "unsafe") == {"jobs"}
+    (told,) = [one["message"] for one in report["findings"] if one["about"] == "jobs"]
+    assert told.startswith("2 of kind message given up, the last on ")
+    assert "too 1" in told
+    await connection.execute("DELETE FROM jobs")
+    await connection.close()
+    assert "jobs" in about(command.json("doctor"), "fine")
 
 
 def test_unsafe(command: Command) -> None:

@@ -1,6 +1,6 @@
 """A room as small as can be that brings along one of everything; the product knows none of it."""
 
-from datetime import datetime
+from datetime import timedelta
 from uuid import UUID
 
 import msgspec
@@ -9,9 +9,12 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
+from tillhouse.db.pool import Db
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.http.route import Route, Scope
+from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.jobs.worker import Worker
+from tillhouse.kit.clock import now
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id
 from tillhouse.kit.values import Name
@@ -78,11 +81,15 @@ async def show_window(services: Services, _asked: Asked) -> Page:
     return Page("text/plain", b"%d toys" % count)
 
 
-async def count_toys(services: Services, now: datetime) -> None:
+async def count_toys(db: Db, _job: Job) -> bool:
     """A chore: note how many toys there are."""
-    async with services.pool.transaction() as db:
-        sql = "INSERT INTO toy_counts SELECT count(*), $1 FROM toys"
-        await db.execute(sql, now)
+    await db.execute("INSERT INTO toy_counts SELECT count(*), $1 FROM toys", now())
+    return False
+
+
+def chores(_services: Services) -> tuple[LocalKind, ...]:
+    """Counting is done once an hour."""
+    return (LocalKind(name="toy_counts", run=count_toys, every=timedelta(hours=1)),)
 
 
 async def painter(services: Services) -> Worker:
@@ -116,6 +123,6 @@ TOYS = Room(
     scopes=pair("toys", ("toys", "Toys"), "low", readers=("cashier",)),
     tables=("toy_counts", "toys"),
     refusals=(taken("toys_name_key", "There is a toy of this name already: choose another."),),
-    hourly=(count_toys,),
+    chores=chores,
     workers=(painter,),
 )

@@ -12,9 +12,10 @@ from tests.kitchen.sale import Kitchen
 from tests.make import Business
 from tests.providers.meta import NUMBER_ID, TOKEN, Meta
 from tillhouse.access.process import Services
+from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.messaging import hooks
-from tillhouse.messaging.worker import work
+from tillhouse.messaging.jobs import kinds
 from tillhouse.providers.messaging.whatsapp import WhatsApp
 
 PHONE = "+2348030000001"
@@ -78,8 +79,9 @@ class Line:
 
     async def work(self, at: datetime | None = None) -> None:
         """A worker does all that there is to do at a moment."""
-        while await work(self.services, WhatsApp(self.meta.url, timeout_s=2), at or now()):
-            pass
+        whatsapp = WhatsApp(self.meta.url, timeout_s=2)
+        jobs = kinds(self.services, lambda _provider: whatsapp)
+        await JobRunner(self.services.pool, jobs, self.services.job_results).run_due(at or now())
 
     async def sent_to(self, message_id: str) -> list[dict[str, Any]]:
         """How often WhatsApp was asked to send a message."""

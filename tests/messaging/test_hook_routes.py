@@ -19,10 +19,8 @@ def anybody(line: Line) -> Api:
 
 
 async def _inbox(sql: asyncpg.Connection, line: Line) -> list[bytes]:
-    rows = await sql.fetch(
-        "SELECT body FROM messaging_inbox WHERE book_id = $1", line.kitchen.book.id
-    )
-    return [row["body"] for row in rows]
+    rows = await sql.fetch("SELECT payload FROM jobs WHERE book_id = $1", line.kitchen.book.id)
+    return [row["payload"] for row in rows]
 
 
 async def test_the_handshake_is_plain_text(line: Line, anybody: Api) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from tests.messaging.line import NUMBERS, Line, later, said
 from tests.waiting import within
+from tillhouse.jobs.runner import JobRunner
 from tillhouse.messaging import sending
+from tillhouse.messaging.jobs import kinds
 from tillhouse.messaging.types import Sending
-from tillhouse.messaging.worker import worker
 from tillhouse.providers.messaging.whatsapp import WhatsApp
 
 MOVED = "messaging.message.delivery_updated"
@@ -24,9 +25,12 @@ async def queued(line: Line, sql: asyncpg.Connection) -> str:
     line.meta.taken.clear()
     await sql.execute(
         """
-        UPDATE messages SET delivery_status = 'queued', provider_message_id = NULL, due_at = now(),
-            attempts = 0
-        WHERE id = $1::text::uuid
+        WITH undone AS (
+            UPDATE messages SET delivery_status = 'queued', provider_message_id = NULL
+            WHERE id = $1::text::uuid RETURNING book_id, id
+        )
+        INSERT INTO jobs (book_id, id, kind, subject_id, due_at, created_at)
+        SELECT book_id, gen_random_uuid(), 'message', id, now(), now() FROM undone
         """,
         message["id"],
     )
@@ -132,7 +136,8 @@ async def test_an_id_that_is_given_twice_is_believed_once(line: Line) -> None:
 async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -> None:
     """The worker sends due messages by itself, and ends when it is told to."""
     message_id = await queued(line, sql)
-    postman = await worker(line.services)
+    jobs = kinds(line.services)
+    postman = JobRunner(line.services.pool, jobs, line.services.job_results).worker("jobs")
     postman.start()
     async with within(30):
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no bell rings
@@ -158,7 +163,7 @@ async def test_a_crash_while_sending_sends_nothing_twice(
     line.meta.asked.clear()
     patient = WhatsApp(line.meta.url, timeout_s=30)
     place = Sending(line.kitchen.book.id, UUID(message_id))
-    task = asyncio.create_task(sending.send(line.services, place, patient))
+    task = asyncio.create_task(sending.send(line.services, place, lambda _provider: patient))
     await line.meta.asked.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -7,6 +7,8 @@ import msgspec
 
 from tests.kitchen.sale import PHONE
 from tests.messaging.line import Line, later
+from tillhouse.access.call import Call
+from tillhouse.access.callers import SystemCaller
 from tillhouse.kit.json import encode
 from tillhouse.kitchen import actions
 from tillhouse.kitchen.types import SaleFacts, Ticket, Told
@@ -78,6 +80,21 @@ async def test_a_crash_after_the_commit_tells_all_the_same(
     assert len(await line.sent_to(message_id)) == 1
     await after(line, told)
     assert len(await line.sent_to(message_id)) == 1
+
+
+async def test_a_workers_message_is_sent_at_once(line: Line) -> None:
+    """No request is there to send it after the commit, so nobody is waited for."""
+    message = {"stage": "ready", "is_sent": True, "text": "{customer}: {code}!"}
+    await line.api.request("PUT", MESSAGES, {"messages": [message]}, status=200)
+    sale, ticket = await line.kitchen.ticket()
+
+    async def tell(call: Call) -> Told:
+        by_itself = msgspec.structs.replace(call, caller=SystemCaller())
+        return await actions.tell(by_itself, ticket, "ready", sale)
+
+    told = await line.kitchen.act(tell)
+    await line.work()
+    assert len(await line.sent_to(str(told.notification.message_id))) == 1
 
 
 async def test_a_template_speaks_where_free_text_may_not(line: Line) -> None:

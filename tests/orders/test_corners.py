@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from tests.orders.background import fire_due
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Shop, fee, line, variant_of
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
-from tillhouse.orders.worker import fire_next
 
 LONG_AGO = "2026-01-02T10:00:00Z"
 
@@ -35,8 +35,7 @@ async def _accounts(shop: Shop, order: str) -> dict[str, float]:
 
 
 async def _work(services: Services) -> None:
-    while await fire_next(services):
-        pass
+    await fire_due(services)
 
 
 async def test_change_stays_handed_out(shop: Shop) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from tests.api import Response
+from tests.orders.background import fire_due
 from tests.orders.basket import Ask, Ware
 from tests.orders.guests import Guests
 from tests.orders.order_model import Promotion
@@ -15,7 +16,7 @@ from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
 from tests.orders.till import Gift, Sale, Till
 from tillhouse.kit.clock import iso, now
-from tillhouse.orders.worker import fire_next, fold
+from tillhouse.orders.worker import fold
 
 SESSIONS = "/v1/table-sessions"
 TABLES = ("Window", "Door")
@@ -315,8 +316,7 @@ class World:
 
     async def work(self) -> None:
         """The expected work of the background process."""
-        while await fire_next(self.shop.api.app.services):
-            pass
+        await fire_due(self.shop.api.app.services)
         await fold(self.shop.api.app.services)
 
 

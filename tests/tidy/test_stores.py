@@ -14,6 +14,7 @@ _GROUND = {
     "audit_heads": "access",
     "idempotency_keys": "http",
     "installation": "access",
+    "jobs": "jobs",
     "login_failures": "access",
     "rate_cells": "access",
     "schema_migrations": "db",
@@ -50,6 +51,8 @@ GUESTS = {
     "access.store.vault.update_data_key businesses": "the columns of the wrapped key are access's",
     "access.store.sessions.update_password users": "the column of the password is access's",
     "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",
+    "messaging.store.messages.insert_outbound jobs": BRICK,
+    "orders.kitchen.store.due.queue_due jobs": BRICK,
 }
 
 _WRITE = re.compile(

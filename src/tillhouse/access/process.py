@@ -10,6 +10,7 @@ from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
 from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.runner import Results
 from tillhouse.jobs.worker import Workers
 from tillhouse.settings import Settings
 
@@ -27,6 +28,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     key_checker: KeyChecker
     usage: Usage
     workers: Workers
+    # How jobs ended in this process.
+    job_results: Results
 
 
 async def connect_services(
@@ -53,6 +56,7 @@ async def connect_services(
         key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
         workers=Workers(),
+        job_results=Results(),
     )
 
 

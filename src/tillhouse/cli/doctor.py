@@ -17,6 +17,9 @@ from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stder
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.store import list_dead
+from tillhouse.jobs.sweeping import KEPT_FOR
+from tillhouse.kit.clock import iso, now
 from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
 
 State = Literal["fine", "unsafe", "broken"]
@@ -172,8 +175,25 @@ async def _examine(installation: Installation) -> list[Finding]:
     pool = await Pool.open(installation.database_url, size=1)
     try:
         await open_vault(pool, await grounds.master_key(installation))
+        found.append(Finding("fine", "MASTER_KEY", "It opens this database."))
+        return [*found, *await _dead_jobs(pool)]
     except (CommandError, SettingError) as error:
         return [*found, Finding("broken", "MASTER_KEY", str(error))]
     finally:
         await pool.close()
-    return [*found, Finding("fine", "MASTER_KEY", "It opens this database.")]
+
+
+async def _dead_jobs(pool: Pool) -> list[Finding]:
+    """What was given up lately, and why."""
+    async with pool.reading() as db:
+        rows = await list_dead(db, now() - KEPT_FOR)
+    found = [
+        Finding(
+            "unsafe",
+            "jobs",
+            f"{row['count']} of kind {row['kind']} given up, the last on {iso(row['last_at'])}: "
+            f"{row['last_reason']}. Mend the cause; the rows in `jobs` say what was left undone.",
+        )
+        for row in rows
+    ]
+    return found or [Finding("fine", "jobs", f"None was given up in {KEPT_FOR.days} days.")]

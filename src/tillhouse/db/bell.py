@@ -4,8 +4,8 @@ NOTIFY inside a transaction takes a lock over the whole database until the commi
 which puts all commits in line. So the bell is rung after the commit, by a statement of its own,
 many rings at once. A ring that is lost (a crash between the two) costs a poll's time, no more.
 
-Workers take a ring: one of them is enough. Followers, who show what happens, all hear each, and
-hear news besides: what happened and is nobody's work.
+Senders of webhooks take a ring: one of them is enough. Followers, who show what happens, all hear
+each, and hear news besides: what happened and is nobody's work. Jobs have a bell of their own.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from tillhouse.kit.errors import Unavailable
 
 CHANNEL = "tillhouse_work"
 NEWS = "tillhouse_news"
+JOBS = "tillhouse_jobs"
 # Rings of this long are one notification.
 GATHER_S = 0.01
 # While nobody follows, news are this far apart: each costs a look whether somebody does by now.
@@ -53,6 +54,8 @@ class Bell:
         self._here = asyncio.Event()
         self._rung = asyncio.Event()
         self._news = asyncio.Event()
+        self._jobs = asyncio.Event()
+        self._listeners: list[Listener] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._connect: _Connect | None = None
         self._listening: dict[str, asyncio.Task[None]] = {}
@@ -69,6 +72,15 @@ class Bell:
         """There is something to see, committed, and no work."""
         self._wake_followers()
         self._news.set()
+
+    def ring_jobs(self) -> None:
+        """Jobs are due, committed."""
+        self._wake_listeners()
+        self._jobs.set()
+
+    def add_listener(self, listener: "Listener") -> None:
+        """Let a worker hear that jobs are due, as long as the process lives."""
+        self._listeners.append(listener)
 
     def ring_here(self) -> None:
         """There is work for this process alone to look at."""
@@ -95,7 +107,8 @@ class Bell:
 
     def start(self, connect: _Connect, notify: _Notify, *, listens: bool) -> None:
         """Pass rings on to other processes; hear theirs where `listens`, and while one follows."""
-        self._begin(self._pass_on(notify))
+        self._begin(self._pass_on(notify, self._rung, CHANNEL))
+        self._begin(self._pass_on(notify, self._jobs, JOBS))
         self._begin(self._pass_news_on(notify))
         self._connect = connect
         self._has_workers = listens
@@ -120,6 +133,10 @@ class Bell:
         self._here.set()
         self._wake_followers()
 
+    def _wake_listeners(self) -> None:
+        for listener in self._listeners:
+            listener.wake()
+
     def _wake_followers(self) -> None:
         for follower in self._followers:
             follower.wake()
@@ -134,13 +151,13 @@ class Bell:
             elif is_there and not is_wanted:
                 self._listening.pop(name).cancel()
 
-    async def _pass_on(self, notify: _Notify) -> None:
+    async def _pass_on(self, notify: _Notify, rung: asyncio.Event, channel: str) -> None:
         while True:
-            await self._rung.wait()
+            await rung.wait()
             await asyncio.sleep(GATHER_S)
-            self._rung.clear()
+            rung.clear()
             with contextlib.suppress(*_FAILURES):
-                await notify(CHANNEL)
+                await notify(channel)
 
     async def _pass_news_on(self, notify: _Notify) -> None:
         clock = asyncio.get_running_loop().time
@@ -156,8 +173,9 @@ class Bell:
 
     async def _listen(self, connect: _Connect, name: str) -> None:
         """Hold one connection on the channels; polling covers the time without it."""
-        channels = (CHANNEL, NEWS) if name == FOLLOWING else (CHANNEL,)
-        hear = self._wake_followers if name == FOLLOWING else self._hear
+        hears = {CHANNEL: self._hear, JOBS: self._wake_listeners}
+        if name == FOLLOWING:
+            hears = {CHANNEL: self._wake_followers, NEWS: self._wake_followers}
         while True:
             with contextlib.suppress(*_FAILURES):
                 connection = await connect(name)
@@ -167,14 +185,32 @@ class Bell:
                     # The driver may finish connecting in spite of a cancellation.
                     if self._listening.get(name) is not asyncio.current_task():
                         return
-                    for channel in channels:
-                        await connection.add_listener(channel, lambda *_: hear())
-                    # Notifications of the meantime were missed.
-                    hear()
+                    for channel, hear in hears.items():
+                        await connection.add_listener(channel, lambda *_, hear=hear: hear())
+                        # Notifications of the meantime were missed.
+                        hear()
                     await gone.wait()
                 finally:
                     connection.terminate()
             await asyncio.sleep(_RECONNECT_S)
+
+
+class Listener:
+    """A worker's own ear: it misses no ring, whoever else hears it."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def wake(self) -> None:
+        """The bell rings."""
+        self._rung.set()
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return when there may be something to do, or when the time is over."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._rung.wait()
+        self._rung.clear()
 
 
 class Follower:

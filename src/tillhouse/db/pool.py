@@ -13,7 +13,7 @@ from typing import Any, LiteralString, Self
 
 import asyncpg
 
-from tillhouse.db.bell import CHANNEL, NEWS, WORKING, Bell
+from tillhouse.db.bell import CHANNEL, JOBS, NEWS, WORKING, Bell
 from tillhouse.kit.errors import Unavailable
 
 # Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
@@ -35,6 +35,7 @@ FAILURES = (
 # News go out only while somebody follows, in whatever process.
 _NOTIFY: dict[str, LiteralString] = {
     CHANNEL: "NOTIFY tillhouse_work",
+    JOBS: "NOTIFY tillhouse_jobs",
     NEWS: """
         SELECT pg_notify('tillhouse_news', '') WHERE EXISTS (
             SELECT FROM pg_stat_activity
@@ -80,6 +81,7 @@ class Db:
         "_is_over",
         "_pool",
         "rings",
+        "rings_jobs",
         "tells",
         "write",
     )  # fmt: skip
@@ -102,6 +104,8 @@ class Db:
         self.rings = False
         # Set by what is no work, and yet to be seen: the commit then wakes those who follow.
         self.tells = False
+        # Set by what queues a job that is due.
+        self.rings_jobs = False
 
     async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
         """All rows."""
@@ -178,6 +182,8 @@ class Db:
                 self._pool.bell.ring()
             elif self.tells:
                 self._pool.bell.tell()
+            if self.rings_jobs:
+                self._pool.bell.ring_jobs()
         await self.release()
 
     async def rollback(self) -> None:

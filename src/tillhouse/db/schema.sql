@@ -492,6 +492,26 @@ CREATE TABLE installation (
     CONSTRAINT installation_is_one_row CHECK (id = 1)
 );
 
+CREATE TABLE jobs (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    key text NOT NULL DEFAULT ''::text,
+    payload bytea,
+    due_at timestamp(3) with time zone NOT NULL,
+    is_leased boolean NOT NULL DEFAULT false,
+    generation integer NOT NULL DEFAULT 0,
+    attempts integer NOT NULL DEFAULT 0,
+    dead_at timestamp(3) with time zone,
+    reason text,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT jobs_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT jobs_once UNIQUE (book_id, kind, subject_id, key)
+) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+CREATE INDEX jobs_dead ON jobs USING btree (dead_at) WHERE dead_at IS NOT NULL;
+CREATE INDEX jobs_due ON jobs USING btree (kind, due_at) WHERE dead_at IS NULL;
+
 CREATE TABLE kitchen_tickets (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -597,8 +617,6 @@ CREATE TABLE messages (
     number_id uuid NOT NULL,
     provider_message_id text,
     error text,
-    due_at timestamp(3) with time zone,
-    attempts integer NOT NULL DEFAULT 0,
     purpose text,
     sent_by_id uuid,
     created_at timestamp(3) with time zone NOT NULL,
@@ -612,20 +630,6 @@ CREATE TABLE messages (
     CONSTRAINT messages_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
 );
 CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
-CREATE INDEX messages_due ON messages USING btree (delivery_status, due_at) WHERE due_at IS NOT NULL;
-
-CREATE TABLE messaging_inbox (
-    book_id uuid NOT NULL,
-    id uuid NOT NULL,
-    number_id uuid NOT NULL,
-    body bytea NOT NULL,
-    attempts integer NOT NULL DEFAULT 0,
-    due_at timestamp(3) with time zone,
-    received_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT messaging_inbox_pkey PRIMARY KEY (book_id, id),
-    CONSTRAINT messaging_inbox_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
-);
-CREATE INDEX messaging_inbox_due ON messaging_inbox USING btree (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE messaging_numbers (
     book_id uuid NOT NULL,

@@ -8,22 +8,26 @@ the key with the answer. Where that fails, all is undone, and the next try claim
 anything else.
 """
 
-import asyncio
 import hashlib
 import re
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+import structlog
 from asyncpg import LockNotAvailableError
 
 from tillhouse.access.call import IdempotencyClaim
-from tillhouse.db.pool import Db, Pool
+from tillhouse.db.pool import Db
 from tillhouse.http import store
+from tillhouse.jobs.kinds import Job, LocalKind
+from tillhouse.kit.clock import now
 from tillhouse.kit.errors import InProgress, Invalid, KeyReused
 
 KEPT_FOR = timedelta(days=8)
 _SWEEP_ROWS = 1000
+
+log = structlog.get_logger()
 
 _canonical = msgspec.json.Encoder(order="deterministic", decimal_format="number")
 _KEY = re.compile(
@@ -86,13 +90,12 @@ async def keep(db: Db, claim: IdempotencyClaim, answer: bytes, now: datetime) ->
         raise InProgress from None
 
 
-async def sweep(pool: Pool, now: datetime) -> int:
-    """Forget what is older than the promise, a bounded number of rows at a time."""
-    swept = 0
-    while True:
-        async with pool.transaction() as db:
-            count = await store.delete_old_keys(db, now - KEPT_FOR, _SWEEP_ROWS)
-        swept += count
-        if count < _SWEEP_ROWS:
-            return swept
-        await asyncio.sleep(0)
+async def sweep(db: Db, _job: Job) -> bool:
+    """Forget some of what is older than the promise; whether there may be more."""
+    count = await store.delete_old_keys(db, now() - KEPT_FOR, _SWEEP_ROWS)
+    if count:
+        log.info("idempotency_keys_swept", count=count)
+    return count == _SWEEP_ROWS
+
+
+SWEEP = LocalKind(name="idempotency_keys", run=sweep, every=timedelta(hours=1))

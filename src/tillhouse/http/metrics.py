@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.runner import Results
 from tillhouse.jobs.worker import Workers
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
@@ -18,9 +19,11 @@ _SHARED = "PROMETHEUS_MULTIPROC_DIR"
 class Metrics:
     """The counters of this process; with several workers, /metrics adds them all up."""
 
-    def __init__(self, pool: Pool, workers: Workers) -> None:
+    def __init__(self, pool: Pool, workers: Workers, job_results: Results) -> None:
         self._pool = pool
         self._workers = workers
+        self._job_results = job_results
+        self._counted: Results = Results()
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "tillhouse_http_requests",
@@ -49,6 +52,12 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="livemax",
         )
+        self._jobs = Counter(
+            "tillhouse_jobs",
+            "Jobs that ended: done, failed (tried again), dead (given up)",
+            ["kind", "result"],
+            registry=self._registry,
+        )
         # Label look-ups cost more than counting, so their children are kept.
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
@@ -69,6 +78,9 @@ class Metrics:
         self._connections.labels("open").set(opened)
         for name, age_s in self._workers.ages().items():
             self._ages.labels(name).set(age_s)
+        for (kind, result), count in (self._job_results - self._counted).items():
+            self._jobs.labels(kind, result).inc(count)
+            self._counted[kind, result] += count
 
     def render(self) -> bytes:
         """Everything in Prometheus' text format."""

@@ -20,8 +20,6 @@ class StatusUpdate(msgspec.Struct, frozen=True, kw_only=True):
     status: DeliveryStatus
     provider_message_id: str | None = None
     error: str | None = None
-    # When a worker has to look again.
-    due_at: datetime | None = None
 
 
 async def advance(
@@ -29,15 +27,18 @@ async def advance(
 ) -> DeliveryStatus | None:
     """Move a message as far as the news say, never back; where it stands then, None without one."""
     place = (origin.book.id, message_id)
-    row = await store.lock_message(db, *place)
+    row = await store.lock_message(db, *place, status_update.provider_message_id)
     if row is None:
         return None
+    if row["is_taken"]:
+        # The provider has given this id before: what it means by it, nobody can say.
+        status_update = StatusUpdate(status="unknown", error="provider_id_twice")
     if not rules.is_further(status_update.status, row["delivery_status"]):
         if row["provider_message_id"] is None and status_update.provider_message_id is not None:
             await store.update_provider_id(db, place, status_update.provider_message_id)
         return row["delivery_status"]
     told = (status_update.provider_message_id, status_update.error)
-    await store.update_delivery(db, place, status_update.status, told, status_update.due_at, now)
+    await store.update_delivery(db, place, status_update.status, told, now)
     name = row["provider_message_id"] or status_update.provider_message_id
     events = list(status_events((message_id, row["conversation_id"]), status_update.status, name))
     await emit_all_from(db, origin, events, now)

@@ -1,32 +1,27 @@
 """What a provider tells us: checked, stored first, processed after."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
-
-import structlog
-from asyncpg import PostgresError, Record
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Job, LocalKind, NewJob
+from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.ids import new_id
 from tillhouse.messaging import credentials
 from tillhouse.messaging.actions.inbound import receive
 from tillhouse.messaging.delivery import StatusUpdate, advance
-from tillhouse.messaging.store import inbox as store
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
 from tillhouse.providers.messaging import whatsapp_updates
 from tillhouse.providers.messaging.whatsapp_updates import Received, Reported, Update
 from tillhouse.webhooks.emit import Source
 
-ATTEMPTS_MAX = 10
-_RETRY_BASE = timedelta(seconds=10)
-
-log = structlog.get_logger()
+UPDATE = "whatsapp_update"
 
 
 class NotSigned(Forbidden, message="The signature doesn't fit the body."):
@@ -57,35 +52,26 @@ async def take(
         secrets = await credentials.opened(services.vault, db, row)
         if not whatsapp_updates.is_signed(secrets.app_secret, body, signature):
             raise NotSigned
-        await store.insert_update(db, (row["book_id"], new_id()), number_id, body, at)
+        update = NewJob(
+            book_id=row["book_id"], kind=UPDATE, subject_id=number_id, key=str(new_id()),
+            payload=body,
+        )  # fmt: skip
+        await queue_job(db, update, at, at)
 
 
-async def process_next(services: Services) -> bool:
-    """Process what waits the longest; whether there was anything."""
-    async with services.pool.transaction() as db:
-        row = await store.lock_update(db, now())
-        if row is None:
-            return False
-        place = (row["book_id"], row["id"])
-        try:
-            # A transaction of its own: what fails leaves no half of it, and is tried again.
-            await _process(services, row)
-        except PostgresError as error:
-            log.warning("update_not_processed", update=str(row["id"]), error=str(error)[:200])
-            attempts = row["attempts"] + 1
-            due_at = now() + _RETRY_BASE * attempts if attempts < ATTEMPTS_MAX else None
-            await store.update_due(db, place, due_at)
-        else:
-            await store.delete_update(db, place)
-    return True
+async def process(db: Db, job: Job) -> bool:
+    """Process what came, in the transaction that takes it from the queue."""
+    row = await numbers.find_reported(db, job.book_id, job.subject_id)
+    if row is not None:
+        origin = Source(row["business_id"], Book(job.book_id, row["environment"]))
+        at = now()
+        number = row["provider_number_id"] or ""
+        for update in whatsapp_updates.updates(job.payload or b"", number):
+            await _apply(db, origin, job.subject_id, update, at)
+    return False
 
 
-async def _process(services: Services, row: Record) -> None:
-    origin = Source(row["business_id"], Book(row["book_id"], row["environment"]))
-    at = now()
-    async with services.pool.transaction() as db:
-        for update in whatsapp_updates.updates(row["body"], row["provider_number_id"] or ""):
-            await _apply(db, origin, row["number_id"], update, at)
+UPDATES = LocalKind(name=UPDATE, run=process)
 
 
 async def _apply(db: Db, origin: Source, number_id: UUID, update: Update, at: datetime) -> None:

@@ -3,8 +3,8 @@
 from tillhouse.access.scopes import pair
 from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
+from tillhouse.messaging.jobs import kinds
 from tillhouse.messaging.routes import ROUTES
-from tillhouse.messaging.worker import worker
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -13,6 +13,6 @@ ROOM = Room(
     pages=lambda: HOOKS,
     events=EVENTS,
     scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
-    tables=("conversations", "messages", "messaging_inbox", "messaging_numbers"),
-    workers=(worker,),
+    tables=("conversations", "messages", "messaging_numbers"),
+    jobs=kinds,
 )

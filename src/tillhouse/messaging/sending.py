@@ -1,20 +1,26 @@
 """Sending by a provider that is reached over a network: after the commit, or by a worker.
 
-A message is queued in the transaction of what it tells of. Whoever sends it takes it first
-(queued → sending, with a lease), then asks the provider, then records what came of it. One that
-was queued and not sent (a crash in between) is taken by a worker. One whose sender died while
-it was asking is `unknown` when the lease ends: it may have been sent, so it is never sent again.
+A message is queued in the transaction of what it tells of, with a job. The sender takes the job
+with a lease and marks the message (queued → sending), then asks the provider, then records what
+came of it. One that was queued and not sent (a crash in between) is taken by a worker. One whose
+sender died while it was asking is `unknown` when the lease ends: it may have been sent, so it is
+never sent again.
 """
 
-import asyncio
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
 
 import msgspec
 import structlog
-from asyncpg import Record, UniqueViolationError
+from asyncpg import Record
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
+from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.messaging import credentials
@@ -22,145 +28,138 @@ from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.store import numbers
 from tillhouse.messaging.types import DeliveryStatus, Sending
-from tillhouse.providers.messaging import sandbox
+from tillhouse.providers.messaging import messengers
 from tillhouse.providers.messaging.provider import Account, Messenger, Outcome, Outgoing, Template
 from tillhouse.webhooks.emit import Source
 
+MESSAGE = "message"
+REPORT = "message_report"
 # Longer than an attempt takes.
 LEASE = timedelta(seconds=60)
-# For so long after the commit a queued message is left to whoever queued it.
+# For so long after the commit a queued message is left to the request that queued it.
 GRACE = timedelta(seconds=20)
 ATTEMPTS_MAX = 6
-_RETRY_BASE_S = 15
-BATCH = 20
+RETRY = Retry(attempts_max=ATTEMPTS_MAX, base=timedelta(seconds=30))
 
 _FINAL: dict[str, DeliveryStatus] = {"sent": "sent", "failed": "failed", "unknown": "unknown"}
+# The error of a message that no sender got as far as asking for.
+_NOT_ASKED = "not_sent"
 
 log = structlog.get_logger()
 
-
-def messenger_of(services: Services) -> Messenger:
-    """Who carries messages for this installation."""
-    # Its HTTP client takes a fifth of a second to load; commands send nothing.
-    from tillhouse.providers.messaging.whatsapp import WhatsApp  # noqa: PLC0415
-
-    return WhatsApp(services.settings.whatsapp_url)
+Finds = Callable[[str], Messenger]
 
 
-async def send(
-    services: Services, sending: Sending, messenger: Messenger | None = None
-) -> DeliveryStatus:
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that is marked as being sent."""
+
+    origin: Source
+    provider: str
+    # None: the number is disconnected.
+    account: Account | None
+    message: Outgoing
+
+
+def messenger_of(services: Services, provider: str) -> Messenger:
+    """The carrier of a provider's messages in this installation."""
+    return messengers.messenger(provider, services.settings.whatsapp_url)
+
+
+def kind(services: Services, finds: Finds | None = None) -> OutsideKind:
+    """The job of sending one message."""
+    return OutsideKind(
+        name=MESSAGE,
+        begin=partial(_begin, services),
+        run=partial(_ask, finds or partial(messenger_of, services)),
+        record=_record,
+        record_late=_record_late,
+        give_up=_give_up,
+        retry=RETRY,
+        lease=LEASE,
+    )
+
+
+async def send(services: Services, sending: Sending, finds: Finds | None = None) -> DeliveryStatus:
     """Send a message outside of any transaction; how far it got. `queued`: it is tried later."""
-    at = now()
-    async with services.pool.transaction() as db:
-        row = await store.claim_message(db, sending.book_id, sending.message_id, at, at + LEASE)
-    if row is not None:
-        return await _carry(services, row, messenger or messenger_of(services))
+    runner = JobRunner(services.pool, (kind(services, finds),), services.job_results)
+    await runner.run_now(MESSAGE, sending.book_id, sending.message_id)
     async with services.pool.reading() as db:
         message = await store.show_message(db, sending.book_id, sending.message_id)
-    # Somebody else has taken it.
     return (message.delivery_status if message else None) or "unknown"
 
 
-async def send_due(services: Services, messenger: Messenger, at: datetime) -> int:
-    """Send what was queued and is due, a batch of it; how many there were."""
-    async with services.pool.transaction() as db:
-        rows = await store.claim_due(db, at, at + LEASE, BATCH)
-    # Side by side: the last of them is asked for long before its lease ends.
-    found = await asyncio.gather(
-        *(_carry(services, row, messenger) for row in rows), return_exceptions=True
-    )
-    for error in found:
-        if isinstance(error, BaseException):
-            log.warning("message_not_recorded", error=type(error).__name__)
-    return len(rows)
-
-
-async def end_abandoned(services: Services, at: datetime) -> int:
-    """Give up those whose senders died; how many there were."""
-    async with services.pool.transaction() as db:
-        return await store.end_abandoned(db, at, BATCH)
-
-
-async def report_sandbox(services: Services, at: datetime) -> int:
-    """Report what became of messages in the sandbox; how many there were."""
-    async with services.pool.transaction() as db:
-        rows = await store.lock_reportable(db, at, BATCH)
-        for row in rows:
-            fate = sandbox.report(row["customer_phone"])
-            if fate is not None:
-                status_update = StatusUpdate(status=fate.status, error=fate.error)
-                await advance(db, _origin(row), row["id"], status_update, at)
-    return len(rows)
-
-
-async def _carry(services: Services, row: Record, messenger: Messenger) -> DeliveryStatus:
-    account = await _account(services, row)
-    if account is None:
-        outcome = Outcome("failed", error="number_disconnected")
-    else:
-        template = row["template"] and msgspec.json.decode(row["template"], type=Template)
-        message = Outgoing(
+async def _begin(services: Services, db: Db, job: Job) -> Ready | None:
+    row = await store.claim_message(db, job.book_id, job.subject_id, now())
+    if row is None:
+        # An earlier sender has marked it and never recorded what came of it.
+        await store.end_abandoned(db, job.book_id, job.subject_id, now())
+        return None
+    template = row["template"] and msgspec.json.decode(row["template"], type=Template)
+    return Ready(
+        origin=Source(row["business_id"], Book(row["book_id"], row["environment"])),
+        provider=row["provider"],
+        account=await _account(services, db, row),
+        message=Outgoing(
             message_id=row["id"], to=row["customer_phone"], text=row["text"], template=template
-        )
-        outcome = await messenger.send(account, message)
-    if outcome.result != "sent":
-        log.info("message_not_sent", message=str(row["id"]), error=outcome.error)
-    return await _record(services, row, outcome)
+        ),
+    )
 
 
-async def _account(services: Services, row: Record) -> Account | None:
-    async with services.pool.reading() as db:
-        number = await numbers.find_credentials(db, row["book_id"], row["number_id"])
-        if number is None or number["credentials_sealed"] is None:
-            return None
-        try:
-            secrets = await credentials.opened(services.vault, db, number)
-        except SealBroken:
-            log.exception("messaging_credentials_not_opened", number=str(row["number_id"]))
-            return None
+async def _account(services: Services, db: Db, row: Record) -> Account | None:
+    number = await numbers.find_credentials(db, row["book_id"], row["number_id"])
+    if number is None or number["credentials_sealed"] is None:
+        return None
+    try:
+        secrets = await credentials.opened(services.vault, db, number)
+    except SealBroken:
+        log.exception("messaging_credentials_not_opened", number=str(row["number_id"]))
+        return None
     return Account(number["provider_number_id"], secrets.access_token)
 
 
-async def _record(services: Services, row: Record, outcome: Outcome) -> DeliveryStatus:
-    at = now()
-    if outcome.result == "later" and row["attempts"] < ATTEMPTS_MAX:
-        return await _put_back(services, row, outcome, at)
-    status_update = StatusUpdate(
+async def _ask(finds: Finds, ready: Ready) -> Outcome:
+    if ready.account is None:
+        return Outcome("failed", error="number_disconnected")
+    outcome = await finds(ready.provider).send(ready.account, ready.message)
+    if outcome.result != "sent":
+        log.info("message_not_sent", message=str(ready.message.message_id), error=outcome.error)
+    return outcome
+
+
+async def _record(db: Db, job: Job, ready: Ready, outcome: Outcome) -> Again | None:
+    if outcome.result != "later":
+        await _record_late(db, job, ready, outcome)
+        return None
+    key = (job.book_id, job.subject_id)
+    row = await store.lock_message(db, *key)
+    if row is None or row["delivery_status"] != "sending":
+        return None
+    await store.update_delivery(db, key, "queued", (None, outcome.error), now())
+    return Again(outcome.error or "not taken")
+
+
+async def _record_late(db: Db, job: Job, ready: Ready, outcome: Outcome) -> None:
+    """A final answer counts whenever it comes: a message never moves back."""
+    if outcome.result == "later":
+        return
+    update = StatusUpdate(
         status=_FINAL.get(outcome.result, "failed"),
         provider_message_id=outcome.provider_message_id,
         error=outcome.error,
     )
-    try:
-        async with services.pool.transaction() as db:
-            return (
-                await advance(db, _origin(row), row["id"], status_update, at)
-                or status_update.status
-            )
-    except UniqueViolationError:
-        # The provider has given this id before: what it means by it, nobody can say.
-        status_update = StatusUpdate(status="unknown", error="provider_id_twice")
-        async with services.pool.transaction() as db:
-            return (
-                await advance(db, _origin(row), row["id"], status_update, at)
-                or status_update.status
-            )
+    await advance(db, ready.origin, job.subject_id, update, now())
 
 
-async def _put_back(
-    services: Services, row: Record, outcome: Outcome, at: datetime
-) -> DeliveryStatus:
-    """It was not taken: queue it again, later each time, unless its lease ran out meanwhile."""
-    wait = timedelta(seconds=_RETRY_BASE_S * 2 ** row["attempts"])
-    async with services.pool.transaction() as db:
-        place = (row["book_id"], row["id"])
-        standing = await store.lock_message(db, *place)
-        if standing is None or standing["delivery_status"] != "sending":
-            return "unknown"
-        told = (None, outcome.error)
-        await store.update_delivery(db, place, "queued", told, at + wait, at)
-    return "queued"
+async def _give_up(db: Db, job: Job, _reason: str) -> None:
+    row = await store.lock_message(db, job.book_id, job.subject_id)
+    if row is None:
+        return
+    origin = await find_origin(db, job.book_id)
+    update = StatusUpdate(status="failed", error=row["error"] or _NOT_ASKED)
+    await advance(db, origin, job.subject_id, update, now())
 
 
-def _origin(row: Record) -> Source:
-    return Source(row["business_id"], Book(row["book_id"], row["environment"]))
+async def find_origin(db: Db, book_id: UUID) -> Source:
+    """The book of a job, as a source of events."""
+    row = await store.find_book(db, book_id)
+    return Source(row["business_id"], Book(book_id, row["environment"]))

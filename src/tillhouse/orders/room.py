@@ -4,7 +4,7 @@ from tillhouse.access.scopes import pair
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
-from tillhouse.orders.worker import firing, folding
+from tillhouse.orders.worker import folding, kinds, queueing
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -28,5 +28,6 @@ ROOM = Room(
         "receipts",
     ),
     redrawn=("orders_short_code_key",),
-    workers=(folding, firing),
+    workers=(folding, queueing),
+    jobs=kinds,
 )

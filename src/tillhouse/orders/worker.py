@@ -3,22 +3,25 @@
 Any number of processes may do it: a due order is claimed by one, and folding is taken in turns.
 """
 
-from uuid import UUID
+from functools import partial
 
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, SystemCaller
 from tillhouse.access.process import Services
+from tillhouse.db.pool import Db, Pool
+from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
-from tillhouse.kitchen.types import Sending
-from tillhouse.orders.kitchen.store.due import claim_due
+from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
 from tillhouse.orders.kitchen.store.sale import find_sale
 from tillhouse.orders.listing.store.tallies import update_tallies
 
-FIRE_EVERY_S = 1.0
+KITCHEN = "order_to_kitchen"
+QUEUE_EVERY_S = 1.0
+QUEUED_AT_ONCE = 100
 # Changes that gather for so long share the rows that they are folded into. A list sums them up
 # besides: a few thousand cost it a millisecond.
 FOLD_EVERY_S = 5.0
@@ -35,13 +38,13 @@ async def folding(services: Services) -> Worker:
     return Worker("tallies", do_round, poll_s=FOLD_EVERY_S)
 
 
-async def firing(services: Services) -> Worker:
-    """What sends scheduled orders to the kitchen in one process."""
+async def queueing(services: Services) -> Worker:
+    """What queues scheduled orders for the kitchen in one process."""
 
     async def do_round() -> bool:
-        return await fire_next(services)
+        return await queue_scheduled(services.pool) == QUEUED_AT_ONCE
 
-    return Worker("scheduled orders", do_round, poll_s=FIRE_EVERY_S)
+    return Worker("scheduled orders", do_round, poll_s=QUEUE_EVERY_S)
 
 
 async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
@@ -55,38 +58,43 @@ async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
             return folded
 
 
-async def fire_next(services: Services) -> bool:
-    """Send the next order that is due to the kitchen; whether there was one."""
-    sending: Sending | None = None
+async def queue_scheduled(pool: Pool) -> int:
+    """Queue a job for each order that is due for the kitchen; how many."""
+    async with pool.transaction() as db:
+        count = await queue_due(db, KITCHEN, now(), QUEUED_AT_ONCE)
+        db.rings_jobs = count > 0
+    return count
+
+
+def kinds(services: Services) -> tuple[Kind, ...]:
+    """The jobs of this room."""
+    return (LocalKind(name=KITCHEN, run=partial(_fire, services)),)
+
+
+async def _fire(services: Services, db: Db, job: Job) -> bool:
+    """Send a scheduled order to the kitchen, and tell its customer."""
     moment = now()
-    async with services.pool.transaction() as db:
-        row = await claim_due(db, moment)
-        if row is None:
-            return False
-        call = Call(
-            db=db,
-            services=services,
-            now=moment,
-            request_id=str(new_id()),
-            ip="local",
-            business_id=row["business_id"],
-            book=Book(row["book_id"], row["environment"]),
-            caller=SystemCaller(),
-        )
-        if row["is_wanted"]:
-            sending = await _fire(call, row["id"])
-    if sending is not None:
-        await kitchen.send(services, sending)
-    return True
-
-
-async def _fire(call: Call, order_id: UUID) -> Sending | None:
-    sale = await find_sale(call.db, call.book.id, order_id)
+    row = await lock_wanted(db, job.book_id, job.subject_id, moment)
+    if row is None:
+        return False
+    sale = await find_sale(db, job.book_id, job.subject_id)
     if sale is None:
-        return None
+        return False
+    call = Call(
+        db=db,
+        services=services,
+        now=moment,
+        request_id=str(new_id()),
+        ip="local",
+        business_id=row["business_id"],
+        book=Book(job.book_id, row["environment"]),
+        caller=SystemCaller(),
+    )
     try:
         ticket = await kitchen.open_ticket(call, sale)
     except AlreadyInKitchen:
         # Somebody sent it by hand.
-        return None
-    return (await kitchen.tell(call, ticket, "queued", sale)).sending
+        return False
+    # A message that has to be sent is a job as well: the commit wakes its worker.
+    await kitchen.tell(call, ticket, "queued", sale)
+    return False

@@ -1,12 +1,15 @@
 """Signed events to other people's servers: what this room brings along."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.batcher import StatementBatcher
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Job, LocalKind
+from tillhouse.kit.clock import now
 from tillhouse.room import Room
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
 from tillhouse.webhooks.routes import ROUTES
@@ -32,9 +35,12 @@ async def _sender(services: Services) -> SenderBeside:
     return SenderBeside(own, lease=timedelta(seconds=services.settings.webhook_lease_s))
 
 
-async def _turn_partitions(services: Services, now: datetime) -> None:
-    async with services.pool.transaction() as db:
-        await turn_partitions(db, now, services.settings.webhook_retention_days)
+def _chores(services: Services) -> tuple[LocalKind, ...]:
+    async def turn(db: Db, _job: Job) -> bool:
+        await turn_partitions(db, now(), services.settings.webhook_retention_days)
+        return False
+
+    return (LocalKind(name="webhook_partitions", run=turn, every=timedelta(hours=1)),)
 
 
 ROOM = Room(
@@ -49,6 +55,6 @@ ROOM = Room(
         "webhook_secrets",
     ),
     at_start=(open_missing_secrets,),
-    hourly=(_turn_partitions,),
+    chores=_chores,
     workers=(_sender,),
 )

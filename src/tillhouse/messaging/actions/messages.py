@@ -1,11 +1,12 @@
 """Messages: written in the transaction of what they tell of."""
 
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import UserCaller
+from tillhouse.access.callers import SystemCaller, UserCaller
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import new_id
@@ -14,12 +15,11 @@ from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
-from tillhouse.messaging.sending import GRACE
+from tillhouse.messaging.sending import GRACE, MESSAGE, REPORT, messenger_of
 from tillhouse.messaging.store import conversations
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.types import DeliveryStatus, Draft, Message, NewMessage, Number, Sending
-from tillhouse.providers.messaging import sandbox
-from tillhouse.providers.messaging.provider import Outcome, Template
+from tillhouse.providers.messaging.provider import Outgoing, Settled, Template
 from tillhouse.webhooks.emit import emit_all
 
 
@@ -33,11 +33,13 @@ class Written(msgspec.Struct, frozen=True):
 
 
 async def write(call: Call, number: Number, draft: Draft) -> Written | None:
-    """Keep a message, queued or, in the sandbox, sent; None when its purpose was served before."""
+    """Keep a message, queued or settled at once; None when its purpose was served before."""
     message_id = new_id()
-    is_sandbox = number.provider == "sandbox"
-    outcome = sandbox.settle(message_id, draft.phone) if is_sandbox else None
-    row = _row(call, message_id, number, draft, outcome)
+    outgoing = Outgoing(
+        message_id=message_id, to=draft.phone, text=draft.text, template=draft.template
+    )
+    settled = messenger_of(call.services, number.provider).settle(outgoing)
+    row = _row(call, number, draft, outgoing, settled)
     conversation_id = await store.insert_outbound(call.db, row)
     if conversation_id is None:
         return None
@@ -51,27 +53,27 @@ async def write(call: Call, number: Number, draft: Draft) -> Written | None:
     )
     status: DeliveryStatus = "queued"
     name = None
-    if outcome is not None:
-        status = "sent" if outcome.result == "sent" else "failed"
-        name = outcome.provider_message_id
+    if settled is not None:
+        status = "sent" if settled.outcome.result == "sent" else "failed"
+        name = settled.outcome.provider_message_id
     moved = status_events((message_id, conversation_id), status, name)
     await emit_all(call, [(MESSAGE_SENT, data), *moved])
-    sending = None if is_sandbox else Sending(call.book.id, message_id)
+    sending = Sending(call.book.id, message_id) if settled is None else None
     return Written(message_id, conversation_id, status, sending)
 
 
 def _row(
-    call: Call, message_id: UUID, number: Number, draft: Draft, outcome: Outcome | None
+    call: Call, number: Number, draft: Draft, outgoing: Outgoing, settled: Settled | None
 ) -> store.OutboundRow:
+    outcome = settled.outcome if settled else None
     has_failed = outcome is not None and outcome.result == "failed"
-    due_at = call.now + GRACE
-    if outcome is not None:
-        is_reported = not has_failed and sandbox.report(draft.phone) is not None
-        due_at = call.now + sandbox.REPORT_AFTER if is_reported else None
+    kind, payload, due_at = _job(call, settled)
+    if due_at is not None and due_at <= call.now:
+        call.db.rings_jobs = True
     template = draft.template
     return store.OutboundRow(
         book_id=call.book.id,
-        id=message_id,
+        id=outgoing.message_id,
         conversation_id=new_id(),
         customer_phone=draft.phone,
         customer_id=draft.customer_id,
@@ -86,9 +88,24 @@ def _row(
         # What failed told nobody: the next time it may.
         purpose=None if has_failed else draft.purpose,
         sent_by_id=draft.sent_by_id,
-        due_at=due_at,
+        job_kind=kind,
+        job_payload=payload,
+        job_due_at=due_at,
         created_at=call.now,
     )
+
+
+def _job(
+    call: Call, settled: Settled | None
+) -> tuple[str, bytes | None, datetime] | tuple[None, None, None]:
+    """What is left to do of a message: to send it, to report on it, or nothing."""
+    if settled is None:
+        # A request sends it itself after its commit; a worker leaves it to the queue.
+        is_request = not isinstance(call.caller, SystemCaller)
+        return MESSAGE, None, call.now + GRACE if is_request else call.now
+    if settled.report is None:
+        return None, None, None
+    return REPORT, msgspec.json.encode(settled.report), call.now + settled.report_after
 
 
 async def write_in(

@@ -12,15 +12,16 @@ from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
 from tillhouse.messaging.credentials import Credentials
+from tillhouse.messaging.sending import messenger_of
 from tillhouse.messaging.store import numbers as store
 from tillhouse.messaging.types import NewNumber, NumberShown
-from tillhouse.providers.messaging import sandbox
+from tillhouse.providers.messaging.sandbox import NUMBER
 
 
 async def open_sandbox(db: Db, book_id: UUID, now: datetime) -> UUID | None:
     """Give a test book the number that it writes from; None when it has one."""
     number_id = new_id()
-    what = ("sandbox", sandbox.NUMBER, None)
+    what = ("sandbox", NUMBER, None)
     is_new = await store.insert_number(db, (book_id, number_id), what, None, now)
     return number_id if is_new else None
 
@@ -37,7 +38,7 @@ async def connect(call: Call, new: NewNumber) -> NumberShown:
     """Write from this number from now on."""
     country = await store.find_country(call.db, call.business_id)
     check(_faults(call, new, country))
-    if new.provider == "sandbox":
+    if messenger_of(call.services, new.provider).own_number is not None:
         number_id = await open_sandbox(call.db, call.book.id, call.now)
     else:
         number_id = await _open_whatsapp(call, new, country)

@@ -1,6 +1,5 @@
 """Statements on messages: written, sent, reported on, read."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
@@ -9,6 +8,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.jobs.store import QUEUE
 from tillhouse.kit.page import Page
 from tillhouse.messaging.types import Incoming, Message
 
@@ -32,7 +32,10 @@ class OutboundRow(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None
     purpose: str | None
     sent_by_id: UUID | None
-    due_at: datetime | None
+    # The job that is left to do: (kind, payload, when).
+    job_kind: str | None
+    job_payload: bytes | None
+    job_due_at: datetime | None
     created_at: datetime
 
 
@@ -43,23 +46,30 @@ async def insert_outbound(db: Db, row: OutboundRow) -> UUID | None:
         WITH talk AS (
             INSERT INTO conversations (book_id, id, customer_phone, customer_id,
                 last_message_at, created_at, updated_at)
-            VALUES ($1, $3, $4, $5, $17, $17, $17)
+            VALUES ($1, $3, $4, $5, $19, $19, $19)
             ON CONFLICT (book_id, customer_phone) DO UPDATE SET
                 customer_id = coalesce(excluded.customer_id, conversations.customer_id),
                 last_message_at =
                     greatest(conversations.last_message_at, excluded.last_message_at),
                 updated_at = excluded.updated_at
             RETURNING id
-        )
-        INSERT INTO messages (book_id, id, conversation_id, direction, type, text, template,
-            delivery_status, provider, number_id, provider_message_id, error, purpose,
-            sent_by_id, due_at, created_at, updated_at)
-        SELECT $1, $2, talk.id, 'outbound', $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14, $15,
-            $16, $17, $17
-        FROM talk
-        ON CONFLICT (book_id, purpose) DO NOTHING
-        RETURNING conversation_id
-        """,
+        ), message AS (
+            INSERT INTO messages (book_id, id, conversation_id, direction, type, text, template,
+                delivery_status, provider, number_id, provider_message_id, error, purpose,
+                sent_by_id, created_at, updated_at)
+            SELECT $1, $2, talk.id, 'outbound', $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14,
+                $15, $19, $19
+            FROM talk
+            ON CONFLICT (book_id, purpose) DO NOTHING
+            RETURNING conversation_id
+        ), queueing AS (
+            SELECT $1::uuid AS book_id, $16::text AS kind, $2::uuid AS subject_id, '' AS key,
+                $17::bytea AS payload, $18::timestamptz AS due_at, $19::timestamptz AS queued_at
+            FROM message WHERE $16::text IS NOT NULL
+        ),
+        """
+        + QUEUE
+        + "SELECT conversation_id FROM message",
         *msgspec.structs.astuple(row),
     )
 
@@ -147,95 +157,61 @@ async def count_messages(db: Db, book_id: UUID, conversation_id: UUID) -> int | 
     )
 
 
-async def claim_message(
-    db: Db, book_id: UUID, message_id: UUID, now: datetime, until: datetime
-) -> Record | None:
-    """Take a queued message to send it; None when somebody else has."""
+async def claim_message(db: Db, book_id: UUID, message_id: UUID, now: datetime) -> Record | None:
+    """Mark a queued message as being sent; None when it isn't queued."""
     return await db.fetchrow(
         """
-        UPDATE messages m SET delivery_status = 'sending', due_at = $4,
-            attempts = m.attempts + 1, updated_at = $3
+        UPDATE messages m SET delivery_status = 'sending', updated_at = $3
         FROM conversations c, books b
         WHERE m.book_id = $1 AND m.id = $2 AND m.delivery_status = 'queued'
             AND c.book_id = $1 AND c.id = m.conversation_id AND b.id = $1
-        RETURNING m.book_id, m.id, b.business_id, b.environment, m.number_id, c.customer_phone,
-            m.text, m.template, m.attempts
+        RETURNING m.book_id, m.id, b.business_id, b.environment, m.provider, m.number_id,
+            c.customer_phone, m.text, m.template
         """,
         book_id,
         message_id,
         now,
-        until,
     )
 
 
-async def claim_due(db: Db, now: datetime, until: datetime, limit: int) -> Sequence[Record]:
-    """Take queued messages whose time has come, of any book_id; no two workers get the same."""
-    return await db.fetch(
+async def end_abandoned(db: Db, book_id: UUID, message_id: UUID, now: datetime) -> None:
+    """The sender of a message died: nobody knows what became of it."""
+    await db.execute(
         """
-        WITH due AS (
-            SELECT m.book_id, m.id FROM messages m
-            WHERE m.delivery_status = 'queued' AND m.due_at <= $1
-            ORDER BY m.due_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
-        )
-        UPDATE messages m SET delivery_status = 'sending', due_at = $2,
-            attempts = m.attempts + 1, updated_at = $1
-        FROM due, conversations c, books b
-        WHERE m.book_id = due.book_id AND m.id = due.id AND c.book_id = m.book_id
-            AND c.id = m.conversation_id AND b.id = m.book_id
-        RETURNING m.book_id, m.id, b.business_id, b.environment, m.number_id, c.customer_phone,
-            m.text, m.template, m.attempts
+        UPDATE messages SET delivery_status = 'unknown', updated_at = $3, error = 'sender_died'
+        WHERE book_id = $1 AND id = $2 AND delivery_status = 'sending'
         """,
+        book_id,
+        message_id,
         now,
-        until,
-        limit,
     )
 
 
-async def end_abandoned(db: Db, now: datetime, limit: int) -> int:
-    """What became of messages whose sender died, of any book_id, nobody knows; how many."""
-    done = await db.execute(
-        """
-        UPDATE messages m SET delivery_status = 'unknown', due_at = NULL, updated_at = $1,
-            error = 'sender_died'
-        FROM (
-            SELECT l.book_id, l.id FROM messages l
-            WHERE l.delivery_status = 'sending' AND l.due_at <= $1
-            ORDER BY l.due_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
-        ) lost
-        WHERE m.book_id = lost.book_id AND m.id = lost.id
-        """,
-        now,
-        limit,
+async def find_book(db: Db, book_id: UUID) -> Record:
+    """To which business a book belongs, and its environment."""
+    row = await db.fetchrow(
+        "SELECT id AS book_id, business_id, environment FROM books WHERE id = $1", book_id
     )
-    return int(done.rpartition(" ")[2])
+    assert row is not None, "a job is queued by a book that there is"  # noqa: S101
+    return row
 
 
-async def lock_reportable(db: Db, now: datetime, limit: int) -> Sequence[Record]:
-    """Messages of the sandbox that a report is due on, of any book_id, locked."""
-    return await db.fetch(
-        """
-        SELECT m.book_id, m.id, b.business_id, b.environment, c.customer_phone
-        FROM messages m
-        JOIN conversations c ON c.book_id = m.book_id AND c.id = m.conversation_id
-        JOIN books b ON b.id = m.book_id
-        WHERE m.delivery_status = 'sent' AND m.due_at <= $1
-        ORDER BY m.due_at LIMIT $2 FOR NO KEY UPDATE OF m SKIP LOCKED
-        """,
-        now,
-        limit,
-    )
-
-
-async def lock_message(db: Db, book_id: UUID, message_id: UUID) -> Record | None:
-    """How far a message to a customer got, locked until the change commits."""
+async def lock_message(
+    db: Db, book_id: UUID, message_id: UUID, provider_message_id: str | None = None
+) -> Record | None:
+    """How far a message to a customer got, locked; and whether another has this provider's id."""
     return await db.fetchrow(
         """
-        SELECT id, conversation_id, delivery_status, provider_message_id FROM messages
-        WHERE book_id = $1 AND id = $2 AND direction = 'outbound'
+        SELECT m.id, m.conversation_id, m.delivery_status, m.provider_message_id, m.error,
+            EXISTS (SELECT FROM messages r WHERE r.book_id = $1 AND r.provider = m.provider
+                AND r.provider_message_id = $3 AND r.id <> $2) AS is_taken
+        FROM messages m
+        WHERE m.book_id = $1 AND m.id = $2 AND m.direction = 'outbound'
         FOR NO KEY UPDATE
         """,
         book_id,
         message_id,
+        provider_message_id,
     )
 
 
@@ -256,21 +232,19 @@ async def update_delivery(
     place: tuple[UUID, UUID],
     status: str,
     told: tuple[str | None, str | None],
-    due_at: datetime | None,
     now: datetime,
 ) -> None:
     """How far a message got: (provider's id, error). A failed one served no purpose."""
     await db.execute(
         """
         UPDATE messages SET delivery_status = $3,
-            provider_message_id = coalesce(provider_message_id, $4), error = $5, due_at = $6,
-            purpose = CASE WHEN $3 = 'failed' THEN NULL ELSE purpose END, updated_at = $7
+            provider_message_id = coalesce(provider_message_id, $4), error = $5,
+            purpose = CASE WHEN $3 = 'failed' THEN NULL ELSE purpose END, updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
         *place,
         status,
         *told,
-        due_at,
         now,
     )
 

@@ -110,6 +110,19 @@ async def find_hooked(db: Db, number_id: UUID) -> Record | None:
     )
 
 
+async def find_reported(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
+    """The number that an update is about, connected or no longer."""
+    return await db.fetchrow(
+        """
+        SELECT b.business_id, b.environment, n.provider_number_id
+        FROM messaging_numbers n JOIN books b ON b.id = n.book_id
+        WHERE n.book_id = $1 AND n.id = $2
+        """,
+        book_id,
+        number_id,
+    )
+
+
 async def find_country(db: Db, business_id: UUID) -> str:
     """Where numbers without a country code are dialled."""
     return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)

@@ -1,5 +1,6 @@
 """The Protocol of messaging providers, with its requests and outcomes."""
 
+from datetime import timedelta
 from typing import Literal, Protocol
 from uuid import UUID
 
@@ -49,8 +50,30 @@ class Outcome(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
+class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is reported of a message some time after it was sent."""
+
+    status: Literal["delivered", "read", "failed"]
+    error: str | None = None
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a message at once, and what is reported of it later, if anything."""
+
+    outcome: Outcome
+    report: Report | None = None
+    report_after: timedelta = timedelta()
+
+
 class Messenger(Protocol):
     """Carries messages; a failure is an outcome, never an exception."""
+
+    # The number that a book writes from by itself; None where businesses bring their own.
+    own_number: str | None
+
+    def settle(self, message: Outgoing) -> Settled | None:
+        """What comes of a message without asking anybody; None where `send` has to ask."""
+        ...
 
     async def send(self, account: Account, message: Outgoing) -> Outcome:
         """Hand one message over."""

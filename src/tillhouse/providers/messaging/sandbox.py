@@ -5,12 +5,8 @@ test their own programs against it.
 """
 
 from datetime import timedelta
-from typing import Literal
-from uuid import UUID
 
-import msgspec
-
-from tillhouse.providers.messaging.provider import Outcome
+from tillhouse.providers.messaging.provider import Account, Outcome, Outgoing, Report, Settled
 
 # The number that every test book writes from.
 NUMBER = "+15550100000"
@@ -22,33 +18,30 @@ REFUSED = {
     "+15550100001": "131026: Message undeliverable",
     "+15550100002": "131048: Spam rate limit hit",
 }
-Report = Literal["delivered", "read", "failed"]
 # The later report on a message to these numbers; to all others it says `delivered`.
+DELIVERED = Report("delivered")
 REPORTS: dict[str, Report | None] = {
     "+15550100003": None,
-    "+15550100004": "read",
-    "+15550100005": "failed",
+    "+15550100004": Report("read"),
+    "+15550100005": Report("failed", REFUSED["+15550100001"]),
 }
 
 
-class Fate(msgspec.Struct, frozen=True):
-    """The content of a delivery report."""
+class Sandbox:
+    """Settles every message at once, in the transaction that writes it."""
 
-    status: Report
-    error: str | None = None
+    own_number: str | None = NUMBER
 
+    def settle(self, message: Outgoing) -> Settled:
+        """What comes of a message to this number."""
+        if message.to in REFUSED:
+            return Settled(outcome=Outcome("failed", error=REFUSED[message.to]))
+        return Settled(
+            outcome=Outcome("sent", f"sandbox.{message.message_id.hex}"),
+            report=REPORTS.get(message.to, DELIVERED),
+            report_after=REPORT_AFTER,
+        )
 
-def settle(message_id: UUID, to: str) -> Outcome:
-    """The result of sending, at once."""
-    name = f"sandbox.{message_id.hex}"
-    if to in REFUSED:
-        return Outcome("failed", error=REFUSED[to])
-    return Outcome("sent", name)
-
-
-def report(to: str) -> Fate | None:
-    """The later report on a message; None when there is none."""
-    status = REPORTS.get(to, "delivered")
-    if status is None:
-        return None
-    return Fate(status, REFUSED["+15550100001"] if status == "failed" else None)
+    async def send(self, account: Account, message: Outgoing) -> Outcome:
+        """Nobody has to be asked."""
+        return self.settle(message).outcome

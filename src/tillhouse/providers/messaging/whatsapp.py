@@ -11,7 +11,13 @@ import aiohttp
 import msgspec
 
 from tillhouse.kit.json import encode
-from tillhouse.providers.messaging.provider import Account, Outcome, Outgoing, Template
+from tillhouse.providers.messaging.provider import (
+    Account,
+    Outcome,
+    Outgoing,
+    Settled,
+    Template,
+)
 
 BASE_URL = "https://graph.facebook.com/v23.0"
 TIMEOUT_S = 10.0
@@ -47,9 +53,15 @@ class _Accepted(msgspec.Struct):
 class WhatsApp:
     """Sends by the Cloud API at one address."""
 
+    own_number: str | None = None
+
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._base_url = base_url.rstrip("/")
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+
+    def settle(self, message: Outgoing) -> Settled | None:
+        """WhatsApp has to be asked."""
+        return None
 
     async def send(self, account: Account, message: Outgoing) -> Outcome:
         """Hand one message over."""

@@ -1,23 +1,53 @@
 """Scheduled orders whose time for the kitchen has come."""
 
 from datetime import datetime
+from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.jobs.store import QUEUE
 
 
-async def claim_due(db: Db, now: datetime) -> Record | None:
-    """One order that is due for the kitchen, taken from the others' sight; None when none is."""
+async def queue_due(db: Db, kind: str, now: datetime, limit: int) -> int:
+    """Queue a job for each order, of any book_id, that is due for the kitchen; how many."""
+    return await db.fetchval(
+        """
+        WITH due AS (
+            UPDATE orders o SET fires_at = NULL
+            WHERE (o.book_id, o.id) IN (
+                SELECT d.book_id, d.id FROM orders d WHERE d.fires_at <= $2
+                ORDER BY d.fires_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+            RETURNING o.book_id, o.id
+        ), queueing AS (
+            SELECT book_id, $1::text AS kind, id AS subject_id, '' AS key, NULL::bytea AS payload,
+                $2::timestamptz AS due_at, $2::timestamptz AS queued_at
+            FROM due
+        ),
+        """
+        + QUEUE
+        + "SELECT count(*) FROM due",
+        kind,
+        now,
+        limit,
+    )
+
+
+async def lock_wanted(db: Db, book_id: UUID, order_id: UUID, now: datetime) -> Record | None:
+    """The order, as it is until this transaction ends; None when the kitchen doesn't want it yet.
+
+    It may have been cancelled or put off since it was queued.
+    """
     return await db.fetchrow(
         """
-        UPDATE orders o SET fires_at = NULL
-        FROM books b
-        WHERE b.id = o.book_id AND (o.book_id, o.id) = (
-            SELECT d.book_id, d.id FROM orders d WHERE d.fires_at <= $1
-            ORDER BY d.fires_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-        RETURNING o.book_id, o.id, b.business_id, b.environment,
-            o.deleted_at IS NULL AND o.status IN ('scheduled', 'pending', 'completed') AS is_wanted
+        SELECT b.business_id, b.environment
+        FROM orders o JOIN books b ON b.id = o.book_id
+        WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
+            AND o.status IN ('scheduled', 'pending', 'completed')
+            AND (o.fires_at IS NULL OR o.fires_at <= $3)
+        FOR NO KEY UPDATE OF o
         """,
+        book_id,
+        order_id,
         now,
     )

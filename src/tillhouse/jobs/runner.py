@@ -1,0 +1,273 @@
+"""Runs jobs: takes one that is due, does it, and writes what came of it."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from tillhouse.db.bell import Listener
+from tillhouse.db.pool import FAILURES, Db, Pool
+from tillhouse.jobs import store
+from tillhouse.jobs.kinds import (
+    INSTALLATION,
+    REASON_LENGTH_MAX,
+    Job,
+    Kind,
+    LocalKind,
+    NewJob,
+    OutsideKind,
+)
+from tillhouse.jobs.worker import Worker
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Unavailable
+
+POLL_S = 1.0
+# What is asked outside gets this part of its lease, and the rest is for writing down the answer.
+_ASKING = 0.9
+_RECORD_AGAIN_S = 1.0
+_TROUBLE = (*FAILURES, Unavailable)
+
+# By (kind, result), how many jobs ended so in this process: done, failed, dead.
+Results = Counter[tuple[str, str]]
+
+log = structlog.get_logger()
+
+
+class LeaseLapsedError(Exception):
+    """A job isn't begun once more."""
+
+    def __str__(self) -> str:
+        """The sentence for people."""
+        return "each worker that held the job died, or took longer than its lease"
+
+
+class _LateError(Exception):
+    """Another worker has taken the job: what is being recorded must be undone."""
+
+
+class JobRunner:
+    """Runs the jobs of some kinds in this process, each kind in its turn.
+
+    A local job runs within the round that takes it, an outside job beside the rounds.
+    """
+
+    def __init__(self, pool: Pool, kinds: Sequence[Kind], results: Results) -> None:
+        self._pool = pool
+        self._kinds: dict[str, Kind] = {kind.name: kind for kind in kinds}
+        self._turns = deque(self._kinds)
+        self._results = results
+        self._listener = Listener()
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._asking: Counter[str] = Counter()
+        self._has_planned = False
+
+    def worker(self, name: str, poll_s: float = POLL_S, *, hears: bool = True) -> Worker:
+        """What runs them for the life of the process; `hears`: a bell ends its rests."""
+        if hears:
+            self._pool.bell.add_listener(self._listener)
+
+        async def do_round() -> bool:
+            return await self.begin_next(now())
+
+        return Worker(
+            name, do_round, poll_s=poll_s, wait=self._listener.wait, under_way=self._under_way
+        )
+
+    async def run_due(self, at: datetime) -> int:
+        """Run all that is due at a moment, to the end; how many jobs were begun."""
+        count = 0
+        while True:
+            if await self.begin_next(at):
+                count += 1
+            elif self._under_way:
+                await asyncio.wait(self._under_way)
+            else:
+                return count
+
+    async def begin_next(self, at: datetime) -> bool:
+        """Take one job that is due; whether there was one."""
+        await self._plan(at)
+        names = [name for name in self._turns if self._has_room(self._kinds[name])]
+        self._turns.rotate(-1)
+        if not names:
+            return False
+        job, begun = None, None
+        try:
+            async with self._pool.transaction() as db:
+                job = await store.lock_due(db, names, at)
+                if job is not None:
+                    begun = await self._begin(db, job, at)
+        except Exception as error:
+            if job is None:
+                raise
+            await self._fail(job, job.attempts + 1, error)
+        if job is not None and begun is not None:
+            self._ask_beside(job.kind, begun)
+        return job is not None
+
+    async def run_now(self, name: str, book_id: UUID, subject_id: UUID) -> None:
+        """Run the job of a subject, though it isn't due, unless somebody else has it."""
+        job, begun = None, None
+        try:
+            async with self._pool.transaction() as db:
+                job = await store.lock_job(db, book_id, name, subject_id)
+                if job is not None:
+                    begun = await self._begin(db, job, now())
+        except Exception as error:
+            if job is None:
+                raise
+            await self._fail(job, job.attempts + 1, error)
+        kind = self._kinds[name]
+        if begun is not None and isinstance(kind, OutsideKind):
+            await self._ask(kind, *begun)
+
+    def _has_room(self, kind: Kind) -> bool:
+        return isinstance(kind, LocalKind) or self._asking[kind.name] < kind.at_once
+
+    async def _plan(self, at: datetime) -> None:
+        """Queue the periodic jobs that no process has queued yet."""
+        if self._has_planned:
+            return
+        periodic = [
+            NewJob(book_id=INSTALLATION, kind=kind.name, subject_id=INSTALLATION)
+            for kind in self._kinds.values()
+            if isinstance(kind, LocalKind) and kind.every is not None
+        ]
+        if periodic:
+            async with self._pool.transaction() as db:
+                for new in periodic:
+                    await store.queue_job(db, new, at, at)
+        self._has_planned = True
+
+    async def _begin(self, db: Db, job: Job, at: datetime) -> tuple[Job, Any] | None:
+        """Do a local job, or hold one that asks outside: (the job as held, what it needs)."""
+        kind = self._kinds[job.kind]
+        if isinstance(kind, LocalKind):
+            has_more = await kind.run(db, job)
+            if has_more:
+                await store.update_done(db, job, at)
+            elif kind.every is not None:
+                await store.update_done(db, job, at + kind.every)
+            else:
+                await store.delete_job(db, job)
+            self._results[kind.name, "done"] += 1
+            return None
+        needed = await kind.begin(db, job)
+        if needed is None:
+            await store.delete_job(db, job)
+            return None
+        if job.is_lapsed and job.attempts >= kind.retry.attempts_max:
+            raise LeaseLapsedError
+        await store.update_lease(db, job, at + kind.lease)
+        held = msgspec.structs.replace(
+            job, generation=job.generation + 1, attempts=job.attempts + 1
+        )
+        return held, needed
+
+    def _ask_beside(self, name: str, begun: tuple[Job, Any]) -> None:
+        kind = self._kinds[name]
+        assert isinstance(kind, OutsideKind), "a local job is done by now"  # noqa: S101
+        self._asking[name] += 1
+        task = asyncio.create_task(self._ask(kind, *begun))
+        self._under_way.add(task)
+
+        def end(task: asyncio.Task[None]) -> None:
+            self._under_way.discard(task)
+            self._asking[name] -= 1
+            error = None if task.cancelled() else task.exception()
+            if error is not None:
+                # Its lease ends, and the next worker finds out what to do.
+                log.warning("job_not_recorded", kind=name, error=type(error).__name__)
+            # There is room again, and perhaps more to do.
+            self._listener.wake()
+
+        task.add_done_callback(end)
+
+    async def _ask(self, kind: OutsideKind, job: Job, needed: Any) -> None:
+        try:
+            async with asyncio.timeout(kind.lease.total_seconds() * _ASKING):
+                came = await kind.run(needed)
+        except Exception as error:  # noqa: BLE001 - the next try may fare better
+            await self._fail(job, job.attempts, error)
+            return
+        try:
+            await self._record(kind, job, needed, came)
+        except _TROUBLE:
+            await asyncio.sleep(_RECORD_AGAIN_S)
+            await self._record(kind, job, needed, came)
+
+    async def _record(self, kind: OutsideKind, job: Job, needed: Any, came: Any) -> None:
+        try:
+            async with self._pool.transaction() as db:
+                again = await kind.record(db, job, needed, came)
+                if again is not None:
+                    await self._put_back(db, job, job.attempts, again.reason)
+                else:
+                    await _end(db, job)
+        except _LateError:
+            log.warning("job_result_late", kind=kind.name, job=str(job.id))
+            if kind.record_late is not None:
+                async with self._pool.transaction() as db:
+                    await kind.record_late(db, job, needed, came)
+        else:
+            if again is None:
+                self._results[kind.name, "done"] += 1
+
+    async def _fail(self, job: Job, attempts: int, error: Exception) -> None:
+        """Put a job back that raised, in a transaction of its own."""
+        reason = _told(error)
+        is_expected = isinstance(error, (*_TROUBLE, LeaseLapsedError, TimeoutError))
+        log.warning(
+            "job_failed", kind=job.kind, job=str(job.id), attempts=attempts, reason=reason,
+            exc_info=None if is_expected else error,
+        )  # fmt: skip
+        try:
+            async with self._pool.transaction() as db:
+                await self._put_back(db, job, attempts, reason)
+        except _LateError:
+            log.warning("job_result_late", kind=job.kind, job=str(job.id))
+
+    async def _put_back(self, db: Db, job: Job, attempts: int, reason: str) -> None:
+        """Let it be due later, or die; it must still be held."""
+        kind, at = self._kinds[job.kind], now()
+        wait, is_dead = kind.retry.delay(attempts), attempts >= kind.retry.attempts_max
+        if isinstance(kind, LocalKind) and kind.every is not None:
+            wait, is_dead = min(wait, kind.every), False
+        failure = store.Failure(
+            attempts=attempts, due_at=at + wait, dead_at=at if is_dead else None, reason=reason
+        )
+        if not await store.update_failed(db, job, failure):
+            raise _LateError
+        if is_dead and kind.give_up is not None:
+            await kind.give_up(db, job, reason)
+        self._results[kind.name, "dead" if is_dead else "failed"] += 1
+        if is_dead:
+            log.error("job_given_up", kind=kind.name, job=str(job.id), reason=reason)
+
+
+async def _end(db: Db, job: Job) -> None:
+    if not await store.delete_job(db, job):
+        raise _LateError
+
+
+def _told(error: Exception) -> str:
+    """What a person reads as the reason: one line, storable, not too long."""
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    cleaned = words.replace("\x00", "").encode("utf-8", "replace").decode()
+    return cleaned.rstrip(": ")[:REASON_LENGTH_MAX]
+
+
+def workers_for(pool: Pool, kinds: Sequence[Kind], results: Results) -> list[Worker]:
+    """What runs these jobs in one process; those that ask outside hold up no others."""
+    local = [kind for kind in kinds if isinstance(kind, LocalKind)]
+    outside = [kind for kind in kinds if isinstance(kind, OutsideKind)]
+    return [
+        JobRunner(pool, some, results).worker(name)
+        for name, some in (("jobs", local), ("outside jobs", outside))
+        if some
+    ]

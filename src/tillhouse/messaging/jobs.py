@@ -1,0 +1,29 @@
+"""What is left to do of messages: sent, reported on, processed."""
+
+import msgspec
+
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Job, Kind, LocalKind
+from tillhouse.kit.clock import now
+from tillhouse.messaging import hooks, sending
+from tillhouse.messaging.delivery import StatusUpdate, advance
+from tillhouse.providers.messaging.provider import Report
+
+
+def kinds(services: Services, finds: sending.Finds | None = None) -> tuple[Kind, ...]:
+    """The jobs of this room; `finds` names the carrier of a provider's messages."""
+    return (
+        hooks.UPDATES,
+        LocalKind(name=sending.REPORT, run=report),
+        sending.kind(services, finds),
+    )
+
+
+async def report(db: Db, job: Job) -> bool:
+    """Report what the carrier has said beforehand would become of a message."""
+    told = msgspec.json.decode(job.payload or b"", type=Report)
+    origin = await sending.find_origin(db, job.book_id)
+    update = StatusUpdate(status=told.status, error=told.error)
+    await advance(db, origin, job.subject_id, update, now())
+    return False
