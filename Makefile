@@ -50,8 +50,9 @@ bench: $(DEV) ## Measure (ARGS="webhooks --backlog 100000")
 chaos: $(DEV) ## Kill everything at random and look what was lost (ARGS="--kills 200")
 	@$(BIN)/python -m tests.system.chaos $(ARGS)
 
-docs: $(DEV) ## Write docs/openapi.json and src/tillhouse/db/schema.sql anew
+docs: $(DEV) ## Write docs/openapi.json, docs/sql and src/tillhouse/db/schema.sql anew
 	@$(BIN)/python -m tillhouse docs
+	@$(BIN)/python -m statements
 
 record: $(DEV) ## Play the story and record the answers (ARGS="--source ../other/src")
 	@$(BIN)/python -m story tests/wire/recorded.json $(ARGS)

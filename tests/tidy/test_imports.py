@@ -5,7 +5,9 @@ import re
 import sys
 from collections.abc import Iterator
 
-from tests.tidy.tree import Source, imported, python, texts, tidy
+from statements.collect import is_store
+
+from tests.tidy.tree import imported, python, texts, tidy
 
 _SQL = re.compile(
     r"\bSELECT\b.+\bFROM\b|\bINSERT\s+INTO\b|\bUPDATE\s+\w+\s+SET\b|\bDELETE\s+FROM\b"
@@ -13,11 +15,6 @@ _SQL = re.compile(
     re.DOTALL,
 )
 _TRANSACTION = re.compile(r"\s*(?:BEGIN|COMMIT|START TRANSACTION)\b")
-
-
-def is_store(source: Source) -> bool:
-    """Whether a file is a store: `store.py`, or one in a folder `store`."""
-    return source.name == "store" or "/store/" in source.path
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:

@@ -10,9 +10,9 @@ import asyncpg
 import msgspec
 import pytest
 from asyncpg.prepared_stmt import PreparedStatement
+from statements.collect import Statement, asking, statements
+from statements.samples import module_of
 
-from tests.tidy.samples import module_of
-from tests.tidy.statements import Statement, asking, statements
 from tests.tidy.tree import Function, Source, functions, tidy
 
 # Statements that need no book, each with its reason.

@@ -2,7 +2,8 @@
 
 import re
 
-from tests.tidy.statements import Statement, asking, statements
+from statements.collect import Statement, asking, statements
+
 from tests.tidy.tree import ROOT, tidy
 from tillhouse.app import ROOMS
 

@@ -7,16 +7,14 @@ So a statement is seen exactly as PostgreSQL would see it, whichever way its tex
 import ast
 import contextlib
 import inspect
-import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from functools import lru_cache
 from typing import Any
 
 import msgspec
-
-from tests.tidy.samples import Given, hints_of, module_of, sample
-from tests.tidy.test_imports import is_store
 from tests.tidy.tree import Function, Source, functions, python
+
+from statements.samples import Given, hints_of, module_of, sample
 from tillhouse.db.pool import Db
 
 _ASKS = ("fetch", "fetchrow", "fetchval", "execute", "read_before", "write_once")
@@ -77,7 +75,16 @@ class Notebook:
 
     def _note(self, sql: str, args: tuple[Any, ...]) -> None:
         # Two frames up is the function that asks.
-        self.asked.append((sys._getframe(2).f_lineno, sql, args))
+        frame = inspect.currentframe()
+        for _ in range(2):
+            frame = frame and frame.f_back
+        assert frame is not None  # noqa: S101 - somebody asks
+        self.asked.append((frame.f_lineno, sql, args))
+
+
+def is_store(source: Source) -> bool:
+    """Whether a file is a store: `store.py`, or one in a folder `store`."""
+    return source.name == "store" or "/store/" in source.path
 
 
 class Asking(msgspec.Struct, frozen=True):
@@ -111,6 +118,8 @@ def _calls(function: Function) -> Iterator[tuple[int, int]]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
                 if name == first and attr in _ASKS:
                     yield node.lineno, node.end_lineno or node.lineno
+            case _:
+                pass
 
 
 @lru_cache(maxsize=1)
@@ -122,7 +131,7 @@ def statements() -> tuple[list[Statement], list[str]]:
         ran: list[Statement] = []
         for everything in (True, False):
             try:
-                ran += _run(place, Given(everything))
+                ran += run(place, Given(everything))
             except TypeError as error:
                 problems.append(f"{place.place}: {error}")
         for first, last in place.calls:
@@ -136,7 +145,10 @@ def _texts(ran: list[Statement]) -> set[str]:
     return {statement.sql for statement in ran}
 
 
-def _run(place: Asking, given: Given) -> list[Statement]:
+def run(
+    place: Asking, given: Given, change: Callable[[str, Any], Any] | None = None
+) -> list[Statement]:
+    """What a function asks; `change` may replace the value of a parameter, by its name."""
     function = getattr(module_of(place.source), place.function.name)
     hints = hints_of(place.source, function)
     notebook = Notebook()
@@ -144,6 +156,7 @@ def _run(place: Asking, given: Given) -> list[Statement]:
     named: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         value = notebook if hints[name] is Db else sample(hints[name], given)
+        value = change(name, value) if change else value
         if parameter.kind is parameter.KEYWORD_ONLY:
             named[name] = value
         else:

@@ -12,7 +12,6 @@ from uuid import UUID
 
 import msgspec
 from asyncpg import Record
-
 from tests.tidy.tree import Source
 
 _SIMPLE: dict[Any, Any] = {
@@ -69,7 +68,7 @@ def _container(origin: Any, parts: tuple[Any, ...], given: Given) -> Any:
         return tuple(sample(part, given) for part in parts if part is not ...)
     if origin in (dict, Mapping):
         return {sample(parts[0], given): sample(parts[1], given)}
-    raise TypeError(f"tests/tidy/samples.py knows no value of {origin}[{parts}]: teach it")
+    raise TypeError(f"statements/samples.py knows no value of {origin}[{parts}]: teach it")
 
 
 def _named(type_: Any, given: Given) -> Any:
@@ -87,7 +86,7 @@ def _named(type_: Any, given: Given) -> Any:
         return type_()
     if type_ is Record:
         raise TypeError("a store's function takes values, not a Record: name what it needs")
-    raise TypeError(f"tests/tidy/samples.py knows no value of {type_}: teach it")
+    raise TypeError(f"statements/samples.py knows no value of {type_}: teach it")
 
 
 def hints_of(source: Source, function: Any) -> dict[str, Any]:

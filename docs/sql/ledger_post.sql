@@ -1,0 +1,116 @@
+-- What a change posts.
+-- src/tillhouse/ledger/store/posting.py: record_postings
+--   $1 book_id uuid
+--   $2 now timestamptz
+--   $3 currency text
+--   $4 posting json
+--   $5 movement json
+--   $6 owing json
+--   $7 source_type text
+--   $8 source_id uuid
+--   $9 customer_id uuid
+--   $10 store_id uuid
+--   $11 happened_at timestamptz
+PREPARE ledger_post (uuid, timestamptz, text, json, json, json, text, uuid, uuid, uuid, timestamptz)
+    AS
+WITH
+    posting AS (
+        SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
+            debit_owner uuid, credit_kind text, credit_owner uuid, amount numeric, kind text,
+            sequence integer)
+    ),
+    movement AS (
+        SELECT * FROM json_to_recordset($5) AS m (source_id uuid, id uuid, reference text,
+            type text, method text, amount numeric)
+    ),
+    owing AS (
+        SELECT * FROM json_to_recordset($6) AS o (source_id uuid, id uuid, customer_id uuid,
+            balance numeric, closes text)
+    )
+,
+        source AS (
+            SELECT $7::text AS source_type, $8::uuid AS source_id, $9::uuid AS customer_id,
+                $10::uuid AS store_id, $11::timestamptz AS happened_at
+        ),
+    opened AS (
+        INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
+        SELECT DISTINCT $1::uuid, side.kind, side.owner_id, $3::text, $2::timestamptz
+        FROM posting p JOIN source USING (source_id)
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner), (p.credit_kind, p.credit_owner))
+            AS side (kind, owner_id)
+        ORDER BY 2, 3
+        -- Of either unique index: a rival's row may be met in the one that isn't named.
+        ON CONFLICT DO NOTHING
+    ),
+    posted AS (
+        INSERT INTO ledger_transfers (book_id, id, debit_kind, debit_owner, credit_kind,
+            credit_owner, amount, currency, kind, source_type, source_id, sequence, happened_at,
+            created_at)
+        SELECT $1::uuid, p.id, p.debit_kind, p.debit_owner, p.credit_kind, p.credit_owner,
+            p.amount, $3::text, p.kind, source.source_type, source_id, p.sequence,
+            source.happened_at, $2::timestamptz
+        FROM posting p JOIN source USING (source_id)
+    ),
+    seen AS (
+        INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
+            order_id, customer_id, store_id, happened_at, created_at, updated_at)
+        SELECT $1::uuid, m.id, m.reference, m.type, 'successful', m.method, m.amount, $3::text,
+            source_id, source.customer_id, source.store_id, source.happened_at,
+            $2::timestamptz, $2::timestamptz
+        FROM movement m JOIN source USING (source_id)
+    )
+,
+    turnover AS MATERIALIZED (
+        SELECT side.kind, side.owner_id, sum(side.debit) AS debits, sum(side.credit) AS credits
+        FROM posting p JOIN source USING (source_id)
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount, 0),
+            (p.credit_kind, p.credit_owner, 0, p.amount)) AS side (kind, owner_id, debit, credit)
+        WHERE side.kind IN ('wallet', 'customer_credit')
+        GROUP BY side.kind, side.owner_id
+    ),
+    bounded AS MATERIALIZED (
+        SELECT b.kind, b.owner_id
+        FROM turnover t
+        JOIN ledger_balances b
+            ON b.book_id = $1::uuid AND b.kind = t.kind AND b.owner_id = t.owner_id
+        ORDER BY b.kind, b.owner_id
+        FOR NO KEY UPDATE OF b
+    ),
+    drawn AS (
+        UPDATE ledger_balances b SET debits = b.debits + t.debits, credits = b.credits + t.credits
+        FROM turnover t
+        WHERE b.book_id = $1::uuid AND b.kind = t.kind AND b.owner_id = t.owner_id
+            AND t.debits > t.credits AND (SELECT count(*) FROM bounded) >= 0
+        RETURNING b.kind, b.owner_id
+    ),
+    -- What would be drawn from a balance that isn't there arrives here, and fails the same check.
+    balanced AS (
+        INSERT INTO ledger_balances AS b (book_id, kind, owner_id, debits, credits)
+        SELECT $1::uuid, t.kind, t.owner_id, t.debits, t.credits
+        FROM turnover t
+        WHERE (SELECT count(*) FROM bounded) >= 0
+            AND (t.kind, t.owner_id) NOT IN (SELECT d.kind, d.owner_id FROM drawn d)
+        ORDER BY 2, 3
+        ON CONFLICT (book_id, kind, owner_id)
+            DO UPDATE SET debits = b.debits + excluded.debits,
+                credits = b.credits + excluded.credits
+    ),
+    settled AS (
+        UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
+            updated_at = $2::timestamptz
+        FROM owing o JOIN source USING (source_id)
+        WHERE d.book_id = $1::uuid AND d.order_id = source.source_id AND d.status = 'active'
+            AND o.closes IS NOT NULL
+        RETURNING d.id
+    ),
+    owed AS (
+        INSERT INTO debts AS d (book_id, id, order_id, customer_id, status, balance, currency,
+            opened_at, updated_at)
+        SELECT $1::uuid, o.id, source_id, o.customer_id, 'active', o.balance, $3::text,
+            source.happened_at, $2::timestamptz
+        FROM owing o JOIN source USING (source_id)
+        WHERE o.closes IS NULL AND (SELECT count(*) FROM settled) >= 0
+        ON CONFLICT (book_id, order_id) WHERE status = 'active'
+            DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
+    )
+SELECT 1;

@@ -1,0 +1,55 @@
+-- The newest page, without filters.
+-- src/tillhouse/orders/listing/store/page.py: list_newest
+--   $1 book_id uuid
+--   $2 limit int8
+--   $3 offset int8
+PREPARE order_list (uuid, int8, int8) AS
+SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+        (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
+                'productId', i.product_id, 'variantId', i.variant_id,
+                'productName', i.product_name, 'variantName', i.variant_name,
+                'quantity', i.quantity, 'unitPrice', i.unit_price,
+                'originalUnitPrice', i.original_unit_price,
+                'discountAmount', i.discount_amount, 'subtotalAmount', i.subtotal_amount,
+                'taxAmount', i.tax_amount, 'totalPrice', i.total_price,
+                'imageUrl', i.image_url, 'modifiers', i.modifiers,
+                'components', i.components) ORDER BY i.position)
+            FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id) AS items,
+        o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
+        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount, o.currency,
+        o.payment_method,
+        (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
+                'whatsappNumber', c.whatsapp_number)
+            FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,
+        (SELECT json_build_object('id', s.id, 'name', s.name)
+            FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
+        o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
+        o.deposit, iso(o.scheduled_at) AS scheduled_for,
+        iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
+        o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
+        k.status AS kitchen_ticket_status,
+        json_build_object('id', o.recorded_by_id, 'name', o.recorded_by_name) AS recorded_by,
+        (SELECT json_build_object('id', u.id, 'name', u.name)
+            FROM users u WHERE u.id = o.served_by_id) AS served_by,
+        CASE WHEN o.tag_ids <> '{}' THEN
+            (SELECT json_agg(json_build_object('id', t.id, 'name', t.name, 'slug', t.slug)
+                    ORDER BY t.name, t.id)
+                FROM tags t WHERE t.book_id = o.book_id AND t.id = ANY(o.tag_ids))
+        END AS tags,
+        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
+        iso(o.occurred_at) AS occurred_at, iso(o.occurred_at) AS date,
+        iso(o.created_at) AS created_at, iso(o.updated_at) AS updated_at, o.entry_source,
+        o.recovery_session_id,
+        (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
+            WHERE a.book_id = o.book_id AND a.id = o.academic_term_id) AS academic_term,
+        r.id AS receipt_id, r.created_at AS receipt_made_at
+    FROM orders o
+    LEFT JOIN kitchen_tickets k
+        ON k.book_id = o.book_id AND k.order_id = o.id AND k.station = 'kitchen'
+    LEFT JOIN LATERAL (SELECT r.id, r.created_at FROM receipts r
+        WHERE r.book_id = o.book_id AND r.order_id = o.id ORDER BY r.number DESC LIMIT 1) r ON true
+JOIN (SELECT o.id FROM (
+    SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
+    WHERE r.book_id = $1 AND r.deleted_at IS NULL
+) o WHERE true ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id
+    WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC;

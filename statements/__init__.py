@@ -1,0 +1,1 @@
+"""The SQL of the product as PostgreSQL sees it; `make docs` writes out the hot statements."""
