@@ -1,0 +1,79 @@
+"""Judges every page at /docs in Chromium: `make pages`.
+
+Needs Node with npm and a Chromium (`CHROMIUM` names it, /usr/bin/chromium otherwise). What they
+need besides is installed into a folder of its own, once.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tests.reference.pages import DOCUMENT
+from tests.tidy.tree import ROOT
+from tillhouse.reference.viewer.site import POLICY, site
+
+PACKAGES = ("axe-core@4.14.1", "playwright-core@1.65.1")
+RESOURCES = {one.path: one for one in site(DOCUMENT)}
+MODULES = ROOT / ".venv/browser"
+
+
+class Pages(BaseHTTPRequestHandler):
+    """Serves the site under its policy; any other path answers what was sent to it."""
+
+    def do_GET(self) -> None:
+        """A page, a file, or an echo."""
+        found = RESOURCES.get(self.path.partition("?")[0])
+        if found is not None:
+            self._answer(found.make(), found.media_type)
+        else:
+            self._echo()
+
+    def _echo(self) -> None:
+        length = int(self.headers.get("content-length", "0"))
+        said = {"method": self.command, "path": self.path, "headers": dict(self.headers),
+                "body": self.rfile.read(length).decode()}  # fmt: skip
+        self._answer(json.dumps(said).encode(), "application/json")
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = _echo  # noqa: N815 - the library's names
+
+    def _answer(self, body: bytes, media_type: str) -> None:
+        self.send_response(200)
+        self.send_header("content-type", media_type)
+        self.send_header("content-security-policy", POLICY)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args: object) -> None:
+        """Nobody reads it."""
+
+
+def main() -> int:
+    """Serve the pages and let the browser look at them."""
+    parser = argparse.ArgumentParser(prog="make pages")
+    parser.add_argument("--only", default="", help="these paths, with commas between them")
+    parser.add_argument("--shots", type=Path, help="a folder for pictures of each page")
+    asked = parser.parse_args()
+    if not (MODULES / "node_modules").exists():
+        MODULES.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--prefix", MODULES, *PACKAGES], check=True)  # noqa: S607
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    environment = {
+        **os.environ,
+        "MODULES": str(MODULES),
+        "BASE": f"http://127.0.0.1:{server.server_port}",
+        "ONLY": asked.only,
+        "SHOTS": str(asked.shots.resolve()) if asked.shots else "",
+    }
+    script = ROOT / "tests/browser/judge.mjs"
+    return subprocess.run(["node", script], check=False, env=environment).returncode  # noqa: S607
+
+
+if __name__ == "__main__":
+    sys.exit(main())
