@@ -130,7 +130,7 @@ def test_every_operation_tells_what_a_caller_needs() -> None:
             found.append(f"{name}: only answers {sorted(statuses)}")
         if operation["security"] and not {"401", "403"} <= statuses:
             found.append(f"{name}: needs a credential and refuses none")
-    tidy("Each operation tells what a caller needs to know: the handler's docstring is it.", found)
+    tidy("Each operation tells what a caller needs to know: its row says it.", found)
 
 
 def test_every_body_has_an_example_that_is_true() -> None:
