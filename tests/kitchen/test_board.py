@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from tests.api import Api
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business
 from tillhouse.access.process import Services
 from tillhouse.kitchen import actions

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kitchen.sale import PHONE
+from tests.kitchen.sale_rows import PHONE
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.ids import new_id
 from tillhouse.kitchen.rules import Telling, message_errors, parameters, reason_against, rendered

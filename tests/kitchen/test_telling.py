@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from tests.kitchen.sale import PHONE, Kitchen
+from tests.kitchen.sale_rows import PHONE, Kitchen
 from tests.make import Business
 from tests.routes.rooms.messaging import active_number
 from tillhouse.access.process import Services

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business
 from tillhouse.access.process import Services
 from tillhouse.kit.errors import Missing

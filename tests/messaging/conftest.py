@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.make import Make
-from tests.messaging.line import Line
-from tests.providers.meta import Meta
+from tests.messaging.whatsapp_business import Line
+from tests.providers.whatsapp_server import Meta
 from tillhouse.app import App
 from tillhouse.settings import from_env
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.api import Api
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business, Make
 from tests.routes.rooms.messaging import active_number
 from tillhouse.access.process import Services

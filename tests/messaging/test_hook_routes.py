@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from tests.api import Api
-from tests.messaging.line import Line, said, signed, update
+from tests.messaging.whatsapp_business import Line, said, signed, update
 
 SIGNATURE = "x-hub-signature-256"
 HANDSHAKE = "?hub.mode=subscribe&hub.challenge=42&hub.verify_token="

@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business
-from tests.messaging.line import NUMBERS, PHONE, Line, later, said, signed, state, update
+from tests.messaging.whatsapp_business import (
+    NUMBERS,
+    PHONE,
+    Line,
+    later,
+    said,
+    signed,
+    state,
+    update,
+)
 from tillhouse.kit.clock import now, parse_timestamp
 from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.ids import new_id

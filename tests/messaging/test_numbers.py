@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 
 from tests.make import Business
-from tests.messaging.line import NUMBERS, WHATSAPP
+from tests.messaging.whatsapp_business import NUMBERS, WHATSAPP
 from tests.routes.rooms.messaging import active_number
 
 SECRETS = ("access_token", "app_secret", "verify_token")

@@ -6,9 +6,9 @@ import asyncpg
 import pytest
 
 from tests.api import Api
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business
-from tests.messaging.line import NUMBERS, later
+from tests.messaging.whatsapp_business import NUMBERS, later
 from tests.routes.rooms.messaging import active_number
 from tillhouse.access.process import Services
 from tillhouse.jobs.runner import JobRunner

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from tests.messaging.line import NUMBERS, Line, later, said
+from tests.messaging.whatsapp_business import NUMBERS, Line, later, said
 from tests.waiting import within
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.messaging import sending

@@ -5,8 +5,8 @@ from typing import Any
 import asyncpg
 import msgspec
 
-from tests.kitchen.sale import PHONE
-from tests.messaging.line import Line, later
+from tests.kitchen.sale_rows import PHONE
+from tests.messaging.whatsapp_business import Line, later
 from tillhouse.access.call import Call
 from tillhouse.access.callers import SystemCaller
 from tillhouse.kit.json import encode

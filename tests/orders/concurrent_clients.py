@@ -11,13 +11,9 @@ from uuid import uuid4
 import msgspec
 
 from tests.api import Response
-from tests.orders import plain
-from tests.orders.asking import Change, paid_for
-from tests.orders.shop import ORDERS, Body, exact
-from tests.orders.snapshot import proof
-from tests.orders.till import Sale
-from tests.orders.watch import Watch
-from tests.orders.world import (
+from tests.orders import list_model
+from tests.orders.committed_changes import Watch
+from tests.orders.modelled_shop import (
     HEARD,
     SESSIONS,
     TABLES,
@@ -35,6 +31,10 @@ from tests.orders.world import (
     Works,
     World,
 )
+from tests.orders.shop import ORDERS, Body, exact
+from tests.orders.snapshot import proof
+from tests.orders.step_requests import Change, paid_for
+from tests.orders.store_price_model import Sale
 
 # The statuses that a refusal may have: never an internal error.
 REFUSALS = (400, 404, 409, 422)
@@ -160,7 +160,7 @@ class Crowd:
         await self._check_debts(orders)
         await self._check_uses(orders)
         await self._check_told(orders)
-        wanted = plain.summary(orders, {}, ("", "9"))
+        wanted = list_model.summary(orders, {}, ("", "9"))
         summary = answer.json["summary"]
         for name in (name for name in wanted if "today" not in name):
             assert Decimal(str(summary[name])) == wanted[name], name

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from tests.orders.plain import Given
+from tests.orders.list_model import Given
 from tests.orders.shop import ORDERS, Body, Shop, fee
 from tillhouse.kit.clock import end_of_day, iso, now, start_of_day
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from tests.orders.basket import ZERO, No, Ware
-from tests.orders.guests import Guests
-from tests.orders.till import Sale, Till
+from tests.orders.basket_model import ZERO, No, Ware
+from tests.orders.store_price_model import Sale, Till
+from tests.orders.table_model import Guests
 
 SOLD = ("pending", "completed")
 NEXT = {

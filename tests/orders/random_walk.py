@@ -7,14 +7,9 @@ from typing import Any
 from uuid import uuid4
 
 from tests.api import Response
-from tests.orders import figures
-from tests.orders.asking import Asking, Request, foretell, request
-from tests.orders.basket import No
-from tests.orders.order_model import Events, Order
-from tests.orders.order_model import Shop as Model
-from tests.orders.shop import ORDERS, Body, exact
-from tests.orders.snapshot import proof
-from tests.orders.world import (
+from tests.orders import model_figures
+from tests.orders.basket_model import No
+from tests.orders.modelled_shop import (
     HEARD,
     SESSIONS,
     Adjust,
@@ -30,6 +25,11 @@ from tests.orders.world import (
     Works,
     World,
 )
+from tests.orders.order_model import Events, Order
+from tests.orders.order_model import Shop as Model
+from tests.orders.shop import ORDERS, Body, exact
+from tests.orders.snapshot import proof
+from tests.orders.step_requests import Asking, Request, foretell, request
 
 
 class Walk:
@@ -159,9 +159,9 @@ class Walk:
         """Everything that can be seen is as the model says."""
         model, rows = self.world.model, self.world.rows
         _same(await rows.levels(), model.levels)
-        _same(await rows.debts(), figures.debts(model.orders))
-        _same(await rows.accounts(), figures.accounts(model))
-        _same(await rows.uses(), figures.uses(model))
+        _same(await rows.debts(), model_figures.debts(model.orders))
+        _same(await rows.accounts(), model_figures.accounts(model))
+        _same(await rows.uses(), model_figures.uses(model))
         _same(await rows.events(), self.told)
         assert await rows.unheard(HEARD) == []
         assert await rows.keys() == ({key for _, key, _ in self._kept}, self._lasting)
@@ -177,14 +177,14 @@ class Walk:
         live = {n: order for n, order in enumerate(orders) if not order.is_deleted}
         assert shown.keys() == live.keys(), (shown.keys(), live.keys())
         for number, order in live.items():
-            wanted = figures.shown(order, self.world.times) | self._basis(order)
+            wanted = model_figures.shown(order, self.world.times) | self._basis(order)
             _same({name: _seen(shown[number], name) for name in wanted}, wanted)
             _check_sums(shown[number])
             units = [
                 (item["unitPrice"], item["originalUnitPrice"]) for item in shown[number]["items"]
             ]
             assert units == order.units, (units, order.units)
-        wanted = figures.summary(orders)
+        wanted = model_figures.summary(orders)
         summary = {n: Decimal(str(v)) for n, v in answer.json["summary"].items() if n in wanted}
         _same(summary, wanted)
 

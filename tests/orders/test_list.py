@@ -14,10 +14,10 @@ import pytest
 
 from tests.api import Response
 from tests.make import Make
-from tests.orders import plain
+from tests.orders import list_model
 from tests.orders.conftest import Open
 from tests.orders.history import COUNT, ZONE, History
-from tests.orders.plain import Query
+from tests.orders.list_model import Query
 from tests.orders.shop import ORDERS, Shop, fee
 from tillhouse.access.process import Services
 from tillhouse.app import App
@@ -56,7 +56,7 @@ async def _check(history: History, query: Query) -> None:
     answer = await _list(history.shop, {**query, "limit": "100"}, status=200)
     # Midnight may have gone by while it was asked for.
     days = {day, history.today()}
-    expected = plain.newest(history.orders, query)
+    expected = list_model.newest(history.orders, query)
     assert [order["id"] for order in answer.data] == [order["id"] for order in expected], query
     assert answer.data == expected
     assert answer.json["meta"] == {
@@ -64,7 +64,7 @@ async def _check(history: History, query: Query) -> None:
         "hasMore": False,
     }  # fmt: skip
     figures = {name: Decimal(str(v)) for name, v in answer.json["summary"].items()}
-    assert figures in [plain.summary(history.orders, query, day) for day in days], query
+    assert figures in [list_model.summary(history.orders, query, day) for day in days], query
 
 
 def _queries(history: History) -> dict[str, list[str]]:
@@ -111,7 +111,7 @@ async def test_the_history_is_of_all_kinds(history: History) -> None:
         assert len({order[name] for order in orders}) >= least
     assert _queries(history).keys() == set(FILTERS)
     for name, values in _queries(history).items():
-        fitting = [sum(plain.fits(o, {name: value}) for o in orders) for value in values]
+        fitting = [sum(list_model.fits(o, {name: value}) for o in orders) for value in values]
         assert any(0 < count < COUNT for count in fitting), name
 
 
@@ -140,7 +140,7 @@ async def test_filters_together(history: History) -> None:
 @pytest.mark.parametrize("limit", [1, 7, 50, 60])
 async def test_pages_make_up_the_list(history: History, query: Query, limit: int) -> None:
     """In one order, nothing twice and nothing left out; the page after the last is empty."""
-    expected = plain.newest(history.orders, query)
+    expected = list_model.newest(history.orders, query)
     pages = -(-len(expected) // limit)
     seen: list[str] = []
     for page in range(1, pages + 2):
@@ -206,7 +206,7 @@ async def test_a_search_finds_the_same_in_every_way(history: History, services: 
     for text in _queries(history)["search"] * 4:
         names = dice.sample(sorted(values), dice.choice((0, 0, 1, 2)))
         query = {name: dice.choice(values[name]) for name in names}
-        expected = plain.newest(history.orders, {**query, "search": text})
+        expected = list_model.newest(history.orders, {**query, "search": text})
         page = Page(dice.randint(1, 3), dice.choice((2, 5, 50)))
         ids = [order["id"] for order in expected[page.offset : page.offset + page.per_page]]
         code = text.strip().upper() or "?"
@@ -222,7 +222,7 @@ async def test_a_search_finds_the_same_in_every_way(history: History, services: 
 async def test_a_walk_ends(history: History, services: Services) -> None:
     """After so many of the newest, whatever was found: the rest is found in another way."""
     asked, page = _asked({"status": "completed"}), Page(1, COUNT)
-    newest = plain.newest(history.orders, {})[:10]
+    newest = list_model.newest(history.orders, {})[:10]
     async with services.pool.reading() as db:
         found = await listing.list_near(db, history.shop.book, asked, page, 10)
     expected = [order["id"] for order in newest if order["status"] == "completed"]
@@ -240,7 +240,7 @@ async def test_a_page_is_where_the_tallies_say(history: History, services: Servi
             await fold(services)
         names = dice.sample(sorted(values), dice.choice((0, 1, 1, 2, 3)))
         query = {name: dice.choice(values[name]) for name in names}
-        expected = [order["id"] for order in plain.newest(history.orders, query)]
+        expected = [order["id"] for order in list_model.newest(history.orders, query)]
         limit = dice.choice((1, 4, 9))
         place = dice.randint(1, -(-len(expected) // limit) or 1)
         page = Page(place, limit)

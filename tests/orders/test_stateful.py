@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, note, settings
 
 from tests.make import Make
+from tests.orders.committed_changes import Watch
 from tests.orders.concurrent_clients import Crowd
+from tests.orders.fixed_walks import EVENING, ONCE, OPENING, RUSH, TOUR
+from tests.orders.modelled_shop import Create, Setting, Step, World
 from tests.orders.random_walk import Walk
 from tests.orders.shop import Shop, at_noon
-from tests.orders.steps import CREATES, OPENINGS, SETTINGS, crowds, walks
-from tests.orders.tours import EVENING, ONCE, OPENING, RUSH, TOUR
-from tests.orders.watch import Watch
-from tests.orders.world import Create, Setting, Step, World
+from tests.orders.step_strategies import CREATES, OPENINGS, SETTINGS, crowds, walks
 from tillhouse.app import App
 
 LONG = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0"))

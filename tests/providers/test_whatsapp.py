@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.meta import NUMBER_ID, TOKEN, Meta
+from tests.providers.whatsapp_server import NUMBER_ID, TOKEN, Meta
 from tillhouse.kit.ids import new_id
 from tillhouse.providers.messaging.provider import Account, Outcome, Outgoing, Template
 from tillhouse.providers.messaging.whatsapp import WhatsApp, judge

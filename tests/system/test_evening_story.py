@@ -16,7 +16,7 @@ from pypdf import PdfReader
 from tests.make import PASSWORD
 from tests.system.client import Client
 from tests.system.conftest import Start
-from tests.system.evening import Till, chapter, tell
+from tests.system.transcript import Till, chapter, tell
 from tests.webhooks.shop import until
 from tillhouse.kit.clock import now
 

@@ -15,7 +15,7 @@ from tests.api import Response
 from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.conftest import Start
-from tests.system.proxy import Proxy, Target
+from tests.system.killing_proxy import Proxy, Target
 from tests.system.serving import report, until
 from tests.waiting import within
 from tests.yardstick import slower

@@ -8,7 +8,7 @@ import pytest
 
 from tests.system.client import Client
 from tests.system.conftest import Start
-from tests.system.raw import connected, drip, statuses
+from tests.system.raw_socket import connected, drip, statuses
 from tests.system.serving import Serving, report
 from tests.yardstick import slower
 from tillhouse.http.body import RECEIVE_WITHIN_S

@@ -21,8 +21,8 @@ from tests.api import Response
 from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.conftest import Start
-from tests.system.proxy import Proxy, Target
-from tests.system.raw import statuses
+from tests.system.killing_proxy import Proxy, Target
+from tests.system.raw_socket import statuses
 from tests.system.serving import report
 from tests.waiting import within
 from tillhouse.db.pool import Db

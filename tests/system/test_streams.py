@@ -16,7 +16,7 @@ import pytest
 from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.conftest import Start
-from tests.system.raw import connected
+from tests.system.raw_socket import connected
 from tests.system.serving import Serving, report, until
 from tests.system.streams import PATH, Streaming, streaming
 from tests.webhooks.shop import ENDPOINTS

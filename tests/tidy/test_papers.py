@@ -163,3 +163,20 @@ def test_pyproject_names_files_that_exist() -> None:
         "pyproject.toml makes exceptions for files that exist.",
         (pattern for pattern in globs if not any(ROOT.glob(pattern))),
     )
+
+
+def test_the_map_of_the_tests_is_whole() -> None:
+    """tests/README.md has a row for each module beside the tests, and for no other."""
+    listed = re.findall(
+        r"^\| `([\w/]+\.py)` \|", (ROOT / "tests/README.md").read_text("utf-8"), re.M
+    )
+    modules = {
+        source.path.removeprefix("tests/")
+        for source in python("tests")
+        if not source.name.startswith("test_") and source.name not in ("conftest", "__init__")
+        if "/rooms/" not in source.path
+    }
+    tidy(
+        "Each module beside the tests stands in tests/README.md with what it does.",
+        (f"tests/{path}" for path in modules.symmetric_difference(listed)),
+    )

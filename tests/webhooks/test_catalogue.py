@@ -9,8 +9,8 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+from tests.webhooks.forbidden_hosts import words
 from tests.webhooks.shop import PORTAL, Shop
-from tests.webhooks.spellings import words
 from tillhouse.app import PRODUCT
 from tillhouse.kit.events import EventType
 from tillhouse.webhooks.events import TEST

@@ -1,6 +1,6 @@
 """An endpoint that fails: probed one at a time, disabled after fifteen, started afresh."""
 
-from tests.webhooks.holding import Holding
+from tests.webhooks.holding_receiver import Holding
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Json, Shop, until
 from tests.webhooks.tls import Authority

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.webhooks import hostile
-from tests.webhooks.spellings import ODD_4, literals, names
+from tests.webhooks import hostile_receivers
+from tests.webhooks.forbidden_hosts import ODD_4, literals, names
 from tests.webhooks.tls import Authority
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.guard import ForbiddenTarget, Guard, LookUp, session
@@ -165,7 +165,7 @@ async def test_a_name_that_is_rebound_is_refused_from_then_on(authority: Authori
         return [_sockaddr(next(answers), port)]
 
     context = authority.server(("hooks.example.com",))
-    async with hostile.serving(hostile.redirect, context) as url:
+    async with hostile_receivers.serving(hostile_receivers.redirect, context) as url:
         named = url.replace("127.0.0.1", "hooks.example.com")
         for error in ("http_302", "forbidden_target"):
             client = session([ip_network("127.0.0.1")], authority.ca_file, ask)

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.waiting import ended
-from tests.webhooks import hostile
+from tests.webhooks import hostile_receivers
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority
@@ -62,7 +62,7 @@ async def client(authority: Authority) -> AsyncIterator[aiohttp.ClientSession]:
 async def tricksters(authority: Authority) -> AsyncIterator[dict[str, str]]:
     """Where each trick is played, in a process of its own: its memory is not ours."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.webhooks.hostile", str(authority.pem()),
+        sys.executable, "-m", "tests.webhooks.hostile_receivers", str(authority.pem()),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdin is not None
@@ -142,7 +142,7 @@ async def test_certificates_are_checked(
         "of another host": authority.server(("example.com", "127.0.0.2")),
         "signed by itself": authority.server(is_self_signed=True),
     }[name]
-    async with hostile.serving(hostile.redirect, context) as url:
+    async with hostile_receivers.serving(hostile_receivers.redirect, context) as url:
         outcome, took = await _try(client, url)
     assert (outcome.is_delivered, outcome.error) == (False, "tls_certificate")
     assert took < 5 * slower()
@@ -154,7 +154,7 @@ async def test_a_kept_connection_that_was_closed_is_no_failure(
     """A receiver that closes after each answer gets each attempt on a new connection."""
     answered = 0
 
-    async def answer(reader: hostile.Reader, writer: hostile.Writer) -> None:
+    async def answer(reader: hostile_receivers.Reader, writer: hostile_receivers.Writer) -> None:
         nonlocal answered
         with contextlib.suppress(ConnectionError):
             await reader.readuntil(b"{}{}")
@@ -162,7 +162,7 @@ async def test_a_kept_connection_that_was_closed_is_no_failure(
             await writer.drain()
             answered += 1
 
-    async with hostile.serving(answer, authority.server()) as url:
+    async with hostile_receivers.serving(answer, authority.server()) as url:
         for number in range(5):
             outcome = await attempt(client, url, b"{}{}", {})
             assert outcome.is_delivered, outcome

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 import stripe
 
-from tests.webhooks.holding import Holding
+from tests.webhooks.holding_receiver import Holding
 from tests.webhooks.receiver import Received, Receiver
 from tests.webhooks.shop import ENDPOINTS, Json, Shop, until
 

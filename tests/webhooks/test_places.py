@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.conftest import fresh_database
-from tests.webhooks.holding import Holding
+from tests.webhooks.holding_receiver import Holding
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority

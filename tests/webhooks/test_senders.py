@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from tests.conftest import fresh_database
-from tests.webhooks.holding import Holding
+from tests.webhooks.holding_receiver import Holding
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop, until
 from tests.yardstick import slower

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.webhooks.shop import Shop
-from tests.webhooks.spellings import (
+from tests.webhooks.forbidden_hosts import (
     SPECIAL_4,
     SPECIAL_6,
     TRICKS,
@@ -16,6 +15,7 @@ from tests.webhooks.spellings import (
     urls,
     words,
 )
+from tests.webhooks.shop import Shop
 from tillhouse.kit.targets import is_forbidden
 from tillhouse.webhooks.rules import check_target, clean_url, host_of
 

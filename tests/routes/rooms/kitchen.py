@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business
 
 

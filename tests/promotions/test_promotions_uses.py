@@ -7,8 +7,8 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests.catalog.stocked import Stock
 from tests.make import Business
+from tests.stock.stocked import Stock
 from tillhouse.access.process import Services
 from tillhouse.kit.ids import new_id
 from tillhouse.promotions.store.uses import find_offer, give_back, take_use

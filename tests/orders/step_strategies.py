@@ -6,10 +6,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from tests.orders.basket import Ask
-from tests.orders.order_model import TENDERS
-from tests.orders.till import Sale
-from tests.orders.world import (
+from tests.orders.basket_model import Ask
+from tests.orders.modelled_shop import (
     TABLES,
     Adjust,
     Confirm,
@@ -28,6 +26,8 @@ from tests.orders.world import (
     Threshold,
     Works,
 )
+from tests.orders.order_model import TENDERS
+from tests.orders.store_price_model import Sale
 
 SETTINGS = st.builds(
     Setting,

@@ -9,8 +9,8 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests.catalog.products import PRODUCTS, Catalog
 from tests.make import Business, Make
+from tests.products.catalog import PRODUCTS, Catalog
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.page import Page

@@ -5,8 +5,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from tests.catalog.stocked import ADJUSTMENTS, COUNTS, TRANSFERS, Stock
 from tests.make import Business, Make
+from tests.stock.stocked import ADJUSTMENTS, COUNTS, TRANSFERS, Stock
 
 
 @pytest.fixture

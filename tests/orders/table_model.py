@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from tests.orders.basket import ZERO, No
+from tests.orders.basket_model import ZERO, No
 
 
 class Closed(No):

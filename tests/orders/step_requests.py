@@ -5,10 +5,8 @@ from typing import Any
 
 import msgspec
 
-from tests.orders.basket import No
-from tests.orders.order_model import Events
-from tests.orders.shop import ORDERS, Body
-from tests.orders.world import (
+from tests.orders.basket_model import No
+from tests.orders.modelled_shop import (
     Adjust,
     Confirm,
     Create,
@@ -23,6 +21,8 @@ from tests.orders.world import (
     Threshold,
     World,
 )
+from tests.orders.order_model import Events
+from tests.orders.shop import ORDERS, Body
 
 CENT = Decimal("0.01")
 Change = Patch | Confirm | Delete | Send | Stage

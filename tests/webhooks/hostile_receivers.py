@@ -1,7 +1,7 @@
 """Receivers that mean harm: each takes a connection and does what no honest server would.
 
-`python -m tests.webhooks.hostile SERVER.PEM` starts them all and writes a line of JSON, name →
-address; they end with their standard input.
+`python -m tests.webhooks.hostile_receivers SERVER.PEM` starts them all and writes a line of JSON,
+name → address; they end with their standard input.
 """
 
 import asyncio

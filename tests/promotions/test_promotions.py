@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from tests.api import Api
-from tests.catalog.stocked import Stock
 from tests.make import Business, Make
+from tests.stock.stocked import Stock
 
 PROMOTIONS = "/v1/promotions"
 HAPPY = {"name": "Happy hour", "type": "percent", "value": 10}

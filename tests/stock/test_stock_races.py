@@ -7,8 +7,8 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests.catalog.stocked import COUNTS, TRANSFERS, Stock
 from tests.make import Business
+from tests.stock.stocked import COUNTS, TRANSFERS, Stock
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id

@@ -6,8 +6,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from tests.catalog.products import GROUPS, PRODUCTS, Catalog
 from tests.make import Business
+from tests.products.catalog import GROUPS, PRODUCTS, Catalog
 
 
 @pytest.fixture

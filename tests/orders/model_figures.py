@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from tests.orders.basket import ZERO
+from tests.orders.basket_model import ZERO
 from tests.orders.order_model import SOLD, Order, Shop
 
 

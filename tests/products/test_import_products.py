@@ -8,9 +8,9 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests.catalog.products import Catalog
 from tests.cli.command import Command
 from tests.make import Business
+from tests.products.catalog import Catalog
 
 HEADER = "name,type,sku,base_price,category,unit,tax_rate,variant,price,tracks_stock,on_hand\n"
 MENU = HEADER + (

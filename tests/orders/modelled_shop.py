@@ -8,13 +8,13 @@ import msgspec
 
 from tests.api import Response
 from tests.orders.background import fire_due
-from tests.orders.basket import Ask, Ware
-from tests.orders.guests import Guests
+from tests.orders.basket_model import Ask, Ware
 from tests.orders.order_model import Promotion
 from tests.orders.order_model import Shop as Model
 from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
-from tests.orders.till import Gift, Sale, Till
+from tests.orders.store_price_model import Gift, Sale, Till
+from tests.orders.table_model import Guests
 from tillhouse.kit.clock import iso, now
 from tillhouse.orders.worker import fold
 

@@ -1,8 +1,8 @@
 """Processes that do nothing but send webhooks, to be killed.
 
-`python -m tests.webhooks.sending DATABASE_URL MASTER_KEY_FILE CA_FILE` forks one for each line of
-its standard input, so that all but the first start at once; each writes its process id once it
-sends. Leases last a second: what one held when it was killed is soon sent by the next.
+`python -m tests.webhooks.sender_processes DATABASE_URL MASTER_KEY_FILE CA_FILE` forks one for each
+line of its standard input, so that all but the first start at once; each writes its process id once
+it sends. Leases last a second: what one held when it was killed is soon sent by the next.
 """
 
 import asyncio

@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import msgspec
 
-from tests.orders import basket
-from tests.orders.basket import ZERO, Ask, No, Trade, cents
+from tests.orders import basket_model
+from tests.orders.basket_model import ZERO, Ask, No, Trade, cents
 
 
-class Sale(basket.Sale, frozen=True, kw_only=True):
+class Sale(basket_model.Sale, frozen=True, kw_only=True):
     """A new order, perhaps of the guests at a table."""
 
     table: str | None = None
@@ -28,7 +28,7 @@ class Till(Trade, kw_only=True):
     here: dict[str, Decimal]
     gifts: Mapping[str, Gift]
 
-    def units(self, sale: basket.Sale) -> list[tuple[Decimal, Decimal]]:
+    def units(self, sale: basket_model.Sale) -> list[tuple[Decimal, Decimal]]:
         """Of each line: what a unit costs, and what the catalog asks for one."""
         listed = msgspec.structs.replace(
             sale,
@@ -40,7 +40,7 @@ class Till(Trade, kw_only=True):
         units, others = (map(self._unit, self._placed(one).asks) for one in (sale, listed))
         return list(zip(units, others, strict=True))
 
-    def off(self, sale: basket.Sale) -> Decimal:
+    def off(self, sale: basket_model.Sale) -> Decimal:
         """The discount of the sale's promotion."""
         placed = self._placed(sale)
         if sale.promotion is None:
@@ -50,7 +50,7 @@ class Till(Trade, kw_only=True):
         goods = (self.line(ask)[0] for ask in placed.asks if ask.ware != "fee")
         return cents(sum(goods, ZERO) * self.percents[sale.promotion] / 100)
 
-    def priced(self, sale: basket.Sale) -> tuple[Decimal, Decimal]:
+    def priced(self, sale: basket_model.Sale) -> tuple[Decimal, Decimal]:
         """Subtotal and total of a sale."""
         placed = self._placed(sale)
         if placed.promotion is None or placed.promotion not in self.gifts:
@@ -69,7 +69,7 @@ class Till(Trade, kw_only=True):
             raise No(400, 422) from None
         return subtotal, total
 
-    def _placed(self, sale: basket.Sale) -> basket.Sale:
+    def _placed(self, sale: basket_model.Sale) -> basket_model.Sale:
         """The same sale with the store's prices, where it has some and nothing else was said."""
         if not sale.in_store:
             return sale
@@ -84,7 +84,7 @@ class Till(Trade, kw_only=True):
     def _unit(self, ask: Ask) -> Decimal:
         return self.line(msgspec.structs.replace(ask, quantity=Decimal(1)))[0]
 
-    def _given(self, gift: Gift, sale: basket.Sale) -> tuple[int, Decimal]:
+    def _given(self, gift: Gift, sale: basket_model.Sale) -> tuple[int, Decimal]:
         """Which line has the free unit, and what it comes to; what costs nothing is no gift."""
         found = [
             (self._unit(ask), number, self.line(ask)[0])

@@ -5,8 +5,8 @@ import asyncio
 import asyncpg
 import pytest
 
-from tests.catalog.products import CATEGORIES, PRODUCTS, Catalog
 from tests.make import Business
+from tests.products.catalog import CATEGORIES, PRODUCTS, Catalog
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.api import Api, Response
-from tests.kitchen.sale import Kitchen
+from tests.kitchen.sale_rows import Kitchen
 from tests.make import Business
-from tests.providers.meta import NUMBER_ID, TOKEN, Meta
+from tests.providers.whatsapp_server import NUMBER_ID, TOKEN, Meta
 from tillhouse.access.process import Services
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now

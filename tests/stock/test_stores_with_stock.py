@@ -6,8 +6,8 @@ import asyncpg
 import pytest
 
 from tests.api import Response
-from tests.catalog.stocked import ADJUSTMENTS, COUNTS, TRANSFERS, Stock
 from tests.make import Business
+from tests.stock.stocked import ADJUSTMENTS, COUNTS, TRANSFERS, Stock
 from tests.waiting import within
 
 

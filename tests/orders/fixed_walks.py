@@ -2,9 +2,8 @@
 
 from decimal import Decimal
 
-from tests.orders.basket import Ask
-from tests.orders.till import Sale
-from tests.orders.world import (
+from tests.orders.basket_model import Ask
+from tests.orders.modelled_shop import (
     Adjust,
     Confirm,
     Create,
@@ -19,6 +18,7 @@ from tests.orders.world import (
     Threshold,
     Works,
 )
+from tests.orders.store_price_model import Sale
 
 ONE, TWO, THREE = Decimal(1), Decimal(2), Decimal(3)
 

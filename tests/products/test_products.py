@@ -5,8 +5,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from tests.catalog.products import PRODUCTS, Catalog
 from tests.make import Business, Make
+from tests.products.catalog import PRODUCTS, Catalog
 from tillhouse.access.process import Services
 
 
