@@ -12,7 +12,6 @@ from tillhouse.kit.network import (
     client_address,
     contains,
     origin_allowed,
-    origin_host,
     parse_address,
     parse_networks,
 )
@@ -199,12 +198,3 @@ def test_an_origin_is_allowed_by_whole_names_only(
 def test_no_origin_makes_matching_fail(origin: str, entry: str) -> None:
     """Garbage is allowed nowhere."""
     assert not origin_allowed(origin, [entry])
-    assert origin_host(origin) is None
-
-
-def test_the_host_of_an_origin_is_without_its_port() -> None:
-    """The form for a log or a lookup."""
-    assert origin_host("https://Shop.example.com:8443") == "shop.example.com"
-    assert origin_host("http://[::1]:3000") == "[::1]"
-    assert origin_host("null") is None
-    assert origin_host("https://*.example.com") is None

@@ -46,9 +46,6 @@ class StatementBatcher:
         self._pool = pool
         self._queues: dict[Hashable, _Queue[Any, Any, Any]] = {}
 
-    def __len__(self) -> int:
-        return len(self._queues)
-
     async def read(self, db: Db, send: Send[K, T, R], key: K, item: T, *, weight: int = 1) -> R:
         """Look up the item, by `Db.read_before`, in a batch: the result is that of the batch.
 

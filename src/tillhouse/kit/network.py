@@ -80,14 +80,6 @@ def client_address(
     return client
 
 
-def origin_host(origin: str) -> str | None:
-    """Take the lower-case host, without port, from an Origin header; None if there is none."""
-    parsed = _parse_origin(origin)
-    if parsed is None or parsed.scheme is None or parsed.host.startswith("*"):
-        return None
-    return parsed.host
-
-
 def clean_origin(entry: str) -> str:
     """Normalise an entry of a list of allowed origins, or raise ValueError.
 

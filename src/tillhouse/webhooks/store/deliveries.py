@@ -17,7 +17,6 @@ from tillhouse.webhooks.types import (
 )
 
 LISTED = 100
-PREVIEW_LENGTH = 500
 
 _COLUMNS = """
     SELECT d.id, b.business_id, d.developer_app_id, d.webhook_endpoint_id, b.environment,
