@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from tests.jobs.desk import Desk
 from tests.waiting import ended, within
 from tillhouse.db.pool import Db
@@ -35,7 +37,7 @@ class Outside:
 
     def __init__(self) -> None:
         self.asked: list[Job] = []
-        self.answers: list[Again | None] = []
+        self.answers: list[Again | Exception | None] = []
         self.late: list[str] = []
         self.reasons: list[str] = []
         self.is_asked = asyncio.Event()
@@ -52,7 +54,10 @@ class Outside:
             self.asked.append(job)
             self.is_asked.set()
             await self.may_answer.wait()
-            return self.answers.pop(0) if self.answers else None
+            answer = self.answers.pop(0) if self.answers else None
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
         async def record(db: Db, job: Job, _asked: Any, came: Again | None) -> Again | None:
             await _note(db, job, "recorded")
@@ -132,6 +137,13 @@ async def test_a_job_that_always_raises_dies_with_its_reason(desk: Desk) -> None
     assert row.attempts == 3, "the dead are left alone"
 
 
+async def test_a_name_means_one_kind(desk: Desk) -> None:
+    """Two rooms that call their jobs alike are told so at the start."""
+    kind = LocalKind(name="twice", run=_nothing)
+    with pytest.raises(ValueError, match="same name"):
+        runner(desk, kind, kind)
+
+
 async def test_what_died_may_be_queued_anew(desk: Desk) -> None:
     """With all its attempts before it."""
     subject_id = await desk.queue("bad")
@@ -171,9 +183,13 @@ async def test_an_outside_that_asks_for_patience_is_asked_again(desk: Desk) -> N
     assert await desk.effects() == {(subject_id, "recorded"): 3, (subject_id, "given up"): 1}
 
 
-async def test_a_stale_worker_overwrites_nothing(desk: Desk) -> None:
+@pytest.mark.parametrize("answer", [None, Again("late"), LookupError("late")], ids=str)
+async def test_a_stale_worker_overwrites_nothing(
+    desk: Desk, answer: Again | Exception | None
+) -> None:
     """Its lease ended, another worker did the job: what it records is undone."""
     slow, quick = Outside(), Outside()
+    slow.answers = [answer]
     slow.may_answer.clear()
     subject_id = await desk.queue("ask")
     late = asyncio.create_task(runner(desk, slow.kind()).run_due(now()))
@@ -191,7 +207,7 @@ async def test_a_stale_worker_overwrites_nothing(desk: Desk) -> None:
     before = await desk.find(subject_id)
     slow.may_answer.set()
     await ended(late)
-    assert slow.late == ["late"]
+    assert slow.late == ([] if isinstance(answer, Exception) else ["late"])
     assert await desk.find(subject_id) == before
     assert await desk.effects() == {(subject_id, "recorded"): 1}
 
@@ -271,7 +287,7 @@ async def test_one_kind_that_never_ends_holds_up_no_other(desk: Desk) -> None:
     running = asyncio.create_task(runner(desk, *kinds).run_due(now()))
 
     async def is_done() -> bool:
-        return await desk.find(other) is None
+        return await desk.find(other) is None and len(outside.asked) >= 2
 
     await until(is_done)
     assert len(outside.asked) == 2

@@ -9,6 +9,7 @@ from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Shop, fee, line, variant_of
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
+from tillhouse.orders.worker import queue_scheduled
 
 LONG_AGO = "2026-01-02T10:00:00Z"
 
@@ -110,6 +111,25 @@ async def test_without_its_time_an_order_goes_to_the_kitchen_at_once(
     await _work(services)
     assert (await shop.show(order))["kitchenTicketStatus"] == "queued"
     assert (await shop.show(held))["kitchenTicketStatus"] is None
+
+
+async def test_what_changes_after_it_was_queued_is_not_cooked(
+    shop: Shop, services: Services
+) -> None:
+    """Put off, cancelled or deleted, before a worker came to it."""
+    put_off, cancelled, deleted = [
+        await shop.sell(scheduled_for=_in(10), send_to_kitchen=True) for _ in range(3)
+    ]
+    await queue_scheduled(services.pool)
+    await shop.patch(put_off, scheduled_for=_in(6000))
+    await shop.to(cancelled, "cancelled")
+    await shop.delete(deleted)
+    await _work(services)
+    for order in (put_off, cancelled):
+        assert (await shop.show(order))["kitchenTicketStatus"] is None
+    await shop.patch(put_off, scheduled_for=None)
+    await _work(services)
+    assert (await shop.show(put_off))["kitchenTicketStatus"] == "queued"
 
 
 async def test_a_wrong_line_hides_no_unknown_product(shop: Shop) -> None:

@@ -59,6 +59,8 @@ class JobRunner:
     def __init__(self, pool: Pool, kinds: Sequence[Kind], results: Results) -> None:
         self._pool = pool
         self._kinds: dict[str, Kind] = {kind.name: kind for kind in kinds}
+        if len(self._kinds) < len(kinds):
+            raise ValueError("two kinds of jobs have the same name")
         self._turns = deque(self._kinds)
         self._results = results
         self._listener = Listener()
@@ -82,11 +84,13 @@ class JobRunner:
         """Run all that is due at a moment, to the end; how many jobs were begun."""
         count = 0
         while True:
+            # What ends during the look makes room for jobs that the look passed over.
+            was_busy = bool(self._under_way)
             if await self.begin_next(at):
                 count += 1
             elif self._under_way:
                 await asyncio.wait(self._under_way)
-            else:
+            elif not was_busy:
                 return count
 
     async def begin_next(self, at: datetime) -> bool:
