@@ -3,13 +3,14 @@
 import argparse
 import sys
 
-from bench import orders, requests, webhooks
+from bench import ledger, orders, requests, webhooks
 from bench.filling import command as filling
 
 SUBJECTS = {
     "requests": requests.measure,
     "webhooks": webhooks.measure,
     "orders": orders.measure,
+    "ledger": ledger.measure,
 }
 
 

@@ -8,14 +8,14 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import msgspec
 
-from tillhouse.access.process import Services
+from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.vault import new_master_key
 from tillhouse.accounts.actions import open_business
 from tillhouse.accounts.types import NewAccount
@@ -23,6 +23,7 @@ from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
 from tillhouse.kit.clock import now
 from tillhouse.kit.values import Email, Name, NewPassword
+from tillhouse.settings import from_env
 
 PASSWORD = "correct horse battery"  # noqa: S105 - of a business that lives for a minute
 
@@ -95,6 +96,17 @@ def api_key(port: int) -> str:
     call(port, "POST", "/api/auth/verify-password", {"password": PASSWORD}, token)
     key = {"name": "bench", "environment": "test", "scopes": ["voice:read"]}
     return call(port, "POST", "/api/developer/api-keys", key, token)["secret"]
+
+
+@contextlib.asynccontextmanager
+async def services(url: str) -> AsyncIterator[Services]:
+    """The services of a process, as long as the block lasts."""
+    settings = from_env({"TILLHOUSE_LOG_LEVEL": "error"})
+    opened = await connect_services(settings, url, _MASTER_KEY)
+    try:
+        yield opened
+    finally:
+        await close_services(opened)
 
 
 async def business(services: Services) -> dict[str, Any]:

@@ -104,8 +104,15 @@ HOT = (
         "now most"),
     Hot("ledger_post", "ledger.store.posting.record_postings",
         "What a change posts.",
-        "book_id now currency posting movement owing source_type source_id customer_id store_id "
-        "happened_at"),
+        "book_id now currency posting movement owing source_types source_ids customer_ids "
+        "store_ids happened_at"),
+    Hot("ledger_settle", "ledger.store.holds.record_settlement",
+        "A hold that becomes a transfer.",
+        "book_id now currency hold_id transfer_id credit_kind credit_owner amount kind"),
+    Hot("ledger_reverse", "ledger.store.reversal.record_reversal",
+        "The opposite of a transfer.",
+        "book_id now currency transfer_id reversal_id source_type source_id happened_at "
+        "sequence"),
     Hot("idempotency_claim", "http.store.claim_key",
         "A key that was used, taken by the request that comes again.",
         "book_id surface key fingerprint now"),

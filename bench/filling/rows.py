@@ -15,7 +15,7 @@ from bench.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Owing, Postings
-from tillhouse.orders.posting.rules import postings
+from tillhouse.orders.posting.rules import SOURCE, postings
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
@@ -41,11 +41,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "transactions": (
         "book_id", "id", "reference", "type", "status", "method", "amount", "currency",
-        "order_id", "customer_id", "store_id", "happened_at", "created_at", "updated_at",
+        "source_type", "source_id", "customer_id", "store_id", "happened_at", "created_at",
+        "updated_at",
     ),
     "debts": (
-        "book_id", "id", "order_id", "customer_id", "status", "balance", "currency",
-        "opened_at", "closed_at", "updated_at",
+        "book_id", "id", "source_type", "source_id", "customer_id", "status", "balance",
+        "currency", "opened_at", "closed_at", "updated_at",
     ),
 }  # fmt: skip
 """Tables in the order in which they are written, and the columns that are."""
@@ -146,14 +147,14 @@ class RowWriter:
             made.accounts.update(((debit.kind, debit.owner_id), (credit.kind, credit.owner_id)))
             made.rows["ledger_transfers"].append((
                 book, self._id(sale, at), debit.kind, debit.owner_id, credit.kind,
-                credit.owner_id, one.amount, currency, one.kind, "order", sale.id, number, moment,
+                credit.owner_id, one.amount, currency, one.kind, SOURCE, sale.id, number, moment,
                 moment,
             ))  # fmt: skip
         for one in posted.movements:
             made.rows["transactions"].append((
                 book, self._id(sale, at), self._reference(sale), one.type, "successful",
-                one.method, one.amount, currency, sale.id, sale.customer_id, sale.store_id,
-                moment, moment, moment,
+                one.method, one.amount, currency, SOURCE, sale.id, sale.customer_id,
+                sale.store_id, moment, moment, moment,
             ))  # fmt: skip
         for one in posted.owing:
             self._owe(sale, one, moment, made.rows["debts"])
@@ -162,12 +163,12 @@ class RowWriter:
         """A debt that begins; or ends, which is always of the order that was written last."""
         if one.closes is None:
             debts.append((
-                self._book_id, self._id(sale, sale.milliseconds), sale.id, one.customer_id,
-                "active", one.balance, self._currency, moment, None, moment,
+                self._book_id, self._id(sale, sale.milliseconds), SOURCE, sale.id,
+                one.customer_id, "active", one.balance, self._currency, moment, None, moment,
             ))  # fmt: skip
         else:
             kept = debts.pop()
-            debts.append((*kept[:4], one.closes, Decimal(0), kept[6], kept[7], moment, moment))
+            debts.append((*kept[:5], one.closes, Decimal(0), kept[7], kept[8], moment, moment))
 
     def _id(self, sale: Sale, milliseconds: int) -> UUID:
         return plan.ordered_id(milliseconds, sale.chance.getrandbits(74))

@@ -6,13 +6,13 @@
 --   $4 posting json
 --   $5 movement json
 --   $6 owing json
---   $7 source_type text
---   $8 source_id uuid
---   $9 customer_id uuid
---   $10 store_id uuid
---   $11 happened_at timestamptz
-PREPARE ledger_post (uuid, timestamptz, text, json, json, json, text, uuid, uuid, uuid, timestamptz)
-    AS
+--   $7 source_types text[]
+--   $8 source_ids uuid[]
+--   $9 customer_ids uuid[]
+--   $10 store_ids uuid[]
+--   $11 happened_at timestamptz[]
+PREPARE ledger_post (uuid, timestamptz, text, json, json, json, text[], uuid[], uuid[], uuid[],
+    timestamptz[]) AS
 WITH
     posting AS (
         SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
@@ -21,7 +21,7 @@ WITH
     ),
     movement AS (
         SELECT * FROM json_to_recordset($5) AS m (source_id uuid, id uuid, reference text,
-            type text, method text, amount numeric)
+            type text, status text, method text, amount numeric)
     ),
     owing AS (
         SELECT * FROM json_to_recordset($6) AS o (source_id uuid, id uuid, customer_id uuid,
@@ -29,8 +29,9 @@ WITH
     )
 ,
         source AS (
-            SELECT $7::text AS source_type, $8::uuid AS source_id, $9::uuid AS customer_id,
-                $10::uuid AS store_id, $11::timestamptz AS happened_at
+            SELECT * FROM unnest($7::text[], $8::uuid[], $9::uuid[], $10::uuid[],
+                $11::timestamptz[])
+                AS s (source_type, source_id, customer_id, store_id, happened_at)
         ),
     opened AS (
         INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
@@ -41,7 +42,8 @@ WITH
         ORDER BY 2, 3
         -- Of either unique index: a rival's row may be met in the one that isn't named.
         ON CONFLICT DO NOTHING
-    ),
+    )
+,
     posted AS (
         INSERT INTO ledger_transfers (book_id, id, debit_kind, debit_owner, credit_kind,
             credit_owner, amount, currency, kind, source_type, source_id, sequence, happened_at,
@@ -50,13 +52,14 @@ WITH
             p.amount, $3::text, p.kind, source.source_type, source_id, p.sequence,
             source.happened_at, $2::timestamptz
         FROM posting p JOIN source USING (source_id)
-    ),
+    )
+,
     seen AS (
         INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
-            order_id, customer_id, store_id, happened_at, created_at, updated_at)
-        SELECT $1::uuid, m.id, m.reference, m.type, 'successful', m.method, m.amount, $3::text,
-            source_id, source.customer_id, source.store_id, source.happened_at,
-            $2::timestamptz, $2::timestamptz
+            source_type, source_id, customer_id, store_id, happened_at, created_at, updated_at)
+        SELECT $1::uuid, m.id, m.reference, m.type, coalesce(m.status, 'successful'), m.method,
+            m.amount, $3::text, source.source_type, source_id, source.customer_id,
+            source.store_id, source.happened_at, $2::timestamptz, $2::timestamptz
         FROM movement m JOIN source USING (source_id)
     )
 ,
@@ -94,23 +97,25 @@ WITH
         ON CONFLICT (book_id, kind, owner_id)
             DO UPDATE SET debits = b.debits + excluded.debits,
                 credits = b.credits + excluded.credits
-    ),
+    )
+,
     settled AS (
         UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
             updated_at = $2::timestamptz
         FROM owing o JOIN source USING (source_id)
-        WHERE d.book_id = $1::uuid AND d.order_id = source.source_id AND d.status = 'active'
+        WHERE d.book_id = $1::uuid AND d.source_id = source.source_id
+            AND d.source_type = source.source_type AND d.status = 'active'
             AND o.closes IS NOT NULL
         RETURNING d.id
     ),
     owed AS (
-        INSERT INTO debts AS d (book_id, id, order_id, customer_id, status, balance, currency,
-            opened_at, updated_at)
-        SELECT $1::uuid, o.id, source_id, o.customer_id, 'active', o.balance, $3::text,
-            source.happened_at, $2::timestamptz
+        INSERT INTO debts AS d (book_id, id, source_type, source_id, customer_id, status, balance,
+            currency, opened_at, updated_at)
+        SELECT $1::uuid, o.id, source.source_type, source_id, o.customer_id, 'active', o.balance,
+            $3::text, source.happened_at, $2::timestamptz
         FROM owing o JOIN source USING (source_id)
         WHERE o.closes IS NULL AND (SELECT count(*) FROM settled) >= 0
-        ON CONFLICT (book_id, order_id) WHERE status = 'active'
+        ON CONFLICT (book_id, source_id, source_type) WHERE status = 'active'
             DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
     )
 SELECT 1;

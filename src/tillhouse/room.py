@@ -3,9 +3,10 @@
 Nothing is registered by importing it, and the ground knows no room: it is told what it needs.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -14,11 +15,13 @@ from tillhouse.access.process import Services
 from tillhouse.access.roles import scopes_by_role
 from tillhouse.access.scopes import Scope, Scopes
 from tillhouse.db.constraints import Constraints, Refusal
+from tillhouse.db.pool import Db
 from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Route
 from tillhouse.jobs.kinds import Kind, LocalKind
 from tillhouse.jobs.worker import Runs
 from tillhouse.kit.events import EventType
+from tillhouse.kit.fault import Fault
 
 Grouped = TypeVar("Grouped", EventType, Scope)
 
@@ -26,6 +29,19 @@ Grouped = TypeVar("Grouped", EventType, Scope)
 MakesWorker = Callable[[Services], Awaitable[Runs]]
 # Done by any process, perhaps by several at once: it does no harm to do it again.
 Chore = Callable[[Services, datetime], Awaitable[None]]
+
+# Those of the ids in a book that the room has a row of, deleted ones too.
+FindThere = Callable[[Db, UUID, Sequence[UUID]], Awaitable[set[UUID]]]
+# Every way in which a book's rows of the room and the ledger disagree, by batches.
+ProveOwn = Callable[[Db, UUID, int], AsyncIterator[Fault]]
+
+
+class SourceType(msgspec.Struct, frozen=True):
+    """A type of what money moves for, as the room that posts for it declares it."""
+
+    name: str
+    find_there: FindThere
+    prove: ProveOwn
 
 
 def _none(_services: Services) -> Sequence[LocalKind]:
@@ -58,6 +74,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     workers: tuple[MakesWorker, ...] = ()
     # What workers do of its jobs.
     jobs: Callable[[Services], Sequence[Kind]] = _none
+    # Types of its own for which it posts to the ledger.
+    sources: tuple[SourceType, ...] = ()
 
 
 class Composition(msgspec.Struct, frozen=True):
@@ -70,6 +88,11 @@ class Composition(msgspec.Struct, frozen=True):
     def routes(self) -> tuple[Route, ...]:
         """Every operation of the API."""
         return tuple(route for room in self.rooms for route in room.routes)
+
+    @property
+    def sources(self) -> tuple[SourceType, ...]:
+        """Every type of source that a room posts for."""
+        return tuple(source for room in self.rooms for source in room.sources)
 
     def pages(self) -> list[RawRoute]:
         """Every page and hook, made for one application."""
@@ -90,6 +113,7 @@ def join(
     redrawn = [constraint for room in joined for constraint in room.redrawn]
     _check_once("room", (room.name for room in joined))
     _check_once("table", (table for room in joined for table in room.tables))
+    _check_once("source", (source.name for room in joined for source in room.sources))
     _check_once("event", (event.name for event in events))
     _check_once("scope", (scope.name for scope in scopes))
     _check_once("constraint", (*(refusal.constraint for refusal in refusals), *redrawn))

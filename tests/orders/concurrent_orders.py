@@ -201,9 +201,9 @@ _STORIES = """
         'transfers', (SELECT jsonb_agg(to_jsonb(t) - $2::text[] ORDER BY t.sequence)
             FROM ledger_transfers t WHERE t.book_id = $1 AND t.source_id = o.id),
         'transactions', (SELECT jsonb_agg(to_jsonb(t) - $2::text[] ORDER BY t.amount)
-            FROM transactions t WHERE t.book_id = $1 AND t.order_id = o.id),
+            FROM transactions t WHERE t.book_id = $1 AND t.source_id = o.id),
         'debts', (SELECT jsonb_agg(to_jsonb(d) - $2::text[])
-            FROM debts d WHERE d.book_id = $1 AND d.order_id = o.id),
+            FROM debts d WHERE d.book_id = $1 AND d.source_id = o.id),
         'tickets', (SELECT jsonb_agg(to_jsonb(t) - $2::text[])
             FROM kitchen_tickets t WHERE t.book_id = $1 AND t.order_id = o.id),
         'events', (SELECT jsonb_agg(jsonb_build_object('type', e.type, 'said', e.payload::jsonb,

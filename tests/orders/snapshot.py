@@ -11,7 +11,7 @@ import msgspec
 
 from tests.orders.order_model import Events
 from tillhouse.access.process import Services
-from tillhouse.ledger.faults import Fault
+from tillhouse.kit.fault import Fault
 from tillhouse.ledger.proof import prove
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 
@@ -120,7 +120,7 @@ async def proof(services: Services, book: UUID) -> list[Fault]:
 
 
 _DEBTS = """
-    SELECT d.order_id, c.name, d.balance FROM debts d
+    SELECT d.source_id AS order_id, c.name, d.balance FROM debts d
     JOIN customers c ON c.book_id = $1 AND c.id = d.customer_id
     WHERE d.book_id = $1 AND d.status = 'active'
 """

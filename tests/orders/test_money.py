@@ -24,7 +24,7 @@ _SIDES = """
 """
 _RECEIPTS = """
     SELECT type, method, amount, status, currency FROM transactions
-    WHERE book_id = $1 AND order_id = $2 ORDER BY id
+    WHERE book_id = $1 AND source_id = $2 ORDER BY id
 """
 
 

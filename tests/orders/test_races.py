@@ -223,7 +223,7 @@ async def test_fifty_payments_at_once(open_shop: Open, services: Services) -> No
                 FROM ledger_transfers WHERE book_id = $1 AND source_id = $2
                     AND kind IN ('payment', 'payment_correction')) AS transfers,
             (SELECT coalesce(sum(amount), 0) FROM transactions
-                WHERE book_id = $1 AND order_id = $2) AS transactions
+                WHERE book_id = $1 AND source_id = $2) AS transactions
         """,
         shop.book,
         UUID(order["id"]),
@@ -233,7 +233,7 @@ async def test_fifty_payments_at_once(open_shop: Open, services: Services) -> No
     received = [e["data"]["metadata"]["amount"] for e in events if e["type"] == "payment.received"]
     corrected = await shop.sql.fetchval(
         "SELECT coalesce(sum(amount), 0) FROM transactions"
-        " WHERE book_id = $1 AND order_id = $2 AND amount < 0",
+        " WHERE book_id = $1 AND source_id = $2 AND amount < 0",
         shop.book,
         UUID(order["id"]),
     )

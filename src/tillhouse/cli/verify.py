@@ -10,17 +10,15 @@ from rich.progress import track
 from tillhouse.access.process import Services
 from tillhouse.access.store.audit import find_broken_links
 from tillhouse.accounts.store import list_businesses
+from tillhouse.app import PRODUCT
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.ledger.proof import prove
 from tillhouse.ledger.store.proof import list_books
-from tillhouse.orders.posting.proof import ORDER_SOURCE
 
 _LINKS_SHOWN = 20
 _FAULTS_SHOWN = 20
-SOURCE_TYPES = (ORDER_SOURCE,)
-"""Every type of source that a room posts for."""
 
 
 def verify(*, data: Data = None, as_json: AsJson = False) -> None:
@@ -59,7 +57,7 @@ async def _ledger(db: Db, business_id: UUID) -> dict[str, Any]:
     """The first faults of a business's books: whoever mends them runs the command again."""
     faults: list[dict[str, str]] = []
     for book in await list_books(db, business_id):
-        async for fault in prove(db, book["book_id"], SOURCE_TYPES):
+        async for fault in prove(db, book["book_id"], PRODUCT.sources):
             faults.append(
                 {
                     "environment": book["environment"],

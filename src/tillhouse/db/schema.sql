@@ -3,6 +3,9 @@
 CREATE DOMAIN ledger_account_kind AS text
     CONSTRAINT ledger_account_kind_known CHECK (VALUE = ANY (ARRAY['wallet'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text]));
 
+CREATE DOMAIN ledger_hold_status AS text
+    CONSTRAINT ledger_hold_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'posted'::text, 'released'::text]));
+
 CREATE DOMAIN order_amount AS numeric
     CONSTRAINT order_amount_bounds CHECK (VALUE >= 0::numeric AND VALUE < '1000000000000000'::numeric);
 
@@ -416,7 +419,7 @@ CREATE TABLE debt_tallies (
 CREATE TABLE debts (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    order_id uuid NOT NULL,
+    source_id uuid NOT NULL,
     customer_id uuid NOT NULL,
     status text NOT NULL,
     balance numeric NOT NULL,
@@ -424,16 +427,17 @@ CREATE TABLE debts (
     opened_at timestamp(3) with time zone NOT NULL,
     closed_at timestamp(3) with time zone,
     updated_at timestamp(3) with time zone NOT NULL,
+    source_type text NOT NULL,
     CONSTRAINT debts_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT debts_balance_bounds CHECK (balance >= 0::numeric AND (balance > 0::numeric) = (status = 'active'::text)),
     CONSTRAINT debts_status_known CHECK (status = ANY (ARRAY['active'::text, 'paid'::text, 'voided'::text, 'removed'::text])),
     CONSTRAINT debts_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id)
 );
 CREATE INDEX debts_by_customer ON debts USING btree (book_id, customer_id, opened_at, id);
-CREATE INDEX debts_by_order ON debts USING btree (book_id, order_id, opened_at, id);
+CREATE INDEX debts_by_source ON debts USING btree (book_id, source_id, opened_at, id);
 CREATE INDEX debts_by_status ON debts USING btree (book_id, status, opened_at, id);
 CREATE INDEX debts_by_time ON debts USING btree (book_id, opened_at, id);
-CREATE UNIQUE INDEX debts_one_active_per_order ON debts USING btree (book_id, order_id) WHERE status = 'active'::text;
+CREATE UNIQUE INDEX debts_one_active_per_source ON debts USING btree (book_id, source_id, source_type) WHERE status = 'active'::text;
 CREATE TRIGGER debts_are_tallied AFTER INSERT ON debts FOR EACH ROW EXECUTE FUNCTION tally_debt();
 CREATE TRIGGER debts_are_tallied_again AFTER UPDATE ON debts FOR EACH ROW WHEN (old.status <> new.status) EXECUTE FUNCTION tally_debt();
 
@@ -549,10 +553,44 @@ CREATE TABLE ledger_balances (
     owner_id uuid NOT NULL,
     debits numeric NOT NULL DEFAULT 0,
     credits numeric NOT NULL DEFAULT 0,
+    held numeric NOT NULL DEFAULT 0,
     CONSTRAINT ledger_balances_pkey PRIMARY KEY (book_id, kind, owner_id),
-    CONSTRAINT ledger_balances_not_below_zero CHECK (credits >= debits AND debits >= 0::numeric),
+    CONSTRAINT ledger_balances_counters CHECK (debits >= 0::numeric AND held >= 0::numeric),
+    CONSTRAINT ledger_balances_not_below_zero CHECK (kind = 'wallet'::text OR credits >= (debits + held)),
+    CONSTRAINT ledger_wallets_not_below_zero CHECK (kind <> 'wallet'::text OR credits >= (debits + held)),
     CONSTRAINT ledger_balances_book_id_kind_owner_id_fkey FOREIGN KEY (book_id, kind, owner_id) REFERENCES ledger_accounts(book_id, kind, owner_id)
 ) WITH (fillfactor=50);
+CREATE TRIGGER ledger_balances_only_grow BEFORE UPDATE ON ledger_balances FOR EACH ROW WHEN (new.debits < old.debits OR new.credits < old.credits OR new.book_id <> old.book_id OR new.kind <> old.kind OR new.owner_id <> old.owner_id) EXECUTE FUNCTION refuse_ledger_change();
+CREATE TRIGGER ledger_balances_stay BEFORE DELETE ON ledger_balances FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
+
+CREATE TABLE ledger_holds (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    account_kind text NOT NULL,
+    account_owner uuid NOT NULL,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    kind text NOT NULL,
+    source_type text NOT NULL,
+    source_id uuid NOT NULL,
+    sequence integer NOT NULL,
+    status ledger_hold_status NOT NULL,
+    transfer_id uuid,
+    expires_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    ended_at timestamp(3) with time zone,
+    CONSTRAINT ledger_holds_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT ledger_holds_once UNIQUE (book_id, source_id, source_type, kind, sequence),
+    CONSTRAINT ledger_holds_posted_once UNIQUE (book_id, transfer_id),
+    CONSTRAINT ledger_holds_end CHECK ((status::text = 'pending'::text) = (ended_at IS NULL) AND (status::text = 'posted'::text) = (transfer_id IS NOT NULL)),
+    CONSTRAINT ledger_holds_book_id_account_kind_account_owner_currency_fkey FOREIGN KEY (book_id, account_kind, account_owner, currency) REFERENCES ledger_accounts(book_id, kind, owner_id, currency),
+    CONSTRAINT ledger_holds_book_id_transfer_id_fkey FOREIGN KEY (book_id, transfer_id) REFERENCES ledger_transfers(book_id, id)
+);
+CREATE INDEX ledger_holds_pending ON ledger_holds USING btree (book_id, account_kind, account_owner) WHERE status::text = 'pending'::text;
+CREATE INDEX ledger_holds_to_expire ON ledger_holds USING btree (expires_at, id) WHERE status::text = 'pending'::text AND expires_at IS NOT NULL;
+CREATE TRIGGER ledger_holds_are_kept BEFORE TRUNCATE ON ledger_holds FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
+CREATE TRIGGER ledger_holds_end_once BEFORE UPDATE ON ledger_holds FOR EACH ROW WHEN (old.status::text <> 'pending'::text OR new.status::text = 'pending'::text OR new.book_id <> old.book_id OR new.id <> old.id OR new.account_kind <> old.account_kind OR new.account_owner <> old.account_owner OR new.amount::numeric <> old.amount::numeric OR new.currency <> old.currency OR new.kind <> old.kind OR new.source_type <> old.source_type OR new.source_id <> old.source_id OR new.sequence <> old.sequence) EXECUTE FUNCTION refuse_ledger_change();
+CREATE TRIGGER ledger_holds_stay BEFORE DELETE ON ledger_holds FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
 
 CREATE TABLE ledger_transfers (
     book_id uuid NOT NULL,
@@ -571,7 +609,7 @@ CREATE TABLE ledger_transfers (
     happened_at timestamp(3) with time zone NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT ledger_transfers_pkey PRIMARY KEY (book_id, id),
-    CONSTRAINT ledger_transfers_once UNIQUE (book_id, source_id, kind, sequence),
+    CONSTRAINT ledger_transfers_once UNIQUE (book_id, source_id, source_type, kind, sequence),
     CONSTRAINT ledger_transfers_reversed_once UNIQUE (book_id, reverses_id),
     CONSTRAINT ledger_transfers_between_two CHECK (debit_kind <> credit_kind OR debit_owner <> credit_owner),
     CONSTRAINT ledger_transfers_book_id_credit_kind_credit_owner_currency_fkey FOREIGN KEY (book_id, credit_kind, credit_owner, currency) REFERENCES ledger_accounts(book_id, kind, owner_id, currency),
@@ -1111,18 +1149,19 @@ CREATE TABLE transactions (
     method transaction_method NOT NULL,
     amount signed_amount NOT NULL,
     currency text NOT NULL,
-    order_id uuid,
+    source_id uuid NOT NULL,
     customer_id uuid,
     store_id uuid,
     happened_at timestamp(3) with time zone NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    source_type text NOT NULL,
     CONSTRAINT transactions_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT transactions_reference_key UNIQUE (book_id, reference),
     CONSTRAINT transactions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX transactions_by_customer ON transactions USING btree (book_id, customer_id, happened_at) WHERE customer_id IS NOT NULL;
-CREATE INDEX transactions_by_order ON transactions USING btree (book_id, order_id);
+CREATE INDEX transactions_by_source ON transactions USING btree (book_id, source_id);
 CREATE INDEX transactions_by_time ON transactions USING btree (book_id, happened_at, id);
 
 CREATE TABLE usage_records (

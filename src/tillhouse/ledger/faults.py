@@ -6,13 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-
-class Fault(msgspec.Struct, frozen=True):
-    """Something that must hold and doesn't: of what, of which one, how."""
-
-    subject: str
-    id: str
-    what: str
+from tillhouse.kit.fault import Fault
 
 
 class BalanceFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,8 +16,10 @@ class BalanceFacts(msgspec.Struct, frozen=True, kw_only=True):
     owner_id: UUID
     debits: Decimal
     credits: Decimal
+    held: Decimal
     transfers_debits: Decimal
     transfers_credits: Decimal
+    pending_holds: Decimal
 
 
 def balance_faults(facts: BalanceFacts) -> Iterator[Fault]:
@@ -35,5 +31,9 @@ def balance_faults(facts: BalanceFacts) -> Iterator[Fault]:
     ):
         if kept != summed:
             yield Fault("balance", named, f"keeps {kept:f} {side}, its transfers {summed:f}")
-    if facts.credits < facts.debits:
-        yield Fault("balance", named, f"is {facts.credits - facts.debits:f}, below zero")
+    if facts.held != facts.pending_holds:
+        holds = f"its pending holds {facts.pending_holds:f}"
+        yield Fault("balance", named, f"keeps {facts.held:f} held, {holds}")
+    available = facts.credits - facts.debits - facts.held
+    if available < 0:
+        yield Fault("balance", named, f"has {available:f} available, below zero")

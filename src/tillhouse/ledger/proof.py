@@ -5,31 +5,18 @@ the ledger finds rows that lost theirs, and proves itself what its own rows say 
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
 
-import msgspec
-
 from tillhouse.db.pool import Db
-from tillhouse.ledger.faults import Fault, balance_faults
+from tillhouse.kit.fault import Fault
+from tillhouse.ledger.faults import balance_faults
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.ledger.store import proof as store
+from tillhouse.room import SourceType
 
 # Rows per statement: enough to be quick, few enough to hold nobody up.
 BATCH = 500
-
-FindThere = Callable[[Db, UUID, Sequence[UUID]], Awaitable[set[UUID]]]
-"""Those of the ids in a book that the room has a row of, deleted ones too."""
-ProveOwn = Callable[[Db, UUID, int], AsyncIterator[Fault]]
-"""Every way in which a book's rows of the room and the ledger disagree, by batches."""
-
-
-class SourceType(msgspec.Struct, frozen=True):
-    """A type of source, as the room that posts for it declares it."""
-
-    name: str
-    find_there: FindThere
-    prove: ProveOwn
 
 
 async def prove(
@@ -43,7 +30,9 @@ async def prove(
         yield fault
     async for fault in _transfers(db, book_id, batch):
         yield fault
-    for subject in ("transfer", "transaction", "debt"):
+    async for fault in _holds(db, book_id, batch):
+        yield fault
+    for subject in store.SUBJECTS:
         async for fault in _orphans(db, book_id, types, (subject, batch)):
             yield fault
 
@@ -61,9 +50,21 @@ async def _balances(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
 async def _transfers(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
     last: UUID | None = NOBODY
     while last is not None:
-        last, reversals = await store.find_false_reversals(db, book_id, last, batch)
-        for transfer_id in reversals:
+        found = await store.find_false_transfers(db, book_id, last, batch)
+        for transfer_id in found.foreign:
+            yield Fault("transfer", str(transfer_id), "has an account of no or another currency")
+        for transfer_id in found.reversals:
             yield Fault("transfer", str(transfer_id), "is not the opposite of the one it reverses")
+        last = found.last
+
+
+async def _holds(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    last: UUID | None = NOBODY
+    while last is not None:
+        found = await store.find_false_holds(db, book_id, last, batch)
+        for hold_id in found.untrue:
+            yield Fault("hold", str(hold_id), "has no transfer of its account within its amount")
+        last = found.last
 
 
 async def _orphans(

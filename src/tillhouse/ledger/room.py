@@ -1,17 +1,39 @@
 """Transfers, transactions and debts: what this room brings along."""
 
-from tillhouse.db.constraints import not_allowed
+from datetime import timedelta
+
+from tillhouse.access.process import Services
+from tillhouse.db.constraints import not_allowed, taken
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Job, LocalKind
+from tillhouse.kit.clock import now
+from tillhouse.ledger.posting import AlreadyReversed
 from tillhouse.ledger.routes import ROUTES
+from tillhouse.ledger.store.holds import end_expired
 from tillhouse.room import Room
+
+_HOLDS_AT_ONCE = 1000
+
+
+async def _release(db: Db, _job: Job) -> bool:
+    """Release holds whose time is over; whoever needed the amount before did so already."""
+    return await end_expired(db, now(), _HOLDS_AT_ONCE) == _HOLDS_AT_ONCE
+
+
+def _chores(_services: Services) -> tuple[LocalKind, ...]:
+    return (LocalKind(name="expired_holds", run=_release, every=timedelta(hours=1)),)
+
 
 ROOM = Room(
     name="ledger",
     routes=ROUTES,
+    chores=_chores,
     tables=(
         "debt_tallies",
         "debts",
         "ledger_accounts",
         "ledger_balances",
+        "ledger_holds",
         "ledger_transfers",
         "transactions",
     ),
@@ -21,6 +43,11 @@ ROOM = Room(
             "The customer has spent the credit that this would take back: record what they pay, "
             "or leave the amounts as they are.",
         ),
+        not_allowed(
+            "ledger_wallets_not_below_zero",
+            "The wallet holds less than this takes: lower the amount, or wait for more to come in.",
+        ),
+        taken("ledger_transfers_reversed_once", AlreadyReversed.message),
     ),
     redrawn=("transactions_reference_key",),
 )

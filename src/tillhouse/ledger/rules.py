@@ -26,6 +26,7 @@ TransactionType = Literal[
 TransactionMethod = Literal[
     "cash", "transfer", "pos", "cloove_pay", "card", "credit", "wallet", "other"
 ]
+TransactionStatus = Literal["pending", "processing", "successful", "failed", "reversed"]
 Closing = Literal["paid", "voided", "removed"]
 
 BOUNDED: tuple[AccountKind, ...] = ("wallet", "customer_credit")
@@ -72,6 +73,7 @@ class Movement(msgspec.Struct, frozen=True):
     type: TransactionType
     method: TransactionMethod
     amount: Decimal
+    status: TransactionStatus = "successful"
 
 
 class Owing(msgspec.Struct, frozen=True):

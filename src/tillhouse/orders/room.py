@@ -2,6 +2,7 @@
 
 from tillhouse.access.scopes import pair
 from tillhouse.orders.events import EVENTS
+from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.worker import folding, kinds, queueing
@@ -30,4 +31,5 @@ ROOM = Room(
     redrawn=("orders_short_code_key",),
     workers=(folding, queueing),
     jobs=kinds,
+    sources=(ORDER_SOURCE,),
 )

@@ -1,1 +1,1 @@
-"""Tests of ledger."""
+"""Tests of orders.posting."""

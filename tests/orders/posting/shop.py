@@ -174,7 +174,7 @@ class Shop:
             happened_at=happened_at,
         )
         ledger = Ledger(self.book, self.currency, now())
-        await record_postings(db, ledger, source, rows(order.id, made, first))
+        await record_postings(db, ledger, [source], rows(order.id, made, first))
 
     async def accounts(self) -> dict[tuple[str, UUID], Decimal]:
         """Debits less credits of each account that isn't even, from the transfers alone."""
@@ -218,6 +218,6 @@ class Shop:
 
 
 _BY_ORDER: dict[str, LiteralString] = {
-    "transactions": "SELECT * FROM transactions WHERE book_id = $1 AND order_id = $2 ORDER BY id",
-    "debts": "SELECT * FROM debts WHERE book_id = $1 AND order_id = $2 ORDER BY id",
+    "transactions": "SELECT * FROM transactions WHERE book_id = $1 AND source_id = $2 ORDER BY id",
+    "debts": "SELECT * FROM debts WHERE book_id = $1 AND source_id = $2 ORDER BY id",
 }

@@ -137,7 +137,7 @@ async def test_nothing_is_drawn_from_a_balance_that_is_not_there(shop: Shop) -> 
     written = rows(order.id, postings(before, after), 0)
     with pytest.raises(asyncpg.CheckViolationError) as caught:
         async with shop.services.pool.transaction() as db:
-            await record_postings(db, ledger, source, written)
+            await record_postings(db, ledger, [source], written)
     assert refused([caught.value]) == [SPENT]
     assert await shop.accounts() == {}
 
@@ -150,7 +150,7 @@ async def test_the_same_is_never_posted_twice(shop: Shop) -> None:
     source = Source(type="order", id=order.id, happened_at=shop.moment)
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
         async with shop.services.pool.transaction() as db:
-            await record_postings(db, ledger, source, first)
+            await record_postings(db, ledger, [source], first)
     assert refused([caught.value]) == ["ledger_transfers_once"]
     assert len((await shop.rows_of(order))["transactions"]) == 1
 
@@ -161,8 +161,12 @@ async def test_two_equal_references_are_drawn_again(shop: Shop) -> None:
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
         await shop.sql.execute(
             """
-            INSERT INTO transactions SELECT book_id, $2, reference, type, status, method, amount,
-                currency, order_id, customer_id, store_id, happened_at, created_at, updated_at
+            INSERT INTO transactions (book_id, id, reference, type, status, method, amount,
+                currency, source_type, source_id, customer_id, store_id, happened_at, created_at,
+                updated_at)
+            SELECT book_id, $2, reference, type, status, method, amount,
+                currency, source_type, source_id, customer_id, store_id, happened_at, created_at,
+                updated_at
             FROM transactions WHERE book_id = $1
             """,
             shop.book,

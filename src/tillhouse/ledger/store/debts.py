@@ -11,11 +11,11 @@ from tillhouse.kit.page import Page
 from tillhouse.ledger.types import Debt, Debtor
 
 _DEBT = """
-    SELECT d.id, d.order_id, o.short_code AS order_short_code, d.customer_id,
+    SELECT d.id, d.source_id AS order_id, o.short_code AS order_short_code, d.customer_id,
         c.name AS customer_name, d.status, d.balance, d.currency, iso(d.opened_at) AS opened_at,
         iso(d.closed_at) AS closed_at, iso(d.updated_at) AS updated_at
     FROM debts d
-    JOIN orders o ON o.book_id = d.book_id AND o.id = d.order_id
+    JOIN orders o ON d.source_type = 'order' AND o.book_id = d.book_id AND o.id = d.source_id
     JOIN customers c ON c.book_id = d.book_id AND c.id = d.customer_id
     WHERE d.book_id = $1
 """
@@ -34,7 +34,7 @@ def _where(book_id: UUID, wanted: Wanted) -> Where:
         Where(book_id)
         .and_("d.status = $", wanted.status)
         .and_("d.customer_id = $", wanted.customer_id)
-        .and_("d.order_id = $", wanted.order_id)
+        .and_("d.source_type = 'order' AND d.source_id = $", wanted.order_id)
     )
 
 

@@ -8,7 +8,7 @@ What the surrounding statement defines, by these columns (`GIVEN` defines the fi
 
     posting   source_id, id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind,
               sequence
-    movement  source_id, id, reference, type, method, amount
+    movement  source_id, id, reference, type, status, method, amount
     owing     source_id, id, customer_id, balance, closes
     source    source_type, source_id, customer_id, store_id, happened_at: for a source without a
               row nothing is written
@@ -37,7 +37,7 @@ GIVEN: LiteralString = """
     ),
     movement AS (
         SELECT * FROM json_to_recordset($5) AS m (source_id uuid, id uuid, reference text,
-            type text, method text, amount numeric)
+            type text, status text, method text, amount numeric)
     ),
     owing AS (
         SELECT * FROM json_to_recordset($6) AS o (source_id uuid, id uuid, customer_id uuid,
@@ -47,7 +47,7 @@ GIVEN: LiteralString = """
 
 # Data-modifying CTEs see one snapshot and run in no fixed order. Where one has to come before
 # another, the other counts its rows first. Foreign keys are checked after all of them.
-_TRANSFERS: LiteralString = """
+OPEN: LiteralString = """
     opened AS (
         INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
         SELECT DISTINCT $1::uuid, side.kind, side.owner_id, $3::text, $2::timestamptz
@@ -57,7 +57,10 @@ _TRANSFERS: LiteralString = """
         ORDER BY 2, 3
         -- Of either unique index: a rival's row may be met in the one that isn't named.
         ON CONFLICT DO NOTHING
-    ),
+    )
+"""
+
+TRANSFER: LiteralString = """
     posted AS (
         INSERT INTO ledger_transfers (book_id, id, debit_kind, debit_owner, credit_kind,
             credit_owner, amount, currency, kind, source_type, source_id, sequence, happened_at,
@@ -66,18 +69,20 @@ _TRANSFERS: LiteralString = """
             p.amount, $3::text, p.kind, source.source_type, source_id, p.sequence,
             source.happened_at, $2::timestamptz
         FROM posting p JOIN source USING (source_id)
-    ),
+    )
+"""
+_MOVE: LiteralString = """
     seen AS (
         INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
-            order_id, customer_id, store_id, happened_at, created_at, updated_at)
-        SELECT $1::uuid, m.id, m.reference, m.type, 'successful', m.method, m.amount, $3::text,
-            source_id, source.customer_id, source.store_id, source.happened_at,
-            $2::timestamptz, $2::timestamptz
+            source_type, source_id, customer_id, store_id, happened_at, created_at, updated_at)
+        SELECT $1::uuid, m.id, m.reference, m.type, coalesce(m.status, 'successful'), m.method,
+            m.amount, $3::text, source.source_type, source_id, source.customer_id,
+            source.store_id, source.happened_at, $2::timestamptz, $2::timestamptz
         FROM movement m JOIN source USING (source_id)
     )
 """
 
-_BOUNDS: LiteralString = """
+_TURNOVER: LiteralString = """
     turnover AS MATERIALIZED (
         SELECT side.kind, side.owner_id, sum(side.debit) AS debits, sum(side.credit) AS credits
         FROM posting p JOIN source USING (source_id)
@@ -94,6 +99,8 @@ _BOUNDS: LiteralString = """
         ORDER BY b.kind, b.owner_id
         FOR NO KEY UPDATE OF b
     ),
+"""
+_DRAWN: LiteralString = """
     drawn AS (
         UPDATE ledger_balances b SET debits = b.debits + t.debits, credits = b.credits + t.credits
         FROM turnover t
@@ -101,6 +108,19 @@ _BOUNDS: LiteralString = """
             AND t.debits > t.credits AND (SELECT count(*) FROM bounded) >= 0
         RETURNING b.kind, b.owner_id
     ),
+"""
+_SETTLED: LiteralString = """
+    drawn AS (
+        UPDATE ledger_balances b SET debits = b.debits + t.debits, credits = b.credits + t.credits,
+            held = b.held - coalesce((SELECT e.held FROM ended e
+                WHERE e.account_kind = b.kind AND e.account_owner = b.owner_id), 0)
+        FROM turnover t
+        WHERE b.book_id = $1::uuid AND b.kind = t.kind AND b.owner_id = t.owner_id
+            AND t.debits > t.credits AND (SELECT count(*) FROM bounded) >= 0
+        RETURNING b.kind, b.owner_id
+    ),
+"""
+_FILLED: LiteralString = """
     -- What would be drawn from a balance that isn't there arrives here, and fails the same check.
     balanced AS (
         INSERT INTO ledger_balances AS b (book_id, kind, owner_id, debits, credits)
@@ -112,28 +132,37 @@ _BOUNDS: LiteralString = """
         ON CONFLICT (book_id, kind, owner_id)
             DO UPDATE SET debits = b.debits + excluded.debits,
                 credits = b.credits + excluded.credits
-    ),
+    )
+"""
+
+_DEBTS: LiteralString = """
     settled AS (
         UPDATE debts d SET status = o.closes, balance = 0, closed_at = $2::timestamptz,
             updated_at = $2::timestamptz
         FROM owing o JOIN source USING (source_id)
-        WHERE d.book_id = $1::uuid AND d.order_id = source.source_id AND d.status = 'active'
+        WHERE d.book_id = $1::uuid AND d.source_id = source.source_id
+            AND d.source_type = source.source_type AND d.status = 'active'
             AND o.closes IS NOT NULL
         RETURNING d.id
     ),
     owed AS (
-        INSERT INTO debts AS d (book_id, id, order_id, customer_id, status, balance, currency,
-            opened_at, updated_at)
-        SELECT $1::uuid, o.id, source_id, o.customer_id, 'active', o.balance, $3::text,
-            source.happened_at, $2::timestamptz
+        INSERT INTO debts AS d (book_id, id, source_type, source_id, customer_id, status, balance,
+            currency, opened_at, updated_at)
+        SELECT $1::uuid, o.id, source.source_type, source_id, o.customer_id, 'active', o.balance,
+            $3::text, source.happened_at, $2::timestamptz
         FROM owing o JOIN source USING (source_id)
         WHERE o.closes IS NULL AND (SELECT count(*) FROM settled) >= 0
-        ON CONFLICT (book_id, order_id) WHERE status = 'active'
+        ON CONFLICT (book_id, source_id, source_type) WHERE status = 'active'
             DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
     )
 """
 
-POST: LiteralString = _TRANSFERS + "," + _BOUNDS
+BALANCE: LiteralString = _TURNOVER + _DRAWN + _FILLED
+"""Bounded accounts of what is posted: locked in order, drawn, filled."""
+SETTLE: LiteralString = _TURNOVER + _SETTLED + _FILLED
+"""The same, where the CTE `ended` (account_kind, account_owner, held) frees what was held."""
+_UNBOUNDED: LiteralString = OPEN + "," + TRANSFER + "," + _MOVE
+POST: LiteralString = _UNBOUNDED + "," + BALANCE + "," + _DEBTS
 """Everything that can be posted."""
 
 
@@ -151,7 +180,7 @@ class PostingRow(msgspec.Struct, frozen=True, kw_only=True):
     sequence: int
 
 
-class MovementRow(msgspec.Struct, frozen=True, kw_only=True):
+class MovementRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A row of `movement`."""
 
     source_id: UUID
@@ -160,6 +189,8 @@ class MovementRow(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     method: str
     amount: Decimal
+    # What most of them are is left out, and said by the statement.
+    status: str = "successful"
 
 
 class OwingRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,7 +225,7 @@ class Rows(msgspec.Struct, frozen=True):
         has_bounds = self.owing or any(
             kind in BOUNDED for row in self.posting for kind in (row.debit_kind, row.credit_kind)
         )
-        return POST if has_bounds else _TRANSFERS
+        return POST if has_bounds else _UNBOUNDED
 
 
 def rows(source_id: UUID, postings: Postings, first: int) -> Rows:
@@ -210,6 +241,7 @@ def rows(source_id: UUID, postings: Postings, first: int) -> Rows:
                 id=new_id(),
                 reference=_reference(),
                 type=m.type,
+                status=m.status,
                 method=m.method,
                 amount=m.amount,
             )
@@ -246,15 +278,16 @@ def _reference() -> str:
     return f"TXN-{short_code(12)}"
 
 
-async def record_postings(db: Db, ledger: Ledger, source: Source, written: Rows) -> None:
-    """Write what is posted for a source."""
+async def record_postings(db: Db, ledger: Ledger, sources: Sequence[Source], written: Rows) -> None:
+    """Write what is posted for some sources: together, or not at all."""
     await db.execute(
         "WITH "
         + GIVEN
         + """,
         source AS (
-            SELECT $7::text AS source_type, $8::uuid AS source_id, $9::uuid AS customer_id,
-                $10::uuid AS store_id, $11::timestamptz AS happened_at
+            SELECT * FROM unnest($7::text[], $8::uuid[], $9::uuid[], $10::uuid[],
+                $11::timestamptz[])
+                AS s (source_type, source_id, customer_id, store_id, happened_at)
         ),
         """
         + written.post
@@ -265,9 +298,9 @@ async def record_postings(db: Db, ledger: Ledger, source: Source, written: Rows)
         encode(written.posting).decode(),
         encode(written.movement).decode(),
         encode(written.owing).decode(),
-        source.type,
-        source.id,
-        source.customer_id,
-        source.store_id,
-        source.happened_at,
+        [source.type for source in sources],
+        [source.id for source in sources],
+        [source.customer_id for source in sources],
+        [source.store_id for source in sources],
+        [source.happened_at for source in sources],
     )

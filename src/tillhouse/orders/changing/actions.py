@@ -133,7 +133,7 @@ async def _write(call: Call, before: OrderState, after: OrderState) -> None:
             happened_at=call.now,
         )
         ledger = Ledger(call.book.id, before.currency, call.now)
-        await record_postings(call.db, ledger, source, rows(before.id, posted, first))
+        await record_postings(call.db, ledger, [source], rows(before.id, posted, first))
     is_over = after.deleted_at is not None or after.status == "cancelled"
     if is_over and before.ticket_id is not None:
         await close(call, before.id)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.ledger.faults import Fault
+from tillhouse.kit.fault import Fault
 from tillhouse.ledger.rules import Account
 from tillhouse.orders.posting.rules import TENDERS, LedgerPosition, excess, receivable
 

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from tillhouse.db.pool import Db
-from tillhouse.ledger.faults import Fault
-from tillhouse.ledger.proof import SourceType
+from tillhouse.kit.fault import Fault
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.orders.posting.faults import order_faults
 from tillhouse.orders.posting.rules import SOURCE
 from tillhouse.orders.posting.store import find_there, list_orders
+from tillhouse.room import SourceType
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:

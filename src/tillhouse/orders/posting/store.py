@@ -44,19 +44,22 @@ async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[Or
                 CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount),
                     (p.credit_kind, p.credit_owner, -p.amount)) AS side (kind, owner_id, amount)
                 WHERE p.book_id = $1 AND p.source_id = b.id
+                    AND p.source_type = 'order'
                 GROUP BY side.kind, side.owner_id
             ) AS s
         ) AS t
         CROSS JOIN LATERAL (
             SELECT coalesce(sum(r.amount), 0) AS received FROM transactions r
-            WHERE r.book_id = $1 AND r.order_id = b.id AND r.status = 'successful'
+            WHERE r.book_id = $1 AND r.source_id = b.id AND r.source_type = 'order'
+                AND r.status = 'successful'
                 AND r.type IN ('sale', 'debt_payment', 'adjustment')
         ) AS x
         CROSS JOIN LATERAL (
             SELECT coalesce(json_agg(json_build_array(a.customer_id, a.balance::text)), '[]')
                 AS debts
             FROM debts a
-            WHERE a.book_id = $1 AND a.order_id = b.id AND a.status = 'active'
+            WHERE a.book_id = $1 AND a.source_id = b.id AND a.source_type = 'order'
+                AND a.status = 'active'
         ) AS d
         ORDER BY b.id
         """,
