@@ -6,6 +6,7 @@ from tests.reference.pages import Element, pages_of
 from tests.tidy.tree import ROOT
 from tillhouse.reference.viewer.document import Document
 from tillhouse.reference.viewer.fields import Field, Reader
+from tillhouse.reference.viewer.guides import Guide, Library
 from tillhouse.reference.viewer.site import site
 
 SCHEMAS: dict[str, Any] = {
@@ -50,7 +51,14 @@ DOCUMENT: dict[str, Any] = {
                         }
                     }
                 },
-                "responses": {"204": {"description": "Fed"}, "default": {"description": "Not fed"}},
+                "responses": {
+                    "204": {"description": "Fed"},
+                    "409": {
+                        "description": "Asleep",
+                        "content": {"application/json": {"example": {"error": "cat_asleep"}}},
+                    },
+                    "default": {"description": "Not fed"},
+                },
             },
         }
     },
@@ -58,6 +66,7 @@ DOCUMENT: dict[str, Any] = {
         "cat.fed": {
             "post": {
                 "summary": "A cat was fed",
+                "parameters": [{"name": "Signed", "in": "header", "schema": {"type": "string"}}],
                 "requestBody": {
                     "content": {
                         "application/json": {
@@ -172,7 +181,23 @@ def test_a_document_with_less_is_shown_too() -> None:
     assert "cat_id" in {one.text for one in put.all("dt")}
     assert "cats:feed" in put.text
     assert "an API key" in put.text
+    assert '"error": "cat_asleep"' in put.text
     assert 'curl -sS -X PUT "https://zoo.example.com/v1/cats/$CAT_ID"' in put.text
+
+
+def test_the_guide_that_a_tag_names_comes_first() -> None:
+    """Before those that only speak of its operations."""
+    document = {
+        **DOCUMENT,
+        "tags": [{"name": "Cats", "externalDocs": {"url": "/docs/guides/feeding#cats"}}],
+    }
+    guides = [
+        Guide(name="keeping", text="# Keeping\n\n`PUT /v1/cats/{id}`, `PUT /v1/cats/{cat_id}`"),
+        Guide(name="feeding", text="# Feeding\n\nNo operation."),
+    ]
+    library = Library(Document(document), guides)
+    (cats,) = Document(document).groups
+    assert [guide.name for guide in library.on_group(cats)] == ["feeding", "keeping"]
 
 
 def test_text_stays_text() -> None:
@@ -190,5 +215,6 @@ def test_events_are_shown() -> None:
     event = shown("/docs/events", "cat-fed")
     assert "A cat was fed" in event.text
     assert '"lives": 7' in event.text
+    assert "Signed" in event.text
     assert [one.attributes["href"] for one in event.all("a")][1:] == ["#object-Cat"]
     assert "lives" in shown("/docs/events", "object-Cat").text

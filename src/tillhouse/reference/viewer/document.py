@@ -55,6 +55,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     about: str
+    # The page that its tag names for reading on; empty without one.
+    docs: str
     operations: list[Operation]
 
     @property
@@ -93,12 +95,13 @@ class Document:
         return found
 
     def _groups(self) -> list[Group]:
-        about = {tag["name"]: tag.get("description", "") for tag in self.node.get("tags", [])}
-        names = dict.fromkeys([*about, *(one.group for one in self.operations)])
+        tags: dict[str, Node] = {tag["name"]: tag for tag in self.node.get("tags", [])}
+        names = dict.fromkeys([*tags, *(one.group for one in self.operations)])
         groups = [
             Group(
                 name=name,
-                about=about.get(name, ""),
+                about=tags.get(name, {}).get("description", ""),
+                docs=tags.get(name, {}).get("externalDocs", {}).get("url", ""),
                 operations=[one for one in self.operations if one.group == name],
             )
             for name in names

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 import tillhouse
 from tillhouse.reference.viewer import markdown
-from tillhouse.reference.viewer.document import Document, Operation
+from tillhouse.reference.viewer.document import Document, Group, Operation
 from tillhouse.reference.viewer.markdown import Heading
 
 # In the order in which they are read; others follow by name.
@@ -113,12 +113,14 @@ class Library:
         passages = [passage for passage, one, _ in self._mentions if one is operation]
         return [one for at, one in enumerate(passages) if one not in passages[:at]]
 
-    def on_group(self, name: str) -> list[Guide]:
-        """The guides that speak of a group's operations, the one that does so most first."""
+    def on_group(self, group: Group) -> list[Guide]:
+        """The guide that a group names, then those that speak of it, most of all first."""
+        named = [guide for guide in self.guides if guide.url == group.docs.partition("#")[0]]
         counted = Counter(
-            passage.guide.name for passage, _, group in self._mentions if group == name
+            passage.guide.name for passage, _, name in self._mentions if name == group.name
         )
-        return [self._by_name[guide] for guide, _ in counted.most_common()]
+        speaking = [self._by_name[guide] for guide, _ in counted.most_common()]
+        return [*named, *(guide for guide in speaking if guide not in named)]
 
     def guide(self, name: str) -> Guide | None:
         """A guide by its name."""

@@ -38,7 +38,7 @@ def entries(document: Document, library: Library, showing: Showing) -> list[Entr
             found.append(Entry(each.title, beside, url, _words(_of_parts(each.parts))))
     for event in document.events:
         words = _words(_of_parts(showing.event(event).parts))
-        found.append(Entry(event.name, "Event", event.url, words))
+        found.append(Entry(event.name, "Webhook event", event.url, words))
     return found
 
 

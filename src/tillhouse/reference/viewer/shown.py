@@ -37,10 +37,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A status of refusal, and what it means."""
+    """A status of refusal, and what it means; examples where it has some of its own."""
 
     status: str
     about: str
+    examples: list[Example]
 
 
 class ShownOperation(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +66,7 @@ class ShownEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     event: Event
     about: Markup
+    headers: list[Field]
     parts: list[Part]
     examples: list[Example]
 
@@ -119,6 +121,11 @@ class Showing:
         return ShownEvent(
             event=event,
             about=self._library.html(about, 3),
+            headers=[
+                self._header(one["name"], one)
+                for one in map(self._document.resolve, event.node.get("parameters", []))
+                if one["in"] == "header"
+            ],
             parts=self._linked.parts(media["schema"]) if media else [],
             examples=examples_of(media),
         )
@@ -221,8 +228,11 @@ class Showing:
     def _refusals(self, responses: Node) -> Iterator[Refusal]:
         for status, response in responses.items():
             if not status.startswith("2"):
-                about = self._document.resolve(response).get("description", "")
-                yield Refusal(status, about)
+                resolved = self._document.resolve(response)
+                media: Node = resolved.get("content", {}).get("application/json", {})
+                # One that operations have in common is told in the guide on errors.
+                own = [] if "$ref" in response else examples_of(media)
+                yield Refusal(status, resolved.get("description", ""), own)
 
 
 def _successes(responses: Node) -> list[tuple[str, Node]]:

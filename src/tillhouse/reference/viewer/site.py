@@ -77,7 +77,7 @@ class _Site:
                 "group.html",
                 lambda group=group: {
                     "group": group,
-                    "guides": self._library.on_group(group.name),
+                    "guides": self._library.on_group(group),
                     "operations": [self._showing.operation(one) for one in group.operations],
                     "objects": self._showing.objects_of(group),
                 },

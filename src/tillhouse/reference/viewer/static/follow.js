@@ -11,7 +11,9 @@ export function follow(nav) {
   nav.addEventListener("click", (event) => {
     if (event.target.closest("a") && nav.matches(":popover-open")) nav.hidePopover();
   });
-  reveal(nav, nav.querySelector('[aria-current="page"]'));
+  const here = nav.querySelector('[aria-current="page"]');
+  reveal(nav, here);
+  nav.addEventListener("toggle", () => reveal(nav, here));
   const options = { rootMargin: "-20% 0px -70%" };
   const observer = new IntersectionObserver(() => mark(nav, links), options);
   for (const target of links.keys()) observer.observe(target);
