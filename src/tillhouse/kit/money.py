@@ -1,8 +1,8 @@
 """Exact money: what may come in, how many decimals a currency has, how to round and to share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, InvalidOperation
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 AMOUNT_LIMIT = 10**15
 """Every amount is smaller than this, so that no sum of a book overflows its column."""
@@ -58,6 +58,46 @@ class Amount(Decimal):
     def from_wire(cls, value: object) -> "Amount":
         """Take a decoded JSON number, or raise ValueError."""
         return amount_from_wire(value)
+
+
+class Bounded(Amount):
+    """An amount within bounds, which a subclass gives as JSON Schema names them.
+
+    `class Price(Bounded, minimum=0, wrong="must not be negative", example=1500.5)`
+    """
+
+    __slots__ = ()
+    wrong: ClassVar[str]
+    decimals: ClassVar[int | None]
+    bounds: ClassVar[list[tuple[Callable[[Decimal, int], bool], int]]]
+
+    def __init_subclass__(
+        cls, *, wrong: str, example: float, decimals: int | None = None, **bounds: int
+    ) -> None:
+        super().__init_subclass__()
+        cls.wrong = wrong
+        cls.decimals = decimals
+        cls.bounds = [(_HOLDS[name], bound) for name, bound in bounds.items()]
+        cls.SCHEMA = {"type": "number", **bounds, "examples": [example]}
+
+    @classmethod
+    def from_wire(cls, value: object) -> Self:
+        """Take a decoded JSON number, or raise ValueError."""
+        amount = amount_from_wire(value)
+        for holds, bound in cls.bounds:
+            if not holds(amount, bound):
+                raise ValueError(cls.wrong)
+        if cls.decimals is not None and amount != round(amount, cls.decimals):
+            raise ValueError(f"must have at most {cls.decimals} decimals")
+        return cls(amount)
+
+
+_HOLDS: dict[str, Callable[[Decimal, int], bool]] = {
+    "minimum": Decimal.__ge__,
+    "maximum": Decimal.__le__,
+    "exclusiveMinimum": Decimal.__gt__,
+    "exclusiveMaximum": Decimal.__lt__,
+}
 
 
 def amount_from_wire(value: object) -> Amount:

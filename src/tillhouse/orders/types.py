@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.customers.types import PersonName
 from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.money import Amount, amount_from_wire
+from tillhouse.kit.money import Amount, Bounded
 from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Schema, Search, Value
@@ -37,26 +37,17 @@ QUANTITY_LIMIT = 10**9
 QUANTITY_DECIMALS = 3
 
 
-class Quantity(Decimal):
+class Quantity(
+    Bounded,
+    exclusiveMinimum=0,
+    exclusiveMaximum=QUANTITY_LIMIT,
+    decimals=QUANTITY_DECIMALS,
+    wrong="must be more than 0 and less than 10^9",
+    example=2,
+):
     """How many: more than 0, with at most three decimals."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "exclusiveMaximum": QUANTITY_LIMIT,
-        "examples": [2],
-    }
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Quantity":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if not 0 < amount < QUANTITY_LIMIT:
-            raise ValueError("must be more than 0 and less than 10^9")
-        if amount != round(amount, QUANTITY_DECIMALS):
-            raise ValueError(f"must have at most {QUANTITY_DECIMALS} decimals")
-        return cls(amount)
 
 
 class Label(Value):

@@ -4,7 +4,7 @@ import re
 from typing import ClassVar
 
 from tillhouse.kit import text
-from tillhouse.kit.money import AMOUNT_LIMIT, Amount, amount_from_wire
+from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.values import Schema, Value
 
 QUANTITY_LIMIT = 10**9
@@ -94,76 +94,45 @@ class ImageUrl(Value):
         return value
 
 
-class Price(Amount):
-    """An amount that nobody is paid for taking."""
+class Price(
+    Bounded,
+    minimum=0,
+    exclusiveMaximum=AMOUNT_LIMIT,
+    wrong="must not be negative",
+    example=1500.5,
+):
+    """An amount of 0 or more."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {
-        "type": "number",
-        "minimum": 0,
-        "exclusiveMaximum": AMOUNT_LIMIT,
-        "examples": [1500.5],
-    }
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Price":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if amount < 0:
-            raise ValueError("must not be negative")
-        return cls(amount)
 
 
-class Rate(Amount):
+class Rate(
+    Bounded, minimum=0, maximum=100, wrong="must be from 0 to 100, in per cent", example=7.5
+):
     """A share in per cent."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {"type": "number", "minimum": 0, "maximum": 100, "examples": [7.5]}
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Rate":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if not 0 <= amount <= 100:
-            raise ValueError("must be from 0 to 100, in per cent")
-        return cls(amount)
 
 
-class Threshold(Amount):
-    """A quantity that may be none."""
+class Threshold(
+    Bounded,
+    minimum=0,
+    exclusiveMaximum=QUANTITY_LIMIT,
+    wrong="must be from 0 to less than 10^9",
+    example=5,
+):
+    """A quantity of 0 or more."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {
-        "type": "number",
-        "minimum": 0,
-        "exclusiveMaximum": QUANTITY_LIMIT,
-        "examples": [5],
-    }
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Threshold":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if not 0 <= amount < QUANTITY_LIMIT:
-            raise ValueError("must be from 0 to less than 10^9")
-        return cls(amount)
 
 
-class Quantity(Amount):
+class Quantity(
+    Bounded,
+    exclusiveMinimum=0,
+    exclusiveMaximum=QUANTITY_LIMIT,
+    wrong="must be more than 0 and less than 10^9",
+    example=2,
+):
     """How many, and at least some."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "exclusiveMaximum": QUANTITY_LIMIT,
-        "examples": [2],
-    }
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Quantity":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if not 0 < amount < QUANTITY_LIMIT:
-            raise ValueError("must be more than 0 and less than 10^9")
-        return cls(amount)

@@ -1,16 +1,16 @@
 """Requests and answers of the routes of promotions."""
 
 from decimal import Decimal
-from typing import Annotated, ClassVar
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.money import AMOUNT_LIMIT, Amount, amount_from_wire
+from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
-from tillhouse.kit.values import DateOrTimestamp, Name, Schema
+from tillhouse.kit.values import DateOrTimestamp, Name
 from tillhouse.promotions.facts import PromotionScope, PromotionType
 from tillhouse.stores.types import TimeOfDay
 
@@ -18,24 +18,12 @@ TARGETS_MAX = 500
 LIMIT_MAX = 1_000_000_000
 
 
-class Worth(Amount):
+class Worth(
+    Bounded, minimum=0, exclusiveMaximum=AMOUNT_LIMIT, wrong="must not be negative", example=10
+):
     """Per cent or an amount: not negative."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {
-        "type": "number",
-        "minimum": 0,
-        "exclusiveMaximum": AMOUNT_LIMIT,
-        "examples": [10],
-    }
-
-    @classmethod
-    def from_wire(cls, value: object) -> "Worth":
-        """Take a decoded JSON number, or raise ValueError."""
-        amount = amount_from_wire(value)
-        if amount < 0:
-            raise ValueError("must not be negative")
-        return cls(amount)
 
 
 Targets = Annotated[list[UUID], Meta(max_length=TARGETS_MAX)]
