@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.store import audit as store
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BusinessId, KeyId, UserId, new_id
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -18,8 +18,8 @@ class Actor(msgspec.Struct, frozen=True):
 
     name: str
     ip: str
-    user_id: UUID | None = None
-    key_id: UUID | None = None
+    user_id: UserId | None = None
+    key_id: KeyId | None = None
 
 
 COMMAND_LINE = Actor(name="command line", ip="local")
@@ -50,7 +50,7 @@ async def note(
 
 async def append(  # noqa: PLR0913 - every fact of one entry
     db: Db,
-    business_id: UUID,
+    business_id: BusinessId,
     who: Actor,
     what: tuple[str, str],
     metadata: dict[str, Any],

@@ -2,12 +2,12 @@
 
 from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.callers import Book, KeyCaller, SystemCaller, UserCaller
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BusinessId
 
 if TYPE_CHECKING:
     from tillhouse.access.process import Services
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class IdempotencyClaim(msgspec.Struct, frozen=True):
     """The claim of one request on one idempotency key."""
 
-    book_id: UUID
+    book_id: BookId
     surface: str
     key: str
     fingerprint: bytes
@@ -37,7 +37,7 @@ class AnonymousCall(msgspec.Struct, kw_only=True):
 class Call(AnonymousCall, kw_only=True):
     """A request of a known caller, in one book."""
 
-    business_id: UUID
+    business_id: BusinessId
     book: Book
     caller: KeyCaller | UserCaller | SystemCaller
     # The idempotency key of this request, for what keeps it longer than its answer.

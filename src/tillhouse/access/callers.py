@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId, UserId
 from tillhouse.kit.network import Network
 from tillhouse.kit.secrets import Environment
 
@@ -13,21 +14,21 @@ from tillhouse.kit.secrets import Environment
 class Book(msgspec.Struct, frozen=True):
     """One environment of a business: the isolation key."""
 
-    id: UUID
+    id: BookId
     environment: Environment
 
 
 class Books(msgspec.Struct, frozen=True):
     """Both books of a business."""
 
-    test: UUID
-    live: UUID
+    test: BookId
+    live: BookId
 
-    def of(self, environment: Environment) -> UUID:
+    def of(self, environment: Environment) -> BookId:
         """The book of an environment."""
         return self.live if environment == "live" else self.test
 
-    def all(self) -> list[UUID]:
+    def all(self) -> list[BookId]:
         """Both, for statements that cover the whole business."""
         return [self.test, self.live]
 
@@ -35,10 +36,10 @@ class Books(msgspec.Struct, frozen=True):
 class KeyCaller(msgspec.Struct, frozen=True, kw_only=True):
     """An API key, as it stood when this request arrived."""
 
-    key_id: UUID
-    business_id: UUID
+    key_id: KeyId
+    business_id: BusinessId
     book: Book
-    app_id: UUID
+    app_id: AppId
     name: str
     scopes: frozenset[str]
     allowed_origins: tuple[str, ...]
@@ -49,9 +50,9 @@ class KeyCaller(msgspec.Struct, frozen=True, kw_only=True):
 class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     """A person of the business, in one session."""
 
-    user_id: UUID
+    user_id: UserId
     session_id: UUID
-    business_id: UUID
+    business_id: BusinessId
     books: Books
     name: str
     email: str

@@ -7,6 +7,7 @@ import jwt
 import msgspec
 
 from tillhouse.kit.errors import Unauthenticated
+from tillhouse.kit.ids import BusinessId, UserId
 from tillhouse.kit.secrets import same
 
 LIFETIME = timedelta(minutes=15)
@@ -21,9 +22,9 @@ _REQUIRED = ["iss", "aud", "sub", "sid", "bid", "iat", "exp"]
 class Claims(msgspec.Struct, frozen=True):
     """Whom a token names."""
 
-    user_id: UUID
+    user_id: UserId
     session_id: UUID
-    business_id: UUID
+    business_id: BusinessId
 
 
 class Tokens:
@@ -61,7 +62,9 @@ class Tokens:
                 options={"require": _REQUIRED, "strict_aud": True},
             )
             claims = Claims(
-                UUID(hex=payload["sub"]), UUID(hex=payload["sid"]), UUID(hex=payload["bid"])
+                UserId(UUID(hex=payload["sub"])),
+                UUID(hex=payload["sid"]),
+                BusinessId(UUID(hex=payload["bid"])),
             )
             again = self.sign(claims, datetime.fromtimestamp(payload["iat"], UTC))
         except (jwt.PyJWTError, *_UNREADABLE) as error:

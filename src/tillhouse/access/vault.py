@@ -13,6 +13,7 @@ from uuid import UUID
 
 from tillhouse.access.store import vault as store
 from tillhouse.db.pool import Db, Pool
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import SealBroken, derive, open_sealed, seal
 from tillhouse.settings import SettingError
 
@@ -38,11 +39,11 @@ class Vault:
         """The version of the master key that wraps what is new."""
         return max(self._masters)
 
-    def new_data_key(self, business_id: UUID) -> bytes:
+    def new_data_key(self, business_id: BusinessId) -> bytes:
         """A wrapped data key for a new business."""
         return seal(self._masters[self.master_version], os.urandom(32), business_id.bytes)
 
-    async def rewrap(self, pool: Pool, note: Callable[[Db, UUID], Awaitable[None]]) -> int:
+    async def rewrap(self, pool: Pool, note: Callable[[Db, BusinessId], Awaitable[None]]) -> int:
         """Wrap the root and every data key under the newest master key; how many there were.
 
         `note` tells of each business in the transaction that changes it.
@@ -64,17 +65,21 @@ class Vault:
             if len(rows) < _REWRAP_BATCH:
                 return count
 
-    async def seal(self, db: Db, business_id: UUID, record: UUID, kind: str, text: str) -> bytes:
+    async def seal(
+        self, db: Db, business_id: BusinessId, record: UUID, kind: str, text: str
+    ) -> bytes:
         """A secret sealed for one record of one business."""
         key = await self._data_key(db, business_id)
         return seal(key, text.encode(), _associated(business_id, record, kind))
 
-    async def open(self, db: Db, business_id: UUID, record: UUID, kind: str, box: bytes) -> str:
+    async def open(
+        self, db: Db, business_id: BusinessId, record: UUID, kind: str, box: bytes
+    ) -> str:
         """The secret of that record."""
         key = await self._data_key(db, business_id)
         return open_sealed(key, box, _associated(business_id, record, kind)).decode()
 
-    async def _data_key(self, db: Db, business_id: UUID) -> bytes:
+    async def _data_key(self, db: Db, business_id: BusinessId) -> bytes:
         if business_id not in self._data_keys:
             row = await store.find_data_key(db, business_id)
             if row is None:
@@ -140,5 +145,5 @@ def _master(masters: dict[int, bytes], version: int) -> bytes:
     return masters[version]
 
 
-def _associated(business_id: UUID, record: UUID, kind: str) -> bytes:
+def _associated(business_id: BusinessId, record: UUID, kind: str) -> bytes:
     return b"|".join((business_id.bytes, record.bytes, kind.encode()))

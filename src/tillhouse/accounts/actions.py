@@ -2,7 +2,6 @@
 
 from datetime import datetime, timedelta
 from ipaddress import ip_network
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
@@ -31,7 +30,7 @@ from tillhouse.db.pool import Db
 from tillhouse.developer.actions.apps import open_default_apps
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Forbidden, Limited, Missing, Unauthenticated
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookId, BusinessId, UserId, new_id
 from tillhouse.kit.secrets import digest, new_token, same
 from tillhouse.messaging.actions.numbers import open_sandbox
 
@@ -52,10 +51,10 @@ _WRONG = "The e-mail address or the password is wrong."
 class Opened(msgspec.Struct, frozen=True):
     """The ids of what a registration made."""
 
-    user_id: UUID
-    business_id: UUID
-    test_book_id: UUID
-    live_book_id: UUID
+    user_id: UserId
+    business_id: BusinessId
+    test_book_id: BookId
+    live_book_id: BookId
 
 
 async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
@@ -71,7 +70,7 @@ async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
 
 async def open_business(services: Services, db: Db, new: NewAccount, now: datetime) -> Opened:
     """Write the owner, the business, both books and their default apps."""
-    opened = Opened(new_id(), new_id(), new_id(), new_id())
+    opened = Opened(UserId(new_id()), BusinessId(new_id()), BookId(new_id()), BookId(new_id()))
     password_hash = await services.passwords.hash(new.password)
     await store.insert_user(db, opened.user_id, new.email, new.name, password_hash, now)
     await store.insert_business(
@@ -182,7 +181,7 @@ async def me(call: Call) -> Me:
     )
 
 
-async def _open_session(call: AnonymousCall, user_id: UUID, business_id: UUID) -> Tokens:
+async def _open_session(call: AnonymousCall, user_id: UserId, business_id: BusinessId) -> Tokens:
     token = new_token("thrt_")
     claims = Claims(user_id, new_id(), business_id)
     await sessions.insert_session(

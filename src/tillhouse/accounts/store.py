@@ -9,10 +9,11 @@ from asyncpg import Record
 
 from tillhouse.accounts.types import Membership
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BusinessId, UserId
 
 
 async def insert_user(
-    db: Db, user_id: UUID, email: str, name: str, password_hash: str, now: datetime
+    db: Db, user_id: UserId, email: str, name: str, password_hash: str, now: datetime
 ) -> None:
     """A person who can log in."""
     await db.execute(
@@ -68,7 +69,7 @@ async def insert_business(db: Db, new: BusinessRow) -> None:
     )
 
 
-async def list_memberships(db: Db, user_id: UUID) -> list[Membership]:
+async def list_memberships(db: Db, user_id: UserId) -> list[Membership]:
     """The businesses of a person, the first joined first."""
     rows = await db.fetch(
         """
@@ -88,7 +89,7 @@ async def list_memberships(db: Db, user_id: UUID) -> list[Membership]:
     ]
 
 
-async def is_member(db: Db, business_id: UUID, user_id: UUID) -> bool:
+async def is_member(db: Db, business_id: BusinessId, user_id: UserId) -> bool:
     """Whether the person belongs to the business."""
     return await db.fetchval(
         "SELECT EXISTS (SELECT FROM members WHERE business_id = $1 AND user_id = $2)",
@@ -98,7 +99,7 @@ async def is_member(db: Db, business_id: UUID, user_id: UUID) -> bool:
 
 
 async def update_subscription(
-    db: Db, business_id: UUID, status: str, trial_ends_at: datetime | None, now: datetime,
+    db: Db, business_id: BusinessId, status: str, trial_ends_at: datetime | None, now: datetime,
     *, api_access: bool,
 ) -> bool:  # fmt: skip
     """Set a business's subscription; whether there is such a business."""
@@ -118,7 +119,10 @@ async def update_subscription(
 
 
 async def update_trade(
-    db: Db, business_id: UUID, trade: tuple[bool | None, str | None, bool | None], now: datetime
+    db: Db,
+    business_id: BusinessId,
+    trade: tuple[bool | None, str | None, bool | None],
+    now: datetime,
 ) -> Record | None:
     """Set tax, stock policy and restocking; None stays as it is. How the business trades now."""
     return await db.fetchrow(
@@ -148,7 +152,7 @@ async def list_businesses(db: Db) -> Sequence[Record]:
     )
 
 
-async def list_members(db: Db, business_id: UUID) -> Sequence[Record]:
+async def list_members(db: Db, business_id: BusinessId) -> Sequence[Record]:
     """The people of a business."""
     return await db.fetch(
         """
@@ -160,7 +164,9 @@ async def list_members(db: Db, business_id: UUID) -> Sequence[Record]:
     )
 
 
-async def upsert_member(db: Db, business_id: UUID, user_id: UUID, role: str, now: datetime) -> None:
+async def upsert_member(
+    db: Db, business_id: BusinessId, user_id: UserId, role: str, now: datetime
+) -> None:
     """Give a person a role in a business."""
     await db.execute(
         """
@@ -179,7 +185,7 @@ async def lock_email(db: Db, email: str) -> None:
     await db.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"user {email}")
 
 
-async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
+async def list_books(db: Db, business_id: BusinessId) -> Sequence[Record]:
     """Both books of a business; none when there is no such business."""
     return await db.fetch(
         "SELECT id, environment FROM books WHERE business_id = $1 ORDER BY environment",
@@ -187,7 +193,7 @@ async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
     )
 
 
-async def lock_member(db: Db, business_id: UUID, email: str) -> Record | None:
+async def lock_member(db: Db, business_id: BusinessId, email: str) -> Record | None:
     """A person of a business, with the business's number of owners."""
     return await db.fetchrow(
         """
@@ -203,7 +209,7 @@ async def lock_member(db: Db, business_id: UUID, email: str) -> Record | None:
     )
 
 
-async def lock_business(db: Db, business_id: UUID) -> bool:
+async def lock_business(db: Db, business_id: BusinessId) -> bool:
     """Put those in line who change what a business is; whether there is one."""
     return bool(
         await db.fetchval(

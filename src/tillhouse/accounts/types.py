@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import BusinessId, UserId
 from tillhouse.kit.values import (
     CountryCode,
     CurrencyCode,
@@ -54,7 +55,7 @@ class PasswordProof(msgspec.Struct, forbid_unknown_fields=True):
 class BusinessChoice(msgspec.Struct, forbid_unknown_fields=True):
     """The business to go on with."""
 
-    business_id: UUID
+    business_id: BusinessId
 
 
 class Tokens(msgspec.Struct, frozen=True, rename="camel"):
@@ -63,8 +64,8 @@ class Tokens(msgspec.Struct, frozen=True, rename="camel"):
     access_token: str
     refresh_token: str
     expires_in: int
-    business_id: UUID
-    user_id: UUID
+    business_id: BusinessId
+    user_id: UserId
     token_type: Literal["Bearer"] = "Bearer"  # noqa: S105 - the word of RFC 6750
 
 
@@ -73,7 +74,7 @@ class AccessToken(msgspec.Struct, frozen=True, rename="camel"):
 
     access_token: str
     expires_in: int
-    business_id: UUID
+    business_id: BusinessId
     token_type: Literal["Bearer"] = "Bearer"  # noqa: S105 - the word of RFC 6750
 
 
@@ -113,10 +114,10 @@ class Membership(msgspec.Struct, frozen=True, rename="camel"):
 class Me(msgspec.Struct, frozen=True, rename="camel"):
     """The person who is logged in, and the business."""
 
-    user_id: UUID
+    user_id: UserId
     name: str
     email: str
-    business_id: UUID
+    business_id: BusinessId
     role: str
     permissions: list[str]
     businesses: list[Membership]

@@ -14,6 +14,7 @@ from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import end_of_day, iso, now, parse_date
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.values import CountryCode, CurrencyCode, Email, Name, ZoneName
 
 Status = Literal["trial", "active", "past_due", "cancelled"]
@@ -97,7 +98,7 @@ def subscription(
     as_json: AsJson = False,
 ) -> None:
     """Set a business's subscription."""
-    business_id = given.id_of("BUSINESS", business)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
     ends_at = _last_moment(trial_ends)
     ends = iso(ends_at) if ends_at else None
     result = {"status": status, "apiAccess": api_access, "trialEndsAt": ends}
@@ -134,7 +135,7 @@ def trade(
     as_json: AsJson = False,
 ) -> None:
     """Set how a business trades; what isn't given stays. It holds for orders from now on."""
-    business_id = given.id_of("BUSINESS", business)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
 
     async def work(services: Services) -> dict[str, Any]:
         moment = now()

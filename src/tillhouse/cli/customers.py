@@ -14,6 +14,7 @@ from tillhouse.cli.rows import Bar, RowError, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.customers.imports import CustomerRow, Imported, import_customers
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.emit import Source
 
@@ -39,7 +40,7 @@ def customers(
     Columns: name, and perhaps email, phone, whatsapp, notes. A row with neither phone nor email
     makes a customer when there is none of its name.
     """
-    business_id = given.id_of("--business", business)
+    business_id = BusinessId(given.id_of("--business", business))
     sheet = read_rows(file, CustomerRow)
 
     async def work(services: Services) -> Imported:

@@ -32,7 +32,7 @@ from tillhouse.developer.types import (
     ScopeName,
 )
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BusinessId, KeyId, UserId, new_id
 from tillhouse.kit.money import Amount
 from tillhouse.kit.values import (
     CidrRange,
@@ -58,7 +58,7 @@ class Demo(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The demo business and what opens it."""
 
     base_url: str
-    business_id: UUID
+    business_id: BusinessId
     email: str
     password: str
     test_key: str
@@ -146,10 +146,10 @@ async def ensure(services: Services) -> Demo:
             is_reset = not await services.passwords.verify(user["password_hash"], password)
             if is_reset:
                 await _reset_password(services, db, (user_id, business_id), password, moment)
-        call = await owner_call(services, db, user_id, business_id, moment)
+        call = await owner_call(services, db, UserId(user_id), BusinessId(business_id), moment)
         return Demo(
             base_url=services.settings.public_url,
-            business_id=business_id,
+            business_id=BusinessId(business_id),
             email=EMAIL,
             password=password,
             test_key=await _secret(call, "test"),
@@ -183,14 +183,16 @@ async def _reset_password(
 ) -> None:
     user_id, business_id = whose
     hashed = await services.passwords.hash(password)
-    await sessions.update_password(db, user_id, hashed, moment)
-    await sessions.end_other_sessions(db, user_id, None, moment)
+    await sessions.update_password(db, UserId(user_id), hashed, moment)
+    await sessions.end_other_sessions(db, UserId(user_id), None, moment)
     what = ("user.password_changed", f"Reset the password of {EMAIL}")
-    await audit.append(db, business_id, COMMAND_LINE, what, {"userId": str(user_id)}, moment)
+    await audit.append(
+        db, BusinessId(business_id), COMMAND_LINE, what, {"userId": str(user_id)}, moment
+    )
 
 
 async def owner_call(
-    services: Services, db: Db, user_id: UUID, business_id: UUID, moment: datetime
+    services: Services, db: Db, user_id: UserId, business_id: BusinessId, moment: datetime
 ) -> Call:
     """The owner as a caller who has just given the password."""
     found = await store.list_books(db, business_id)
@@ -233,7 +235,7 @@ async def _secret(call: Call, environment: Environment) -> str:
 
     key = next(filter(fits, await keys.list_all(call, AppFilter())), None)
     if key is not None:
-        return (await keys.view_secret(call, key.id)).secret
+        return (await keys.view_secret(call, KeyId(key.id))).secret
     business = next(b for b in await store.list_memberships(call.db, call.user.user_id)
                     if b.id == call.business_id)  # fmt: skip
     new = NewKey(

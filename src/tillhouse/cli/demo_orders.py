@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
@@ -15,6 +14,7 @@ from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar
 from tillhouse.http.fields import parse
 from tillhouse.kit.clock import iso, now
+from tillhouse.kit.ids import ProductId
 from tillhouse.orders.importing.actions import Ready, record_all
 from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.types import NewOrder
@@ -49,7 +49,7 @@ class Filled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Dish(msgspec.Struct, frozen=True):
-    product_id: UUID
+    product_id: ProductId
     name: str
     price: int
 
@@ -102,7 +102,8 @@ async def _menu(services: Services, origin: Source) -> list[_Dish]:
             owners = await list_owners(db, origin.book.id, skus)
     products = {sku: product_id for sku, product_id, variant_id in owners if variant_id is None}
     return [
-        _Dish(products[sku], name, price) for sku, (name, _, price) in zip(skus, _MENU, strict=True)
+        _Dish(ProductId(products[sku]), name, price)
+        for sku, (name, _, price) in zip(skus, _MENU, strict=True)
     ]
 
 

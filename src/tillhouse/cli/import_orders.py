@@ -28,6 +28,7 @@ from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.json import encode
 from tillhouse.kit.secrets import Environment
 from tillhouse.orders.importing.actions import Ready, judge, record_all
@@ -68,7 +69,7 @@ def orders(  # noqa: PLR0913 - options of a command
     customer_phone, payment_method, amount_paid, discount_amount, service_charge_amount, channel,
     store_name, tags (split by |), notes.
     """
-    business_id = given.id_of("--business", business)
+    business_id = BusinessId(given.id_of("--business", business))
     read = OrderFile(file)
 
     async def work(services: Services) -> _Run:

@@ -13,6 +13,7 @@ from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stder
 from tillhouse.cli.rows import Bar, RowError, Sheet, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment
 from tillhouse.products.actions.imports import Imported, import_products
 from tillhouse.products.sheet import ProductRow
@@ -51,7 +52,7 @@ def products(
     Columns: name, sku, and perhaps type, base_price, category, unit, tax_rate, variant, price,
     tracks_stock. Rows that name a variant are one product by its name.
     """
-    business_id = given.id_of("--business", business)
+    business_id = BusinessId(given.id_of("--business", business))
     sheet = read_rows(file, ProductRow)
 
     async def work(services: Services) -> Imported:

@@ -1,7 +1,6 @@
 """`tillhouse keys`: API keys, and the master key that wraps what seals them."""
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
@@ -16,6 +15,7 @@ from tillhouse.db.pool import Db
 from tillhouse.developer.store import keys as store
 from tillhouse.developer.types import Key
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId, BusinessId, KeyId
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
 
@@ -31,7 +31,7 @@ def commands() -> typer.Typer:
 
 def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) -> None:
     """List the API keys of a business."""
-    business_id = given.id_of("BUSINESS", business)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
 
     async def work(services: Services) -> list[Key]:
         async with services.pool.reading() as db:
@@ -51,7 +51,8 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Revoke an API key at once."""
-    business_id, key_id = given.id_of("BUSINESS", business), given.id_of("KEY", key)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
+    key_id = KeyId(given.id_of("KEY", key))
 
     async def work(services: Services) -> None:
         async with services.pool.transaction() as db:
@@ -79,7 +80,7 @@ def rewrap(*, data: Data = None, as_json: AsJson = False) -> None:
     async def work(services: Services) -> tuple[int, int]:
         version = services.vault.master_version
 
-        async def note(db: Db, business_id: UUID) -> None:
+        async def note(db: Db, business_id: BusinessId) -> None:
             what = ("business.data_key_rewrapped", f"Data key under master key {version}")
             metadata = {"masterVersion": version}
             await audit.append(db, business_id, COMMAND_LINE, what, metadata, now())
@@ -92,7 +93,7 @@ def rewrap(*, data: Data = None, as_json: AsJson = False) -> None:
     print_result({"masterVersion": version, "rewrapped": count}, as_json=as_json, shown=shown)
 
 
-async def _books(db: Db, business_id: UUID) -> list[UUID]:
+async def _books(db: Db, business_id: BusinessId) -> list[BookId]:
     books = [row["id"] for row in await list_books(db, business_id)]
     if not books:
         raise CommandError(f"There is no business {business_id}: see `business list`.")

@@ -20,7 +20,7 @@ from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BusinessId, new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
 from tillhouse.webhooks.events import TEST, TEST_EVENT
@@ -43,7 +43,7 @@ def trigger(
     """Queue a test event to the webhook endpoints of a business; a running server sends it."""
     event_type = _event_type(event, environment)
     endpoint_id = given.id_of("--endpoint", endpoint) if endpoint is not None else None
-    business_id = given.id_of("--business", business) if business is not None else None
+    business_id = BusinessId(given.id_of("--business", business)) if business else None
 
     async def work(services: Services) -> list[DeliveryWithAttempts]:
         async with services.pool.transaction() as db:
@@ -98,7 +98,9 @@ async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment
     return [endpoint_id]
 
 
-async def _call(services: Services, db: Db, business_id: UUID | None, moment: datetime) -> Call:
+async def _call(
+    services: Services, db: Db, business_id: BusinessId | None, moment: datetime
+) -> Call:
     """An owner of the business as a caller, by the command line."""
     if business_id is None:
         business_id = await _demo(db)
@@ -133,7 +135,7 @@ async def _call(services: Services, db: Db, business_id: UUID | None, moment: da
     )
 
 
-async def _demo(db: Db) -> UUID:
+async def _demo(db: Db) -> BusinessId:
     user = await sessions.find_user_by_email(db, demo.EMAIL)
     if user is None or user["business_id"] is None:
         raise CommandError("There is no demo business: run `tillhouse demo`, or give --business.")

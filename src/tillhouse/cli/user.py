@@ -16,7 +16,7 @@ from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BusinessId, UserId, new_id
 from tillhouse.kit.values import Email, Name, NewPassword
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
@@ -37,7 +37,7 @@ def commands() -> typer.Typer:
 
 def list_all(business: Business, *, data: Data = None, as_json: AsJson = False) -> None:
     """List the people of a business."""
-    business_id = given.id_of("BUSINESS", business)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
 
     async def work(services: Services) -> list[dict[str, Any]]:
         async with services.pool.reading() as db:
@@ -62,7 +62,7 @@ def add(  # noqa: PLR0913 - one argument an option
     as_json: AsJson = False,
 ) -> None:
     """Add a person to a business; with --name a new one, who gets a password."""
-    business_id = given.id_of("BUSINESS", business)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
     address = given.value(Email, "The e-mail address", email)
     new_name = given.value(Name, "The name", name) if name is not None else None
     secret = given.new_password(from_stdin=password_stdin) if new_name is not None else None
@@ -72,9 +72,9 @@ def add(  # noqa: PLR0913 - one argument an option
             if not await store.lock_business(db, business_id):
                 raise _no_business(business_id)
             user_id = await _person(services, db, address, new_name, secret)
-            if await store.is_member(db, business_id, user_id):
+            if await store.is_member(db, business_id, UserId(user_id)):
                 raise CommandError(f"{address} belongs to the business: use `user role`.")
-            await store.upsert_member(db, business_id, user_id, role, moment := now())
+            await store.upsert_member(db, business_id, UserId(user_id), role, moment := now())
             metadata = {"userId": str(user_id), "role": role}
             what = ("member.added", f"Added {address} as {role}")
             await audit.append(db, business_id, COMMAND_LINE, what, metadata, moment)
@@ -94,7 +94,7 @@ def role(
     as_json: AsJson = False,
 ) -> None:
     """Change what a person may do in a business; it holds on the next request."""
-    business_id = given.id_of("BUSINESS", business)
+    business_id = BusinessId(given.id_of("BUSINESS", business))
     address = given.value(Email, "The e-mail address", email)
 
     async def work(services: Services) -> UUID:
@@ -134,12 +134,14 @@ def password(
             if user_id is None:
                 raise CommandError(f"Nobody is registered as {address}: use `user add`.")
             moment = now()
-            await sessions.update_password(db, user_id, hashed, moment)
-            await sessions.end_other_sessions(db, user_id, None, moment)
+            await sessions.update_password(db, UserId(user_id), hashed, moment)
+            await sessions.end_other_sessions(db, UserId(user_id), None, moment)
             what = ("user.password_changed", f"Set the password of {address}")
-            for business in await store.list_memberships(db, user_id):
+            for business in await store.list_memberships(db, UserId(user_id)):
                 metadata = {"userId": str(user_id)}
-                await audit.append(db, business.id, COMMAND_LINE, what, metadata, moment)
+                await audit.append(
+                    db, BusinessId(business.id), COMMAND_LINE, what, metadata, moment
+                )
         return user_id
 
     user_id = run(work, data)
@@ -159,11 +161,11 @@ async def _person(
         return known
     if name is None or secret is None:
         raise CommandError(f"Nobody is registered as {address}: give a --name to add them.")
-    user_id = new_id()
+    user_id = UserId(new_id())
     hashed = await services.passwords.hash(secret)
     await store.insert_user(db, user_id, address, name, hashed, now())
     return user_id
 
 
-def _no_business(business_id: UUID) -> CommandError:
+def _no_business(business_id: BusinessId) -> CommandError:
     return CommandError(f"There is no business {business_id}: see `business list`.")

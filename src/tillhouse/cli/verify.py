@@ -1,7 +1,6 @@
 """`tillhouse verify`: is what must always hold still so?"""
 
 from typing import Any
-from uuid import UUID
 
 import typer
 from rich.console import Group
@@ -14,6 +13,7 @@ from tillhouse.app import PRODUCT
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BusinessId
 from tillhouse.ledger.proof import prove
 from tillhouse.ledger.store.proof import list_books
 
@@ -48,12 +48,12 @@ def verify(*, data: Data = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-async def _chain(db: Db, business_id: UUID) -> dict[str, Any]:
+async def _chain(db: Db, business_id: BusinessId) -> dict[str, Any]:
     links = await find_broken_links(db, business_id, _LINKS_SHOWN)
     return {"auditSequences": [link["sequence"] for link in links]} if links else {}
 
 
-async def _ledger(db: Db, business_id: UUID) -> dict[str, Any]:
+async def _ledger(db: Db, business_id: BusinessId) -> dict[str, Any]:
     """The first faults of a business's books: whoever mends them runs the command again."""
     faults: list[dict[str, str]] = []
     for book in await list_books(db, business_id):

@@ -9,7 +9,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookId, CustomerId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.webhooks.emit import emit
 
@@ -22,11 +22,13 @@ async def create(call: Call, new: NewCustomer) -> Customer:
     country = await store.find_country(call.db, call.book.id)
     check(rules.number_faults(new, country))
     contact = rules.new_contact(new, country)
-    made = await store.insert_customer(call.db, call.book.id, new_id(), contact, call.now)
+    made = await store.insert_customer(
+        call.db, call.book.id, CustomerId(new_id()), contact, call.now
+    )
     if made is None:
         await _check_free(call, contact)
         raise Conflict
-    await emit(call, *rules.creation(call.business_id, made.id, contact, call.now))
+    await emit(call, *rules.creation(call.business_id, CustomerId(made.id), contact, call.now))
     return made
 
 
@@ -47,7 +49,7 @@ async def list_page(call: Call, wanted: CustomerFilter) -> PageOf[Customer]:
     return PageOf(shown, meta(page, found.total))
 
 
-async def show(call: Call, customer_id: UUID) -> Customer:
+async def show(call: Call, customer_id: CustomerId) -> Customer:
     """One customer."""
     found = await store.show_customer(call.db, call.book.id, customer_id)
     if found is None:
@@ -55,7 +57,7 @@ async def show(call: Call, customer_id: UUID) -> Customer:
     return found
 
 
-async def change(call: Call, customer_id: UUID, patch: CustomerPatch) -> Customer:
+async def change(call: Call, customer_id: CustomerId, patch: CustomerPatch) -> Customer:
     """Change what the patch names; who asks for what is there already changes nothing."""
     before = await store.lock_customer(call.db, call.book.id, customer_id)
     if before is None:
@@ -75,20 +77,22 @@ async def change(call: Call, customer_id: UUID, patch: CustomerPatch) -> Custome
     return await show(call, customer_id)
 
 
-async def patch_faults(call: Call, customer_id: UUID, patch: CustomerPatch) -> list[FieldError]:
+async def patch_faults(
+    call: Call, customer_id: CustomerId, patch: CustomerPatch
+) -> list[FieldError]:
     """The faults of the change."""
     await show(call, customer_id)
     return rules.number_faults(patch, await store.find_country(call.db, call.book.id))
 
 
-async def delete(call: Call, customer_id: UUID) -> Deleted:
+async def delete(call: Call, customer_id: CustomerId) -> Deleted:
     """Take a customer out of the list; orders and debts keep who it was."""
     if not await store.delete_customer(call.db, call.book.id, customer_id, call.now):
         raise Missing
     return Deleted(customer_id, iso(call.now))
 
 
-async def find_or_create(call: Call, wanted: Wanted) -> tuple[UUID, bool]:
+async def find_or_create(call: Call, wanted: Wanted) -> tuple[CustomerId, bool]:
     """Somebody's id, and whether they are new.
 
     They are found by number and address when given, which must not be two people's, else by
@@ -100,7 +104,9 @@ async def find_or_create(call: Call, wanted: Wanted) -> tuple[UUID, bool]:
     if contact.phone_number is None and contact.email is None:
         return await _by_name(call, contact)
     for _ in range(_LOOKS):
-        rows = await store.upsert_reachable(call.db, call.book.id, new_id(), contact, call.now)
+        rows = await store.upsert_reachable(
+            call.db, call.book.id, CustomerId(new_id()), contact, call.now
+        )
         if len(rows) > 1:
             raise rules.TwoPeople
         if rows:
@@ -114,8 +120,8 @@ async def wanted_faults(call: Call, wanted: Wanted) -> list[FieldError]:
 
 
 async def resolve(
-    db: Db, book_id: UUID, customer_id: UUID | None, email: str | None, phone: str | None
-) -> UUID | None:
+    db: Db, book_id: BookId, customer_id: CustomerId | None, email: str | None, phone: str | None
+) -> CustomerId | None:
     """Whom the customer filters of a list mean.
 
     None is everybody. Filters that fit nobody give `rules.NOBODY`, an id that no row has.
@@ -137,7 +143,7 @@ async def resolve(
     return asked[0] if asked[0] is not None and len(set(asked)) == 1 else rules.NOBODY
 
 
-async def _by_name(call: Call, contact: rules.Contact) -> tuple[UUID, bool]:
+async def _by_name(call: Call, contact: rules.Contact) -> tuple[CustomerId, bool]:
     # Looked for without a lock first: a name that is sold to all day has no queue before it.
     found = await store.find_named(call.db, call.book.id, contact.name)
     if found is None:
@@ -145,15 +151,17 @@ async def _by_name(call: Call, contact: rules.Contact) -> tuple[UUID, bool]:
         found = await store.find_named(call.db, call.book.id, contact.name)
     if found is not None:
         return found, False
-    made = await store.insert_customer(call.db, call.book.id, new_id(), contact, call.now)
+    made = await store.insert_customer(
+        call.db, call.book.id, CustomerId(new_id()), contact, call.now
+    )
     if made is None:
         raise Conflict
-    return await _known(call, contact, made.id, is_new=True)
+    return await _known(call, contact, CustomerId(made.id), is_new=True)
 
 
 async def _known(
-    call: Call, contact: rules.Contact, customer_id: UUID, *, is_new: bool
-) -> tuple[UUID, bool]:
+    call: Call, contact: rules.Contact, customer_id: CustomerId, *, is_new: bool
+) -> tuple[CustomerId, bool]:
     if is_new:
         await emit(call, *rules.creation(call.business_id, customer_id, contact, call.now))
     return customer_id, is_new
@@ -189,6 +197,6 @@ async def _country_for(call: Call, wanted: Wanted) -> str:
     return await _country_of(call.db, call.book.id, wanted.phone_number)
 
 
-async def _country_of(db: Db, book_id: UUID, number: str) -> str:
+async def _country_of(db: Db, book_id: BookId, number: str) -> str:
     """The country of a national number; an international one needs none."""
     return "" if rules.is_international(number) else await store.find_country(db, book_id)

@@ -12,7 +12,7 @@ from tillhouse.customers.rules import Contact
 from tillhouse.customers.types import Customer, Notes, PersonName
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookId, CustomerId, new_id
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Email
 from tillhouse.webhooks.emit import Source, emit_all_from
@@ -152,7 +152,7 @@ def _repeated(contact: Contact, seen: set[tuple[str, str]]) -> Iterator[FieldErr
             seen.add((column, value))
 
 
-async def _look(db: Db, book_id: UUID, contacts: Sequence[Contact]) -> _Known:
+async def _look(db: Db, book_id: BookId, contacts: Sequence[Contact]) -> _Known:
     known = _Known()
     for batch in _batches(contacts):
         numbers = [one.phone_number for one in batch if one.phone_number]
@@ -193,8 +193,8 @@ def _changed(contacts: Iterable[Contact], known: _Known) -> Iterator[tuple[Custo
 
 async def _change(db: Db, origin: Source, before: Customer, after: Contact, now: datetime) -> None:
     changed = rules.changes(rules.contact_of(before), after)
-    await store.update_customer(db, origin.book.id, before.id, after, now)
-    told = rules.update(origin.business_id, before.id, after, changed, now)
+    await store.update_customer(db, origin.book.id, CustomerId(before.id), after, now)
+    told = rules.update(origin.business_id, CustomerId(before.id), after, changed, now)
     await emit_all_from(db, origin, [told], now)
 
 
@@ -202,7 +202,7 @@ async def _make(db: Db, origin: Source, batch: Sequence[Contact], now: datetime)
     new = {new_id(): contact for contact in batch}
     made = await store.insert_customers(db, origin.book.id, list(new), list(new.values()), now)
     told = [
-        rules.creation(origin.business_id, id_, contact, now)
+        rules.creation(origin.business_id, CustomerId(id_), contact, now)
         for id_, contact in new.items()
         if id_ in made
     ]

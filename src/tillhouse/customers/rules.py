@@ -14,13 +14,14 @@ from tillhouse.customers.types import Customer, CustomerPatch, NewCustomer, Want
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Refused
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import BusinessId, CustomerId
 from tillhouse.kit.partial import faults
 from tillhouse.kit.phone import e164, looks_like_phone
 from tillhouse.kit.text import email_address
 from tillhouse.webhooks.events import ChangeData
 
 # Whom a filter means that fits nobody: no row has this id.
-NOBODY = UUID(int=0)
+NOBODY = CustomerId(UUID(int=0))
 
 _SEPARATORS = re.compile(r"[\s!-/:-@\[-`{-~]+")
 _DIGITS_MIN = 5
@@ -116,7 +117,7 @@ def changes(old: Contact, new: Contact) -> list[str]:
 
 
 def creation(
-    business_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+    business_id: BusinessId, customer_id: CustomerId, contact: Contact, now: datetime
 ) -> tuple[EventType, ChangeData]:
     """The event of somebody new, with all that is known of them."""
     known = [name for name in Contact.__struct_fields__ if getattr(contact, name) is not None]
@@ -125,7 +126,11 @@ def creation(
 
 
 def update(
-    business_id: UUID, customer_id: UUID, contact: Contact, changed: list[str], now: datetime
+    business_id: BusinessId,
+    customer_id: CustomerId,
+    contact: Contact,
+    changed: list[str],
+    now: datetime,
 ) -> tuple[EventType, ChangeData]:
     """The event of somebody changed, with the fields that did."""
     told = _told(business_id, customer_id, contact, changed, now)
@@ -133,7 +138,11 @@ def update(
 
 
 def _told(
-    business_id: UUID, customer_id: UUID, contact: Contact, fields: list[str], now: datetime
+    business_id: BusinessId,
+    customer_id: CustomerId,
+    contact: Contact,
+    fields: list[str],
+    now: datetime,
 ) -> dict[str, Any]:
     return {
         "business_id": business_id,

@@ -11,6 +11,7 @@ from tillhouse.customers.rules import Contact
 from tillhouse.customers.types import Customer
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, CustomerId
 from tillhouse.kit.page import Page
 
 _CUSTOMER = """
@@ -52,7 +53,7 @@ class Matching(msgspec.Struct, frozen=True, kw_only=True):
         return self == Matching()
 
 
-async def find_country(db: Db, book_id: UUID) -> str:
+async def find_country(db: Db, book_id: BookId) -> str:
     """The country in which a book's national numbers are dialled."""
     return await db.fetchval(
         "SELECT s.country FROM books b JOIN businesses s ON s.id = b.business_id WHERE b.id = $1",
@@ -61,7 +62,7 @@ async def find_country(db: Db, book_id: UUID) -> str:
 
 
 async def insert_customer(
-    db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+    db: Db, book_id: BookId, customer_id: CustomerId, contact: Contact, now: datetime
 ) -> Customer | None:
     """A customer; None when phone number or address is another's, also one made this moment."""
     row = await db.fetchrow(
@@ -87,7 +88,7 @@ async def insert_customer(
 
 
 async def insert_customers(
-    db: Db, book_id: UUID, ids: list[UUID], contacts: list[Contact], now: datetime
+    db: Db, book_id: BookId, ids: list[UUID], contacts: list[Contact], now: datetime
 ) -> set[UUID]:
     """Many customers in one go; those that were made: not whose number is another's by now."""
     rows = await db.fetch(
@@ -112,7 +113,7 @@ async def insert_customers(
 
 
 async def lock_reachable(
-    db: Db, book_id: UUID, phone_numbers: list[str], emails: list[str]
+    db: Db, book_id: BookId, phone_numbers: list[str], emails: list[str]
 ) -> list[Customer]:
     """Whom any of the numbers or addresses belong to; nobody else changes them meanwhile."""
     rows = await db.fetch(
@@ -133,7 +134,7 @@ async def lock_reachable(
     return [Customer(**row) for row in rows]
 
 
-async def list_named(db: Db, book_id: UUID, names: list[str]) -> set[str]:
+async def list_named(db: Db, book_id: BookId, names: list[str]) -> set[str]:
     """Which of these names some customer has, in whatever case."""
     rows = await db.fetch(
         """
@@ -149,7 +150,7 @@ async def list_named(db: Db, book_id: UUID, names: list[str]) -> set[str]:
 
 
 async def upsert_reachable(
-    db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+    db: Db, book_id: BookId, customer_id: CustomerId, contact: Contact, now: datetime
 ) -> Sequence[Record]:
     """Whom number or address belong to, else the new customer of both.
 
@@ -182,7 +183,7 @@ async def upsert_reachable(
     )
 
 
-async def find_named(db: Db, book_id: UUID, name: str) -> UUID | None:
+async def find_named(db: Db, book_id: BookId, name: str) -> CustomerId | None:
     """The oldest customer of exactly this name, in whatever case."""
     return await db.fetchval(
         """
@@ -195,7 +196,7 @@ async def find_named(db: Db, book_id: UUID, name: str) -> UUID | None:
     )
 
 
-async def lock_name(db: Db, book_id: UUID, name: str) -> None:
+async def lock_name(db: Db, book_id: BookId, name: str) -> None:
     """Let one transaction at a time make a customer of a bare name."""
     await db.execute(
         """
@@ -208,7 +209,7 @@ async def lock_name(db: Db, book_id: UUID, name: str) -> None:
 
 
 async def list_owners(
-    db: Db, book_id: UUID, contact: Contact, but: UUID | None = None
+    db: Db, book_id: BookId, contact: Contact, but: UUID | None = None
 ) -> list[Customer]:
     """Whom a number and an address belong to, but for one."""
     rows = await db.fetch(
@@ -231,7 +232,7 @@ async def list_owners(
 
 
 async def find_owners(
-    db: Db, book_id: UUID, phone_number: str | None, email: str | None
+    db: Db, book_id: BookId, phone_number: str | None, email: str | None
 ) -> Record | None:
     """Whom a number belongs to, and whom an address."""
     return await db.fetchrow(
@@ -248,20 +249,20 @@ async def find_owners(
     )
 
 
-async def show_customer(db: Db, book_id: UUID, customer_id: UUID) -> Customer | None:
+async def show_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> Customer | None:
     """One customer."""
     row = await db.fetchrow(_CUSTOMER + " AND c.id = $2", book_id, customer_id)
     return Customer(**row) if row else None
 
 
-async def lock_customer(db: Db, book_id: UUID, customer_id: UUID) -> Customer | None:
+async def lock_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> Customer | None:
     """One customer, whom nobody else changes meanwhile."""
     row = await db.fetchrow(_CUSTOMER + " AND c.id = $2 FOR NO KEY UPDATE", book_id, customer_id)
     return Customer(**row) if row else None
 
 
 async def update_customer(
-    db: Db, book_id: UUID, customer_id: UUID, contact: Contact, now: datetime
+    db: Db, book_id: BookId, customer_id: CustomerId, contact: Contact, now: datetime
 ) -> None:
     """The stored fields of a customer."""
     await db.execute(
@@ -277,7 +278,7 @@ async def update_customer(
     )
 
 
-async def delete_customer(db: Db, book_id: UUID, customer_id: UUID, now: datetime) -> bool:
+async def delete_customer(db: Db, book_id: BookId, customer_id: CustomerId, now: datetime) -> bool:
     """Take a customer out of the list; number and address are free again."""
     return await db.fetchval(
         """
@@ -298,7 +299,7 @@ async def delete_customer(db: Db, book_id: UUID, customer_id: UUID, now: datetim
     )
 
 
-async def find_newest(db: Db, book_id: UUID, page: Page) -> Found:
+async def find_newest(db: Db, book_id: BookId, page: Page) -> Found:
     """A page of everybody: the ids come from their index alone, however far the page is."""
     row = await db.fetchrow(
         """
@@ -315,7 +316,7 @@ async def find_newest(db: Db, book_id: UUID, page: Page) -> Found:
     return _found(row)
 
 
-async def find_matching(db: Db, book_id: UUID, matching: Matching, page: Page) -> Found:
+async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page) -> Found:
     """A page of those who match; found first and ordered then, or the order would lead the way."""
     where = (
         Where(book_id)
@@ -347,7 +348,7 @@ def _found(row: Record | None) -> Found:
     return Found(row["total"], row["ids"]) if row else Found(0, [])
 
 
-async def list_customers(db: Db, book_id: UUID, ids: list[UUID]) -> list[Customer]:
+async def list_customers(db: Db, book_id: BookId, ids: list[UUID]) -> list[Customer]:
     """These customers, the newest first."""
     rows = await db.fetch(_CUSTOMER + " AND c.id = ANY($2) ORDER BY c.id DESC", book_id, ids)
     return [Customer(**row) for row in rows]

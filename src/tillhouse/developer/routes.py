@@ -1,7 +1,5 @@
 """The routes of the portal: /api/developer."""
 
-from uuid import UUID
-
 from tillhouse.access.call import Call
 from tillhouse.developer.actions import apps, events, keys, usage
 from tillhouse.developer.types import (
@@ -12,6 +10,7 @@ from tillhouse.developer.types import (
     ScopeShown,
 )
 from tillhouse.http.route import Portal, Reply, Route
+from tillhouse.kit.ids import KeyId
 
 
 async def list_scopes(call: Call) -> list[ScopeShown]:
@@ -26,7 +25,7 @@ async def create_key(call: Call, body: NewKey) -> Reply[KeyWithSecret]:
     return Reply(key, stored=keys.without_secret(key))
 
 
-async def rotate_key(call: Call, key_id: UUID) -> Reply[KeyWithSecret]:
+async def rotate_key(call: Call, key_id: KeyId) -> Reply[KeyWithSecret]:
     """Give a key a new secret; what is kept for a replay lacks it."""
     key = await keys.rotate(call, key_id)
     return Reply(key, stored=keys.without_secret(key))

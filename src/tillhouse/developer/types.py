@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.access.scopes import Risk
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import AppId, BusinessId, KeyId
 from tillhouse.kit.money import Amount
 from tillhouse.kit.values import (
     CidrRange,
@@ -50,7 +51,7 @@ class App(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A developer app."""
 
     id: UUID
-    business_id: UUID
+    business_id: BusinessId
     name: str
     environment: Environment
     status: Literal["active"]
@@ -84,7 +85,7 @@ class NewKey(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: Name
     environment: Environment
     scopes: ScopeNames
-    developer_app_id: UUID | None = None
+    developer_app_id: AppId | None = None
     allowed_origins: Origins | None = None
     allowed_ip_ranges: Ranges | None = None
     expires_at: DateOrTimestamp | None = None
@@ -106,8 +107,8 @@ class Key(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """An API key without its secret."""
 
     id: UUID
-    business_id: UUID
-    developer_app_id: UUID
+    business_id: BusinessId
+    developer_app_id: AppId
     name: str
     environment: Environment
     public_key: str
@@ -141,7 +142,7 @@ class Secret(msgspec.Struct, frozen=True):
 class AppFilter(msgspec.Struct):
     """Of one app, or of all."""
 
-    developer_app_id: UUID | None = None
+    developer_app_id: AppId | None = None
 
 
 class ScopeShown(msgspec.Struct, frozen=True, rename="camel"):
@@ -157,7 +158,7 @@ class ScopeShown(msgspec.Struct, frozen=True, rename="camel"):
 class EventFilter(msgspec.Struct):
     """Which audit events, and which page of them."""
 
-    api_key_id: UUID | None = None
+    api_key_id: KeyId | None = None
     event_type: Annotated[str, Meta(max_length=100)] | None = None
     start_date: DateOrTimestamp | None = None
     end_date: DateOrTimestamp | None = None
@@ -169,7 +170,7 @@ class AuditEvent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """An entry of the audit log."""
 
     id: UUID
-    business_id: UUID
+    business_id: BusinessId
     developer_api_key_id: UUID | None
     actor_user_id: UUID | None
     actor_name: str
@@ -184,7 +185,7 @@ class UsageFilter(msgspec.Struct):
     """How far back, and of which app."""
 
     days: Annotated[int, Meta(ge=1, le=90)] = 30
-    developer_app_id: UUID | None = None
+    developer_app_id: AppId | None = None
 
 
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -7,6 +7,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 
 # The key of a request with its answer: a brick for whoever writes both in one statement with the
 # effect. It reads the CTE `keeping` of the statement around it, with the columns (surface, key,
@@ -20,7 +21,7 @@ KEEP: LiteralString = """
 
 
 async def claim_key(
-    db: Db, book_id: UUID, surface: str, key: str, fingerprint: bytes, now: datetime
+    db: Db, book_id: BookId, surface: str, key: str, fingerprint: bytes, now: datetime
 ) -> bool:
     """Take the key for this transaction; waits while another one holds it. False: it is used."""
     return bool(
@@ -38,7 +39,7 @@ async def claim_key(
     )
 
 
-async def find_answer(db: Db, book_id: UUID, surface: str, key: str) -> Record | None:
+async def find_answer(db: Db, book_id: BookId, surface: str, key: str) -> Record | None:
     """The first use of the key, and its answer."""
     return await db.fetchrow(
         """
@@ -73,7 +74,7 @@ async def insert_answer(
     )
 
 
-async def update_answer(db: Db, book_id: UUID, surface: str, key: str, answer: bytes) -> None:
+async def update_answer(db: Db, book_id: BookId, surface: str, key: str, answer: bytes) -> None:
     """Keep the answer with the effect, in one transaction."""
     await db.execute(
         """

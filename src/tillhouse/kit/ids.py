@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
+from typing import NamedTuple, NewType
 from uuid import UUID
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -21,6 +22,32 @@ _RANDOM_BITS = 62
 _WORD = struct.Struct(">Q")
 # Asking the system costs as much as all the rest of an id, so it is asked for many at once.
 _DRAWN_WORDS = 512
+
+# Ids of different things have different types, so that no two can be swapped unnoticed.
+AppId = NewType("AppId", UUID)
+BookId = NewType("BookId", UUID)
+BusinessId = NewType("BusinessId", UUID)
+CategoryId = NewType("CategoryId", UUID)
+CustomerId = NewType("CustomerId", UUID)
+KeyId = NewType("KeyId", UUID)
+OrderId = NewType("OrderId", UUID)
+ProductId = NewType("ProductId", UUID)
+PromotionId = NewType("PromotionId", UUID)
+StoreId = NewType("StoreId", UUID)
+TableId = NewType("TableId", UUID)
+TableSessionId = NewType("TableSessionId", UUID)
+TagId = NewType("TagId", UUID)
+TermId = NewType("TermId", UUID)
+TicketId = NewType("TicketId", UUID)
+UserId = NewType("UserId", UUID)
+VariantId = NewType("VariantId", UUID)
+
+
+class BookKey(NamedTuple):
+    """The primary key of a row of a book."""
+
+    book_id: BookId
+    id: UUID
 
 
 class Sequence:

@@ -6,7 +6,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import TagId, TermId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.kit.text import slug
@@ -23,7 +23,7 @@ async def list_terms(call: Call, wanted: Paged) -> PageOf[Term]:
     return PageOf(found, meta(wanted.pick(), total))
 
 
-async def show_term(call: Call, term_id: UUID) -> Term:
+async def show_term(call: Call, term_id: TermId) -> Term:
     """One academic term."""
     return existing(await term_store.show_term(call.db, call.book.id, term_id))
 
@@ -33,7 +33,7 @@ async def create_term(call: Call, new: NewTerm) -> Term:
     check(rules.term_faults(new))
     facts, place = facts_of(rules.TermFacts, new), (call.book.id, new_id())
     await term_store.insert_term(call.db, place, facts.name, rules.days(facts), call.now)
-    return await show_term(call, place[1])
+    return await show_term(call, TermId(place[1]))
 
 
 async def new_term_faults(_call: Call, new: NewTerm) -> list[FieldError]:
@@ -41,7 +41,7 @@ async def new_term_faults(_call: Call, new: NewTerm) -> list[FieldError]:
     return rules.term_faults(new)
 
 
-async def change_term(call: Call, term_id: UUID, patch: TermPatch) -> Term:
+async def change_term(call: Call, term_id: TermId, patch: TermPatch) -> Term:
     """Change what the patch names."""
     before = existing(await term_store.lock_term(call.db, call.book.id, term_id))
     old = facts_of(rules.TermFacts, before)
@@ -54,12 +54,12 @@ async def change_term(call: Call, term_id: UUID, patch: TermPatch) -> Term:
     return await show_term(call, term_id)
 
 
-async def term_faults(call: Call, term_id: UUID, patch: TermPatch) -> list[FieldError]:
+async def term_faults(call: Call, term_id: TermId, patch: TermPatch) -> list[FieldError]:
     """The faults of a change of a term."""
     return rules.term_faults(patch, facts_of(rules.TermFacts, await show_term(call, term_id)))
 
 
-async def delete_term(call: Call, term_id: UUID) -> Deleted:
+async def delete_term(call: Call, term_id: TermId) -> Deleted:
     """Take an academic term out of the list."""
     if not await term_store.delete_term(call.db, call.book.id, term_id, call.now):
         raise Missing
@@ -75,18 +75,18 @@ async def list_tags(call: Call, wanted: Paged) -> PageOf[Tag]:
 
 async def create_tag(call: Call, new: NewTag) -> Tag:
     """Make a tag."""
-    tag_id = new_id()
+    tag_id = TagId(new_id())
     place = (call.book.id, tag_id)
     await tag_store.insert_tag(call.db, place, new.name, slug(new.name), call.now)
     return await show_tag(call, tag_id)
 
 
-async def show_tag(call: Call, tag_id: UUID) -> Tag:
+async def show_tag(call: Call, tag_id: TagId) -> Tag:
     """One tag."""
     return existing(await tag_store.show_tag(call.db, call.book.id, tag_id))
 
 
-async def change_tag(call: Call, tag_id: UUID, patch: TagPatch) -> Tag:
+async def change_tag(call: Call, tag_id: TagId, patch: TagPatch) -> Tag:
     """Rename a tag; its slug follows."""
     if patch.name:
         place = (call.book.id, tag_id)
@@ -94,7 +94,7 @@ async def change_tag(call: Call, tag_id: UUID, patch: TagPatch) -> Tag:
     return await show_tag(call, tag_id)
 
 
-async def delete_tag(call: Call, tag_id: UUID) -> Deleted:
+async def delete_tag(call: Call, tag_id: TagId) -> Deleted:
     """Remove a tag, from whatever carries it as well."""
     if not await tag_store.delete_tag(call.db, call.book.id, tag_id):
         raise Missing

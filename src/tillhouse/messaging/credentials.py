@@ -7,6 +7,7 @@ from asyncpg import Record
 
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BusinessId
 
 _KIND = "whatsapp credentials"
 
@@ -28,7 +29,7 @@ async def seal(
 ) -> bytes:
     """The secrets, closed for this one number."""
     text = msgspec.json.encode(secrets).decode()
-    return await vault.seal(db, business_id, number_id, _KIND, text)
+    return await vault.seal(db, BusinessId(business_id), number_id, _KIND, text)
 
 
 async def opened(vault: Vault, db: Db, row: Record) -> Credentials:

@@ -9,6 +9,7 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import CustomerId, StoreId
 from tillhouse.kitchen import announce as tickets
 from tillhouse.kitchen.types import STATION, Ticket
 from tillhouse.orders.events import ORDER_CREATED, PAYMENT_RECEIVED, PaymentData
@@ -22,8 +23,8 @@ class Subject(msgspec.Struct, frozen=True):
     """The order that events are about."""
 
     id: UUID
-    store_id: UUID | None
-    customer_id: UUID | None
+    store_id: StoreId | None
+    customer_id: CustomerId | None
 
 
 def changed(call: Call, event: EventType, subject: Subject, metadata: dict[str, Any]) -> Event:

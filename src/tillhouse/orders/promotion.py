@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Refused
+from tillhouse.kit.ids import CustomerId, PromotionId
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.totals import discounted, product_lines
@@ -16,7 +16,7 @@ from tillhouse.promotions.store.uses import find_offer, give_back, take_use
 USED_UP = "The promotion has been used as often as it may be."
 
 
-async def faults(call: Call, promotion_id: UUID | None) -> list[FieldError]:
+async def faults(call: Call, promotion_id: PromotionId | None) -> list[FieldError]:
     """Whether the book has the promotion."""
     if promotion_id is None:
         return []
@@ -27,9 +27,9 @@ async def faults(call: Call, promotion_id: UUID | None) -> list[FieldError]:
 
 async def apply(
     call: Call,
-    promotion_id: UUID,
+    promotion_id: PromotionId,
     lines: Sequence[Line],
-    customer_id: UUID | None,
+    customer_id: CustomerId | None,
     at: datetime,
 ) -> list[Line] | str:
     """The lines with the promotion taken off, or why not; the use isn't counted yet."""
@@ -43,7 +43,7 @@ async def apply(
     return discounted(lines, dict(zip(sold, judged.shares, strict=True)))
 
 
-async def count(call: Call, promotion_id: UUID, customer_id: UUID | None) -> bool:
+async def count(call: Call, promotion_id: PromotionId, customer_id: CustomerId | None) -> bool:
     """Count the use, if one is left; late in the transaction, as others wait for it."""
     return await take_use(call.db, call.book.id, promotion_id, customer_id)
 

@@ -1,13 +1,13 @@
 """The routes of /v1/orders."""
 
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.kit.errors import Refused
+from tillhouse.kit.ids import OrderId
 from tillhouse.kitchen.actions import send as send_message
 from tillhouse.kitchen.types import Notification
 from tillhouse.orders import showing as shown
@@ -45,17 +45,17 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
     return msgspec.structs.replace(reply, after=after)
 
 
-async def send_to_kitchen(call: Call, order_id: UUID) -> Reply[Order]:
+async def send_to_kitchen(call: Call, order_id: OrderId) -> Reply[Order]:
     """Open the ticket, and tell the customer after the commit."""
     return _told(await kitchen.send(call, order_id))
 
 
-async def set_kitchen_status(call: Call, order_id: UUID, body: StageChange) -> Reply[Order]:
+async def set_kitchen_status(call: Call, order_id: OrderId, body: StageChange) -> Reply[Order]:
     """Move the ticket, and tell the customer after the commit."""
     return _told(await kitchen.move(call, order_id, body.status))
 
 
-async def requery_order(call: Call, order_id: UUID) -> Order:
+async def requery_order(call: Call, order_id: OrderId) -> Order:
     """Ask the payment provider again about an order's automated deposit."""
     order = await shown.show(call, order_id)
     if not order.is_automated:

@@ -8,13 +8,14 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing
+from tillhouse.kit.ids import OrderId
 from tillhouse.orders.receipts.addresses import url
 from tillhouse.orders.receipts.rules import until
 from tillhouse.orders.store import find_order, order_of
 from tillhouse.orders.types import Order
 
 
-async def show(call: Call, order_id: UUID) -> Order:
+async def show(call: Call, order_id: OrderId) -> Order:
     """One order."""
     row = await find_order(call.db, call.book.id, order_id)
     if row is None:

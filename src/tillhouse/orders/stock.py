@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Refused
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import OrderId, VariantId, new_id
 from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.changing.store import Holding, list_holdings
 from tillhouse.orders.recording.rules.lines import ZERO
@@ -48,7 +47,7 @@ async def open_levels(call: Call, needs: Iterable[Need]) -> None:
         await open_places(call, list(places))
 
 
-def names_of(needs: Iterable[Need]) -> dict[UUID, str]:
+def names_of(needs: Iterable[Need]) -> dict[VariantId, str]:
     """The name of each variant."""
     return {need.variant.id: _name(need) for need in needs}
 
@@ -60,7 +59,7 @@ def _name(need: Need) -> str:
     return f"{variant.product_name} ({variant.name})"
 
 
-def shortage(moved: Iterable[Moved], names: Mapping[UUID, str]) -> str | None:
+def shortage(moved: Iterable[Moved], names: Mapping[VariantId, str]) -> str | None:
     """The shortages in sentences; None when there was enough of everything."""
     short = [one.sentence(names.get(one.variant_id)) for one in shorts(moved)]
     return " ".join(short) or None
@@ -72,7 +71,7 @@ async def shift(
     """Bring what the order's lines hold to the goal: the order with this noted, and the moves."""
     if order.stock_state == goal:
         return after, []
-    holdings = await list_holdings(call.db, call.book.id, order.id)
+    holdings = await list_holdings(call.db, call.book.id, OrderId(order.id))
     if not holdings:
         return after, []
     is_new_round = order.stock_state == "none" or goal == "reserved"
@@ -102,7 +101,7 @@ def _shifts(
                 kind=kind,
                 on_hand_change=on_hand * holding.quantity,
                 reserved_change=reserved * holding.quantity,
-                order_id=order.id,
+                order_id=OrderId(order.id),
                 order_item_id=holding.order_item_id,
                 round=round_,
                 actor=by,

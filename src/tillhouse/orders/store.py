@@ -1,12 +1,12 @@
 """The statement that shows orders, one or many: the same columns everywhere."""
 
 from typing import Any
-from uuid import UUID
 
 from asyncpg import Record
 from msgspec import Raw
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.orders.types import Order
 
 ORDER = """
@@ -83,7 +83,7 @@ def _ready(row: Record) -> dict[str, Any]:
     return ready
 
 
-async def find_order(db: Db, book_id: UUID, order_id: UUID) -> Record | None:
+async def find_order(db: Db, book_id: BookId, order_id: OrderId) -> Record | None:
     """One order, unless it is deleted."""
     return await db.fetchrow(
         ORDER + "WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL", book_id, order_id

@@ -10,6 +10,15 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.customers.types import PersonName
 from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import (
+    CustomerId,
+    ProductId,
+    PromotionId,
+    StoreId,
+    TableSessionId,
+    TermId,
+    VariantId,
+)
 from tillhouse.kit.money import Amount, Bounded
 from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.page import Paged
@@ -91,8 +100,8 @@ class NewItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     product_name: Label
     quantity: Quantity
-    product_id: UUID | None = None
-    variant_id: UUID | None = None
+    product_id: ProductId | None = None
+    variant_id: VariantId | None = None
     custom_price: Price | None = None
     line_type: Literal["product", "fee"] | None = "product"
     modifiers: Annotated[list[NewModifier], Meta(max_length=MODIFIERS_MAX)] | None = []
@@ -105,10 +114,10 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     payment_method: PaymentMethod | None = "cash"
     amount_paid: Price | None = None
     discount_amount: Price | None = None
-    promotion_id: UUID | None = None
-    customer_id: UUID | None = None
+    promotion_id: PromotionId | None = None
+    customer_id: CustomerId | None = None
     customer_name: PersonName | None = None
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
     store_name: Label | None = None
     channel: Channel | None = None
     tags: Annotated[list[TagName], Meta(max_length=TAGS_MAX)] | None = []
@@ -117,27 +126,27 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     occurred_at: Moment | None = None
     service_mode: ServiceMode | None = None
     service_charge_amount: Price | None = None
-    table_session_id: UUID | None = None
+    table_session_id: TableSessionId | None = None
     table_label: Label | None = None
     covers: Covers | None = None
     send_to_kitchen: bool | None = None
     served_by_user_id: UUID | None = None
     hotel_reservation_id: UUID | None = None
     hotel_room_id: UUID | None = None
-    academic_term_id: UUID | None = None
+    academic_term_id: TermId | None = None
 
 
 class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of an order; absent fields stay."""
 
     status: SettableStatus | UnsetType = UNSET
-    customer_id: UUID | UnsetType = UNSET
+    customer_id: CustomerId | UnsetType = UNSET
     customer_name: PersonName | UnsetType = UNSET
     payment_method: PaymentMethod | UnsetType = UNSET
     # The whole amount collected so far, not what came in just now.
     amount_paid: Price | UnsetType = UNSET
     total_amount: Price | UnsetType = UNSET
-    academic_term_id: UUID | UnsetType | None = UNSET
+    academic_term_id: TermId | UnsetType | None = UNSET
     scheduled_for: Moment | UnsetType | None = UNSET
     cancellation_reason: Reason | UnsetType = UNSET
     channel_fulfilled: bool | UnsetType = UNSET
@@ -164,14 +173,14 @@ class OrderFilter(Paged):
     channel: Annotated[list[Channel], Meta(min_length=1)] | None = None
     service_mode: Annotated[list[ServiceMode], Meta(min_length=1)] | None = None
     payment_method: PaymentMethod | None = None
-    customer_id: UUID | None = None
-    store_id: UUID | None = None
+    customer_id: CustomerId | None = None
+    store_id: StoreId | None = None
     store_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
     recorded_by_id: UUID | None = None
     staff_id: UUID | None = None
     served_by_user_id: UUID | None = None
-    table_session_id: UUID | None = None
-    academic_term_id: UUID | None = None
+    table_session_id: TableSessionId | None = None
+    academic_term_id: TermId | None = None
     tag_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
     start_date: DateOrTimestamp | None = None
     end_date: DateOrTimestamp | None = None
@@ -231,8 +240,8 @@ class ModifierShown(msgspec.Struct, frozen=True, rename="camel"):
 class ComponentShown(msgspec.Struct, frozen=True, rename="camel"):
     """A component of a bundle that was sold."""
 
-    product_id: UUID
-    variant_id: UUID
+    product_id: ProductId
+    variant_id: VariantId
     name: Annotated[str, Meta(examples=["Soft drink"])]
     quantity: Decimal
 
@@ -242,8 +251,8 @@ class ItemShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     line_type: Literal["product", "fee"]
-    product_id: UUID | None
-    variant_id: UUID | None
+    product_id: ProductId | None
+    variant_id: VariantId | None
     product_name: Annotated[str, Meta(examples=["Jollof rice"])]
     variant_name: str | None
     quantity: Decimal
@@ -312,7 +321,7 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     scheduled_for: Timestamp | None
     scheduled_confirmed_at: Timestamp | None
     service_mode: ServiceMode | None
-    table_session_id: UUID | None
+    table_session_id: TableSessionId | None
     table_label: str | None
     covers: int | None
     kitchen_ticket_id: UUID | None
@@ -323,7 +332,7 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     notes: str | None
     receipt_url: str | None
     cancellation: Cancellation | None
-    promotion_id: UUID | None
+    promotion_id: PromotionId | None
     hotel_reservation_id: UUID | None
     hotel_room_id: UUID | None
     occurred_at: Timestamp

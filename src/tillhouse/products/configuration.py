@@ -5,6 +5,7 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import CategoryId, VariantId
 from tillhouse.products.types import Product, ProductType, StockPolicy, Variant
 
 
@@ -29,7 +30,7 @@ class VariantConfiguration(msgspec.Struct, frozen=True, kw_only=True):
 class Part(msgspec.Struct, frozen=True):
     """A variant that a bundle contains, and how often."""
 
-    variant_id: UUID
+    variant_id: VariantId
     quantity: Decimal
 
 
@@ -40,7 +41,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     type: ProductType
     description: str | None = None
-    category_id: UUID | None = None
+    category_id: CategoryId | None = None
     unit: str | None = None
     sku: str | None = None
     base_price: Decimal

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import CategoryId
 
 
 class ProductData(msgspec.Struct, rename="camel"):
@@ -18,7 +19,7 @@ class ProductData(msgspec.Struct, rename="camel"):
     name: Annotated[str, Meta(examples=["Jollof rice"])]
     type: Annotated[str, Meta(examples=["simple"])]
     base_price: Decimal
-    category_id: UUID | None
+    category_id: CategoryId | None
     unit: str | None
     is_active: bool
     is_extra_only: bool

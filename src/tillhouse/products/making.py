@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
+from tillhouse.kit.ids import VariantId
 from tillhouse.products.configuration import Configuration, Part, VariantConfiguration, fitted
 from tillhouse.products.facts import Facts
 from tillhouse.products.rules import OF_THE_IMPLICIT, type_of, variant_of
@@ -24,7 +25,7 @@ Ids = Callable[[], UUID]
 
 def new_configuration(new: NewProduct, facts: Facts, ids: Ids) -> Configuration:
     """A product as asked for; whether it may be is for the rules."""
-    variants = [new_variant(one, ids(), place) for place, one in enumerate(new.variants)]
+    variants = [new_variant(one, VariantId(ids()), place) for place, one in enumerate(new.variants)]
     if not variants:
         implicit = VariantConfiguration(
             id=ids(),
@@ -80,7 +81,7 @@ def with_variant(old: Configuration, variant: VariantConfiguration) -> Configura
     return fitted(msgspec.structs.replace(old, type=type_, variants=[*old.variants, variant]))
 
 
-def with_changed(old: Configuration, variant_id: UUID, patch: VariantPatch) -> Configuration:
+def with_changed(old: Configuration, variant_id: VariantId, patch: VariantPatch) -> Configuration:
     """A product with one of its variants changed."""
     asked = {
         name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET
@@ -94,7 +95,7 @@ def with_changed(old: Configuration, variant_id: UUID, patch: VariantPatch) -> C
     return msgspec.structs.replace(old, variants=variants)
 
 
-def without(old: Configuration, variant_id: UUID) -> Configuration:
+def without(old: Configuration, variant_id: VariantId) -> Configuration:
     """A product with one variant less."""
     variants = [one for one in old.variants if one.id != variant_id]
     return msgspec.structs.replace(old, variants=variants)
@@ -105,7 +106,7 @@ def next_position(config: Configuration) -> int:
     return max((one.position for one in config.variants), default=-1) + 1
 
 
-def new_variant(new: NewVariant, variant_id: UUID, position: int) -> VariantConfiguration:
+def new_variant(new: NewVariant, variant_id: VariantId, position: int) -> VariantConfiguration:
     """A variant as asked for."""
     return VariantConfiguration(
         id=variant_id,
@@ -128,4 +129,8 @@ def _prices(given: list[NewStorePrice]) -> dict[UUID, Decimal]:
 
 def _parts(components: list[NewComponent], facts: Facts) -> list[Part]:
     found = [(variant_of(one, facts), one.quantity) for one in components]
-    return [Part(variant_id, quantity) for variant_id, quantity in found if variant_id is not None]
+    return [
+        Part(VariantId(variant_id), quantity)
+        for variant_id, quantity in found
+        if variant_id is not None
+    ]

@@ -7,6 +7,7 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from tillhouse.kit.errors import Conflict, FieldError, LimitReached, Refused
+from tillhouse.kit.ids import CategoryId
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.products.configuration import Configuration
@@ -52,7 +53,7 @@ def named(asked: NewProduct | ProductPatch | NewVariant | VariantPatch) -> Named
     components: list[NewComponent] = known(lambda: getattr(asked, "components", []), [])
     prices = [p for one in (asked, *variants) for p in known(lambda one=one: one.prices, [])]
     skus = [known(lambda one=one: one.sku, "") for one in (asked, *variants)]
-    category_id: UUID | None = known(lambda: getattr(asked, "category_id", None), None)
+    category_id: CategoryId | None = known(lambda: getattr(asked, "category_id", None), None)
     return Named(
         category_ids=[category_id] if category_id else [],
         store_ids=_each(prices, "store_id"),

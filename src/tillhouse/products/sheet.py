@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.ids import ProductId, VariantId
 from tillhouse.kit.money import Amount, check_scale
 from tillhouse.products.configuration import Configuration, VariantConfiguration, fitted
 from tillhouse.products.types import VARIANTS_MAX, ProductType
@@ -51,9 +52,9 @@ class Lot(msgspec.Struct, frozen=True):
 class Owner(NamedTuple):
     """The owner of a sku."""
 
-    product_id: UUID
+    product_id: ProductId
     # Null: the product's own.
-    variant_id: UUID | None
+    variant_id: VariantId | None
 
 
 _SHARED = ("type", "base_price", "category", "unit", "tax_rate")

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import CategoryId, ProductId, StoreId, VariantId
 from tillhouse.kit.money import Amount
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Moment, Search
@@ -41,7 +42,7 @@ ChoicesMax = Annotated[int, Meta(ge=1, le=OPTIONS_MAX)]
 class NewStorePrice(msgspec.Struct, forbid_unknown_fields=True):
     """The price of a variant in one store."""
 
-    store_id: UUID
+    store_id: StoreId
     price: Price
 
 
@@ -84,9 +85,9 @@ class VariantPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NewComponent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A component of a bundle, and its quantity."""
 
-    product_id: UUID
+    product_id: ProductId
     # May be left out where the product has one variant.
-    variant_id: UUID | None = None
+    variant_id: VariantId | None = None
     quantity: Quantity = msgspec.field(default_factory=lambda: Quantity(1))
 
 
@@ -102,7 +103,7 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     # Null: bundle with components, variable with variants, else simple.
     type: ProductType | None = None
     description: Description | None = None
-    category_id: UUID | None = None
+    category_id: CategoryId | None = None
     unit: Unit | None = None
     sku: Sku | None = None
     tax_rate: Rate = msgspec.field(default_factory=lambda: Rate(0))
@@ -126,7 +127,7 @@ class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     base_price: Price | UnsetType = UNSET
     type: ProductType | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
-    category_id: UUID | UnsetType | None = UNSET
+    category_id: CategoryId | UnsetType | None = UNSET
     unit: Unit | UnsetType | None = UNSET
     sku: Sku | UnsetType | None = UNSET
     tax_rate: Rate | UnsetType = UNSET
@@ -145,7 +146,7 @@ class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class StorePrice(msgspec.Struct, frozen=True, rename="camel"):
     """The price of a variant in one store."""
 
-    store_id: UUID
+    store_id: StoreId
     price: Decimal
 
 
@@ -170,7 +171,7 @@ class Variant(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class VariantShown(Variant, frozen=True, rename="camel", kw_only=True):
     """A variant by itself."""
 
-    product_id: UUID
+    product_id: ProductId
     updated_at: Timestamp
 
 
@@ -204,8 +205,8 @@ class ModifierGroup(Modifiers, frozen=True, rename="camel", kw_only=True):
 class Component(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A component of a bundle, and its quantity."""
 
-    product_id: UUID
-    variant_id: UUID
+    product_id: ProductId
+    variant_id: VariantId
     name: str
     quantity: Decimal
 
@@ -217,7 +218,7 @@ class Product(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     name: str
     type: ProductType
     description: str | None
-    category_id: UUID | None
+    category_id: CategoryId | None
     unit: str | None
     sku: str | None
     base_price: Decimal
@@ -237,7 +238,7 @@ class ProductFilter(Paged):
     """Which products, and which page of them."""
 
     search: Search | None = None
-    category_id: UUID | None = None
+    category_id: CategoryId | None = None
     type: ProductType | None = None
     is_active: bool | None = None
     updated_since: Moment | None = None

@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import PromotionId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.promotions import terms as rules
@@ -33,7 +33,7 @@ async def create(call: Call, new: NewPromotion) -> Promotion:
     business = await _business(call, new)
     terms = rules.new_terms(new, business.time_zone)
     check(rules.terms_faults(new, terms, business))
-    promotion_id = new_id()
+    promotion_id = PromotionId(new_id())
     await store.insert_promotion(call.db, call.book.id, promotion_id, terms, call.now)
     return await show(call, promotion_id)
 
@@ -44,7 +44,7 @@ async def new_faults(call: Call, new: NewPromotion) -> list[FieldError]:
     return rules.terms_faults(new, rules.new_terms(new, business.time_zone), business)
 
 
-async def show(call: Call, promotion_id: UUID) -> Promotion:
+async def show(call: Call, promotion_id: PromotionId) -> Promotion:
     """One promotion."""
     promotion = await store.show_promotion(call.db, call.book.id, promotion_id)
     if promotion is None:
@@ -52,7 +52,7 @@ async def show(call: Call, promotion_id: UUID) -> Promotion:
     return promotion
 
 
-async def change(call: Call, promotion_id: UUID, patch: PromotionPatch) -> Promotion:
+async def change(call: Call, promotion_id: PromotionId, patch: PromotionPatch) -> Promotion:
     """Change what the patch names; orders that were recorded keep what they got."""
     old, used = await _lock(call, promotion_id)
     business = await _business(call, patch)
@@ -62,7 +62,9 @@ async def change(call: Call, promotion_id: UUID, patch: PromotionPatch) -> Promo
     return await show(call, promotion_id)
 
 
-async def patch_faults(call: Call, promotion_id: UUID, patch: PromotionPatch) -> list[FieldError]:
+async def patch_faults(
+    call: Call, promotion_id: PromotionId, patch: PromotionPatch
+) -> list[FieldError]:
     """Everything that speaks against the change."""
     old, used = await _lock(call, promotion_id)
     business = await _business(call, patch)
@@ -70,14 +72,14 @@ async def patch_faults(call: Call, promotion_id: UUID, patch: PromotionPatch) ->
     return rules.terms_faults(patch, terms, business, used)
 
 
-async def delete(call: Call, promotion_id: UUID) -> Deleted:
+async def delete(call: Call, promotion_id: PromotionId) -> Deleted:
     """Take a promotion from every list; orders that have it keep it."""
     if not await store.delete_promotion(call.db, call.book.id, promotion_id, call.now):
         raise Missing
     return Deleted(promotion_id, iso(call.now))
 
 
-async def _lock(call: Call, promotion_id: UUID) -> tuple[Terms, int]:
+async def _lock(call: Call, promotion_id: PromotionId) -> tuple[Terms, int]:
     found = await store.lock_promotion(call.db, call.book.id, promotion_id)
     if found is None:
         raise Missing

@@ -7,6 +7,8 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import CategoryId, ProductId
+
 PromotionType = Literal["percent", "fixed", "free_item"]
 PromotionScope = Literal["order", "products", "categories"]
 
@@ -47,8 +49,8 @@ class Offer(Terms, frozen=True, kw_only=True):
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """A line that something may be taken off."""
 
-    product_id: UUID | None
-    category_id: UUID | None
+    product_id: ProductId | None
+    category_id: CategoryId | None
     # The price of the line now, in whole units of the currency.
     net: Decimal
     quantity: Decimal

@@ -6,6 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from tillhouse.kit.ids import CustomerId
 from tillhouse.kit.money import EXPONENTS, largest_remainder, round_money
 from tillhouse.promotions.facts import Discounts, Line, Offer
 
@@ -13,7 +14,7 @@ ZERO = Decimal(0)
 
 
 def judge(
-    offer: Offer, lines: Sequence[Line], customer_id: UUID | None, at: datetime
+    offer: Offer, lines: Sequence[Line], customer_id: CustomerId | None, at: datetime
 ) -> Discounts | str:
     """What the promotion takes off these lines, or the reason against it, for the cashier.
 
@@ -62,7 +63,7 @@ def _window(offer: Offer, _customer_id: UUID | None, at: datetime) -> Iterator[s
         yield f"{_named(offer)} is not valid on this day of the week."
 
 
-def _limits(offer: Offer, customer_id: UUID | None, _at: datetime) -> Iterator[str]:
+def _limits(offer: Offer, customer_id: CustomerId | None, _at: datetime) -> Iterator[str]:
     if offer.limit_total is not None and offer.used >= offer.limit_total:
         yield f"{_named(offer)} has been used as often as it may be."
     if offer.limit_per_customer is None:

@@ -6,7 +6,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import StoreId, TableId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
@@ -34,7 +34,7 @@ async def list_tables(call: Call, wanted: TableFilter) -> PageOf[Table]:
     return PageOf(found, meta(wanted.pick(), total))
 
 
-async def show_table(call: Call, table_id: UUID) -> Table:
+async def show_table(call: Call, table_id: TableId) -> Table:
     """One table."""
     return existing(await table_store.show_table(call.db, call.book.id, table_id))
 
@@ -43,8 +43,8 @@ async def create_table(call: Call, new: NewTable) -> Table:
     """Set up a table."""
     await _keep_store(call, new.store_id)
     facts, table_id = facts_of(rules.TableFacts, new), new_id()
-    await table_store.insert_table(call.db, call.book.id, table_id, facts, call.now)
-    return await show_table(call, table_id)
+    await table_store.insert_table(call.db, call.book.id, TableId(table_id), facts, call.now)
+    return await show_table(call, TableId(table_id))
 
 
 async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldError]:
@@ -57,13 +57,13 @@ async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldEr
     return [] if known else [unknown("store_id", "store")]
 
 
-async def table_patch_faults(call: Call, table_id: UUID, patch: TablePatch) -> list[FieldError]:
+async def table_patch_faults(call: Call, table_id: TableId, patch: TablePatch) -> list[FieldError]:
     """The faults of a change of a table, if there is one."""
     await show_table(call, table_id)
     return await table_faults(call, patch)
 
 
-async def change_table(call: Call, table_id: UUID, patch: TablePatch) -> Table:
+async def change_table(call: Call, table_id: TableId, patch: TablePatch) -> Table:
     """Change what the patch names."""
     await _keep_store(call, patch.store_id or None)
     before = existing(await table_store.lock_table(call.db, call.book.id, table_id))
@@ -74,7 +74,7 @@ async def change_table(call: Call, table_id: UUID, patch: TablePatch) -> Table:
     return await show_table(call, table_id)
 
 
-async def delete_table(call: Call, table_id: UUID) -> Deleted:
+async def delete_table(call: Call, table_id: TableId) -> Deleted:
     """Take a table out of the list."""
     existing(await table_store.lock_table(call.db, call.book.id, table_id))
     # Asked once the table is ours: who sat down before has been waited for.
@@ -84,7 +84,7 @@ async def delete_table(call: Call, table_id: UUID) -> Deleted:
     return Deleted(table_id, iso(call.now))
 
 
-async def _keep_store(call: Call, store_id: UUID | None) -> None:
+async def _keep_store(call: Call, store_id: StoreId | None) -> None:
     if store_id and not await store_store.lock_kept_store(call.db, call.book.id, store_id):
         check([unknown("store_id", "store")])
 

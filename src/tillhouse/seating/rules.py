@@ -5,6 +5,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.errors import Conflict, Refused
+from tillhouse.kit.ids import StoreId
 from tillhouse.seating.types import Session
 
 
@@ -23,7 +24,7 @@ class StillSeated(Refused, message="The table has an open session: close it firs
 class TableFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A table as it is to be stored."""
 
-    store_id: UUID | None
+    store_id: StoreId | None
     label: str
     area: str | None
     seats: int | None

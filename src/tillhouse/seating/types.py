@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import StoreId, TableId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Label
 
@@ -21,7 +22,7 @@ class NewTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A table to be set up."""
 
     label: Label
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
     area: Label | None = None
     seats: Heads | None = None
     is_active: bool = True
@@ -31,7 +32,7 @@ class TablePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of a table; absent fields stay, null clears."""
 
     label: Label | UnsetType = UNSET
-    store_id: UUID | UnsetType | None = UNSET
+    store_id: StoreId | UnsetType | None = UNSET
     area: Label | UnsetType | None = UNSET
     seats: Heads | UnsetType | None = UNSET
     is_active: bool | UnsetType = UNSET
@@ -49,7 +50,7 @@ class Table(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A table, and its open session if there is one."""
 
     id: UUID
-    store_id: UUID | None
+    store_id: StoreId | None
     label: str
     area: str | None
     seats: int | None
@@ -62,13 +63,13 @@ class Table(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class TableFilter(Paged):
     """Which tables, and which page of them."""
 
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
 
 
 class NewSession(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Guests who sit down."""
 
-    table_id: UUID
+    table_id: TableId
     covers: Heads | None = None
 
 
@@ -88,9 +89,9 @@ class Session(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A table session with what was ordered in it; `unpaidAmount` is what keeps it open."""
 
     id: UUID
-    table_id: UUID
+    table_id: TableId
     table_label: str
-    store_id: UUID | None
+    store_id: StoreId | None
     status: SessionStatus
     covers: int | None
     orders_count: int
@@ -106,4 +107,4 @@ class SessionFilter(Paged):
     """Which sessions, and which page of them."""
 
     status: SessionStatus | None = None
-    table_id: UUID | None = None
+    table_id: TableId | None = None

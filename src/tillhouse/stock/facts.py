@@ -6,12 +6,14 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import OrderId, ProductId, StoreId, VariantId
+
 
 class Place(msgspec.Struct, frozen=True):
     """Where a variant lies: in a store, or without one with the business itself."""
 
-    variant_id: UUID
-    store_id: UUID | None
+    variant_id: VariantId
+    store_id: StoreId | None
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +31,7 @@ class Facts(msgspec.Struct, frozen=True):
     items: dict[UUID, Item]
     stores: set[UUID]
 
-    def name(self, variant_id: UUID) -> str | None:
+    def name(self, variant_id: VariantId) -> str | None:
         """The name of a variant."""
         item = self.items.get(variant_id)
         return item.name if item else None
@@ -39,12 +41,12 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
     """One move of stock, as it is noted."""
 
     id: UUID
-    variant_id: UUID
-    store_id: UUID | None
+    variant_id: VariantId
+    store_id: StoreId | None
     kind: str
     on_hand_change: Decimal
     reserved_change: Decimal = Decimal(0)
-    order_id: UUID | None = None
+    order_id: OrderId | None = None
     order_item_id: UUID | None = None
     round: int = 0
     reason: str | None = None
@@ -56,9 +58,9 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the moves of one variant in one place."""
 
-    variant_id: UUID
-    product_id: UUID
-    store_id: UUID | None
+    variant_id: VariantId
+    product_id: ProductId
+    store_id: StoreId | None
     on_hand_change: Decimal
     reserved_change: Decimal
     # After the move; as things stand, where nothing was moved.

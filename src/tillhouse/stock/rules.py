@@ -11,6 +11,7 @@ import msgspec
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import BusinessId, StoreId, VariantId
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.stock.events import LOW_STOCK, OUT_OF_STOCK
 from tillhouse.stock.facts import Facts, Moved
@@ -27,8 +28,8 @@ from tillhouse.webhooks.events import ChangeData
 class Short(msgspec.Struct, frozen=True):
     """A variant of which more was asked for than there is."""
 
-    variant_id: UUID
-    store_id: UUID | None
+    variant_id: VariantId
+    store_id: StoreId | None
     requested: Decimal
     available: Decimal
 
@@ -61,7 +62,7 @@ def crossings(one: Moved) -> Iterator[EventType]:
 
 
 def events(
-    moved: Iterable[Moved], business_id: UUID, now: datetime
+    moved: Iterable[Moved], business_id: BusinessId, now: datetime
 ) -> list[tuple[EventType, ChangeData]]:
     """The events of all that was moved, with what they carry."""
     return [
@@ -72,7 +73,7 @@ def events(
     ]
 
 
-def _data(event: EventType, one: Moved, business_id: UUID, now: datetime) -> ChangeData:
+def _data(event: EventType, one: Moved, business_id: BusinessId, now: datetime) -> ChangeData:
     return ChangeData(
         business_id=business_id,
         event_type=event.code,
@@ -150,7 +151,7 @@ def _variant_errors(
         )
 
 
-def _store_errors(store_id: UUID | None, field: str, facts: Facts) -> Iterator[FieldError]:
+def _store_errors(store_id: StoreId | None, field: str, facts: Facts) -> Iterator[FieldError]:
     if store_id is not None and store_id not in facts.stores:
         yield FieldError(field, "is no store of this book")
 

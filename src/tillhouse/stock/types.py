@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import OrderId, ProductId, StoreId, VariantId
 from tillhouse.kit.page import Paged
 from tillhouse.stock.values import Change, Count, Portion
 
@@ -25,9 +26,9 @@ Reason = Annotated[str, Meta(max_length=REASON_LENGTH_MAX, examples=["Delivery o
 class NewAdjustment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """By how much the stock of a variant is to change, and why."""
 
-    variant_id: UUID
+    variant_id: VariantId
     # Null: what belongs to the business as a whole.
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
     # A purchase and an opening add, waste takes away; only an adjustment may have either sign.
     kind: AdjustmentKind
     quantity: Change
@@ -38,14 +39,14 @@ class NewAdjustment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NewCountItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How much of a variant somebody counted."""
 
-    variant_id: UUID
+    variant_id: VariantId
     counted: Count
 
 
 class NewCount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A count of one variant in one store."""
 
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
     items: Annotated[list[NewCountItem], Meta(min_length=1, max_length=ITEMS_MAX)]
     reason: Reason | None = None
 
@@ -53,15 +54,15 @@ class NewCount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NewTransferItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How much of a variant goes."""
 
-    variant_id: UUID
+    variant_id: VariantId
     quantity: Portion
 
 
 class NewTransfer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A transfer between stores; no store means the business as a whole."""
 
-    from_store_id: UUID | None = None
-    to_store_id: UUID | None = None
+    from_store_id: StoreId | None = None
+    to_store_id: StoreId | None = None
     items: Annotated[list[NewTransferItem], Meta(min_length=1, max_length=ITEMS_MAX)]
     reason: Reason | None = None
 
@@ -70,13 +71,13 @@ class StockLevel(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """How much there is of a variant in one place."""
 
     id: UUID
-    variant_id: UUID
-    product_id: UUID
+    variant_id: VariantId
+    product_id: ProductId
     product_name: str
     # Null: the product has no variants of its own.
     variant_name: str | None
     sku: str | None
-    store_id: UUID | None
+    store_id: StoreId | None
     on_hand: Decimal
     # Promised to scheduled orders.
     reserved: Decimal
@@ -105,15 +106,15 @@ class StockMove(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """One move of stock, as it was noted."""
 
     id: UUID
-    variant_id: UUID
-    product_id: UUID
+    variant_id: VariantId
+    product_id: ProductId
     product_name: str
     variant_name: str | None
-    store_id: UUID | None
+    store_id: StoreId | None
     kind: MoveKind
     on_hand_change: Decimal
     reserved_change: Decimal
-    order_id: UUID | None
+    order_id: OrderId | None
     reason: str | None
     actor: MoveActor | None
     created_at: Timestamp
@@ -122,16 +123,16 @@ class StockMove(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class LevelFilter(Paged):
     """Which levels, and which page of them."""
 
-    store_id: UUID | None = None
-    variant_id: UUID | None = None
-    product_id: UUID | None = None
+    store_id: StoreId | None = None
+    variant_id: VariantId | None = None
+    product_id: ProductId | None = None
     low: bool | None = None
 
 
 class MoveFilter(Paged):
     """Which moves, and which page of them."""
 
-    store_id: UUID | None = None
-    variant_id: UUID | None = None
-    order_id: UUID | None = None
+    store_id: StoreId | None = None
+    variant_id: VariantId | None = None
+    order_id: OrderId | None = None
     kind: MoveKind | None = None

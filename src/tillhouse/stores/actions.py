@@ -6,7 +6,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import StoreId, UserId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.stock.store.levels import has_stock
@@ -23,7 +23,7 @@ async def list_stores(call: Call, wanted: Paged) -> PageOf[Store]:
     return PageOf(found, meta(wanted.pick(), total))
 
 
-async def show_store(call: Call, store_id: UUID) -> Store:
+async def show_store(call: Call, store_id: StoreId) -> Store:
     """One store."""
     return existing(await store_store.show_store(call.db, call.book.id, store_id))
 
@@ -33,7 +33,7 @@ async def create_store(call: Call, new: NewStore) -> Store:
     country = await store_store.find_country(call.db, call.business_id)
     check(rules.store_faults(new, country))
     facts = rules.clean_store(facts_of(rules.StoreFacts, new), country)
-    store_id = new_id()
+    store_id = StoreId(new_id())
     await store_store.insert_store(call.db, call.book.id, store_id, facts, call.now)
     return await show_store(call, store_id)
 
@@ -44,13 +44,13 @@ async def store_faults(call: Call, asked: NewStore | StorePatch) -> list[FieldEr
     return rules.store_faults(asked, country)
 
 
-async def store_patch_faults(call: Call, store_id: UUID, patch: StorePatch) -> list[FieldError]:
+async def store_patch_faults(call: Call, store_id: StoreId, patch: StorePatch) -> list[FieldError]:
     """The faults of a change of a store, if there is one."""
     await show_store(call, store_id)
     return await store_faults(call, patch)
 
 
-async def change_store(call: Call, store_id: UUID, patch: StorePatch) -> Store:
+async def change_store(call: Call, store_id: StoreId, patch: StorePatch) -> Store:
     """Change what the patch names."""
     before = existing(await store_store.lock_store(call.db, call.book.id, store_id))
     country = await store_store.find_country(call.db, call.business_id)
@@ -63,7 +63,7 @@ async def change_store(call: Call, store_id: UUID, patch: StorePatch) -> Store:
     return await show_store(call, store_id)
 
 
-async def delete_store(call: Call, store_id: UUID) -> Deleted:
+async def delete_store(call: Call, store_id: StoreId) -> Deleted:
     """Take a store out of the list; orders of it stay as they are."""
     existing(await store_store.lock_store(call.db, call.book.id, store_id))
     if await store_store.has_tables(call.db, call.book.id, store_id):
@@ -84,4 +84,4 @@ async def list_staff(call: Call, wanted: Paged) -> PageOf[Staff]:
 
 async def show_staff(call: Call, staff_id: UUID) -> Staff:
     """One who works for the business."""
-    return existing(await staff_store.show_staff(call.db, call.business_id, staff_id))
+    return existing(await staff_store.show_staff(call.db, call.business_id, UserId(staff_id)))

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import StoreId
 
 
 class CallData(msgspec.Struct, rename="camel"):
@@ -26,7 +27,7 @@ class AgentData(msgspec.Struct, rename="camel"):
     id: UUID
     name: Annotated[str, Meta(examples=["Front desk"])]
     status: Annotated[str, Meta(examples=["active"])]
-    store_id: UUID | None
+    store_id: StoreId | None
     language: Annotated[str, Meta(examples=["en-NG"])]
     tone: Annotated[str, Meta(examples=["friendly"])]
     is_default: bool

@@ -1,20 +1,20 @@
 """The routes of voice: /v1/voice."""
 
 from typing import Literal
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Route, Scope
+from tillhouse.kit.ids import BusinessId, KeyId
 
 
 class Health(msgspec.Struct, frozen=True, rename="camel"):
     """What the key is bound to."""
 
-    business_id: UUID
+    business_id: BusinessId
     environment: Literal["test", "live"]
-    key_id: UUID
+    key_id: KeyId
 
 
 async def health(call: Call) -> Health:

@@ -12,7 +12,7 @@ from tillhouse.access.callers import Book, KeyCaller
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import AppId, BusinessId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.events import API_VERSION
 from tillhouse.webhooks.store.events import Told, insert_events
@@ -26,9 +26,9 @@ _APART = timedelta(milliseconds=1)
 class Source(msgspec.Struct, frozen=True):
     """In which book an event happens, and through the key of which app, if any."""
 
-    business_id: UUID
+    business_id: BusinessId
     book: Book
-    app_id: UUID | None = None
+    app_id: AppId | None = None
 
 
 def source(call: Call) -> Source:

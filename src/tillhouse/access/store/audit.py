@@ -8,10 +8,11 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.json import encode
 
 
-async def open_chain(db: Db, business_id: UUID) -> None:
+async def open_chain(db: Db, business_id: BusinessId) -> None:
     """Begin the chain of a new business."""
     await db.execute(
         "INSERT INTO audit_heads (business_id, sequence, hash) VALUES ($1, 0, '')", business_id
@@ -20,7 +21,7 @@ async def open_chain(db: Db, business_id: UUID) -> None:
 
 async def append_event(  # noqa: PLR0913 - the columns of one row
     db: Db,
-    business_id: UUID,
+    business_id: BusinessId,
     event_id: UUID,
     who: tuple[UUID | None, UUID | None, str, str],
     what: tuple[str, str],
@@ -59,7 +60,7 @@ async def append_event(  # noqa: PLR0913 - the columns of one row
     )
 
 
-async def find_broken_links(db: Db, business_id: UUID, limit: int) -> Sequence[Record]:
+async def find_broken_links(db: Db, business_id: BusinessId, limit: int) -> Sequence[Record]:
     """Links that do not follow from the one before them, a missing or a prolonged end included."""
     return await db.fetch(
         """

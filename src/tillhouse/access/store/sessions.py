@@ -6,10 +6,11 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BusinessId, UserId
 
 
 async def find_session(
-    db: Db, session_id: UUID, user_id: UUID, business_id: UUID, now: datetime
+    db: Db, session_id: UUID, user_id: UserId, business_id: BusinessId, now: datetime
 ) -> Record | None:
     """The person behind a session that stands, with role, books and subscription as of now."""
     return await db.fetchrow(
@@ -49,7 +50,7 @@ async def find_user_by_email(db: Db, email: str) -> Record | None:
     )
 
 
-async def find_password_hash(db: Db, user_id: UUID) -> str | None:
+async def find_password_hash(db: Db, user_id: UserId) -> str | None:
     """The stored hash of a user's password."""
     return await db.fetchval("SELECT password_hash FROM users WHERE id = $1", user_id)
 
@@ -116,7 +117,7 @@ async def end_session(db: Db, session_id: UUID, now: datetime) -> None:
     )
 
 
-async def end_other_sessions(db: Db, user_id: UUID, kept: UUID | None, now: datetime) -> None:
+async def end_other_sessions(db: Db, user_id: UserId, kept: UUID | None, now: datetime) -> None:
     """End all sessions of a user but one."""
     await db.execute(
         """
@@ -134,7 +135,7 @@ async def update_password_verified(db: Db, session_id: UUID, now: datetime) -> N
     await db.execute("UPDATE sessions SET password_verified_at = $2 WHERE id = $1", session_id, now)
 
 
-async def update_session_business(db: Db, session_id: UUID, business_id: UUID) -> None:
+async def update_session_business(db: Db, session_id: UUID, business_id: BusinessId) -> None:
     """Turn a session to another business; the step-up does not go along."""
     await db.execute(
         "UPDATE sessions SET business_id = $2, password_verified_at = NULL WHERE id = $1",
@@ -143,7 +144,7 @@ async def update_session_business(db: Db, session_id: UUID, business_id: UUID) -
     )
 
 
-async def update_password(db: Db, user_id: UUID, password_hash: str, now: datetime) -> None:
+async def update_password(db: Db, user_id: UserId, password_hash: str, now: datetime) -> None:
     """Replace a user's password."""
     await db.execute(
         "UPDATE users SET password_hash = $2, password_changed_at = $3 WHERE id = $1",

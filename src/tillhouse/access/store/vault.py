@@ -1,11 +1,11 @@
 """Statements on wrapped keys."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BusinessId
 
 
 async def insert_root(db: Db, master_version: int, wrapped: bytes) -> None:
@@ -23,7 +23,7 @@ async def find_root(db: Db) -> Record | None:
     return await db.fetchrow("SELECT master_version, wrapped_root FROM installation")
 
 
-async def find_data_key(db: Db, business_id: UUID) -> Record | None:
+async def find_data_key(db: Db, business_id: BusinessId) -> Record | None:
     """The wrapped data key of a business."""
     return await db.fetchrow(
         "SELECT master_version, wrapped_data_key FROM businesses WHERE id = $1", business_id
@@ -40,7 +40,7 @@ async def lock_old_data_keys(db: Db, newest: int, limit: int) -> Sequence[Record
     )
 
 
-async def update_data_key(db: Db, business_id: UUID, version: int, wrapped: bytes) -> None:
+async def update_data_key(db: Db, business_id: BusinessId, version: int, wrapped: bytes) -> None:
     """The data key of a business, wrapped anew."""
     await db.execute(
         "UPDATE businesses SET master_version = $2, wrapped_data_key = $3 WHERE id = $1",

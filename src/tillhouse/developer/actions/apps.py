@@ -1,7 +1,6 @@
 """Apps: the groups that keys and endpoints belong to."""
 
 from datetime import datetime
-from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
@@ -11,18 +10,18 @@ from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store
 from tillhouse.developer.types import App, NewApp
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import AppId, BookId, BusinessId, new_id
 from tillhouse.webhooks.actions.secrets import open_secret
 
 DEFAULT_NAME = "Default app"
 
 
 async def open_default_apps(
-    services: Services, db: Db, business_id: UUID, books: list[UUID], now: datetime
+    services: Services, db: Db, business_id: BusinessId, books: list[BookId], now: datetime
 ) -> None:
     """Give each new book the app that takes what is made without one, and its signing secret."""
     for book_id in books:
-        app_id = new_id()
+        app_id = AppId(new_id())
         await store.insert_app(db, book_id, app_id, DEFAULT_NAME, now, is_default=True)
         await open_secret(services, db, business_id, (book_id, app_id), now)
 
@@ -32,7 +31,7 @@ async def create(call: Call, new: NewApp) -> App:
     book_id = call.user.books.of(new.environment)
     await store.lock_book(call.db, book_id)
     rules.check_app_limit(await store.count_apps(call.db, book_id))
-    app_id = new_id()
+    app_id = AppId(new_id())
     await store.insert_app(call.db, book_id, app_id, new.name, call.now, is_default=False)
     await open_secret(call.services, call.db, call.business_id, (book_id, app_id), call.now)
     what = ("developer_app.created", f"Created the app {new.name}")

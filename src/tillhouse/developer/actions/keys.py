@@ -27,7 +27,7 @@ from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import AppId, KeyId, new_id
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 
@@ -48,12 +48,12 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
         store.KeyRow(
             book_id=book_id,
             id=key_id,
-            developer_app_id=app_id,
+            developer_app_id=AppId(app_id),
             name=facts.name,
             public_key=text.public,
             secret_prefix=secret_prefix(text.secret),
             secret_digest=digest(call.services.vault.pepper, text.secret),
-            secret_sealed=await _seal(call, key_id, text.secret),
+            secret_sealed=await _seal(call, KeyId(key_id), text.secret),
             scopes=facts.scopes,
             allowed_origins=facts.allowed_origins,
             allowed_ip_ranges=facts.allowed_ip_ranges,
@@ -63,8 +63,8 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
         ),
     )
     more = {"scopes": facts.scopes, "developerAppId": str(app_id)}
-    await _note(call, "created", key_id, (new.name, new.environment), more)
-    return _with_secret(await show(call, key_id), text.secret)
+    await _note(call, "created", KeyId(key_id), (new.name, new.environment), more)
+    return _with_secret(await show(call, KeyId(key_id)), text.secret)
 
 
 async def new_faults(call: Call, new: NewKey) -> list[FieldError]:
@@ -77,7 +77,7 @@ async def list_all(call: Call, wanted: AppFilter) -> list[Key]:
     return await store.list_keys(call.db, call.user.books.all(), wanted.developer_app_id, call.now)
 
 
-async def show(call: Call, key_id: UUID) -> Key:
+async def show(call: Call, key_id: KeyId) -> Key:
     """One key."""
     key = await store.show_key(call.db, call.user.books.all(), key_id, call.now)
     if key is None:
@@ -85,7 +85,7 @@ async def show(call: Call, key_id: UUID) -> Key:
     return key
 
 
-async def change(call: Call, key_id: UUID, patch: KeyPatch) -> Key:
+async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
     """Change what the patch names; what comes of it holds on the key's next request."""
     if patch.withdrawal_policy is not UNSET:
         check_step_up(call.user, call.now)
@@ -111,14 +111,14 @@ async def change(call: Call, key_id: UUID, patch: KeyPatch) -> Key:
     return await show(call, key_id)
 
 
-async def patch_faults(call: Call, key_id: UUID, patch: KeyPatch) -> list[FieldError]:
+async def patch_faults(call: Call, key_id: KeyId, patch: KeyPatch) -> list[FieldError]:
     """Everything that speaks against the change."""
     business = await _business(call)
     facts = rules.changed_key(_facts(await _lock(call, key_id)), patch, business)
     return rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now)
 
 
-async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
+async def rotate(call: Call, key_id: KeyId) -> KeyWithSecret:
     """Give the key a new secret; the old one ends with this transaction."""
     row = await _lock_usable(call, key_id)
     secret = new_secret(row["environment"], row["public_key"])
@@ -134,7 +134,7 @@ async def rotate(call: Call, key_id: UUID) -> KeyWithSecret:
     return _with_secret(await show(call, key_id), secret)
 
 
-async def view_secret(call: Call, key_id: UUID) -> Secret:
+async def view_secret(call: Call, key_id: KeyId) -> Secret:
     """Tell the secret again, and note who asked."""
     row = await _lock_usable(call, key_id)
     secret = await call.services.vault.open(
@@ -144,7 +144,7 @@ async def view_secret(call: Call, key_id: UUID) -> Secret:
     return Secret(key_id, secret)
 
 
-async def revoke(call: Call, key_id: UUID) -> Key:
+async def revoke(call: Call, key_id: KeyId) -> Key:
     """End the key; ending it twice is ending it once."""
     row = await _lock(call, key_id)
     if row["revoked_at"] is None:
@@ -153,7 +153,7 @@ async def revoke(call: Call, key_id: UUID) -> Key:
     return await show(call, key_id)
 
 
-async def delete(call: Call, key_id: UUID) -> Deleted:
+async def delete(call: Call, key_id: KeyId) -> Deleted:
     """Remove the key for good; the audit log keeps that there was one."""
     row = await _lock(call, key_id)
     await store.delete_key(call.db, (row["book_id"], key_id))
@@ -161,14 +161,14 @@ async def delete(call: Call, key_id: UUID) -> Deleted:
     return Deleted(key_id, iso(call.now))
 
 
-async def _lock(call: Call, key_id: UUID) -> Record:
+async def _lock(call: Call, key_id: KeyId) -> Record:
     row = await store.lock_key(call.db, call.user.books.all(), key_id)
     if row is None:
         raise Missing
     return row
 
 
-async def _lock_usable(call: Call, key_id: UUID) -> Record:
+async def _lock_usable(call: Call, key_id: KeyId) -> Record:
     row = await _lock(call, key_id)
     rules.check_not_revoked(row["revoked_at"])
     return row
@@ -201,14 +201,14 @@ async def _app(call: Call, new: NewKey) -> UUID | None:
     return new.developer_app_id if found else None
 
 
-async def _seal(call: Call, key_id: UUID, secret: str) -> bytes:
+async def _seal(call: Call, key_id: KeyId, secret: str) -> bytes:
     return await call.services.vault.seal(call.db, call.business_id, key_id, SEAL_KIND, secret)
 
 
 async def _note(
     call: Call,
     verb: str,
-    key_id: UUID,
+    key_id: KeyId,
     what: tuple[str, Environment],
     more: dict[str, Any],
 ) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.developer.types import App
+from tillhouse.kit.ids import AppId, BookId
 
 _APP = """
     SELECT a.id, b.business_id, a.name, b.environment, a.status, a.is_default,
@@ -14,7 +15,7 @@ _APP = """
 
 
 async def insert_app(
-    db: Db, book_id: UUID, app_id: UUID, name: str, now: datetime, *, is_default: bool
+    db: Db, book_id: BookId, app_id: AppId, name: str, now: datetime, *, is_default: bool
 ) -> None:
     """An app of a book."""
     await db.execute(
@@ -30,7 +31,7 @@ async def insert_app(
     )
 
 
-async def list_apps(db: Db, books: list[UUID]) -> list[App]:
+async def list_apps(db: Db, books: list[BookId]) -> list[App]:
     """The apps of a business, the oldest first."""
     rows = await db.fetch(
         _APP + "WHERE a.book_id = ANY($1) ORDER BY a.created_at, a.id LIMIT 1000", books
@@ -38,24 +39,24 @@ async def list_apps(db: Db, books: list[UUID]) -> list[App]:
     return [App(**row) for row in rows]
 
 
-async def show_app(db: Db, book_id: UUID, app_id: UUID) -> App | None:
+async def show_app(db: Db, book_id: BookId, app_id: AppId) -> App | None:
     """One app."""
     row = await db.fetchrow(_APP + "WHERE a.book_id = $1 AND a.id = $2", book_id, app_id)
     return App(**row) if row else None
 
 
-async def find_default_app(db: Db, book_id: UUID) -> UUID:
+async def find_default_app(db: Db, book_id: BookId) -> UUID:
     """The app of what is made without one."""
     return await db.fetchval(
         "SELECT id FROM developer_apps WHERE book_id = $1 AND is_default", book_id
     )
 
 
-async def count_apps(db: Db, book_id: UUID) -> int:
+async def count_apps(db: Db, book_id: BookId) -> int:
     """How many apps a book has."""
     return await db.fetchval("SELECT count(*) FROM developer_apps WHERE book_id = $1", book_id)
 
 
-async def lock_book(db: Db, book_id: UUID) -> None:
+async def lock_book(db: Db, book_id: BookId) -> None:
     """Put those in line who count before they add, so that no limit is passed together."""
     await db.execute("SELECT FROM books WHERE id = $1 FOR NO KEY UPDATE", book_id)

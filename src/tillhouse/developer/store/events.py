@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
@@ -10,6 +9,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.developer.types import AuditEvent
+from tillhouse.kit.ids import BusinessId, KeyId
 from tillhouse.kit.page import Page
 
 _EVENT = """
@@ -22,7 +22,7 @@ _EVENT = """
 class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions on audit events."""
 
-    key_id: UUID | None
+    key_id: KeyId | None
     event_type: str | None
     since: datetime | None
     until: datetime | None
@@ -37,12 +37,12 @@ def _events(rows: Sequence[Record]) -> list[AuditEvent]:
     return [AuditEvent(**{**row, "metadata": msgspec.json.decode(row["metadata"])}) for row in rows]
 
 
-async def count_chain(db: Db, business_id: UUID) -> int:
+async def count_chain(db: Db, business_id: BusinessId) -> int:
     """How many events there are: the place of the last link."""
     return await db.fetchval("SELECT sequence FROM audit_heads WHERE business_id = $1", business_id)
 
 
-async def list_chain(db: Db, business_id: UUID, newest: int, limit: int) -> list[AuditEvent]:
+async def list_chain(db: Db, business_id: BusinessId, newest: int, limit: int) -> list[AuditEvent]:
     """Events downwards from a place in the chain: no page costs more than the first."""
     rows = await db.fetch(
         _EVENT + " AND e.sequence <= $2 ORDER BY e.sequence DESC LIMIT $3",
@@ -53,7 +53,7 @@ async def list_chain(db: Db, business_id: UUID, newest: int, limit: int) -> list
     return _events(rows)
 
 
-def _where(business_id: UUID, query: EventQuery) -> Where:
+def _where(business_id: BusinessId, query: EventQuery) -> Where:
     return (
         Where(business_id)
         .and_("e.developer_api_key_id = $", query.key_id)
@@ -63,7 +63,7 @@ def _where(business_id: UUID, query: EventQuery) -> Where:
     )
 
 
-async def count_events(db: Db, business_id: UUID, query: EventQuery) -> int:
+async def count_events(db: Db, business_id: BusinessId, query: EventQuery) -> int:
     """How many events fit."""
     where = _where(business_id, query)
     return await db.fetchval(
@@ -71,7 +71,9 @@ async def count_events(db: Db, business_id: UUID, query: EventQuery) -> int:
     )
 
 
-async def list_events(db: Db, business_id: UUID, query: EventQuery, page: Page) -> list[AuditEvent]:
+async def list_events(
+    db: Db, business_id: BusinessId, query: EventQuery, page: Page
+) -> list[AuditEvent]:
     """One page of the events that fit, the newest first."""
     where = _where(business_id, query)
     rows = await db.fetch(

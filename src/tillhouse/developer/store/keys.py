@@ -11,6 +11,7 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.developer.types import Key, WithdrawalPolicy
 from tillhouse.http.wire import decode
+from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId
 from tillhouse.kit.json import encode
 
 LISTED_MAX = 1000
@@ -33,9 +34,9 @@ _KEY = """
 class KeyRow(msgspec.Struct, kw_only=True):
     """An API key as it is written."""
 
-    book_id: UUID
+    book_id: BookId
     id: UUID
-    developer_app_id: UUID
+    developer_app_id: AppId
     name: str
     public_key: str
     secret_prefix: str
@@ -75,7 +76,7 @@ async def insert_key(db: Db, row: KeyRow) -> None:
     )
 
 
-async def list_keys(db: Db, books: list[UUID], app_id: UUID | None, now: datetime) -> list[Key]:
+async def list_keys(db: Db, books: list[BookId], app_id: AppId | None, now: datetime) -> list[Key]:
     """The keys of a business, the newest first."""
     where = Where(books, now).and_("k.developer_app_id = $", app_id)
     rows = await db.fetch(
@@ -84,13 +85,13 @@ async def list_keys(db: Db, books: list[UUID], app_id: UUID | None, now: datetim
     return [_shown(row) for row in rows]
 
 
-async def show_key(db: Db, books: list[UUID], key_id: UUID, now: datetime) -> Key | None:
+async def show_key(db: Db, books: list[BookId], key_id: KeyId, now: datetime) -> Key | None:
     """One key."""
     row = await db.fetchrow(_KEY + " AND k.id = $3", books, now, key_id)
     return _shown(row) if row else None
 
 
-async def lock_key(db: Db, books: list[UUID], key_id: UUID) -> Record | None:
+async def lock_key(db: Db, books: list[BookId], key_id: KeyId) -> Record | None:
     """A key as it stands, locked until the change commits."""
     return await db.fetchrow(
         """
@@ -106,7 +107,7 @@ async def lock_key(db: Db, books: list[UUID], key_id: UUID) -> Record | None:
     )
 
 
-async def count_active_keys(db: Db, book_id: UUID, now: datetime) -> int:
+async def count_active_keys(db: Db, book_id: BookId, now: datetime) -> int:
     """Keys that can be used, for the limit."""
     return await db.fetchval(
         """
@@ -180,7 +181,7 @@ async def delete_key(db: Db, place: tuple[UUID, UUID]) -> None:
     )
 
 
-async def find_business(db: Db, business_id: UUID) -> Record:
+async def find_business(db: Db, business_id: BusinessId) -> Record:
     """Facts about the business that the rules of keys need."""
     row = await db.fetchrow("SELECT currency, time_zone FROM businesses WHERE id = $1", business_id)
     assert row is not None, "a caller has a business"  # noqa: S101

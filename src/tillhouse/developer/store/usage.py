@@ -1,15 +1,15 @@
 """Statements that read usage."""
 
 from datetime import date
-from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.developer.types import UsageRecord
+from tillhouse.kit.ids import AppId, BookId
 
 
 async def list_usage(
-    db: Db, books: list[UUID], since: date, app_id: UUID | None
+    db: Db, books: list[BookId], since: date, app_id: AppId | None
 ) -> list[UsageRecord]:
     """Usage since a day, summed over apps, the newest day first."""
     where = Where(books, since).and_("r.developer_app_id = $", app_id)

@@ -7,6 +7,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, TagId
 from tillhouse.kit.page import Page
 from tillhouse.labels.types import Tag
 
@@ -32,7 +33,7 @@ async def insert_tag(db: Db, place: tuple[UUID, UUID], name: str, slug: str, now
 
 async def upsert_tags(
     db: Db,
-    book_id: UUID,
+    book_id: BookId,
     ids: list[UUID],
     new: list[tuple[UUID, str, str]],
     now: datetime,
@@ -68,12 +69,12 @@ async def upsert_tags(
     )
 
 
-async def count_tags(db: Db, book_id: UUID) -> int:
+async def count_tags(db: Db, book_id: BookId) -> int:
     """How many tags there are."""
     return await db.fetchval("SELECT count(*) FROM tags WHERE book_id = $1", book_id)
 
 
-async def list_tags(db: Db, book_id: UUID, page: Page) -> list[Tag]:
+async def list_tags(db: Db, book_id: BookId, page: Page) -> list[Tag]:
     """One page of the tags, by slug."""
     rows = await db.fetch(
         _TAG + " ORDER BY t.slug, t.id LIMIT $2 OFFSET $3", book_id, page.per_page, page.offset
@@ -81,13 +82,13 @@ async def list_tags(db: Db, book_id: UUID, page: Page) -> list[Tag]:
     return [Tag(**row) for row in rows]
 
 
-async def show_tag(db: Db, book_id: UUID, tag_id: UUID) -> Tag | None:
+async def show_tag(db: Db, book_id: BookId, tag_id: TagId) -> Tag | None:
     """One tag."""
     row = await db.fetchrow(_TAG + " AND t.id = $2", book_id, tag_id)
     return Tag(**row) if row else None
 
 
-async def find_tag_ids(db: Db, book_id: UUID, ids: list[UUID]) -> list[UUID]:
+async def find_tag_ids(db: Db, book_id: BookId, ids: list[UUID]) -> list[UUID]:
     """Those of the ids that are tags."""
     rows = await db.fetch(
         "SELECT t.id FROM tags t WHERE t.book_id = $1 AND t.id = ANY($2::uuid[])", book_id, ids
@@ -106,7 +107,7 @@ async def update_tag(db: Db, place: tuple[UUID, UUID], name: str, slug: str, now
     )
 
 
-async def delete_tag(db: Db, book_id: UUID, tag_id: UUID) -> bool:
+async def delete_tag(db: Db, book_id: BookId, tag_id: TagId) -> bool:
     """Remove a tag; orders that carry it show it no more. Whether there was one."""
     done = await db.execute("DELETE FROM tags WHERE book_id = $1 AND id = $2", book_id, tag_id)
     return done.endswith(" 1")

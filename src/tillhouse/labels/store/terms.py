@@ -4,6 +4,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, TermId
 from tillhouse.kit.page import Page
 from tillhouse.labels.types import Term
 
@@ -33,14 +34,14 @@ async def insert_term(
     )
 
 
-async def count_terms(db: Db, book_id: UUID) -> int:
+async def count_terms(db: Db, book_id: BookId) -> int:
     """How many terms there are."""
     return await db.fetchval(
         "SELECT count(*) FROM academic_terms WHERE book_id = $1 AND deleted_at IS NULL", book_id
     )
 
 
-async def list_terms(db: Db, book_id: UUID, page: Page) -> list[Term]:
+async def list_terms(db: Db, book_id: BookId, page: Page) -> list[Term]:
     """One page of the terms, the last to begin first."""
     rows = await db.fetch(
         _TERM + " ORDER BY t.starts_on DESC NULLS LAST, t.id DESC LIMIT $2 OFFSET $3",
@@ -51,13 +52,13 @@ async def list_terms(db: Db, book_id: UUID, page: Page) -> list[Term]:
     return [Term(**row) for row in rows]
 
 
-async def show_term(db: Db, book_id: UUID, term_id: UUID) -> Term | None:
+async def show_term(db: Db, book_id: BookId, term_id: TermId) -> Term | None:
     """One term."""
     row = await db.fetchrow(_TERM + " AND t.id = $2", book_id, term_id)
     return Term(**row) if row else None
 
 
-async def lock_term(db: Db, book_id: UUID, term_id: UUID) -> Term | None:
+async def lock_term(db: Db, book_id: BookId, term_id: TermId) -> Term | None:
     """One term, which nobody else changes meanwhile."""
     row = await db.fetchrow(_TERM + " AND t.id = $2 FOR NO KEY UPDATE", book_id, term_id)
     return Term(**row) if row else None
@@ -79,7 +80,7 @@ async def update_term(
     )
 
 
-async def delete_term(db: Db, book_id: UUID, term_id: UUID, now: datetime) -> bool:
+async def delete_term(db: Db, book_id: BookId, term_id: TermId, now: datetime) -> bool:
     """Take a term out of the list; orders keep it. Whether there was one."""
     done = await db.execute(
         """

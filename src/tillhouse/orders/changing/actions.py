@@ -14,6 +14,7 @@ from tillhouse.customers.types import Wanted
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
+from tillhouse.kit.ids import CustomerId, OrderId, TermId
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.rules import Ledger, Source
@@ -41,7 +42,7 @@ class NotDeletable(
     """Money is on its way to this order."""
 
 
-async def lock(call: Call, order_id: UUID) -> OrderState:
+async def lock(call: Call, order_id: OrderId) -> OrderState:
     """The order as it stands, until this call commits."""
     order = await lock_order(call.db, call.book.id, order_id)
     if order is None:
@@ -49,30 +50,33 @@ async def lock(call: Call, order_id: UUID) -> OrderState:
     return order
 
 
-async def patch_faults(call: Call, order_id: UUID, patch: OrderPatch) -> list[FieldError]:
+async def patch_faults(call: Call, order_id: OrderId, patch: OrderPatch) -> list[FieldError]:
     """Everything that speaks against the form of a change."""
     return await _patch_faults(call, await lock(call, order_id), patch)
 
 
 async def _patch_faults(call: Call, order: OrderState, patch: OrderPatch) -> list[FieldError]:
-    named = {"customer_id": is_customer, "academic_term_id": is_term}
-    there: dict[str, bool] = {}
-    for name, is_there in named.items():
-        value = None
-        # A field of a wrong form is no id to look for.
-        with suppress(InvalidField):
-            value = getattr(patch, name)
-        there[name] = not isinstance(value, UUID) or await is_there(call.db, call.book.id, value)
+    customer_id, term_id = _given(patch, "customer_id"), _given(patch, "academic_term_id")
     return rules.patch_faults(
         patch,
         order,
         call.now,
-        has_customer=there["customer_id"],
-        has_term=there["academic_term_id"],
+        has_customer=customer_id is None
+        or await is_customer(call.db, call.book.id, CustomerId(customer_id)),
+        has_term=term_id is None or await is_term(call.db, call.book.id, TermId(term_id)),
     )
 
 
-async def patch(call: Call, order_id: UUID, wanted: OrderPatch) -> Order:
+def _given(patch: OrderPatch, name: str) -> UUID | None:
+    """The id that the patch gives; None when it gives none, or one of a wrong form."""
+    with suppress(InvalidField):
+        value = getattr(patch, name)
+        if isinstance(value, UUID):
+            return value
+    return None
+
+
+async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
     """Change what the patch names."""
     order = await lock(call, order_id)
     check(await _patch_faults(call, order, wanted))
@@ -87,7 +91,7 @@ async def patch(call: Call, order_id: UUID, wanted: OrderPatch) -> Order:
     return await show(call, order_id)
 
 
-async def confirm(call: Call, order_id: UUID, wish: Confirmation) -> Order:
+async def confirm(call: Call, order_id: OrderId, wish: Confirmation) -> Order:
     """Make a scheduled order a sale, with its payment."""
     order = await lock(call, order_id)
     check(rules.confirmation_faults(wish, order))
@@ -105,7 +109,7 @@ def _payable(call: Call, before: OrderState, after: OrderState) -> OrderState:
     return after
 
 
-async def delete(call: Call, order_id: UUID) -> Deleted:
+async def delete(call: Call, order_id: OrderId) -> Deleted:
     """Take an order out of the books: stock back, debt removed."""
     order = await lock(call, order_id)
     if order.is_automated:

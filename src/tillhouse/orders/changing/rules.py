@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Refused
+from tillhouse.kit.ids import CustomerId, PromotionId, StoreId, TermId, TicketId
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.kit.values import Moment
@@ -42,24 +43,24 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     adjustment_amount: Decimal
     amount_paid: Decimal
     payment_method: PaymentMethod
-    customer_id: UUID | None
-    store_id: UUID | None
+    customer_id: CustomerId | None
+    store_id: StoreId | None
     is_automated: bool
     channel_fulfilled_at: datetime | None
     scheduled_at: datetime | None
     scheduled_confirmed_at: datetime | None
-    academic_term_id: UUID | None
+    academic_term_id: TermId | None
     cancellation: dict[str, Any] | None
     fires_at: datetime | None
     wants_kitchen: bool
     stock_state: StockState
     stock_round: int
     postings: int
-    promotion_id: UUID | None
+    promotion_id: PromotionId | None
     # The customer whose use of the promotion was counted.
-    promotion_customer_id: UUID | None
+    promotion_customer_id: CustomerId | None
     occurred_at: datetime
-    ticket_id: UUID | None
+    ticket_id: TicketId | None
     # Recorded after the fact: its goods have left, whatever the stock says.
     is_import: bool
     restocks_cancelled: bool

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, CustomerId, OrderId, ProductId, StoreId, TermId, VariantId
 from tillhouse.orders.changing.rules import OrderState
 
 _LOCK = """
@@ -51,16 +52,16 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """The stock that a line of an order holds."""
 
     order_item_id: UUID
-    variant_id: UUID
-    store_id: UUID | None
+    variant_id: VariantId
+    store_id: StoreId | None
     quantity: Decimal
-    product_id: UUID
+    product_id: ProductId
     product_name: str
     stock_policy: str | None
     low_stock_threshold: Decimal | None
 
 
-async def lock_order(db: Db, book_id: UUID, order_id: UUID) -> OrderState | None:
+async def lock_order(db: Db, book_id: BookId, order_id: OrderId) -> OrderState | None:
     """An order as it stands, until this transaction ends; None if there is none."""
     row = await db.fetchrow(_LOCK, book_id, order_id)
     if row is None:
@@ -78,7 +79,7 @@ async def update_order(
     await db.execute(_UPDATE, *place, now, msgspec.json.encode(columns).decode())
 
 
-async def list_holdings(db: Db, book_id: UUID, order_id: UUID) -> Sequence[Holding]:
+async def list_holdings(db: Db, book_id: BookId, order_id: OrderId) -> Sequence[Holding]:
     """The stock that each line held last: to be given back, or taken again."""
     rows = await db.fetch(
         """
@@ -99,7 +100,7 @@ async def list_holdings(db: Db, book_id: UUID, order_id: UUID) -> Sequence[Holdi
     return [Holding(**row) for row in rows]
 
 
-async def is_customer(db: Db, book_id: UUID, customer_id: UUID) -> bool:
+async def is_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> bool:
     """Whether the book has such a customer."""
     return await db.fetchval(
         """
@@ -111,7 +112,7 @@ async def is_customer(db: Db, book_id: UUID, customer_id: UUID) -> bool:
     )
 
 
-async def is_term(db: Db, book_id: UUID, term_id: UUID) -> bool:
+async def is_term(db: Db, book_id: BookId, term_id: TermId) -> bool:
     """Whether the book has such an academic term."""
     return await db.fetchval(
         """

@@ -20,7 +20,7 @@ from tillhouse.db.pool import FAILURES, Db
 from tillhouse.http.fields import right_parts
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Problem, Unavailable
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import PromotionId, new_id
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import send
 from tillhouse.orders import promotion
@@ -272,7 +272,7 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
 async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool) -> None:
     """Everything that rules find wrong; those that rest on the same facts are judged together."""
     country = await find_country(call.db, call.book.id)
-    groups: defaultdict[tuple[AtStore, UUID | None], list[tuple[_Case, NewOrder, Wanted]]]
+    groups: defaultdict[tuple[AtStore, PromotionId | None], list[tuple[_Case, NewOrder, Wanted]]]
     groups = defaultdict(list)
     for case in cases:
         new = case.new
@@ -317,7 +317,7 @@ def _own_faults(asked: Asked, country: str, *, takes_now: bool) -> Iterator[Fiel
         yield FieldError("occurred_at", _NO_TIME)
 
 
-def _promotion_of(new: NewOrder) -> UUID | None:
+def _promotion_of(new: NewOrder) -> PromotionId | None:
     try:
         return new.promotion_id
     except InvalidField:

@@ -1,12 +1,12 @@
 """Statements for orders that come from a file."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 
 
-async def list_recorded(db: Db, book_id: UUID, keys: Sequence[str]) -> dict[str, bytes]:
+async def list_recorded(db: Db, book_id: BookId, keys: Sequence[str]) -> dict[str, bytes]:
     """Which of these keys have made an order, deleted since or not, and of what content."""
     rows = await db.fetch(
         """

@@ -7,6 +7,7 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing, Refused
+from tillhouse.kit.ids import OrderId
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.kitchen.types import Notification, SaleFacts, Ticket, Told
@@ -67,7 +68,7 @@ async def _sale(call: Call, order_id: UUID) -> SaleFacts:
 
 
 async def _outcome(call: Call, order_id: UUID, told: Told) -> Outcome:
-    order = await show(call, order_id)
+    order = await show(call, OrderId(order_id))
     sending = told.sending
     if sending is None:
         return Outcome(order, told.notification)

@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import OrderId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.orders.kitchen.store.sale import lock_sale
 from tillhouse.orders.receipts import rules, store
@@ -37,7 +37,7 @@ class Found(msgspec.Struct, frozen=True):
     made_at: datetime
 
 
-async def make(call: Call, order_id: UUID) -> ReceiptLink:
+async def make(call: Call, order_id: OrderId) -> ReceiptLink:
     """The address of a receipt that says how the order stands; valid for a week from now."""
     # Locked: two calls at once make one receipt, and what it says is of one moment.
     if await lock_sale(call.db, call.book.id, order_id) is None:

@@ -6,10 +6,11 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.orders.receipts.rules import Seller
 
 
-async def find_seller(db: Db, book_id: UUID, order_id: UUID) -> Seller | None:
+async def find_seller(db: Db, book_id: BookId, order_id: OrderId) -> Seller | None:
     """The seller of an order, and the store."""
     row = await db.fetchrow(
         """
@@ -27,7 +28,7 @@ async def find_seller(db: Db, book_id: UUID, order_id: UUID) -> Seller | None:
     return Seller(**row) if row else None
 
 
-async def find_newest(db: Db, book_id: UUID, order_id: UUID) -> Record | None:
+async def find_newest(db: Db, book_id: BookId, order_id: OrderId) -> Record | None:
     """The receipt that an order got last."""
     return await db.fetchrow(
         """
@@ -40,7 +41,7 @@ async def find_newest(db: Db, book_id: UUID, order_id: UUID) -> Record | None:
 
 
 async def insert_receipt(
-    db: Db, place: tuple[UUID, UUID], order_id: UUID, number: int, content: str, now: datetime
+    db: Db, place: tuple[UUID, UUID], order_id: OrderId, number: int, content: str, now: datetime
 ) -> None:
     """Keep what a receipt says."""
     await db.execute(

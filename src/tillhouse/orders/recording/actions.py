@@ -14,7 +14,7 @@ from tillhouse.customers.types import Wanted as WantedCustomer
 from tillhouse.http.route import Reply, envelope
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
-from tillhouse.kit.ids import new_id, short_code
+from tillhouse.kit.ids import CustomerId, OrderId, PromotionId, new_id, short_code
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import Sending
 from tillhouse.labels.actions import tag_ids
@@ -97,14 +97,18 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     return await _record(call, facts, sale, entry)
 
 
-async def _customer_id(call: Call, new: NewOrder) -> UUID | None:
+async def _customer_id(call: Call, new: NewOrder) -> CustomerId | None:
     if new.customer_id is not None or new.customer_name is None:
         return new.customer_id
     return (await find_or_create(call, WantedCustomer(name=str(new.customer_name))))[0]
 
 
 async def _discounted(
-    call: Call, new: NewOrder, promotion_id: UUID, lines: list[Line], customer_id: UUID | None
+    call: Call,
+    new: NewOrder,
+    promotion_id: PromotionId,
+    lines: list[Line],
+    customer_id: CustomerId | None,
 ) -> list[Line]:
     """The lines with the promotion taken off."""
     at = new.occurred_at.at if new.occurred_at else call.now
@@ -142,7 +146,7 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
     return Outcome(
-        order=order or await show(call, entry.id),
+        order=order or await show(call, OrderId(entry.id)),
         kept=kept and kept.answer,
         sending=sending,
     )
@@ -200,7 +204,7 @@ async def _earlier(call: Call, earlier: Earlier) -> Order:
     if call.claim is None or earlier.fingerprint != call.claim.fingerprint.hex():
         raise KeyReused
     try:
-        return await show(call, earlier.id)
+        return await show(call, OrderId(earlier.id))
     except Missing:
         raise Gone from None
 
@@ -258,8 +262,10 @@ def _ids(item: NewItem) -> _Ids:
     return ids
 
 
-def _entry(call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: UUID | None) -> Entry:
-    order_id = new_id()
+def _entry(
+    call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: CustomerId | None
+) -> Entry:
+    order_id = OrderId(new_id())
     items = [_item(order_id, one, place) for place, one in enumerate(sale.lines)]
     position = LedgerPosition(
         total=sale.totals.total,
@@ -347,7 +353,7 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
     }
 
 
-def _item(order_id: UUID, one: Line, place: int) -> dict[str, Any]:
+def _item(order_id: OrderId, one: Line, place: int) -> dict[str, Any]:
     variant = one.variant
     is_named = variant is not None and not variant.is_implicit
     return {

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import CategoryId, ProductId, StoreId, VariantId
 from tillhouse.orders.types import CustomerShown, TagShown, TermShown
 
 Policy = Literal["deny", "allow"]
@@ -25,7 +26,7 @@ class Trade(msgspec.Struct, frozen=True, kw_only=True):
 class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The store of the order."""
 
-    id: UUID
+    id: StoreId
     name: str
     is_active: bool
     time_zone: str | None
@@ -37,7 +38,7 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     status: str
     label: str
-    store_id: UUID | None
+    store_id: StoreId | None
 
 
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,8 +63,8 @@ class OptionFacts(msgspec.Struct, frozen=True, kw_only=True):
 class VariantFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A variant with what there is of it where the order is."""
 
-    id: UUID
-    product_id: UUID
+    id: VariantId
+    product_id: ProductId
     product_name: str
     name: str
     is_implicit: bool
@@ -76,7 +77,7 @@ class VariantFacts(msgspec.Struct, frozen=True, kw_only=True):
     low_stock_threshold: Decimal | None
     # Whether there is a row for it, and of which store: null is the whole business's.
     has_level: bool
-    level_store_id: UUID | None
+    level_store_id: StoreId | None
 
 
 class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,10 +90,10 @@ class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
 class ProductFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A product that a line names."""
 
-    id: UUID
+    id: ProductId
     name: str
     type: str
-    category_id: UUID | None
+    category_id: CategoryId | None
     base_price: Decimal
     tax_rate: Decimal
     image_url: str | None

@@ -1,14 +1,12 @@
 """Categories: list, make, show, change, delete."""
 
-from uuid import UUID
-
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, Missing
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import CategoryId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.products.store import categories as store
 from tillhouse.products.types import Category, CategoryPatch, NewCategory
@@ -23,13 +21,13 @@ async def list_page(call: Call, wanted: Paged) -> PageOf[Category]:
 
 async def create(call: Call, new: NewCategory) -> Category:
     """Make a category; its name is its own, whatever the case."""
-    category_id = new_id()
+    category_id = CategoryId(new_id())
     what = (str(new.name), new.position)
     await store.insert_category(call.db, call.book.id, category_id, what, call.now)
     return await show(call, category_id)
 
 
-async def show(call: Call, category_id: UUID) -> Category:
+async def show(call: Call, category_id: CategoryId) -> Category:
     """One category."""
     found = await store.show_category(call.db, call.book.id, category_id)
     if found is None:
@@ -37,7 +35,7 @@ async def show(call: Call, category_id: UUID) -> Category:
     return found
 
 
-async def change(call: Call, category_id: UUID, patch: CategoryPatch) -> Category:
+async def change(call: Call, category_id: CategoryId, patch: CategoryPatch) -> Category:
     """Change what the patch names."""
     old = await _lock(call, category_id)
     name = old.name if patch.name is UNSET else str(patch.name)
@@ -49,7 +47,7 @@ async def change(call: Call, category_id: UUID, patch: CategoryPatch) -> Categor
     return await show(call, category_id)
 
 
-async def delete(call: Call, category_id: UUID) -> Deleted:
+async def delete(call: Call, category_id: CategoryId) -> Deleted:
     """Remove a category that holds no product."""
     await _lock(call, category_id)
     product = await store.find_product_in(call.db, call.book.id, category_id)
@@ -61,7 +59,7 @@ async def delete(call: Call, category_id: UUID) -> Deleted:
     return Deleted(category_id, iso(call.now))
 
 
-async def _lock(call: Call, category_id: UUID) -> Category:
+async def _lock(call: Call, category_id: CategoryId) -> Category:
     found = await store.lock_category(call.db, call.book.id, category_id)
     if found is None:
         raise Missing

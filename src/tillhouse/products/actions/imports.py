@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookId, new_id
 from tillhouse.products import sheet
 from tillhouse.products.actions.products import data_of
 from tillhouse.products.configuration import Configuration, of_product
@@ -68,7 +68,7 @@ async def import_products(
 
 
 async def _categories(
-    db: Db, book_id: UUID, rows: Sequence[ProductRow], now: datetime
+    db: Db, book_id: BookId, rows: Sequence[ProductRow], now: datetime
 ) -> dict[str, UUID]:
     """The categories of the rows; those that the book lacks are made, and go with a refusal."""
     names = list(dict.fromkeys(str(row.category) for row in rows if row.category is not None))
@@ -80,7 +80,7 @@ async def _categories(
 
 
 async def _planner(
-    db: Db, book_id: UUID, rows: Sequence[ProductRow], categories: dict[str, UUID]
+    db: Db, book_id: BookId, rows: Sequence[ProductRow], categories: dict[str, UUID]
 ) -> Planner:
     products: dict[str, Owner] = {}
     variants: dict[str, Owner] = {}

@@ -6,7 +6,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import ProductId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
@@ -32,7 +32,7 @@ async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
     return PageOf(await store.list_products(call.db, call.book.id, query, page), meta(page, total))
 
 
-async def show(call: Call, product_id: UUID) -> Product:
+async def show(call: Call, product_id: ProductId) -> Product:
     """One product."""
     found = await store.show_product(call.db, call.book.id, product_id)
     if found is None:
@@ -50,7 +50,7 @@ async def create(call: Call, new: NewProduct) -> Product:
     rules.check_skus(new, facts)
     config = making.new_configuration(new, facts, new_id)
     await store.upsert_products(call.db, call.book.id, [config], call.now)
-    made = await show(call, config.id)
+    made = await show(call, ProductId(config.id))
     await emit(call, PRODUCT_CREATED, data_of(made, made.updated_at))
     return made
 
@@ -61,7 +61,7 @@ async def new_faults(call: Call, new: NewProduct) -> list[FieldError]:
     return rules.new_faults(new, facts)
 
 
-async def change(call: Call, product_id: UUID, patch: ProductPatch) -> Product:
+async def change(call: Call, product_id: ProductId, patch: ProductPatch) -> Product:
     """Change what the patch names; a patch that changes nothing is no change."""
     named = rules.named(patch)
     shown, old = await hold(call, product_id, named)
@@ -71,14 +71,14 @@ async def change(call: Call, product_id: UUID, patch: ProductPatch) -> Product:
     return await write(call, shown, old, making.changed(old, patch, facts))
 
 
-async def patch_faults(call: Call, product_id: UUID, patch: ProductPatch) -> list[FieldError]:
+async def patch_faults(call: Call, product_id: ProductId, patch: ProductPatch) -> list[FieldError]:
     """Everything against a change of a product."""
     old = of_product(await show(call, product_id))
     facts = await _facts_of(call, rules.named(patch), old)
     return rules.patch_faults(patch, old, facts)
 
 
-async def delete(call: Call, product_id: UUID) -> Deleted:
+async def delete(call: Call, product_id: ProductId) -> Deleted:
     """Remove a product and its variants; a bundle that contains it stands in the way."""
     named = Named()
     shown, _ = await hold(call, product_id, named)
@@ -89,7 +89,7 @@ async def delete(call: Call, product_id: UUID) -> Deleted:
     return Deleted(product_id, iso(call.now))
 
 
-async def hold(call: Call, product_id: UUID, named: Named) -> tuple[Product, Configuration]:
+async def hold(call: Call, product_id: ProductId, named: Named) -> tuple[Product, Configuration]:
     """The product as it stands, held until the change commits, and what is named held as it is.
 
     Every change of a product or of its variants begins here, so that they come one by one.
@@ -114,7 +114,7 @@ async def write(
     if config == old:
         return shown
     await store.upsert_products(call.db, call.book.id, [config], call.now, gone=gone)
-    written = await show(call, config.id)
+    written = await show(call, ProductId(config.id))
     await emit(call, PRODUCT_UPDATED, data_of(written, written.updated_at))
     return written
 

@@ -8,7 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import ProductId, VariantId, new_id
 from tillhouse.products import making, rules
 from tillhouse.products.actions import products
 from tillhouse.products.configuration import Configuration, of_product
@@ -18,7 +18,7 @@ from tillhouse.products.store import products as store
 from tillhouse.products.types import NewVariant, Product, VariantPatch, VariantShown
 
 
-async def create(call: Call, product_id: UUID, new: NewVariant) -> VariantShown:
+async def create(call: Call, product_id: ProductId, new: NewVariant) -> VariantShown:
     """Add a variant; the implicit one of a simple product becomes the first beside it."""
     named = rules.named(new)
     shown, old = await products.hold(call, product_id, named)
@@ -28,19 +28,19 @@ async def create(call: Call, product_id: UUID, new: NewVariant) -> VariantShown:
     rules.check_may_have_variants(old.type)
     rules.check_variant_limit(len(old.variants))
     rules.check_skus(new, facts)
-    variant = making.new_variant(new, new_id(), making.next_position(old))
+    variant = making.new_variant(new, VariantId(new_id()), making.next_position(old))
     written = await products.write(call, shown, old, making.with_variant(old, variant))
-    return _shown(written, variant.id)
+    return _shown(written, VariantId(variant.id))
 
 
-async def new_faults(call: Call, product_id: UUID, new: NewVariant) -> list[FieldError]:
+async def new_faults(call: Call, product_id: ProductId, new: NewVariant) -> list[FieldError]:
     """Everything against another variant."""
     old = of_product(await products.show(call, product_id))
     facts = await fact_store.find_facts(call.db, call.book.id, rules.named(new))
     return rules.variant_faults(new, old, facts)
 
 
-async def change(call: Call, variant_id: UUID, patch: VariantPatch) -> VariantShown:
+async def change(call: Call, variant_id: VariantId, patch: VariantPatch) -> VariantShown:
     """Change what the patch names; its list of prices replaces the list."""
     named = rules.named(patch)
     shown, old = await _hold(call, variant_id, named)
@@ -52,14 +52,14 @@ async def change(call: Call, variant_id: UUID, patch: VariantPatch) -> VariantSh
     return _shown(written, variant_id)
 
 
-async def patch_faults(call: Call, variant_id: UUID, patch: VariantPatch) -> list[FieldError]:
+async def patch_faults(call: Call, variant_id: VariantId, patch: VariantPatch) -> list[FieldError]:
     """Everything against a change of a variant."""
-    old = of_product(await products.show(call, await _product_of(call, variant_id)))
+    old = of_product(await products.show(call, ProductId(await _product_of(call, variant_id))))
     facts = await fact_store.find_facts(call.db, call.book.id, rules.named(patch))
     return rules.variant_faults(patch, old, facts, variant_id)
 
 
-async def delete(call: Call, variant_id: UUID) -> Deleted:
+async def delete(call: Call, variant_id: VariantId) -> Deleted:
     """Remove a variant; the last one of a product stays."""
     named = Named()
     shown, old = await _hold(call, variant_id, named)
@@ -71,9 +71,9 @@ async def delete(call: Call, variant_id: UUID) -> Deleted:
     return Deleted(variant_id, iso(call.now))
 
 
-async def _hold(call: Call, variant_id: UUID, named: Named) -> tuple[Product, Configuration]:
+async def _hold(call: Call, variant_id: VariantId, named: Named) -> tuple[Product, Configuration]:
     product_id = await _product_of(call, variant_id)
-    shown, old = await products.hold(call, product_id, named)
+    shown, old = await products.hold(call, ProductId(product_id), named)
     # It may have gone while its product was waited for.
     if all(one.id != variant_id for one in old.variants):
         raise Missing
@@ -81,14 +81,14 @@ async def _hold(call: Call, variant_id: UUID, named: Named) -> tuple[Product, Co
     return shown, old
 
 
-async def _product_of(call: Call, variant_id: UUID) -> UUID:
+async def _product_of(call: Call, variant_id: VariantId) -> UUID:
     found = await store.find_product_of(call.db, call.book.id, variant_id)
     if found is None:
         raise Missing
     return found
 
 
-def _shown(product: Product, variant_id: UUID) -> VariantShown:
+def _shown(product: Product, variant_id: VariantId) -> VariantShown:
     variant = next(one for one in product.variants if one.id == variant_id)
     fields = msgspec.structs.asdict(variant)
-    return VariantShown(**fields, product_id=product.id, updated_at=product.updated_at)
+    return VariantShown(**fields, product_id=ProductId(product.id), updated_at=product.updated_at)

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, CategoryId
 from tillhouse.kit.page import Page
 from tillhouse.products.types import Category
 
@@ -15,20 +16,20 @@ _CATEGORY = """
 """
 
 
-async def show_category(db: Db, book_id: UUID, category_id: UUID) -> Category | None:
+async def show_category(db: Db, book_id: BookId, category_id: CategoryId) -> Category | None:
     """One category."""
     row = await db.fetchrow(_CATEGORY + " AND c.id = $2", book_id, category_id)
     return Category(**row) if row else None
 
 
-async def count_categories(db: Db, book_id: UUID) -> int:
+async def count_categories(db: Db, book_id: BookId) -> int:
     """How many categories there are."""
     return await db.fetchval(
         "SELECT count(*) FROM categories WHERE book_id = $1 AND deleted_at IS NULL", book_id
     )
 
 
-async def list_categories(db: Db, book_id: UUID, page: Page) -> list[Category]:
+async def list_categories(db: Db, book_id: BookId, page: Page) -> list[Category]:
     """One page, in the order that the business gave them."""
     rows = await db.fetch(
         _CATEGORY + " ORDER BY c.position, lower(c.name), c.id LIMIT $2 OFFSET $3",
@@ -39,14 +40,14 @@ async def list_categories(db: Db, book_id: UUID, page: Page) -> list[Category]:
     return [Category(**row) for row in rows]
 
 
-async def lock_category(db: Db, book_id: UUID, category_id: UUID) -> Category | None:
+async def lock_category(db: Db, book_id: BookId, category_id: CategoryId) -> Category | None:
     """A category as it stands, held until the change commits."""
     row = await db.fetchrow(_CATEGORY + " AND c.id = $2 FOR NO KEY UPDATE", book_id, category_id)
     return Category(**row) if row else None
 
 
 async def insert_category(
-    db: Db, book_id: UUID, category_id: UUID, what: tuple[str, int], now: datetime
+    db: Db, book_id: BookId, category_id: CategoryId, what: tuple[str, int], now: datetime
 ) -> None:
     """A new category: (name, position)."""
     await db.execute(
@@ -62,7 +63,7 @@ async def insert_category(
 
 
 async def update_category(
-    db: Db, book_id: UUID, category_id: UUID, what: tuple[str, int], now: datetime
+    db: Db, book_id: BookId, category_id: CategoryId, what: tuple[str, int], now: datetime
 ) -> None:
     """Write (name, position)."""
     await db.execute(
@@ -77,7 +78,7 @@ async def update_category(
     )
 
 
-async def delete_category(db: Db, book_id: UUID, category_id: UUID, now: datetime) -> None:
+async def delete_category(db: Db, book_id: BookId, category_id: CategoryId, now: datetime) -> None:
     """A category leaves every list; its name is free again."""
     await db.execute(
         """
@@ -89,7 +90,7 @@ async def delete_category(db: Db, book_id: UUID, category_id: UUID, now: datetim
     )
 
 
-async def find_product_in(db: Db, book_id: UUID, category_id: UUID) -> str | None:
+async def find_product_in(db: Db, book_id: BookId, category_id: CategoryId) -> str | None:
     """The name of a product that the category holds."""
     return await db.fetchval(
         """
@@ -103,7 +104,7 @@ async def find_product_in(db: Db, book_id: UUID, category_id: UUID) -> str | Non
 
 
 async def add_categories(
-    db: Db, book_id: UUID, ids: Sequence[UUID], names: Sequence[str], now: datetime
+    db: Db, book_id: BookId, ids: Sequence[UUID], names: Sequence[str], now: datetime
 ) -> None:
     """Make those of the names that there are none of yet, whatever their case."""
     await db.execute(
@@ -119,7 +120,7 @@ async def add_categories(
     )
 
 
-async def lock_categories(db: Db, book_id: UUID, names: Sequence[str]) -> dict[str, UUID]:
+async def lock_categories(db: Db, book_id: BookId, names: Sequence[str]) -> dict[str, UUID]:
     """The categories of these names, whatever their case, by the name that was given; held."""
     rows = await db.fetch(
         """

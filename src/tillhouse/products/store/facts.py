@@ -1,16 +1,15 @@
 """Statements on the facts that the rules of products need."""
 
-from uuid import UUID
-
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 from tillhouse.products.facts import Contained, Facts, Named
 
 _contained = msgspec.json.Decoder(list[Contained]).decode
 
 
-async def lock_named(db: Db, book_id: UUID, named: Named) -> bool:
+async def lock_named(db: Db, book_id: BookId, named: Named) -> bool:
     """Hold the own product for change and what is named as it is; whether the product is there.
 
     A concurrent delete of a category, a group or a product waits for this lock.
@@ -96,7 +95,7 @@ _FACTS = """
 """
 
 
-async def find_facts(db: Db, book_id: UUID, named: Named) -> Facts:
+async def find_facts(db: Db, book_id: BookId, named: Named) -> Facts:
     """The named things that exist in the book."""
     row = await db.fetchrow(
         _FACTS,

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, ProductId, VariantId
 
 
 async def list_owners(
-    db: Db, book_id: UUID, skus: Sequence[str]
-) -> list[tuple[str, UUID, UUID | None]]:
+    db: Db, book_id: BookId, skus: Sequence[str]
+) -> list[tuple[str, ProductId, VariantId | None]]:
     """The owners of skus: (sku, product, variant), no variant for the product's own."""
     rows = await db.fetch(
         """
@@ -24,7 +25,7 @@ async def list_owners(
     return [(row["sku"], row["product_id"], row["variant_id"]) for row in rows]
 
 
-async def lock_products(db: Db, book_id: UUID, ids: Sequence[UUID]) -> None:
+async def lock_products(db: Db, book_id: BookId, ids: Sequence[UUID]) -> None:
     """Hold products for change, in the order of their ids."""
     await db.execute(
         """

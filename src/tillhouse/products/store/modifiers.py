@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
 from tillhouse.kit.page import Page
 from tillhouse.products.types import ModifierGroup, ModifierOption
@@ -33,20 +34,20 @@ def _shown(row: Record) -> ModifierGroup:
     return ModifierGroup(**{**row, "options": _options(row["options"])})
 
 
-async def show_group(db: Db, book_id: UUID, group_id: UUID) -> ModifierGroup | None:
+async def show_group(db: Db, book_id: BookId, group_id: UUID) -> ModifierGroup | None:
     """One group."""
     row = await db.fetchrow(_GROUP + " AND g.id = $2", book_id, group_id)
     return _shown(row) if row else None
 
 
-async def count_groups(db: Db, book_id: UUID) -> int:
+async def count_groups(db: Db, book_id: BookId) -> int:
     """How many groups there are."""
     return await db.fetchval(
         "SELECT count(*) FROM modifier_groups WHERE book_id = $1 AND deleted_at IS NULL", book_id
     )
 
 
-async def list_groups(db: Db, book_id: UUID, page: Page) -> list[ModifierGroup]:
+async def list_groups(db: Db, book_id: BookId, page: Page) -> list[ModifierGroup]:
     """One page, the newest first."""
     rows = await db.fetch(
         """
@@ -65,7 +66,7 @@ async def list_groups(db: Db, book_id: UUID, page: Page) -> list[ModifierGroup]:
     return [_shown(row) for row in rows]
 
 
-async def lock_group(db: Db, book_id: UUID, group_id: UUID) -> bool:
+async def lock_group(db: Db, book_id: BookId, group_id: UUID) -> bool:
     """Hold a group for change; whether it is there."""
     found = await db.fetchval(
         """
@@ -81,7 +82,7 @@ async def lock_group(db: Db, book_id: UUID, group_id: UUID) -> bool:
 
 async def upsert_group(
     db: Db,
-    book_id: UUID,
+    book_id: BookId,
     group_id: UUID,
     what: tuple[str, int, int | None],
     options: Sequence[ModifierOption],
@@ -122,7 +123,7 @@ async def upsert_group(
     )
 
 
-async def delete_group(db: Db, book_id: UUID, group_id: UUID, now: datetime) -> None:
+async def delete_group(db: Db, book_id: BookId, group_id: UUID, now: datetime) -> None:
     """A group and its options leave every list; what was sold with them keeps their names."""
     await db.execute(
         """
@@ -139,7 +140,7 @@ async def delete_group(db: Db, book_id: UUID, group_id: UUID, now: datetime) -> 
     )
 
 
-async def find_product_with(db: Db, book_id: UUID, group_id: UUID) -> str | None:
+async def find_product_with(db: Db, book_id: BookId, group_id: UUID) -> str | None:
     """The name of a product that offers the group."""
     return await db.fetchval(
         """
@@ -153,7 +154,7 @@ async def find_product_with(db: Db, book_id: UUID, group_id: UUID) -> str | None
     )
 
 
-async def find_currency(db: Db, book_id: UUID) -> str:
+async def find_currency(db: Db, book_id: BookId) -> str:
     """The currency of the book's prices."""
     return await db.fetchval(
         """

@@ -10,6 +10,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, CategoryId, ProductId, VariantId
 from tillhouse.kit.json import encode
 from tillhouse.kit.page import Page
 from tillhouse.products.configuration import Configuration
@@ -94,7 +95,7 @@ class ProductQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions on products."""
 
     search: str | None = None
-    category_id: UUID | None = None
+    category_id: CategoryId | None = None
     type: ProductType | None = None
     is_active: bool | None = None
     since: datetime | None = None
@@ -111,7 +112,7 @@ def _shown(row: Record) -> Product:
     )
 
 
-async def show_product(db: Db, book_id: UUID, product_id: UUID) -> Product | None:
+async def show_product(db: Db, book_id: BookId, product_id: ProductId) -> Product | None:
     """One product."""
     row = await db.fetchrow(
         """
@@ -127,7 +128,7 @@ async def show_product(db: Db, book_id: UUID, product_id: UUID) -> Product | Non
     return _shown(row) if row else None
 
 
-async def list_named(db: Db, book_id: UUID, ids: Sequence[UUID]) -> list[Product]:
+async def list_named(db: Db, book_id: BookId, ids: Sequence[UUID]) -> list[Product]:
     """The products with these ids."""
     rows = await db.fetch(
         """
@@ -143,7 +144,7 @@ async def list_named(db: Db, book_id: UUID, ids: Sequence[UUID]) -> list[Product
     return [_shown(row) for row in rows]
 
 
-def _where(book_id: UUID, query: ProductQuery) -> Where:
+def _where(book_id: BookId, query: ProductQuery) -> Where:
     where = Where(book_id, query.search) if query.search else Where(book_id)
     return (
         where.and_("p.category_id = $", query.category_id)
@@ -153,14 +154,14 @@ def _where(book_id: UUID, query: ProductQuery) -> Where:
     )
 
 
-async def count_products(db: Db, book_id: UUID, query: ProductQuery) -> int:
+async def count_products(db: Db, book_id: BookId, query: ProductQuery) -> int:
     """How many products fit."""
     where = _where(book_id, query)
     source = _SEARCHED if query.search else _ALL
     return await db.fetchval("SELECT count(*) " + source + where.sql(), *where.args)
 
 
-async def list_products(db: Db, book_id: UUID, query: ProductQuery, page: Page) -> list[Product]:
+async def list_products(db: Db, book_id: BookId, query: ProductQuery, page: Page) -> list[Product]:
     """One page of the products that fit: by name when searched, by change when since, else new."""
     where = _where(book_id, query)
     source, by_page, by_row = _ALL, " ORDER BY p.id DESC", " ORDER BY p.id DESC"
@@ -188,7 +189,7 @@ async def list_products(db: Db, book_id: UUID, query: ProductQuery, page: Page) 
     return [_shown(row) for row in rows]
 
 
-async def find_product_of(db: Db, book_id: UUID, variant_id: UUID) -> UUID | None:
+async def find_product_of(db: Db, book_id: BookId, variant_id: VariantId) -> UUID | None:
     """The product of a variant that is there."""
     return await db.fetchval(
         """
@@ -202,7 +203,7 @@ async def find_product_of(db: Db, book_id: UUID, variant_id: UUID) -> UUID | Non
 
 async def upsert_products(
     db: Db,
-    book_id: UUID,
+    book_id: BookId,
     configs: Sequence[Configuration],
     now: datetime,
     *,
@@ -325,7 +326,7 @@ _UPSERT = """
 """
 
 
-async def delete_product(db: Db, book_id: UUID, product_id: UUID, now: datetime) -> None:
+async def delete_product(db: Db, book_id: BookId, product_id: ProductId, now: datetime) -> None:
     """A product and its variants leave every list; what was sold keeps its name."""
     await db.execute(
         """

@@ -9,6 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, PromotionId
 from tillhouse.kit.page import Page
 from tillhouse.promotions.facts import Business, Terms
 from tillhouse.promotions.types import Promotion, PromotionFilter
@@ -25,13 +26,13 @@ _PROMOTION = """
 """
 
 
-async def show_promotion(db: Db, book_id: UUID, promotion_id: UUID) -> Promotion | None:
+async def show_promotion(db: Db, book_id: BookId, promotion_id: PromotionId) -> Promotion | None:
     """One promotion."""
     row = await db.fetchrow(_PROMOTION + " AND p.id = $2", book_id, promotion_id)
     return Promotion(**row) if row else None
 
 
-async def count_promotions(db: Db, book_id: UUID, wanted: PromotionFilter) -> int:
+async def count_promotions(db: Db, book_id: BookId, wanted: PromotionFilter) -> int:
     """How many promotions fit."""
     where = Where(book_id).and_("p.is_active = $", wanted.is_active)
     return await db.fetchval(
@@ -44,7 +45,7 @@ async def count_promotions(db: Db, book_id: UUID, wanted: PromotionFilter) -> in
 
 
 async def list_promotions(
-    db: Db, book_id: UUID, wanted: PromotionFilter, page: Page
+    db: Db, book_id: BookId, wanted: PromotionFilter, page: Page
 ) -> list[Promotion]:
     """One page of the promotions that fit, by name."""
     where = Where(book_id).and_("p.is_active = $", wanted.is_active)
@@ -60,7 +61,9 @@ async def list_promotions(
     return [Promotion(**row) for row in rows]
 
 
-async def lock_promotion(db: Db, book_id: UUID, promotion_id: UUID) -> tuple[Terms, int] | None:
+async def lock_promotion(
+    db: Db, book_id: BookId, promotion_id: PromotionId
+) -> tuple[Terms, int] | None:
     """The terms as they stand and how often they were used, held until the change commits."""
     row: Record | None = await db.fetchrow(
         """
@@ -81,7 +84,7 @@ async def lock_promotion(db: Db, book_id: UUID, promotion_id: UUID) -> tuple[Ter
 
 
 async def find_business(
-    db: Db, book_id: UUID, products: Sequence[UUID], categories: Sequence[UUID]
+    db: Db, book_id: BookId, products: Sequence[UUID], categories: Sequence[UUID]
 ) -> Business:
     """How the business counts, and which of these products and categories the book has."""
     row = await db.fetchrow(
@@ -109,7 +112,7 @@ async def find_business(
 
 
 async def insert_promotion(
-    db: Db, book_id: UUID, promotion_id: UUID, terms: Terms, now: datetime
+    db: Db, book_id: BookId, promotion_id: PromotionId, terms: Terms, now: datetime
 ) -> None:
     """A new promotion, not used yet."""
     await db.execute(
@@ -128,7 +131,7 @@ async def insert_promotion(
 
 
 async def update_promotion(
-    db: Db, book_id: UUID, promotion_id: UUID, terms: Terms, now: datetime
+    db: Db, book_id: BookId, promotion_id: PromotionId, terms: Terms, now: datetime
 ) -> None:
     """Write all terms; how often it was used is for others."""
     await db.execute(
@@ -146,7 +149,9 @@ async def update_promotion(
     )
 
 
-async def delete_promotion(db: Db, book_id: UUID, promotion_id: UUID, now: datetime) -> bool:
+async def delete_promotion(
+    db: Db, book_id: BookId, promotion_id: PromotionId, now: datetime
+) -> bool:
     """Take a promotion from every list; orders that have it keep it. Whether there was one."""
     return await db.fetchval(
         """

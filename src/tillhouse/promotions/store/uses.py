@@ -1,13 +1,12 @@
 """Statements that count the uses of a promotion, for whoever sells."""
 
-from uuid import UUID
-
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, CustomerId, PromotionId
 from tillhouse.promotions.facts import Offer
 
 
 async def find_offer(
-    db: Db, book_id: UUID, promotion_id: UUID, customer_id: UUID | None
+    db: Db, book_id: BookId, promotion_id: PromotionId, customer_id: CustomerId | None
 ) -> Offer | None:
     """A promotion as it stands for this customer, for `judge`."""
     row = await db.fetchrow(
@@ -30,7 +29,9 @@ async def find_offer(
     return Offer(**row) if row else None
 
 
-async def take_use(db: Db, book_id: UUID, promotion_id: UUID, customer_id: UUID | None) -> bool:
+async def take_use(
+    db: Db, book_id: BookId, promotion_id: PromotionId, customer_id: CustomerId | None
+) -> bool:
     """Count a use, if one is left for all and for this customer; whether it was granted.
 
     Takers of one promotion stand in line at its row until the one before has committed, so call
@@ -64,7 +65,9 @@ async def take_use(db: Db, book_id: UUID, promotion_id: UUID, customer_id: UUID 
     )
 
 
-async def give_back(db: Db, book_id: UUID, promotion_id: UUID, customer_id: UUID | None) -> None:
+async def give_back(
+    db: Db, book_id: BookId, promotion_id: PromotionId, customer_id: CustomerId | None
+) -> None:
     """Take a use back: its order was cancelled or deleted. The caller sees to it: once per use."""
     await db.execute(
         """

@@ -8,6 +8,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, TableId
 from tillhouse.kit.page import Page
 from tillhouse.seating.types import Session, SessionStatus
 
@@ -34,7 +35,7 @@ _SESSION = """
 
 
 async def insert_session(
-    db: Db, book_id: UUID, session_id: UUID, table_id: UUID, covers: int | None, now: datetime
+    db: Db, book_id: BookId, session_id: UUID, table_id: TableId, covers: int | None, now: datetime
 ) -> bool:
     """An open session; False when the table has one already."""
     made = await db.fetchval(
@@ -52,7 +53,7 @@ async def insert_session(
     return made is not None
 
 
-async def find_open_session(db: Db, book_id: UUID, table_id: UUID) -> UUID | None:
+async def find_open_session(db: Db, book_id: BookId, table_id: TableId) -> UUID | None:
     """The open session of a table."""
     return await db.fetchval(
         """
@@ -63,7 +64,7 @@ async def find_open_session(db: Db, book_id: UUID, table_id: UUID) -> UUID | Non
     )
 
 
-async def count_sessions(db: Db, book_id: UUID, table_id: UUID | None) -> Record | None:
+async def count_sessions(db: Db, book_id: BookId, table_id: TableId | None) -> Record | None:
     """How many sessions there ever were, and how many are open: no session is counted singly."""
     where = Where(book_id).and_("t.id = $", table_id)
     return await db.fetchrow(
@@ -84,7 +85,7 @@ _NEWEST: LiteralString = " ORDER BY s.opened_at DESC, s.id DESC LIMIT "
 
 
 async def list_sessions(
-    db: Db, book_id: UUID, status: SessionStatus | None, table_id: UUID | None, page: Page
+    db: Db, book_id: BookId, status: SessionStatus | None, table_id: TableId | None, page: Page
 ) -> list[Session]:
     """One page of the sessions, the last opened first."""
     where = Where(book_id).and_("s.status = $", status).and_("s.table_id = $", table_id)
@@ -101,7 +102,7 @@ async def list_sessions(
 
 
 async def list_open_sessions(
-    db: Db, book_id: UUID, table_id: UUID | None, page: Page
+    db: Db, book_id: BookId, table_id: TableId | None, page: Page
 ) -> list[Session]:
     """One page of the open sessions: there is at most one for each table."""
     where = Where(book_id).and_("s.table_id = $", table_id)
@@ -118,13 +119,13 @@ async def list_open_sessions(
     return [Session(**row) for row in rows]
 
 
-async def show_session(db: Db, book_id: UUID, session_id: UUID) -> Session | None:
+async def show_session(db: Db, book_id: BookId, session_id: UUID) -> Session | None:
     """One session."""
     row = await db.fetchrow(_SESSION + " AND s.id = $2", book_id, session_id)
     return Session(**row) if row else None
 
 
-async def lock_session(db: Db, book_id: UUID, session_id: UUID) -> SessionStatus | None:
+async def lock_session(db: Db, book_id: BookId, session_id: UUID) -> SessionStatus | None:
     """Keep orders from coming to a session meanwhile; how it stands, None if there is none."""
     return await db.fetchval(
         "SELECT status FROM table_sessions WHERE book_id = $1 AND id = $2 FOR UPDATE",
@@ -133,7 +134,7 @@ async def lock_session(db: Db, book_id: UUID, session_id: UUID) -> SessionStatus
     )
 
 
-async def count_unpaid(db: Db, book_id: UUID, session_id: UUID) -> int:
+async def count_unpaid(db: Db, book_id: BookId, session_id: UUID) -> int:
     """How many orders of a session wait for money."""
     return await db.fetchval(
         """
@@ -147,7 +148,7 @@ async def count_unpaid(db: Db, book_id: UUID, session_id: UUID) -> int:
 
 
 async def update_covers(
-    db: Db, book_id: UUID, session_id: UUID, covers: int | None, now: datetime
+    db: Db, book_id: BookId, session_id: UUID, covers: int | None, now: datetime
 ) -> None:
     """How many guests there are."""
     await db.execute(
@@ -161,7 +162,7 @@ async def update_covers(
     )
 
 
-async def end_session(db: Db, book_id: UUID, session_id: UUID, now: datetime) -> None:
+async def end_session(db: Db, book_id: BookId, session_id: UUID, now: datetime) -> None:
     """Close a session."""
     await db.execute(
         """

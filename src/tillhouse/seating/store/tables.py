@@ -2,12 +2,12 @@
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, StoreId, TableId
 from tillhouse.kit.page import Page
 from tillhouse.seating.rules import TableFacts
 from tillhouse.seating.types import OpenSession, Table
@@ -27,7 +27,7 @@ def _open(session: str | None) -> Any:
 
 
 async def insert_table(
-    db: Db, book_id: UUID, table_id: UUID, table: TableFacts, now: datetime
+    db: Db, book_id: BookId, table_id: TableId, table: TableFacts, now: datetime
 ) -> None:
     """A table."""
     await db.execute(
@@ -43,7 +43,7 @@ async def insert_table(
     )
 
 
-async def count_tables(db: Db, book_id: UUID, store_id: UUID | None) -> int:
+async def count_tables(db: Db, book_id: BookId, store_id: StoreId | None) -> int:
     """How many tables there are."""
     where = Where(book_id).and_("store_id = $", store_id)
     return await db.fetchval(
@@ -53,7 +53,7 @@ async def count_tables(db: Db, book_id: UUID, store_id: UUID | None) -> int:
     )
 
 
-async def list_tables(db: Db, book_id: UUID, store_id: UUID | None, page: Page) -> list[Table]:
+async def list_tables(db: Db, book_id: BookId, store_id: StoreId | None, page: Page) -> list[Table]:
     """One page of the tables, by label."""
     where = Where(book_id).and_("t.store_id = $", store_id)
     rows = await db.fetch(
@@ -68,13 +68,13 @@ async def list_tables(db: Db, book_id: UUID, store_id: UUID | None, page: Page) 
     return [Table(**{**row, "open_session": _open(row["open_session"])}) for row in rows]
 
 
-async def show_table(db: Db, book_id: UUID, table_id: UUID) -> Table | None:
+async def show_table(db: Db, book_id: BookId, table_id: TableId) -> Table | None:
     """One table."""
     row = await db.fetchrow(_TABLE + " AND t.id = $2", book_id, table_id)
     return Table(**{**row, "open_session": _open(row["open_session"])}) if row else None
 
 
-async def has_table(db: Db, book_id: UUID, table_id: UUID) -> bool:
+async def has_table(db: Db, book_id: BookId, table_id: TableId) -> bool:
     """Whether the book has the table."""
     return await db.fetchval(
         """
@@ -86,14 +86,14 @@ async def has_table(db: Db, book_id: UUID, table_id: UUID) -> bool:
     )
 
 
-async def lock_table(db: Db, book_id: UUID, table_id: UUID) -> Table | None:
+async def lock_table(db: Db, book_id: BookId, table_id: TableId) -> Table | None:
     """One table, which nobody changes and at which nobody sits down meanwhile."""
     row = await db.fetchrow(_TABLE + " AND t.id = $2 FOR UPDATE OF t", book_id, table_id)
     return Table(**{**row, "open_session": _open(row["open_session"])}) if row else None
 
 
 async def update_table(
-    db: Db, book_id: UUID, table_id: UUID, table: TableFacts, now: datetime
+    db: Db, book_id: BookId, table_id: TableId, table: TableFacts, now: datetime
 ) -> None:
     """The stored fields of a table."""
     await db.execute(
@@ -109,7 +109,7 @@ async def update_table(
     )
 
 
-async def update_table_sessions(db: Db, book_id: UUID, table_id: UUID) -> bool | None:
+async def update_table_sessions(db: Db, book_id: BookId, table_id: TableId) -> bool | None:
     """Count a session more; whether the table is in use, None when there is no such table."""
     return await db.fetchval(
         """
@@ -121,7 +121,7 @@ async def update_table_sessions(db: Db, book_id: UUID, table_id: UUID) -> bool |
     )
 
 
-async def delete_table(db: Db, book_id: UUID, table_id: UUID, now: datetime) -> None:
+async def delete_table(db: Db, book_id: BookId, table_id: TableId, now: datetime) -> None:
     """Take a table out of the list; its sessions stay."""
     await db.execute(
         "UPDATE dining_tables SET deleted_at = $3, updated_at = $3 WHERE book_id = $1 AND id = $2",

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 from tillhouse.stock.facts import Facts, Item
 
 _items = msgspec.json.Decoder(list[Item]).decode
@@ -13,7 +14,7 @@ _items = msgspec.json.Decoder(list[Item]).decode
 
 async def find_facts(
     db: Db,
-    book_id: UUID,
+    book_id: BookId,
     variants: Sequence[UUID],
     stores: Sequence[UUID],
     leaving: UUID | None,

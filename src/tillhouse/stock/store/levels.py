@@ -6,6 +6,7 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, StoreId
 from tillhouse.kit.page import Page
 from tillhouse.stock.facts import Place
 from tillhouse.stock.types import LevelFilter, StockLevel
@@ -22,7 +23,7 @@ _LEVEL = """
 _KEPT = " WHERE l.book_id = $1 AND v.tracks_stock AND v.deleted_at IS NULL"
 
 
-def _where(book_id: UUID, wanted: LevelFilter) -> Where:
+def _where(book_id: BookId, wanted: LevelFilter) -> Where:
     return (
         Where(book_id)
         .and_("l.store_id = $", wanted.store_id)
@@ -32,7 +33,7 @@ def _where(book_id: UUID, wanted: LevelFilter) -> Where:
     )
 
 
-async def count_levels(db: Db, book_id: UUID, wanted: LevelFilter) -> int:
+async def count_levels(db: Db, book_id: BookId, wanted: LevelFilter) -> int:
     """How many places fit."""
     where = _where(book_id, wanted)
     return await db.fetchval(
@@ -46,7 +47,7 @@ async def count_levels(db: Db, book_id: UUID, wanted: LevelFilter) -> int:
     )
 
 
-async def list_levels(db: Db, book_id: UUID, wanted: LevelFilter, page: Page) -> list[StockLevel]:
+async def list_levels(db: Db, book_id: BookId, wanted: LevelFilter, page: Page) -> list[StockLevel]:
     """One page of the places that fit, in the order in which they were opened."""
     where = _where(book_id, wanted)
     rows = await db.fetch(
@@ -67,7 +68,7 @@ async def list_levels(db: Db, book_id: UUID, wanted: LevelFilter, page: Page) ->
     return [StockLevel(**row) for row in rows]
 
 
-async def list_levels_at(db: Db, book_id: UUID, places: Sequence[Place]) -> list[StockLevel]:
+async def list_levels_at(db: Db, book_id: BookId, places: Sequence[Place]) -> list[StockLevel]:
     """The levels of these places, in their order."""
     rows = await db.fetch(
         _LEVEL
@@ -86,7 +87,7 @@ async def list_levels_at(db: Db, book_id: UUID, places: Sequence[Place]) -> list
     return [StockLevel(**row) for row in rows]
 
 
-async def has_stock(db: Db, book_id: UUID, store_id: UUID) -> bool:
+async def has_stock(db: Db, book_id: BookId, store_id: StoreId) -> bool:
     """Whether anything lies in a store, or less than nothing, or is promised there."""
     # The first in the store's order: that way it is looked for in the store's part of the index,
     # also where nothing is to be found.
@@ -104,7 +105,7 @@ async def has_stock(db: Db, book_id: UUID, store_id: UUID) -> bool:
     )
 
 
-async def lock_kept_stores(db: Db, book_id: UUID, stores: Sequence[UUID]) -> None:
+async def lock_kept_stores(db: Db, book_id: BookId, stores: Sequence[UUID]) -> None:
     """Keep these stores, those that there are, from being deleted meanwhile."""
     await db.execute(
         """
@@ -116,7 +117,7 @@ async def lock_kept_stores(db: Db, book_id: UUID, stores: Sequence[UUID]) -> Non
     )
 
 
-async def lock_on_hand(db: Db, book_id: UUID, places: Sequence[Place]) -> dict[Place, Decimal]:
+async def lock_on_hand(db: Db, book_id: BookId, places: Sequence[Place]) -> dict[Place, Decimal]:
     """How much there is in these places, held until the transaction ends."""
     rows = await db.fetch(
         """

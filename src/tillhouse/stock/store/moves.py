@@ -1,12 +1,12 @@
 """Statements that read the moves of stock."""
 
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 from tillhouse.stock.types import MoveActor, MoveFilter, StockMove
 
@@ -22,7 +22,7 @@ _MOVE = """
 """
 
 
-def _where(book_id: UUID, wanted: MoveFilter) -> Where:
+def _where(book_id: BookId, wanted: MoveFilter) -> Where:
     # Sales are nearly all there is; whatever else is found by an index that leaves them out.
     other = None if wanted.kind == "sale" else wanted.kind
     return (
@@ -35,7 +35,7 @@ def _where(book_id: UUID, wanted: MoveFilter) -> Where:
     )
 
 
-async def count_moves(db: Db, book_id: UUID, wanted: MoveFilter) -> int:
+async def count_moves(db: Db, book_id: BookId, wanted: MoveFilter) -> int:
     """How many moves fit."""
     where = _where(book_id, wanted)
     return await db.fetchval(
@@ -43,7 +43,7 @@ async def count_moves(db: Db, book_id: UUID, wanted: MoveFilter) -> int:
     )
 
 
-async def list_moves(db: Db, book_id: UUID, wanted: MoveFilter, page: Page) -> list[StockMove]:
+async def list_moves(db: Db, book_id: BookId, wanted: MoveFilter, page: Page) -> list[StockMove]:
     """One page of the moves that fit, the newest first."""
     where = _where(book_id, wanted)
     rows = await db.fetch(

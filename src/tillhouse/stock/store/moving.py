@@ -5,6 +5,7 @@ from typing import LiteralString
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
 from tillhouse.stock.facts import Move, Moved, Place
 
@@ -74,7 +75,7 @@ NO_THRESHOLD_CROSSED: LiteralString = """
 """
 
 
-async def record_moves(db: Db, book_id: UUID, now: datetime, moves: list[Move]) -> list[Moved]:
+async def record_moves(db: Db, book_id: BookId, now: datetime, moves: list[Move]) -> list[Moved]:
     """Move stock and note why; what came of it, by variant and place."""
     rows = await db.fetch(
         """
@@ -107,7 +108,7 @@ async def record_moves(db: Db, book_id: UUID, now: datetime, moves: list[Move]) 
 
 
 async def insert_levels(
-    db: Db, book_id: UUID, now: datetime, levels: list[tuple[UUID, Place]]
+    db: Db, book_id: BookId, now: datetime, levels: list[tuple[UUID, Place]]
 ) -> None:
     """Open places at zero, each under its new id; those that there are stay as they are."""
     await db.execute(

@@ -1,9 +1,9 @@
 """Statements on stores."""
 
 from datetime import datetime
-from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BusinessId, StoreId
 from tillhouse.kit.page import Page
 from tillhouse.stores.rules import StoreFacts
 from tillhouse.stores.types import Store
@@ -17,13 +17,13 @@ _STORE = """
 """
 
 
-async def find_country(db: Db, business_id: UUID) -> str:
+async def find_country(db: Db, business_id: BusinessId) -> str:
     """The country in which national numbers are dialled."""
     return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)
 
 
 async def insert_store(
-    db: Db, book_id: UUID, store_id: UUID, store: StoreFacts, now: datetime
+    db: Db, book_id: BookId, store_id: StoreId, store: StoreFacts, now: datetime
 ) -> None:
     """A store."""
     await db.execute(
@@ -45,14 +45,14 @@ async def insert_store(
     )
 
 
-async def count_stores(db: Db, book_id: UUID) -> int:
+async def count_stores(db: Db, book_id: BookId) -> int:
     """How many stores there are."""
     return await db.fetchval(
         "SELECT count(*) FROM stores WHERE book_id = $1 AND deleted_at IS NULL", book_id
     )
 
 
-async def list_stores(db: Db, book_id: UUID, page: Page) -> list[Store]:
+async def list_stores(db: Db, book_id: BookId, page: Page) -> list[Store]:
     """One page of the stores, by name."""
     rows = await db.fetch(
         _STORE + " ORDER BY lower(s.name), s.id LIMIT $2 OFFSET $3",
@@ -63,13 +63,13 @@ async def list_stores(db: Db, book_id: UUID, page: Page) -> list[Store]:
     return [Store(**row) for row in rows]
 
 
-async def show_store(db: Db, book_id: UUID, store_id: UUID) -> Store | None:
+async def show_store(db: Db, book_id: BookId, store_id: StoreId) -> Store | None:
     """One store."""
     row = await db.fetchrow(_STORE + " AND s.id = $2", book_id, store_id)
     return Store(**row) if row else None
 
 
-async def has_store(db: Db, book_id: UUID, store_id: UUID) -> bool:
+async def has_store(db: Db, book_id: BookId, store_id: StoreId) -> bool:
     """Whether the book has the store."""
     return await db.fetchval(
         """
@@ -81,7 +81,7 @@ async def has_store(db: Db, book_id: UUID, store_id: UUID) -> bool:
     )
 
 
-async def lock_kept_store(db: Db, book_id: UUID, store_id: UUID) -> bool:
+async def lock_kept_store(db: Db, book_id: BookId, store_id: StoreId) -> bool:
     """Keep a store from being deleted meanwhile; whether there is such a store."""
     row = await db.fetchrow(
         """
@@ -93,13 +93,13 @@ async def lock_kept_store(db: Db, book_id: UUID, store_id: UUID) -> bool:
     return row is not None
 
 
-async def lock_store(db: Db, book_id: UUID, store_id: UUID) -> Store | None:
+async def lock_store(db: Db, book_id: BookId, store_id: StoreId) -> Store | None:
     """One store, to which nobody adds and which nobody changes meanwhile."""
     row = await db.fetchrow(_STORE + " AND s.id = $2 FOR UPDATE", book_id, store_id)
     return Store(**row) if row else None
 
 
-async def has_tables(db: Db, book_id: UUID, store_id: UUID) -> bool:
+async def has_tables(db: Db, book_id: BookId, store_id: StoreId) -> bool:
     """Whether tables stand in the store."""
     return await db.fetchval(
         """
@@ -113,7 +113,7 @@ async def has_tables(db: Db, book_id: UUID, store_id: UUID) -> bool:
 
 
 async def update_store(
-    db: Db, book_id: UUID, store_id: UUID, store: StoreFacts, now: datetime
+    db: Db, book_id: BookId, store_id: StoreId, store: StoreFacts, now: datetime
 ) -> None:
     """The stored fields of a store."""
     await db.execute(
@@ -136,7 +136,7 @@ async def update_store(
     )
 
 
-async def delete_store(db: Db, book_id: UUID, store_id: UUID, now: datetime) -> None:
+async def delete_store(db: Db, book_id: BookId, store_id: StoreId, now: datetime) -> None:
     """Take a store out of the list."""
     await db.execute(
         "UPDATE stores SET deleted_at = $3, updated_at = $3 WHERE book_id = $1 AND id = $2",

@@ -11,6 +11,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Invalid
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment, new_webhook_secret
 from tillhouse.webhooks.store import secrets as store
 from tillhouse.webhooks.types import AppChoice, AppFilter, Settings, SigningSecret
@@ -25,7 +26,7 @@ async def open_secret(
 ) -> None:
     """Give an app (book, app) its signing secret; one that it has stays."""
     secret = new_webhook_secret()
-    sealed = await services.vault.seal(db, business_id, place[1], SEAL_KIND, secret)
+    sealed = await services.vault.seal(db, BusinessId(business_id), place[1], SEAL_KIND, secret)
     await store.insert_secret(db, place, secret[:_PREFIX_LENGTH], sealed, now)
 
 

@@ -21,6 +21,7 @@ from tillhouse.db.pool import FAILURES, Db
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.settings import SettingError
 from tillhouse.webhooks import rules, signing
@@ -169,7 +170,7 @@ class Sender:
         if sealed not in self._secrets:
             try:
                 self._secrets[sealed] = await self._services.vault.open(
-                    db, claim.business_id, claim.developer_app_id, SEAL_KIND, sealed
+                    db, BusinessId(claim.business_id), claim.developer_app_id, SEAL_KIND, sealed
                 )
             except (SealBroken, SettingError, LookupError) as error:
                 log.error(  # noqa: TRY400 - the secret's name says it all

@@ -9,6 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.webhooks.types import (
     Delivery,
     DeliveryFilter,
@@ -47,7 +48,7 @@ def _fields(row: Record) -> dict[str, Any]:
     return fields
 
 
-async def list_deliveries(db: Db, books: list[UUID], wanted: DeliveryFilter) -> list[Delivery]:
+async def list_deliveries(db: Db, books: list[BookId], wanted: DeliveryFilter) -> list[Delivery]:
     """The latest deliveries, the newest first: each app's latest, then the latest of those.
 
     The apps are the way in, not the books: no index of an app's deliveries can be mistaken for
@@ -77,7 +78,7 @@ async def list_deliveries(db: Db, books: list[UUID], wanted: DeliveryFilter) -> 
 
 
 async def list_deliveries_of_endpoint(
-    db: Db, books: list[UUID], endpoint_id: UUID, wanted: DeliveryFilter
+    db: Db, books: list[BookId], endpoint_id: UUID, wanted: DeliveryFilter
 ) -> list[Delivery]:
     """The latest deliveries of one endpoint, the newest first."""
     where = (
@@ -101,7 +102,7 @@ async def list_deliveries_of_endpoint(
 
 
 async def list_deliveries_of_event(
-    db: Db, books: list[UUID], event_id: UUID, wanted: DeliveryFilter
+    db: Db, books: list[BookId], event_id: UUID, wanted: DeliveryFilter
 ) -> list[Delivery]:
     """The deliveries of one event, the newest first."""
     where = (
@@ -126,7 +127,7 @@ async def list_deliveries_of_event(
 
 
 async def show_delivery(
-    db: Db, books: list[UUID], delivery_id: UUID
+    db: Db, books: list[BookId], delivery_id: UUID
 ) -> DeliveryWithAttempts | None:
     """One delivery with its attempts."""
     row = await db.fetchrow(
@@ -148,7 +149,7 @@ async def show_delivery(
     return DeliveryWithAttempts(**fields)
 
 
-async def lock_delivery(db: Db, books: list[UUID], delivery_id: UUID) -> Record | None:
+async def lock_delivery(db: Db, books: list[BookId], delivery_id: UUID) -> Record | None:
     """A delivery, its endpoint's status and whether its event is kept; locked until the commit."""
     return await db.fetchrow(
         """

@@ -8,6 +8,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.webhooks.types import Endpoint
 
 _ENDPOINT = """
@@ -44,20 +45,20 @@ async def insert_endpoint(db: Db, row: EndpointRow) -> None:
     )
 
 
-async def list_endpoints(db: Db, books: list[UUID], app_id: UUID | None) -> list[Endpoint]:
+async def list_endpoints(db: Db, books: list[BookId], app_id: UUID | None) -> list[Endpoint]:
     """The endpoints of a business, the newest first."""
     where = Where(books).and_("e.developer_app_id = $", app_id)
     rows = await db.fetch(_ENDPOINT + where.sql() + " ORDER BY e.id DESC LIMIT 1000", *where.args)
     return [Endpoint(**row) for row in rows]
 
 
-async def show_endpoint(db: Db, books: list[UUID], endpoint_id: UUID) -> Endpoint | None:
+async def show_endpoint(db: Db, books: list[BookId], endpoint_id: UUID) -> Endpoint | None:
     """One endpoint."""
     row = await db.fetchrow(_ENDPOINT + " AND e.id = $2", books, endpoint_id)
     return Endpoint(**row) if row else None
 
 
-async def lock_endpoint(db: Db, books: list[UUID], endpoint_id: UUID) -> Record | None:
+async def lock_endpoint(db: Db, books: list[BookId], endpoint_id: UUID) -> Record | None:
     """An endpoint as it stands, locked until the change commits."""
     return await db.fetchrow(
         """

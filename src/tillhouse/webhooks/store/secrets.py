@@ -7,6 +7,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.webhooks.types import Settings
 
 
@@ -27,7 +28,7 @@ async def insert_secret(
     )
 
 
-async def list_settings(db: Db, books: list[UUID], app_id: UUID | None) -> list[Settings]:
+async def list_settings(db: Db, books: list[BookId], app_id: UUID | None) -> list[Settings]:
     """How the apps of a business sign."""
     where = Where(books).and_("s.developer_app_id = $", app_id)
     rows = await db.fetch(

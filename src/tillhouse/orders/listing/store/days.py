@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 from typing import LiteralString
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, StoreId
 
 CLOCK: LiteralString = """
     SELECT b.currency, coalesce(s.time_zone, b.time_zone) AS name,
@@ -25,7 +25,7 @@ class Clock(msgspec.Struct, frozen=True):
     cutoff: timedelta
 
 
-async def find_clock(db: Db, book_id: UUID, store_id: UUID | None) -> Clock:
+async def find_clock(db: Db, book_id: BookId, store_id: StoreId | None) -> Clock:
     """The clock of a store, or of the business."""
     row = await db.fetchrow(CLOCK, book_id, store_id)
     assert row is not None, "every call has a book"  # noqa: S101

@@ -7,12 +7,12 @@ Those of what picks orders out (a customer, a search) are summed from these orde
 
 from datetime import datetime
 from typing import LiteralString
-from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.orders.listing.store.days import CLOCK
 from tillhouse.orders.listing.store.query import (
     BUYERS,
@@ -247,7 +247,7 @@ def in_months(query: OrderQuery) -> tuple[object, ...]:
     return (time.since, time.begins, time.ends, time.until, time.first, time.after)
 
 
-async def find_figures(db: Db, book_id: UUID, query: OrderQuery, now: datetime) -> Record | None:
+async def find_figures(db: Db, book_id: BookId, query: OrderQuery, now: datetime) -> Record | None:
     """Figures over all time."""
     where = and_kinds(Where(book_id, query.store_id, now), query)
     fits = where.sql()
@@ -270,7 +270,7 @@ async def find_figures(db: Db, book_id: UUID, query: OrderQuery, now: datetime) 
 
 
 async def find_figures_in_detail(
-    db: Db, book_id: UUID, query: OrderQuery, now: datetime
+    db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures over all time, of people, terms or tags."""
     where = and_details(and_kinds(Where(book_id, query.store_id, now), query), query)
@@ -281,7 +281,7 @@ async def find_figures_in_detail(
 
 
 async def find_figures_between(
-    db: Db, book_id: UUID, query: OrderQuery, now: datetime
+    db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of a time."""
     where = and_kinds(Where(book_id, query.store_id, now, *in_days(query)), query)
@@ -303,7 +303,7 @@ async def find_figures_between(
 
 
 async def find_figures_in_detail_between(
-    db: Db, book_id: UUID, query: OrderQuery, now: datetime
+    db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of a time, of people, terms or tags."""
     where = and_kinds(Where(book_id, query.store_id, now, *in_months(query)), query)
@@ -314,7 +314,7 @@ async def find_figures_in_detail_between(
 
 
 async def find_figures_of_found(
-    db: Db, book_id: UUID, query: OrderQuery, now: datetime
+    db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of what a search finds."""
     fixed = Where(book_id, query.store_id, now, query.words, query.code)
@@ -343,7 +343,7 @@ async def find_figures_of_found(
 
 
 async def find_figures_of_few(
-    db: Db, book_id: UUID, query: OrderQuery, now: datetime
+    db: Db, book_id: BookId, query: OrderQuery, now: datetime
 ) -> Record | None:
     """Figures of what has an index of its own: a customer's orders, a session's, those of tags."""
     fixed = Where(book_id, query.store_id, now, query.words)

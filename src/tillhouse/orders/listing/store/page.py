@@ -7,12 +7,12 @@ is looked up and sorted.
 
 from collections.abc import Sequence
 from typing import LiteralString
-from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import (
@@ -35,7 +35,7 @@ _SHOWN: LiteralString = (
 )
 
 
-async def list_newest(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
+async def list_newest(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
     """One page, the newest first."""
     where = and_dates(and_picks(Where(book_id, page.per_page, page.offset), query), query)
     return await db.fetch(
@@ -44,7 +44,7 @@ async def list_newest(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> S
 
 
 async def list_near(
-    db: Db, book_id: UUID, query: OrderQuery, page: Page, most: int
+    db: Db, book_id: BookId, query: OrderQuery, page: Page, most: int
 ) -> Sequence[Record]:
     """As much of a page as is found among so many of the newest, looked at one after the other."""
     fixed = Where(book_id, page.per_page, page.offset, query.words, most)
@@ -67,7 +67,7 @@ async def list_near(
     )
 
 
-async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
+async def list_few(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
     """The same where few fit: all are fetched by what picks them out, and then sorted."""
     fixed = Where(book_id, page.per_page, page.offset, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)
@@ -86,7 +86,7 @@ async def list_few(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequ
     )
 
 
-async def list_found(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
+async def list_found(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
     """One page of what a search finds."""
     fixed = Where(book_id, page.per_page, page.offset, query.words, query.code)
     where = and_picks(fixed, query)
@@ -100,7 +100,7 @@ async def list_found(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Se
 
 
 async def list_within(
-    db: Db, book_id: UUID, query: OrderQuery, page: Page, page_windows: PageWindows
+    db: Db, book_id: BookId, query: OrderQuery, page: Page, page_windows: PageWindows
 ) -> Sequence[Record]:
     """One page of which the stretches of time are known that hold it."""
     fixed = Where(
@@ -124,7 +124,9 @@ async def list_within(
     )
 
 
-async def list_scheduled(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Sequence[Record]:
+async def list_scheduled(
+    db: Db, book_id: BookId, query: OrderQuery, page: Page
+) -> Sequence[Record]:
     """One page of scheduled orders, the next to be fulfilled first."""
     fixed = Where(book_id, page.per_page, page.offset, query.words)
     where = and_dates(and_search(and_picks(fixed, query), query), query)

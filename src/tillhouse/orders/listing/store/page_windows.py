@@ -7,12 +7,12 @@ a page is as near among a million orders as among a thousand.
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from typing import LiteralString, Self
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store.figures import (
     DAYS,
@@ -82,7 +82,7 @@ _DAYS_TOUCHED: LiteralString = (
 )
 
 
-async def list_days(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> PageWindows:
+async def list_days(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> PageWindows:
     """The days that a page lies on, of what all tallies know."""
     where = and_kinds(Where(book_id, page.offset, page.per_page, *in_days(query)), query)
     fits = where.sql()
@@ -123,7 +123,7 @@ async def list_days(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> Pag
     return PageWindows.of(((r["day"], r["day"] + _DAY) for r in rows), page.offset - before)
 
 
-async def list_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> PageWindows:
+async def list_months(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> PageWindows:
     """The months that a page lies in, of people, terms or tags."""
     where = Where(book_id, page.offset, page.per_page, *in_months(query))
     where = and_details(and_kinds(where, query), query)
@@ -141,7 +141,9 @@ async def list_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> P
     return PageWindows.of(months, page.offset - before)
 
 
-async def list_days_in_months(db: Db, book_id: UUID, query: OrderQuery, page: Page) -> PageWindows:
+async def list_days_in_months(
+    db: Db, book_id: BookId, query: OrderQuery, page: Page
+) -> PageWindows:
     """The same by the days of these months on which anybody's orders are of the kinds asked."""
     where = and_kinds(Where(book_id, page.offset, page.per_page, *in_months(query)), query)
     kinds = where.sql()

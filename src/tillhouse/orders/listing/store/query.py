@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import CustomerId, StoreId, TermId
 
 _DAY = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -22,16 +23,16 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
     channel: list[str] | None = None
     service_mode: list[str] | None = None
     payment_method: str | None = None
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
     store_ids: list[UUID] | None = None
     is_automated: bool | None = None
     is_fulfilled: bool | None = None
     recorded_by_id: UUID | None = None
     staff_id: UUID | None = None
     served_by_id: UUID | None = None
-    term_id: UUID | None = None
+    term_id: TermId | None = None
     tag_ids: list[UUID] | None = None
-    customer_id: UUID | None = None
+    customer_id: CustomerId | None = None
     session_id: UUID | None = None
     # A search: how the short code begins, or the words of the customer's name begin. What has no
     # words finds nobody by them.

@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.errors import FieldError
+from tillhouse.kit.ids import StoreId
 from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.orders.recording.facts import Facts, SessionFacts, VariantFacts
@@ -33,7 +34,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     variant: VariantFacts
     quantity: Decimal
-    store_id: UUID | None
+    store_id: StoreId | None
     # Whether it may be sold though there is not enough.
     allows: bool
 

@@ -10,6 +10,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import CategoryId, CustomerId, ProductId, TermId, VariantId
 from tillhouse.orders.recording.facts import (
     Common,
     ComponentFacts,
@@ -140,10 +141,10 @@ _OF_BUSINESS: LiteralString = """
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """The ids that one request names besides its store."""
 
-    customer_id: UUID | None = None
+    customer_id: CustomerId | None = None
     session_id: UUID | None = None
     server_id: UUID | None = None
-    term_id: UUID | None = None
+    term_id: TermId | None = None
     products: list[UUID]
     variants: list[UUID]
     # Products that are named without a variant.
@@ -157,7 +158,7 @@ class _Product(msgspec.Struct, kw_only=True):
     id: UUID
     name: str
     type: str
-    category_id: UUID | None
+    category_id: CategoryId | None
     base_price: Decimal
     tax_rate: Decimal
     image_url: str | None
@@ -166,7 +167,7 @@ class _Product(msgspec.Struct, kw_only=True):
 
 
 class _Group(GroupFacts, frozen=True, kw_only=True):
-    product_id: UUID
+    product_id: ProductId
 
 
 class _Session(SessionFacts, frozen=True, kw_only=True):
@@ -174,8 +175,8 @@ class _Session(SessionFacts, frozen=True, kw_only=True):
 
 
 class _Component(msgspec.Struct, kw_only=True):
-    product_id: UUID
-    variant_id: UUID
+    product_id: ProductId
+    variant_id: VariantId
     quantity: Decimal
 
 
