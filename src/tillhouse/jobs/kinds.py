@@ -18,6 +18,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 
 # The book of what belongs to none: the chores of the installation.
 INSTALLATION = UUID(int=0)
@@ -27,7 +28,7 @@ REASON_LENGTH_MAX = 500
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A job that a worker holds."""
 
-    book_id: UUID
+    book_id: BookId
     id: UUID
     kind: str
     # The row that it is about, and which job of several about it.

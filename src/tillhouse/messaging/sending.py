@@ -10,7 +10,6 @@ never sent again.
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from uuid import UUID
 
 import msgspec
 import structlog
@@ -22,6 +21,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.messaging import credentials
 from tillhouse.messaging.delivery import StatusUpdate, advance
@@ -159,7 +159,7 @@ async def _give_up(db: Db, job: Job, _reason: str) -> None:
     await advance(db, origin, job.subject_id, update, now())
 
 
-async def find_origin(db: Db, book_id: UUID) -> Source:
+async def find_origin(db: Db, book_id: BookId) -> Source:
     """The book of a job, as a source of events."""
     row = await store.find_book(db, book_id)
     return Source(row["business_id"], Book(book_id, row["environment"]))
