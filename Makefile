@@ -21,7 +21,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) \
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --exclude-newer "1 week"
 
-.PHONY: help run test check fmt bench chaos pages docs record lock clean
+.PHONY: help run test check fmt bench chaos pages docs judge record lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,12 +53,16 @@ chaos: $(DEV) ## Kill everything at random and look what was lost (ARGS="--kills
 pages: $(DEV) ## Judge the pages at /docs in Chromium with axe (ARGS="--shots folder")
 	@$(BIN)/python -m tests.browser $(ARGS)
 
-docs: $(DEV) ## Write docs/openapi.json, docs/sql and src/tillhouse/db/schema.sql anew
+docs: $(DEV) ## Write the generated files anew: OpenAPI document, docs/sql, schema.sql
 	@$(BIN)/python -m tillhouse docs
 	@$(BIN)/python -m statements
+	@$(BIN)/python -m story document
+
+judge: $(DEV) ## Generate clients from the OpenAPI document and run them (needs node)
+	@$(BIN)/python -m judges
 
 record: $(DEV) ## Play the story and record the answers (ARGS="--source ../other/src")
-	@$(BIN)/python -m story tests/wire/recorded.json $(ARGS)
+	@$(BIN)/python -m story record $(ARGS)
 
 lock: $(DEV) ## Lock the newest versions of what requirements/*.in names
 	@cd requirements && ../$(COMPILE) --upgrade run.in --output-file run.txt

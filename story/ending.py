@@ -60,5 +60,6 @@ def looks_back(s: Story) -> None:
             "page": 1,
         },
     )
+    s.sends("GET /v1/events/stream")
     s.sends("POST /api/auth/logout")
     s.sends("GET /api/auth/me", status=401)

@@ -18,7 +18,8 @@ from tillhouse.kit.money import round_money
 from tillhouse.orders.posting.rules import LedgerPosition
 from tillhouse.orders.recording.rules.lines import Line, line, summary
 from tillhouse.orders.recording.rules.totals import Totals, add_up, taxed
-from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, Quantity, ServiceMode
+from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, ServiceMode
+from tillhouse.orders.values import Quantity
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ import gc
 
 import structlog
 
-from tillhouse import __version__
 from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.usage import FLUSH_EVERY_S
 from tillhouse.accounts.room import ROOM as ACCOUNTS
@@ -18,7 +17,6 @@ from tillhouse.http import idempotency
 from tillhouse.http import log as logs
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
-from tillhouse.http.openapi import describe
 from tillhouse.http.pages import HEALTH
 from tillhouse.jobs import sweeping
 from tillhouse.jobs.kinds import Kind
@@ -154,9 +152,7 @@ class App:
         if self._runs_workers:
             await self._start_workers(services)
         services.workers.start(*self._job_workers(services))
-        lists = self._product.declared.lists
-        document = describe(self._product.routes, lists, __version__, self._settings.public_url)
-        pages = {**HEALTH, **reference_pages(document)}
+        pages = {**HEALTH, **reference_pages(self._settings.public_url)}
         self._api = Api(services, self._product.routes, pages, self._product.pages())
         self._api.add_metrics_page()
         self._watch(services, self._api)

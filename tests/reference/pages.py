@@ -9,7 +9,9 @@ from typing import Any
 from tests.tidy.tree import ROOT
 from tillhouse.reference.viewer.site import Resource, site
 
-DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))
+DOCUMENT: dict[str, Any] = json.loads(
+    (ROOT / "src/tillhouse/reference/openapi.json").read_text("utf-8")
+)
 _VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
 
 

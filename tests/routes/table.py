@@ -17,12 +17,10 @@ from tests.make import PASSWORD, Business
 from tests.routes import rooms
 from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.endpoint import Endpoint
-from tillhouse.http.openapi import describe
 from tillhouse.http.route import Open, Portal, Route, Scope
+from tillhouse.reference.pages import document
 
-DOCUMENT: dict[str, Any] = json.loads(
-    describe(ROUTES, PRODUCT.declared.lists, "test", "http://testserver")
-)
+DOCUMENT: dict[str, Any] = json.loads(document("http://testserver"))
 
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 _REFERENCE = re.compile(r'"\$ref": "#/components/schemas/([^"/]+)"')

@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
+import pytest
+from story.__main__ import RECORDED, text_of
+from story.recording import read
 
-from tests.tidy.tree import ROOT, tidy
+from tests.tidy.tree import tidy
 from tillhouse import __version__
-from tillhouse.app import PRODUCT, ROUTES
-from tillhouse.http.openapi import describe
+from tillhouse.app import PRODUCT
+from tillhouse.reference.openapi import URL, describe
+from tillhouse.reference.pages import document
 
-URL = "http://127.0.0.1:8000"
-DOCUMENT: dict[str, Any] = json.loads(describe(ROUTES, PRODUCT.declared.lists, __version__, URL))
+DOCUMENT: dict[str, Any] = describe(PRODUCT, read(RECORDED), __version__)
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 
-_DOCUMENT_KEYS = {"openapi", "info", "servers", "tags", "paths", "components"}
+_DOCUMENT_KEYS = {"openapi", "info", "servers", "tags", "paths", "webhooks", "components"}
 _OPERATION_KEYS = {"operationId", "tags", "summary", "description", "parameters", "requestBody",
                    "responses", "security"}  # fmt: skip
 _PLACES = {"path", "query", "header"}
@@ -54,11 +57,15 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_the_kept_description_is_current() -> None:
-    """docs/openapi.json is what the routes say."""
-    kept = ROOT / "docs/openapi.json"
-    assert kept.exists(), "Run `make docs`: it writes docs/openapi.json."
-    is_current = json.loads(kept.read_text("utf-8")) == DOCUMENT
-    assert is_current, "Run `make docs`: docs/openapi.json is out of date."
+    """The shipped document is what the routes, their types and the recording say."""
+    is_current = document(URL).decode() == text_of(DOCUMENT)
+    assert is_current, "Run `make docs`: src/tillhouse/reference/openapi.json is out of date."
+
+
+def test_only_the_address_of_the_server_is_set_at_the_start() -> None:
+    """The document that is served names the installation's own address."""
+    served = json.loads(document("https://till.example.com"))
+    assert served == {**DOCUMENT, "servers": [{"url": "https://till.example.com"}]}
 
 
 def test_the_document_has_the_form_of_openapi() -> None:
@@ -148,7 +155,7 @@ def test_every_body_has_an_example_that_is_true() -> None:
             for error in validator.iter_errors(value)
         ]
     tidy(
-        "Each body has an example that fits its schema: name the field in http/examples.py.",
+        "Each body has an example that fits its schema: run `make docs`.",
         found,
     )
 
@@ -156,7 +163,7 @@ def test_every_body_has_an_example_that_is_true() -> None:
 def test_examples_read_like_real_data() -> None:
     """No example is merely the name of its own field."""
     tidy(
-        "An example reads like real data: give the field one in http/examples.py.",
+        "An example reads like real data: let the story send one.",
         (
             f"{name}: {key}"
             for name, content in contents()
@@ -193,3 +200,94 @@ def _whole(schema: dict[str, Any]) -> dict[str, Any]:
         left += [SCHEMAS[name] for name in fresh]
     text = json.dumps({**schema, "$defs": named})
     return json.loads(text.replace("#/components/schemas/", "#/$defs/"))
+
+
+def test_every_field_has_a_sentence() -> None:
+    """Schemas, their fields and all parameters say what they mean."""
+    found = [name for name, schema in SCHEMAS.items() if not _is_sentence(schema)]
+    for name, schema in SCHEMAS.items():
+        fields = schema.get("properties", {})
+        found += [f"{name}.{key}" for key, field in fields.items() if not _is_sentence(field)]
+    for name, operation in [*operations(), *events()]:
+        found += [f"{name} {p['name']}" for p in operation["parameters"] if not _is_sentence(p)]
+    tidy(
+        "Each field has a sentence: a string below it in the source, or an entry by its name in "
+        "reference/glossary.py (parameters: reference/parameter_glossary.py).",
+        found,
+    )
+
+
+def _is_sentence(described: dict[str, Any]) -> bool:
+    text = described.get("description", "")
+    return len(text) > 8 and (text[0].isupper() or text[0] in "`{") and text.endswith((".", ":"))
+
+
+def events() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every webhook."""
+    for name, methods in DOCUMENT["webhooks"].items():
+        yield name, methods["post"]
+
+
+def test_every_list_of_words_has_a_name() -> None:
+    """An enum is a component: a client gets one type of it, not one per field."""
+    inline = [
+        f"{name}.{key}: {inner['enum']}"
+        for name, schema in SCHEMAS.items()
+        for key, field in schema.get("properties", {}).items()
+        for inner in nodes(field)
+        if len(inner.get("enum", ())) > 1
+    ]
+    tidy("Each list of words has a name: give it one in reference/enums.py.", inline)
+
+
+def test_clients_can_be_generated() -> None:
+    """Names without Python's paths, null as a type, no default that makes a field required."""
+    found = [f"the name {name}" for name in SCHEMAS if not re.fullmatch("[A-Z][A-Za-z]+", name)]
+    for name, schema in SCHEMAS.items():
+        for key, field in schema.get("properties", {}).items():
+            found += [f"{name}.{key}: a default"] if "default" in field else []
+            kinds = field.get("anyOf", [])
+            if {"type": "null"} in kinds and all("$ref" not in kind for kind in kinds):
+                found.append(f"{name}.{key}: null beside a plain type")
+    tidy("Generators take the document as it is.", found)
+
+
+def test_every_event_is_told_with_a_true_example() -> None:
+    """Each event of the catalogue is a webhook; its example fits its schema."""
+    told = dict(events())
+    assert told.keys() == {event.name for event in PRODUCT.declared.events}
+    found: list[str] = []
+    for name, operation in told.items():
+        content = operation["requestBody"]["content"]["application/json"]
+        validator = jsonschema_rs.Draft202012Validator(
+            _whole(content["schema"]), validate_formats=True
+        )
+        for example in content["examples"].values():
+            found += [
+                f"{name}: {error.message}" for error in validator.iter_errors(example["value"])
+            ]
+    tidy("An event's example is one.", found)
+
+
+def test_every_order_of_an_example_adds_up() -> None:
+    """Lines sum up to the order, and what was paid and what remains to the total."""
+    orders = [
+        node
+        for name, content in contents()
+        if name.startswith("GET /v1/orders") and " 200" in name
+        for node in nodes(content["examples"])
+        if "items" in node and "remainingAmount" in node
+    ]
+    assert len(orders) >= 4
+    for order in orders:
+        lines = order["items"]
+        for line in lines:
+            assert line["subtotalAmount"] == pytest.approx(line["unitPrice"] * line["quantity"])
+            net = line["subtotalAmount"] - line["discountAmount"]
+            assert line["totalPrice"] == pytest.approx(net + line["taxAmount"])
+        for name in ("subtotalAmount", "discountAmount", "taxAmount"):
+            assert order[name] == pytest.approx(sum(line[name] for line in lines)), name
+        total = sum(line["totalPrice"] for line in lines)
+        total += order["serviceChargeAmount"] + order["adjustmentAmount"]
+        assert order["totalAmount"] == pytest.approx(total)
+        assert order["remainingAmount"] == pytest.approx(max(total - order["amountPaid"], 0))

@@ -28,7 +28,7 @@ def test_functions_are_short() -> None:
         f"A function has at most {FUNCTION_LINES_MAX} lines: give one of its steps a name.",
         (
             f"{source.at(function)} {function.name}: {lines} lines"
-            for source in python("src/tillhouse", "tests", "bench", "story", "statements")
+            for source in python("src/tillhouse", "tests", "bench", "story", "statements", "judges")
             for function in functions(source.tree)
             if (lines := (function.end_lineno or 0) - function.lineno + 1) > FUNCTION_LINES_MAX
         ),

@@ -26,9 +26,11 @@ class NewAccount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: Name
     email: Email
     password: NewPassword
+    """The password to log in with."""
     business_name: Name
     business_type: BusinessType = "retail"
     currency: CurrencyCode | None = None
+    """The currency of all amounts, as ISO 4217; left out: that of the country."""
     time_zone: ZoneName | None = None
     country: CountryCode | None = None
 
@@ -50,12 +52,14 @@ class PasswordProof(msgspec.Struct, forbid_unknown_fields=True):
     """The password, given again."""
 
     password: GivenPassword
+    """The password, given again."""
 
 
 class BusinessChoice(msgspec.Struct, forbid_unknown_fields=True):
     """The business to go on with."""
 
     business_id: BusinessId
+    """The business to go on with."""
 
 
 class Tokens(msgspec.Struct, frozen=True, rename="camel"):
@@ -104,10 +108,12 @@ class Membership(msgspec.Struct, frozen=True, rename="camel"):
     id: UUID
     name: str
     type: BusinessType
+    """The line of business."""
     currency: str
     time_zone: str
     country: str
     role: str
+    """The role of the person in this business."""
     subscription: Subscription
 
 
@@ -118,6 +124,7 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     email: str
     business_id: BusinessId
+    """The business that the session acts for."""
     role: str
     permissions: list[str]
     businesses: list[Membership]

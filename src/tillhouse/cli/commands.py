@@ -63,9 +63,7 @@ TABLE = {
     "user": Entry("user", "The people of a business."),
     "keys": Entry("keys", "API keys and the master key."),
     "import": Entry("imports", "Bring what you have, from files."),
-    "docs": Entry(
-        "docs", "Write docs/openapi.json and src/tillhouse/db/schema.sql anew.", is_hidden=True
-    ),
+    "docs": Entry("docs", "Write src/tillhouse/db/schema.sql anew.", is_hidden=True),
 }
 
 

@@ -6,18 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import asyncpg
-import msgspec
 import typer
 
 import tillhouse
-from tillhouse.app import PRODUCT
 from tillhouse.cli.output import AsJson, CommandError, print_result, stderr_console
 from tillhouse.db.dump import dump
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
-from tillhouse.http.openapi import describe
-
-_URL = "http://127.0.0.1:8000"
 
 
 def docs(
@@ -25,15 +20,12 @@ def docs(
     check: Annotated[bool, typer.Option("--check", help="Only compare.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write docs/openapi.json and src/tillhouse/db/schema.sql anew."""
+    """Write src/tillhouse/db/schema.sql anew."""
     root = Path(tillhouse.__file__).parents[2]
     if not (root / "pyproject.toml").exists():
         raise CommandError("This is for the source tree of Tillhouse: run `make docs` there.")
     with stderr_console().status("Describing …"):
         made = {
-            "docs/openapi.json": msgspec.json.format(
-                _description(), indent=2
-            ).decode() + "\n",
             "src/tillhouse/db/schema.sql": _schema(),
         }  # fmt: skip
     stale = [name for name, text in made.items() if _text(root / name) != text]
@@ -44,10 +36,6 @@ def docs(
         (root / name).write_text(made[name], encoding="utf-8")
     shown = f"Wrote {', '.join(stale)}." if stale else "Everything is up to date."
     print_result({"written": stale}, as_json=as_json, shown=shown)
-
-
-def _description() -> bytes:
-    return describe(PRODUCT.routes, PRODUCT.declared.lists, tillhouse.__version__, _URL)
 
 
 def _text(path: Path) -> str | None:

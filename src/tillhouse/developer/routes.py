@@ -8,6 +8,7 @@ from tillhouse.developer.types import (
     KeyWithSecret,
     NewKey,
     ScopeShown,
+    Succeeded,
 )
 from tillhouse.http.route import Portal, Reply, Route
 from tillhouse.kit.ids import KeyId
@@ -74,7 +75,8 @@ ROUTES: tuple[Route, ...] = (
           "Revoke an API key at once", "API key revoked",
           idempotent=True, name="revoke_key"),
     Route("GET", "/api/developer/events", list_events, _PORTAL,
-          "List audit events, the newest first", "Audit events"),
+          "List audit events, the newest first", "Audit events",
+          extra=Succeeded),
     Route("GET", "/api/developer/usage", usage.show_usage, _PORTAL,
           "Read usage per day, route and class of status", "Usage"),
 )  # fmt: skip

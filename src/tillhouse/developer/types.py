@@ -66,8 +66,8 @@ class NewWithdrawalPolicy(msgspec.Struct, forbid_unknown_fields=True):
     max_per_transaction: Amount
     max_per_day: Amount
     currency: CurrencyCode
-    # Absent: every active payout account of the book; empty: none.
     allowed_payout_account_ids: Annotated[list[UUID], Meta(max_length=LIST_MAX)] | None = None
+    """Accounts that may be paid out to; absent: every active one of the book; empty: none."""
 
 
 class WithdrawalPolicy(msgspec.Struct, frozen=True, rename="camel"):
@@ -86,9 +86,11 @@ class NewKey(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     environment: Environment
     scopes: ScopeNames
     developer_app_id: AppId | None = None
+    """The app that the key belongs to; left out: the default app."""
     allowed_origins: Origins | None = None
     allowed_ip_ranges: Ranges | None = None
     expires_at: DateOrTimestamp | None = None
+    """When the key stops being good; a date means its end; null: never."""
     withdrawal_policy: NewWithdrawalPolicy | None = None
 
 
@@ -137,6 +139,7 @@ class Secret(msgspec.Struct, frozen=True):
 
     id: UUID
     secret: str
+    """The secret of the API key, to be kept safe."""
 
 
 class AppFilter(msgspec.Struct):
@@ -149,7 +152,9 @@ class ScopeShown(msgspec.Struct, frozen=True, rename="camel"):
     """A scope of the catalogue."""
 
     name: str
+    """The name, as keys list it."""
     label: str
+    """What the scope allows, for people."""
     group: str
     risk: Risk
     grants: list[str]
@@ -175,10 +180,17 @@ class AuditEvent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     actor_user_id: UUID | None
     actor_name: str
     event_type: str
+    """What happened, such as `api_key.created`."""
     title: str
     ip_address: str
     metadata: dict[str, Any]
     created_at: Timestamp
+
+
+class Succeeded(msgspec.Struct):
+    """What the audit log tells beside its events."""
+
+    success: Literal[True]
 
 
 class UsageFilter(msgspec.Struct):
@@ -193,6 +205,7 @@ class UsageRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     date: Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
     environment: Environment
+    """The book that the requests were for."""
     method: str
     endpoint: str
     status_family: str

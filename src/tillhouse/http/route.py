@@ -103,6 +103,8 @@ class Route(msgspec.Struct, frozen=True):
     status: int = 200
     # Whether an Idempotency-Key makes a repetition replay the first answer.
     idempotent: bool = False
+    # The members of the envelope beside message, data and meta, as fields of a struct.
+    extra: type[msgspec.Struct] | None = None
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
     # What the rules say of the body, also of one whose form is only partly right; it reads only.

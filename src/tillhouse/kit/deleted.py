@@ -11,4 +11,5 @@ class Deleted(msgspec.Struct, frozen=True, rename="camel"):
     """A record that is gone, and since when."""
 
     id: UUID
+    """The id of what was deleted."""
     deleted_at: Timestamp

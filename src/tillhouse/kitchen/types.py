@@ -69,10 +69,28 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether the customer was told of a stage, and if not, why."""
 
     status: Literal["sent", "skipped", "failed"]
+    """Whether the customer was told."""
     reason: Reason | UnsetType = UNSET
+    """Why the customer was not told; absent when the message was sent."""
     message_id: UUID | UnsetType = UNSET
+    """The message to the customer; absent when there is none."""
     customer_name: str | UnsetType | None = UNSET
+    """The name of the customer; absent when nobody was told."""
     customer_phone: str | UnsetType = UNSET
+    """The number that was written to; absent when nobody was told."""
+
+
+class NotificationMeta(msgspec.Struct):
+    """What is told beside an order that moved in the kitchen."""
+
+    notification: Notification
+    """Whether the customer was told of the stage, and if not, why."""
+
+
+class Notified(msgspec.Struct):
+    """The members of an answer that tells of a notification."""
+
+    meta: NotificationMeta
 
 
 class Sending(msgspec.Struct, frozen=True):
@@ -107,7 +125,9 @@ class TicketShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     table_label: str | None
     service_mode: Literal["dine_in", "takeaway", "room_service"] | None
     customer_name: str | None
+    """The name of the customer; null: not known."""
     items: list["TicketItem"]
+    """What is to be prepared."""
     # How long it has stood at its stage; once served or closed, until then.
     seconds_in_stage: int
     queued_at: Timestamp
@@ -125,14 +145,17 @@ class TicketItem(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     variant_name: str | None
     quantity: Decimal
     modifiers: list[str]
+    """The names of the options chosen with it."""
 
 
 class TicketFilter(Paged):
     """Which tickets, and which page of them."""
 
     status: Annotated[list[Stage], Meta(min_length=1)] | None = None
+    """Only tickets at one of these stages, split by commas."""
     station: Annotated[str, Meta(min_length=1, max_length=STATION_LENGTH_MAX)] | None = None
     store_id: UUID | None = None
+    """Only tickets of this store's orders."""
     all: bool = False
 
 
@@ -170,6 +193,7 @@ class NewStageMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     stage: Stage
     is_sent: bool
     text: StageText
+    """What customers are told; `{customer}`, `{code}` and `{table}` are filled in."""
     template: StageTemplate | None = None
 
 
@@ -185,5 +209,7 @@ class StageMessage(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     stage: Stage
     is_sent: bool
     text: Annotated[str, Meta(examples=["Hi {customer}, your order {code} is ready."])]
+    """What customers are told; `{customer}`, `{code}` and `{table}` are filled in."""
     template: StageTemplate | None
     updated_at: Timestamp | None
+    """When the text was set; null: it is a suggestion."""

@@ -83,7 +83,7 @@ class TagPatch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Tag(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A tag."""
+    """A word that orders are sorted by."""
 
     id: UUID
     name: str

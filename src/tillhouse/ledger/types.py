@@ -16,6 +16,7 @@ class DebtFilter(Paged):
     """Which debts, and which page of them."""
 
     status: DebtStatus | None = None
+    """Only debts with this status."""
     customer_id: UUID | None = None
     order_id: UUID | None = None
 

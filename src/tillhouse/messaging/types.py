@@ -94,9 +94,11 @@ class NewNumber(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A number to be connected: WhatsApp's in a live book, the sandbox's in a test book."""
 
     provider: Provider = "whatsapp"
+    """`sandbox` in a test book, `whatsapp` in a live one."""
     phone_number: PhoneText | None = None
     provider_number_id: Annotated[str, Meta(pattern="^[0-9]{5,32}$")] | None = None
     access_token: Credential | None = None
+    """The token that WhatsApp accepts; sealed, and shown by no answer."""
     app_secret: Credential | None = None
     verify_token: Credential | None = None
 
@@ -106,6 +108,7 @@ class NumberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     provider: Provider
+    """Whose number it is."""
     phone_number: PhoneShown
     provider_number_id: str | None
     status: Literal["active", "disabled"]
@@ -177,7 +180,9 @@ class NewMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A message to be sent: a text, or a template."""
 
     text: MessageText | None = None
+    """What the message says; required unless there is a template."""
     template: NewTemplate | None = None
+    """An approved template of WhatsApp, in the place of a text."""
 
 
 class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -187,10 +192,12 @@ class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     conversation_id: UUID
     direction: Direction
     type: Annotated[str, Meta(examples=["text"])]
+    """What kind of message it is, such as `text` or `image`."""
     text: Annotated[str, Meta(examples=["Your order is ready."])]
     # Of an outbound message: how far it got.
     delivery_status: DeliveryStatus | None
     provider: Provider
+    """The way that the message went."""
     provider_message_id: str | None
     error: str | None
     sent_by_id: UUID | None

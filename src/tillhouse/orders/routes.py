@@ -9,7 +9,7 @@ from tillhouse.http.route import Reply, Route, Scope
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import OrderId
 from tillhouse.kitchen.actions import send as send_message
-from tillhouse.kitchen.types import Notification
+from tillhouse.kitchen.types import Notification, Notified
 from tillhouse.orders import showing as shown
 from tillhouse.orders.changing import actions as change
 from tillhouse.orders.kitchen import actions as kitchen
@@ -17,6 +17,7 @@ from tillhouse.orders.listing import actions as listing
 from tillhouse.orders.receipts import actions as receipt
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.types import (
+    Figures,
     NewOrder,
     Order,
     OrderFilter,
@@ -85,7 +86,8 @@ _WRITE = Scope("orders:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _ORDERS, list_orders, _READ,
-          "List orders, the newest first, with the figures of all that fit", "Orders"),
+          "List orders, the newest first, with the figures of all that fit", "Orders",
+          extra=Figures),
     Route("POST", _ORDERS, create_order, _WRITE,
           "Record an order: a sale, or one scheduled for later", create.RECORDED,
           status=201, idempotent=True, replay_status=200, faults=create.new_faults),
@@ -101,10 +103,10 @@ ROUTES: tuple[Route, ...] = (
           idempotent=True, name="confirm_order"),
     Route("POST", _ONE + "/send-to-kitchen", send_to_kitchen, _WRITE,
           "Send an order to the kitchen", "Order sent to the kitchen",
-          idempotent=True),
+          idempotent=True, extra=Notified),
     Route("POST", _ONE + "/kitchen-status", set_kitchen_status, _WRITE,
           "Set the stage of an order's kitchen ticket", "Kitchen status set",
-          idempotent=True),
+          idempotent=True, extra=Notified),
     Route("POST", _ONE + "/requery", requery_order, _READ,
           "Ask the payment provider again about an order's automated deposit", "Order",
           idempotent=True),

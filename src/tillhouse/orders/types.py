@@ -1,14 +1,13 @@
 """Requests and answers of the routes of orders."""
 
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.customers.types import PersonName
-from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import (
     CustomerId,
@@ -19,11 +18,12 @@ from tillhouse.kit.ids import (
     TermId,
     VariantId,
 )
-from tillhouse.kit.money import Amount, Bounded
+from tillhouse.kit.money import Amount
 from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.page import Paged
-from tillhouse.kit.values import DateOrTimestamp, Moment, Schema, Search, Value
+from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
+from tillhouse.orders.values import Label, Quantity
 from tillhouse.products.values import Price
 
 Status = Literal["scheduled", "pending", "completed", "cancelled", "refunded"]
@@ -41,43 +41,6 @@ LINES_MAX = 500
 MODIFIERS_MAX = 50
 TAGS_MAX = 50
 NOTES_MAX = 2_000
-LINE_NAME_MAX = 200
-QUANTITY_LIMIT = 10**9
-QUANTITY_DECIMALS = 3
-
-
-class Quantity(
-    Bounded,
-    exclusiveMinimum=0,
-    exclusiveMaximum=QUANTITY_LIMIT,
-    decimals=QUANTITY_DECIMALS,
-    wrong="must be more than 0 and less than 10^9",
-    example=2,
-):
-    """How many: more than 0, with at most three decimals."""
-
-    __slots__ = ()
-
-
-class Label(Value):
-    """A short text on one line."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "minLength": 1,
-        "maxLength": LINE_NAME_MAX,
-        "pattern": r"^\s*\S[^\t\n\r]*$",
-        "examples": ["Jollof rice"],
-    }
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Trim, and count what is left."""
-        cleaned = text.clean(value)
-        if not 1 <= len(cleaned) <= LINE_NAME_MAX:
-            raise ValueError(f"must have 1 to {LINE_NAME_MAX} characters")
-        if any(character in cleaned for character in "\n\r\t"):
-            raise ValueError("must be on one line")
-        return cleaned
 
 
 Notes = Annotated[str, Meta(max_length=NOTES_MAX)]
@@ -91,63 +54,81 @@ class NewModifier(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     modifier_group_id: UUID
     modifier_option_id: UUID
     name: Label
-    # Counts for a line without a catalog product only: else the catalog's price holds.
     price_delta: Amount | None = None
+    """Counts only for a line without a catalog product: else the catalog's price holds."""
 
 
 class NewItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A line to be sold; null says no more than leaving a field out."""
 
     product_name: Label
+    """The name of what is sold; a catalog product shows its own."""
     quantity: Quantity
     product_id: ProductId | None = None
+    """The product of the catalog; without one the line needs a `custom_price`."""
     variant_id: VariantId | None = None
+    """The variant; required where the product has several."""
     custom_price: Price | None = None
     line_type: Literal["product", "fee"] | None = "product"
     modifiers: Annotated[list[NewModifier], Meta(max_length=MODIFIERS_MAX)] | None = []
+    """The options chosen with the line, at the catalog's prices."""
 
 
 class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An order to be recorded; null says no more than leaving a field out."""
 
     items: Annotated[list[NewItem], Meta(min_length=1, max_length=LINES_MAX)]
+    """The lines to be sold."""
     payment_method: PaymentMethod | None = "cash"
     amount_paid: Price | None = None
+    """What was paid already. Left out or null: nothing."""
     discount_amount: Price | None = None
+    """An amount to take off after the promotion; it is spread over the lines."""
     promotion_id: PromotionId | None = None
+    """The promotion to apply; the order is refused when it doesn't apply."""
     customer_id: CustomerId | None = None
     customer_name: PersonName | None = None
+    """A customer by name, in the place of `customer_id`: found, or made."""
     store_id: StoreId | None = None
     store_name: Label | None = None
     channel: Channel | None = None
     tags: Annotated[list[TagName], Meta(max_length=TAGS_MAX)] | None = []
+    """Tags by id, slug or name; unknown names become tags."""
     notes: Notes | None = None
     scheduled_for: Moment | None = None
     occurred_at: Moment | None = None
+    """When a sale of the past happened: its stock passes, and the kitchen isn't asked."""
     service_mode: ServiceMode | None = None
     service_charge_amount: Price | None = None
     table_session_id: TableSessionId | None = None
+    """The open table session that the order belongs to."""
     table_label: Label | None = None
     covers: Covers | None = None
     send_to_kitchen: bool | None = None
     served_by_user_id: UUID | None = None
     hotel_reservation_id: UUID | None = None
+    """Not used in this version: leave it out."""
     hotel_room_id: UUID | None = None
+    """Not used in this version: leave it out."""
     academic_term_id: TermId | None = None
+    """The academic term that the order is for."""
 
 
 class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of an order; absent fields stay."""
 
     status: SettableStatus | UnsetType = UNSET
+    """The status to set; which one may follow which is told by the guide."""
     customer_id: CustomerId | UnsetType = UNSET
     customer_name: PersonName | UnsetType = UNSET
     payment_method: PaymentMethod | UnsetType = UNSET
-    # The whole amount collected so far, not what came in just now.
     amount_paid: Price | UnsetType = UNSET
+    """The whole amount collected so far, not what came in just now."""
     total_amount: Price | UnsetType = UNSET
+    """A new total: the difference becomes `adjustmentAmount`, the lines stay as they are."""
     academic_term_id: TermId | UnsetType | None = UNSET
     scheduled_for: Moment | UnsetType | None = UNSET
+    """When the order is wanted; null takes the time off."""
     cancellation_reason: Reason | UnsetType = UNSET
     channel_fulfilled: bool | UnsetType = UNSET
 
@@ -156,26 +137,32 @@ class Confirmation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How a scheduled order is paid as it is confirmed; left out: in full."""
 
     payment_method: PaymentMethod | None = None
+    """How it is paid. Left out or null: as the order says."""
     amount_paid: Price | None = None
+    """What was paid so far in all. Left out or null: the full total."""
 
 
 class StageChange(msgspec.Struct, forbid_unknown_fields=True):
     """The stage that the kitchen ticket is to have."""
 
     status: Stage
+    """The stage to set, in any direction."""
 
 
 class OrderFilter(Paged):
     """Which orders, and which page of them."""
 
     status: Annotated[list[Status], Meta(min_length=1)] | None = None
+    """Only orders with one of these statuses, split by commas."""
     payment_status: Annotated[list[PaymentStatus], Meta(min_length=1)] | None = None
     channel: Annotated[list[Channel], Meta(min_length=1)] | None = None
     service_mode: Annotated[list[ServiceMode], Meta(min_length=1)] | None = None
     payment_method: PaymentMethod | None = None
     customer_id: CustomerId | None = None
     store_id: StoreId | None = None
+    """Only orders of this store, and those without a store."""
     store_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
+    """Only orders of these stores, split by commas."""
     recorded_by_id: UUID | None = None
     staff_id: UUID | None = None
     served_by_user_id: UUID | None = None
@@ -183,8 +170,11 @@ class OrderFilter(Paged):
     academic_term_id: TermId | None = None
     tag_ids: Annotated[list[UUID], Meta(min_length=1, max_length=100)] | None = None
     start_date: DateOrTimestamp | None = None
+    """From this day or moment on; a day is the business's, or the store's with `store_id`."""
     end_date: DateOrTimestamp | None = None
+    """Up to this day, all of it, or up to this moment; days as in `start_date`."""
     search: Search | None = None
+    """Only orders whose short code, or a word of the customer's name, begins so."""
     is_automated: bool | None = None
     channel_fulfilled: bool | None = None
     scheduled_only: bool | None = None
@@ -244,6 +234,7 @@ class ComponentShown(msgspec.Struct, frozen=True, rename="camel"):
     variant_id: VariantId
     name: Annotated[str, Meta(examples=["Soft drink"])]
     quantity: Decimal
+    """How much of it each bundle took."""
 
 
 class ItemShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -252,15 +243,19 @@ class ItemShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     id: UUID
     line_type: Literal["product", "fee"]
     product_id: ProductId | None
+    """The product of the catalog; null for a line without one."""
     variant_id: VariantId | None
+    """The variant of the product; null for a line without a catalog product."""
     product_name: Annotated[str, Meta(examples=["Jollof rice"])]
     variant_name: str | None
     quantity: Decimal
     unit_price: Decimal
     original_unit_price: Decimal
     discount_amount: Decimal
+    """The line's share of promotion and discount."""
     subtotal_amount: Decimal
     tax_amount: Decimal
+    """The tax of the line, by its product's rate on what is left after discounts."""
     total_price: Decimal
     image_url: str | None
     modifiers: list[ModifierShown]
@@ -271,6 +266,7 @@ class Cancellation(msgspec.Struct, frozen=True, rename="camel"):
     """Why, when and by whom an order was cancelled."""
 
     reason: str | None
+    """Why the order was cancelled; null: not said."""
     cancelled_at: Timestamp
     cancelled_by: Person
     previous_status: Status
@@ -282,6 +278,7 @@ class Deposit(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     provider: Annotated[str, Meta(examples=["paystack"])]
+    """The payment provider that holds the account."""
     status: Literal["pending", "active", "paid", "expired", "reversed"]
     account_number: Annotated[str, Meta(examples=["9930012345"])]
     bank_name: Annotated[str, Meta(examples=["Wema Bank"])]
@@ -302,11 +299,16 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     payment_status: PaymentStatus
     summary: Annotated[str, Meta(examples=["2 × Jollof rice, 1 × Chicken"])]
     items: list[ItemShown]
+    """The lines of the order."""
     total_amount: Decimal
     subtotal_amount: Decimal
+    """What all lines cost before discounts and tax."""
     discount_amount: Decimal
+    """What promotion and discount take off in all."""
     service_charge_amount: Decimal
+    """The service charge, added after discounts and not taxed."""
     tax_amount: Decimal
+    """The tax of all lines."""
     adjustment_amount: Decimal
     amount_paid: Decimal
     remaining_amount: Decimal
@@ -336,7 +338,9 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     hotel_reservation_id: UUID | None
     hotel_room_id: UUID | None
     occurred_at: Timestamp
+    """When the sale happened."""
     date: Timestamp
+    """The same as `occurredAt`."""
     created_at: Timestamp
     updated_at: Timestamp
     entry_source: Annotated[str, Meta(examples=["api"])]
@@ -359,6 +363,13 @@ class Summary(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     completed_revenue: Decimal
     cancelled_orders_count: int
     cancelled_revenue: Decimal
+
+
+class Figures(msgspec.Struct):
+    """What a list of orders tells beside them."""
+
+    summary: Summary
+    """Figures of the orders that fit, and of the whole book."""
 
 
 class OrderPage(msgspec.Struct, frozen=True):

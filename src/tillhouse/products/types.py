@@ -44,6 +44,7 @@ class NewStorePrice(msgspec.Struct, forbid_unknown_fields=True):
 
     store_id: StoreId
     price: Price
+    """The price of one unit in this store."""
 
 
 Prices = Annotated[list[NewStorePrice], Meta(max_length=PRICES_MAX)]
@@ -62,8 +63,8 @@ class NewVariant(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     # Null: as the business says.
     stock_policy: StockPolicy | None = None
     low_stock_threshold: Threshold | None = None
-    # Null: after those that are there.
     position: Position | None = None
+    """Where the variant stands, the lowest first; null: after those that are there."""
     prices: Prices = []
 
 
@@ -86,9 +87,10 @@ class NewComponent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A component of a bundle, and its quantity."""
 
     product_id: ProductId
-    # May be left out where the product has one variant.
     variant_id: VariantId | None = None
+    """The variant; may be left out where the product has one."""
     quantity: Quantity = msgspec.field(default_factory=lambda: Quantity(1))
+    """How much of it is in one bundle."""
 
 
 Components = Annotated[list[NewComponent], Meta(max_length=COMPONENTS_MAX)]
@@ -100,8 +102,8 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     name: Label
     base_price: Price
-    # Null: bundle with components, variable with variants, else simple.
     type: ProductType | None = None
+    """The type; null: bundle with components, variable with variants, else simple."""
     description: Description | None = None
     category_id: CategoryId | None = None
     unit: Unit | None = None
@@ -111,10 +113,12 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     is_active: bool = True
     is_extra_only: bool = False
     variants: Annotated[list[NewVariant], Meta(max_length=VARIANTS_MAX)] = []
+    """The variants; none for a product that is sold as one thing."""
     modifier_group_ids: GroupIds = []
     components: Components = []
-    # Of a product without variants of its own.
+    """What a bundle consists of."""
     tracks_stock: bool = False
+    """Whether stock is kept of a product without variants of its own."""
     stock_policy: StockPolicy | None = None
     low_stock_threshold: Threshold | None = None
     prices: Prices = []
@@ -136,8 +140,9 @@ class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     is_extra_only: bool | UnsetType = UNSET
     modifier_group_ids: GroupIds | UnsetType = UNSET
     components: Components | UnsetType = UNSET
-    # Of a product without variants of its own.
+    """What a bundle consists of; the list replaces the list."""
     tracks_stock: bool | UnsetType = UNSET
+    """Whether stock is kept of a product without variants of its own."""
     stock_policy: StockPolicy | UnsetType | None = UNSET
     low_stock_threshold: Threshold | UnsetType | None = UNSET
     prices: Prices | UnsetType = UNSET
@@ -148,6 +153,7 @@ class StorePrice(msgspec.Struct, frozen=True, rename="camel"):
 
     store_id: StoreId
     price: Decimal
+    """The price of one unit in this store."""
 
 
 class Variant(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -209,6 +215,7 @@ class Component(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     variant_id: VariantId
     name: str
     quantity: Decimal
+    """How much of it is in one bundle."""
 
 
 class Product(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -238,6 +245,7 @@ class ProductFilter(Paged):
     """Which products, and which page of them."""
 
     search: Search | None = None
+    """Only products whose name or sku, or a variant's, begins so, in any case."""
     category_id: CategoryId | None = None
     type: ProductType | None = None
     is_active: bool | None = None
@@ -280,6 +288,7 @@ class GivenModifierOption(NewModifierOption, forbid_unknown_fields=True, kw_only
     """A choice that stays, by its id, or a new one."""
 
     id: UUID | None = None
+    """The id of an option that stays; without one the option is new."""
 
 
 class NewModifierGroup(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -300,3 +309,4 @@ class ModifierGroupPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=Tru
     options: (
         Annotated[list[GivenModifierOption], Meta(min_length=1, max_length=OPTIONS_MAX)] | UnsetType
     ) = UNSET
+    """All options: those with an id stay, others are new, the rest is removed."""

@@ -1,29 +1,40 @@
 """The pages of the reference: the viewer, the document itself, the short form."""
 
 import json
+from importlib.resources import files
 
 from tillhouse.access.process import Services
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.pages import ASK_EACH_TIME, KEEP_FOR_EVER, static
 from tillhouse.http.problems import Headers
-from tillhouse.http.reference import brief
+from tillhouse.reference.introduction import brief
 from tillhouse.reference.viewer.site import POLICY, site
 
+DOCUMENT = "openapi.json"
+# The address in the finished document, as it is written there.
+_SERVER = b'"url": "http://127.0.0.1:8000"'
 
-def pages(document: bytes) -> dict[str, Page]:
-    """Every page by its path."""
-    node = json.loads(document)
-    short = brief(node["servers"][0]["url"]).encode()
+
+def pages(url: str) -> dict[str, Page]:
+    """Every page by its path; the document names this address."""
+    served = document(url)
+    short = brief(url).encode()
     found: dict[str, Page] = {
         "/": _to_the_reference,
-        "/openapi.json": static(lambda: document, "application/json", POLICY, ASK_EACH_TIME),
+        "/openapi.json": static(lambda: served, "application/json", POLICY, ASK_EACH_TIME),
         "/llms.txt": static(lambda: short, "text/plain; charset=utf-8", POLICY, ASK_EACH_TIME),
     }
-    for one in site(node):
+    for one in site(json.loads(served)):
         caching = KEEP_FOR_EVER if one.is_immutable else ASK_EACH_TIME
         found[one.path] = static(one.make, one.media_type, POLICY, caching)
     return found
+
+
+def document(url: str) -> bytes:
+    """The finished document, with this address as its server."""
+    finished = (files("tillhouse.reference") / DOCUMENT).read_bytes()
+    return finished.replace(_SERVER, b'"url": %s' % json.dumps(url).encode(), 1)
 
 
 async def _to_the_reference(_services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:

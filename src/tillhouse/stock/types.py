@@ -27,11 +27,13 @@ class NewAdjustment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """By how much the stock of a variant is to change, and why."""
 
     variant_id: VariantId
-    # Null: what belongs to the business as a whole.
     store_id: StoreId | None = None
+    """The store; null: what belongs to the business as a whole."""
     # A purchase and an opening add, waste takes away; only an adjustment may have either sign.
     kind: AdjustmentKind
+    """Why stock changes: a purchase and an opening add, waste takes away."""
     quantity: Change
+    """By how much stock changes; only an `adjustment` may be negative."""
     reason: Reason | None = None
     allow_negative: bool = False
 
@@ -48,6 +50,7 @@ class NewCount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     store_id: StoreId | None = None
     items: Annotated[list[NewCountItem], Meta(min_length=1, max_length=ITEMS_MAX)]
+    """What was counted, each variant by itself."""
     reason: Reason | None = None
 
 
@@ -56,6 +59,7 @@ class NewTransferItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     variant_id: VariantId
     quantity: Portion
+    """How much is taken over."""
 
 
 class NewTransfer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -64,6 +68,7 @@ class NewTransfer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     from_store_id: StoreId | None = None
     to_store_id: StoreId | None = None
     items: Annotated[list[NewTransferItem], Meta(min_length=1, max_length=ITEMS_MAX)]
+    """What is taken over: all of it or nothing."""
     reason: Reason | None = None
 
 
@@ -78,6 +83,7 @@ class StockLevel(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     variant_name: str | None
     sku: str | None
     store_id: StoreId | None
+    """The store; null: the business as a whole."""
     on_hand: Decimal
     # Promised to scheduled orders.
     reserved: Decimal
@@ -97,9 +103,11 @@ class MoveActor(msgspec.Struct, frozen=True, rename="camel"):
     """The actor of a move."""
 
     type: Literal["key", "user", "system"]
-    # Null: the system itself.
+    """Whether a key, a person or Tillhouse itself moved the stock."""
     id: UUID | None
+    """The id of the key or person; null: Tillhouse itself."""
     name: str
+    """The name of the key or person, as it was then."""
 
 
 class StockMove(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -111,10 +119,13 @@ class StockMove(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     product_name: str
     variant_name: str | None
     store_id: StoreId | None
+    """The store; null: the business as a whole."""
     kind: MoveKind
+    """Why the stock changed."""
     on_hand_change: Decimal
     reserved_change: Decimal
     order_id: OrderId | None
+    """The order that moved the stock; null: it was moved by hand."""
     reason: str | None
     actor: MoveActor | None
     created_at: Timestamp
@@ -135,4 +146,5 @@ class MoveFilter(Paged):
     store_id: StoreId | None = None
     variant_id: VariantId | None = None
     order_id: OrderId | None = None
+    """Only moves that this order made."""
     kind: MoveKind | None = None

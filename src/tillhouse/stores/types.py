@@ -41,6 +41,7 @@ class NewStore(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     address: Address | None = None
     phone: PhoneText | None = None
     time_zone: ZoneName | None = None
+    """The time zone, as an IANA name; null: the business's."""
     day_cutoff: TimeOfDay = cast("TimeOfDay", "00:00")
     preparation_minutes: Minutes = 20
     is_active: bool = True
@@ -53,13 +54,14 @@ class StorePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     address: Address | UnsetType | None = UNSET
     phone: PhoneText | UnsetType | None = UNSET
     time_zone: ZoneName | UnsetType | None = UNSET
+    """The time zone, as an IANA name; null: the business's."""
     day_cutoff: TimeOfDay | UnsetType = UNSET
     preparation_minutes: Minutes | UnsetType = UNSET
     is_active: bool | UnsetType = UNSET
 
 
 class Store(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A store."""
+    """A place of business."""
 
     id: UUID
     name: str

@@ -17,10 +17,13 @@ class ChangeData(msgspec.Struct, rename="camel"):
     """A change of something that is fetched by its id."""
 
     business_id: UUID
+    """The business that it happened in."""
     event_type: Annotated[str, Meta(examples=["ORDER_CREATED"])]
+    """The type of the event in capitals, such as `ORDER_CREATED`."""
     entity_type: Annotated[str, Meta(examples=["sale"])]
     entity_id: UUID
     store_id: UUID | None
+    """The store that it happened in; null: none."""
     metadata: dict[str, Any]
     occurred_at: Timestamp
 

@@ -54,11 +54,14 @@ class SentEvent(msgspec.Struct, frozen=True, rename="camel"):
     """An event, as webhooks carry it."""
 
     id: UUID
+    """The id of the event, the same at every attempt and endpoint."""
     type: Annotated[str, Meta(examples=["order.created"])]
     api_version: Literal["v1"]
     business_id: UUID
+    """The business that the event happened in."""
     created: Timestamp
     environment: Environment
+    """The book that the event happened in."""
     data: dict[str, Any]
 
 

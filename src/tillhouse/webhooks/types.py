@@ -49,6 +49,7 @@ class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     environment: Environment
     events: EventNames
     developer_app_id: UUID | None = None
+    """The app that the endpoint belongs to; left out: the default app."""
 
 
 class EndpointPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -95,7 +96,9 @@ class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     event_id: UUID
     event_type: str
     status: DeliveryStatus
+    """Whether the event was delivered, is still to be, or failed for good."""
     url: str
+    """The address that the event went to last."""
     attempts: int
     response_status: int | None
     latency_ms: int | None
@@ -137,6 +140,7 @@ class AppChoice(msgspec.Struct, forbid_unknown_fields=True):
     """The app whose secret is meant; without one, the default app."""
 
     developer_app_id: UUID | None = None
+    """The app whose secret is meant; left out: the default app."""
 
 
 class AppFilter(msgspec.Struct):
@@ -161,7 +165,9 @@ class Recovery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     since: DateOrTimestamp
     until: DateOrTimestamp | None = None
     status: Literal["failed", "pending"] = "failed"
+    """Which deliveries to queue again."""
     preview: bool = False
+    """Whether to count the deliveries and leave them alone."""
 
 
 class Recovered(msgspec.Struct, frozen=True, rename="camel"):
@@ -178,6 +184,7 @@ class EventShown(msgspec.Struct, frozen=True):
 
     type: str
     label: str
+    """What happened, for people."""
     group: str
     schema: dict[str, Any]
     sample: dict[str, Any]

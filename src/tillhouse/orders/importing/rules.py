@@ -18,7 +18,8 @@ from tillhouse.kit.errors import FieldError, Invalid
 from tillhouse.kit.json import encode
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Moment
-from tillhouse.orders.types import Label, NewOrder
+from tillhouse.orders.types import NewOrder
+from tillhouse.orders.values import Label
 from tillhouse.products.values import Sku
 
 T = TypeVar("T")

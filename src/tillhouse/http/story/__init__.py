@@ -1,1 +1,0 @@
-"""The story that the examples of the API tell: a shop, a sale, and what each answer says."""

@@ -1,0 +1,76 @@
+"""The lists of words that have a name of their own: a field that holds one, and what it says."""
+
+ENUMS: dict[str, tuple[str, str]] = {
+    "AdjustmentKind": (
+        "NewAdjustment.kind",
+        "Why stock changes: `purchase` and `opening` add, `waste` takes away, `adjustment` does "
+        "either.",
+    ),
+    "BusinessType": ("NewAccount.business_type", "The line of business."),
+    "Channel": ("NewOrder.channel", "Where an order came from."),
+    "ConnectionStatus": ("Endpoint.status", "Whether something is in use or switched off."),
+    "DebtStatus": (
+        "Debt.status",
+        "`active` while something remains; `paid`; `voided` with its order cancelled, scheduled "
+        "again, refunded or given to another customer; `removed` with its order deleted.",
+    ),
+    "DeliveryStatus": (
+        "Delivery.status",
+        "`pending` until an attempt succeeds (`delivered`) or the last one fails (`failed`).",
+    ),
+    "DepositStatus": ("Deposit.status", "How far the payment into a virtual account is."),
+    "Direction": ("Message.direction", "`inbound` from the customer, `outbound` to the customer."),
+    "Environment": ("App.environment", "The book: `test` reaches nobody, `live` is real."),
+    "EventName": ("NewEndpoint.events", "A type of event that an endpoint can subscribe to."),
+    "KeyStatus": ("Key.status", "Only an `active` key is accepted."),
+    "LineType": ("ItemShown.line_type", "`product` is sold; a `fee` has no stock and no tax."),
+    "MessageStatus": (
+        "Message.delivery_status",
+        "How far a message got. `unknown`: no clear answer came, so it is never sent again.",
+    ),
+    "MoveActorType": ("MoveActor.type", "An API key, a person, or Tillhouse itself."),
+    "MoveKind": ("StockMove.kind", "Why a level of stock changed."),
+    "MessageReport": (
+        "MessageDelivery.delivery_status", "How far a message to a customer got.",
+    ),
+    "NotificationReason": (
+        "Notification.reason",
+        "Why a customer was not told of a stage; of several reasons the first is given.",
+    ),
+    "NotificationStatus": ("Notification.status", "Whether a customer was told of a stage."),
+    "OrderStatus": ("Order.status", "Where an order stands."),
+    "PaymentMethod": ("Order.payment_method", "How an order is paid."),
+    "PaymentStatus": (
+        "Order.payment_status",
+        "`paid` when the amount paid covers the total, `partial` above 0, else `pending`.",
+    ),
+    "PaymentTarget": ("PaidLink.target_type", "What a payment link was made for."),
+    "ProductType": (
+        "Product.type",
+        "`simple` is one thing, `variable` is sold by variants, `bundle` consists of components, "
+        "`service` has no stock.",
+    ),
+    "PromotionScope": (
+        "Promotion.scope", "What a promotion counts for: the whole order, products or categories.",
+    ),
+    "PromotionType": (
+        "Promotion.type",
+        "`percent` and `fixed` take off so much, `free_item` one unit of the cheapest item.",
+    ),
+    "Provider": ("Message.provider", "Who carries messages."),
+    "RecoverableStatus": ("Recovery.status", "The deliveries that can be queued again."),
+    "ReservationStatus": ("ReservationData.status", "Where a stay stands."),
+    "Risk": ("ScopeShown.risk", "How much harm a key with this scope can do in wrong hands."),
+    "Role": ("Staff.role", "What a person may do in the business."),
+    "RotationStatus": ("Settings.rotation_status", "Whether the secret was ever replaced."),
+    "ScopeName": ("NewKey.scopes", "A permission that an API key can have."),
+    "ServiceMode": ("Order.service_mode", "How the customer is served."),
+    "ServiceRequestStatus": ("ServiceRequestData.status", "How far a guest's request is."),
+    "SessionStatus": ("Session.status", "Whether guests still sit at the table."),
+    "SettableStatus": ("OrderPatch.status", "A status that a request may set."),
+    "Stage": ("TicketShown.status", "A stage of a kitchen ticket."),
+    "StockPolicy": (
+        "Variant.stock_policy", "Whether more may be sold than there is: `allow`, or `deny`.",
+    ),
+    "SubscriptionStatus": ("Subscription.status", "Where the subscription of a business stands."),
+}  # fmt: skip

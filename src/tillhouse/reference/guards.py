@@ -1,0 +1,50 @@
+"""What a caller needs for an operation, in words and as OpenAPI has it."""
+
+from tillhouse.http.route import Open, Portal, Route, Scope, Session
+
+SECURITY = {
+    "apiKey": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API key, `thsk_test_…` or `thsk_live_…`.",
+    },
+    "dashboard": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "An access token from POST /api/auth/login.",
+    },
+}
+
+
+def description(route: Route) -> str:
+    """What a caller needs, in a sentence."""
+    match route.guard:
+        case Open():
+            return "Needs no credential."
+        case Session():
+            return "Needs a login."
+        case Portal(step_up=True):
+            return (
+                "Needs a login with MANAGE_DEVELOPER_KEYS, API access, and the password verified "
+                "within 15 minutes (POST /api/auth/verify-password)."
+            )
+        case Portal():
+            return "Needs a login with MANAGE_DEVELOPER_KEYS and API access."
+        case Scope(name=name, keys_only=True):
+            return f"Needs an API key with the scope `{name}`."
+        case Scope(name=name):
+            return f"Needs an API key with the scope `{name}`, or a login whose role includes it."
+
+
+def security(route: Route) -> list[dict[str, list[str]]]:
+    """The credentials that fit, each by itself."""
+    match route.guard:
+        case Open():
+            return []
+        case Scope(keys_only=True):
+            return [{"apiKey": []}]
+        case Scope():
+            return [{"apiKey": []}, {"dashboard": []}]
+        case _:
+            return [{"dashboard": []}]

@@ -1,0 +1,38 @@
+"""The names of operations in generated clients: what is acted on, then what is done to it."""
+
+import re
+
+from tillhouse.http.route import Route
+
+# What a method does to one thing, and to all of them.
+_ONE = {"GET": "get", "PATCH": "update", "DELETE": "delete", "PUT": "set"}
+_ALL = {"GET": "list", "POST": "create", "PUT": "set"}
+# Where path and method say too little, or something else.
+_OTHER = {
+    "GET /api/auth/me": "auth_me",
+    "GET /v1/events/stream": "events_stream",
+    "GET /v1/voice/health": "voice_health",
+    "GET /api/developer/events": "audit_events_list",
+    "GET /api/developer/usage": "usage_get",
+    "POST /v1/messaging/sandbox/inbound": "messaging_sandbox_receive",
+    "POST /v1/conversations/{conversation_id}/messages": "messages_send",
+    "GET /v1/conversations/{conversation_id}/messages": "messages_list",
+    "POST /v1/orders/{order_id}/kitchen-status": "orders_set_kitchen_status",
+    "POST /v1/orders/{order_id}/receipt": "orders_create_receipt",
+    "POST /v1/products/{product_id}/variants": "variants_create",
+}
+
+
+def operation_id(route: Route) -> str:
+    """The name of an operation, such as `orders_list` or `orders_confirm`."""
+    known = _OTHER.get(f"{route.method} {route.path}")
+    if known is not None:
+        return known
+    path = re.sub(r"^/(v1|api/developer|api)/", "", route.path)
+    words = [part.replace("-", "_") for part in path.split("/")]
+    names = [word for word in words if not word.startswith("{")]
+    if words[-1].startswith("{"):
+        return "_".join([*names, _ONE[route.method]])
+    # A verb below one thing, such as /orders/{order_id}/confirm, or among those of an account.
+    is_verb = route.method == "POST" and ("{" in path or names[0] == "auth")
+    return "_".join(names if is_verb else [*names, _ALL[route.method]])
