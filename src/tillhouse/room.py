@@ -17,7 +17,7 @@ from tillhouse.access.scopes import Scope, Scopes
 from tillhouse.db.constraints import Constraints, Refusal
 from tillhouse.db.pool import Db
 from tillhouse.http.raw import RawRoute
-from tillhouse.http.route import Route
+from tillhouse.http.route import Group, Route
 from tillhouse.jobs.kinds import Kind, LocalKind
 from tillhouse.jobs.worker import Runs
 from tillhouse.kit.events import EventType
@@ -55,6 +55,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     # Operations of the API.
     routes: tuple[Route, ...] = ()
+    # How the documentation groups its operations; without a group the path names one.
+    groups: tuple[Group, ...] = ()
     # Pages for people and hooks for providers, made once per application.
     pages: Callable[[], Sequence[RawRoute]] = tuple
     # What it announces to endpoints and streams.
@@ -93,6 +95,15 @@ class Composition(msgspec.Struct, frozen=True):
     def sources(self) -> tuple[SourceType, ...]:
         """Every type of source that a room posts for."""
         return tuple(source for room in self.rooms for source in room.sources)
+
+    def group_of(self, path: str) -> Group:
+        """The group of an operation: the one with the longest beginning of its path."""
+        groups = [group for room in self.rooms for group in room.groups]
+        fitting = [group for group in groups if path.startswith(group.prefix)]
+        if fitting:
+            return max(fitting, key=lambda group: len(group.prefix))
+        name = path.split("/")[2].replace("-", " ").capitalize()
+        return Group(path, name, f"{name}.")
 
     def pages(self) -> list[RawRoute]:
         """Every page and hook, made for one application."""

@@ -1,10 +1,12 @@
 """One more room in the composition, and every part of the product knows what it brings."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
+from story.recording import read
 
 from tests.api import Api
 from tests.composition.toys import TABLE, TOYS
@@ -14,7 +16,9 @@ from tests.waiting import ended, within
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import PORTAL, Shop
 from tests.webhooks.tls import Authority
+from tests.wire.test_recorded_answers import RECORDED
 from tillhouse.app import App, compose
+from tillhouse.reference.openapi import describe
 from tillhouse.settings import from_env
 
 
@@ -140,19 +144,24 @@ async def test_its_worker_and_its_chore_run(shop: Shop, toys_url: str) -> None:
     await connection.close()
 
 
-async def test_its_page_and_its_operations_are_served_and_described(
-    toy_app: App, shop: Shop
-) -> None:
-    """The document of this product has them."""
+async def test_its_page_is_served(toy_app: App, shop: Shop) -> None:
+    """Beside those of the other rooms."""
     assert shop
     page = await Api(toy_app).get("/toys/window", status=200)
     assert page.body.endswith(b" toys")
-    document = (await Api(toy_app).get("/openapi.json", status=200)).json
+
+
+def test_its_operations_and_its_event_are_described() -> None:
+    """In the document of the product that has it, in a group of their own."""
+    document = describe(compose(TOYS), read(RECORDED), "1")
     operation = document["paths"]["/v1/toys"]["post"]
     assert operation["tags"] == ["Toys"]
+    assert document["tags"][-1]["description"] == "What children play with."
     assert "`toys:write`" in operation["description"]
-    assert "toys:write" in str(document["components"]["schemas"]["NewKey"])
-    assert "toy.made" in str(document["components"]["schemas"]["NewEndpoint"])
+    assert "toy.made" in document["webhooks"]
+    words = json.dumps(document["components"]["schemas"])
+    assert '"toys:write"' in words
+    assert '"toy.made"' in words
 
 
 async def test_the_product_without_it_knows_none_of_it(business: Business) -> None:

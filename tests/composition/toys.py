@@ -11,7 +11,7 @@ from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
 from tillhouse.db.pool import Db
 from tillhouse.http.raw import Asked, Page, RawRoute
-from tillhouse.http.route import Route, Scope
+from tillhouse.http.route import Group, Route, Scope
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
@@ -118,6 +118,7 @@ TOYS = Room(
             idempotent=True,
         ),
     ),
+    groups=(Group("/v1/toys", "Toys", "What children play with."),),
     pages=lambda: (RawRoute(method="GET", path="/toys/window", handler=show_window),),
     events=(TOY_MADE,),
     scopes=pair("toys", ("toys", "Toys"), "low", readers=("cashier",)),

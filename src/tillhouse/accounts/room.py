@@ -2,11 +2,20 @@
 
 from tillhouse.accounts.routes import ROUTES
 from tillhouse.db.constraints import wrong_field
+from tillhouse.http.route import Group
 from tillhouse.room import Room
 
 ROOM = Room(
     name="accounts",
     routes=ROUTES,
+    groups=(
+        Group(
+            "/api/auth",
+            "Account",
+            "Register a business, log in, prove the password again, log out.",
+            "authentication",
+        ),
+    ),
     tables=("books", "businesses", "members", "subscriptions", "users"),
     refusals=(
         wrong_field("users_email_key", "email", "is already registered; log in instead"),

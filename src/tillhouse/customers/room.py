@@ -4,11 +4,13 @@ from tillhouse.access.scopes import pair
 from tillhouse.customers.events import EVENTS
 from tillhouse.customers.routes import ROUTES
 from tillhouse.db.constraints import taken
+from tillhouse.http.route import Group
 from tillhouse.room import Room
 
 ROOM = Room(
     name="customers",
     routes=ROUTES,
+    groups=(Group("/v1/customers", "Customers", "The people who buy.", "customers"),),
     events=EVENTS,
     scopes=pair(
         "customers",

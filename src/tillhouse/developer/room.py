@@ -2,11 +2,20 @@
 
 from tillhouse.db.constraints import wrong_field
 from tillhouse.developer.routes import ROUTES
+from tillhouse.http.route import Group
 from tillhouse.room import Room
 
 ROOM = Room(
     name="developer",
     routes=ROUTES,
+    groups=(
+        Group(
+            "/api/developer",
+            "Developer portal",
+            "Apps, API keys, the audit log and usage.",
+            "authentication",
+        ),
+    ),
     tables=("api_keys", "developer_apps"),
     refusals=(wrong_field("api_keys_have_a_scope", "scopes", "needs at least one scope"),),
 )

@@ -42,6 +42,16 @@ class Scope(msgspec.Struct, frozen=True, tag=True):
 Guard = Open | Session | Portal | Scope
 
 
+class Group(msgspec.Struct, frozen=True):
+    """Operations that belong together in the documentation: those whose path begins so."""
+
+    prefix: str
+    name: str
+    about: str
+    # The guide that tells of them.
+    guide: str = "quickstart"
+
+
 class Reply(msgspec.Struct, Generic[T]):
     """An answer that is more than its data: what stands beside them, and what comes after."""
 

@@ -1,5 +1,6 @@
 """Tickets, and what customers hear of their stages: what this room brings along."""
 
+from tillhouse.http.route import Group
 from tillhouse.kitchen.events import EVENTS
 from tillhouse.kitchen.routes import ROUTES
 from tillhouse.room import Room
@@ -7,6 +8,14 @@ from tillhouse.room import Room
 ROOM = Room(
     name="kitchen",
     routes=ROUTES,
+    groups=(
+        Group(
+            "/v1/kitchen",
+            "Kitchen",
+            "The board of tickets, and what customers are told at each stage.",
+            "kitchen",
+        ),
+    ),
     events=EVENTS,
     tables=("kitchen_tickets", "stage_messages"),
 )

@@ -5,6 +5,7 @@ from datetime import timedelta
 from tillhouse.access.process import Services
 from tillhouse.db.constraints import not_allowed, taken
 from tillhouse.db.pool import Db
+from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.ledger.posting import AlreadyReversed
@@ -27,7 +28,9 @@ def _chores(_services: Services) -> tuple[LocalKind, ...]:
 ROOM = Room(
     name="ledger",
     routes=ROUTES,
-    chores=_chores,
+    groups=(
+        Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),
+    ),
     tables=(
         "debt_tallies",
         "debts",
@@ -50,4 +53,5 @@ ROOM = Room(
         taken("ledger_transfers_reversed_once", AlreadyReversed.message),
     ),
     redrawn=("transactions_reference_key",),
+    chores=_chores,
 )

@@ -1,6 +1,7 @@
 """Sales: what this room brings along."""
 
 from tillhouse.access.scopes import pair
+from tillhouse.http.route import Group
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
@@ -11,6 +12,9 @@ from tillhouse.room import Room
 ROOM = Room(
     name="orders",
     routes=ROUTES,
+    groups=(
+        Group("/v1/orders", "Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
+    ),
     pages=pages,
     events=EVENTS,
     scopes=pair(
@@ -29,7 +33,7 @@ ROOM = Room(
         "receipts",
     ),
     redrawn=("orders_short_code_key",),
+    sources=(ORDER_SOURCE,),
     workers=(folding, queueing),
     jobs=kinds,
-    sources=(ORDER_SOURCE,),
 )

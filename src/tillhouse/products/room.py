@@ -2,6 +2,7 @@
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
+from tillhouse.http.route import Group
 from tillhouse.products.events import EVENTS
 from tillhouse.products.routes import ROUTES
 from tillhouse.room import Room
@@ -11,6 +12,27 @@ _SKU_TAKEN = "The sku is taken: each names one product or variant of this book."
 ROOM = Room(
     name="products",
     routes=ROUTES,
+    groups=(
+        Group(
+            "/v1/products",
+            "Products",
+            "What is sold: products, their variants, bundles.",
+            "catalog",
+        ),
+        Group(
+            "/v1/variants",
+            "Products",
+            "What is sold: products, their variants, bundles.",
+            "catalog",
+        ),
+        Group("/v1/categories", "Categories", "What products are sorted into.", "catalog"),
+        Group(
+            "/v1/modifier-groups",
+            "Modifiers",
+            "Choices that go with products, and what they add.",
+            "catalog",
+        ),
+    ),
     events=EVENTS,
     scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier", "kitchen")),
     tables=(

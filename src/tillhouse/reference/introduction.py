@@ -1,11 +1,8 @@
-"""The words of the API reference: introduction, groups of operations, refusals."""
+"""The words of the API reference: introduction, refusals."""
 
-from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
-from tillhouse.http.route import Route
+from tillhouse.room import Composition
 
 INTRODUCTION = """\
 Orders, payments, customers and webhooks of one business, on its own server.
@@ -29,56 +26,6 @@ This description as a file: [/openapi.json](/openapi.json). In short, for langua
 """
 
 
-class Group(msgspec.Struct, frozen=True):
-    """Operations that belong together, and the guide that tells of them."""
-
-    name: str
-    about: str
-    guide: str
-
-
-_PRODUCTS = Group("Products", "What is sold: products, their variants, bundles.", "catalog")
-_MESSAGING = Group("Messaging", "Numbers, conversations and messages.", "messaging")
-# Path prefix → group; the first that fits counts.
-GROUPS: dict[str, Group] = {
-    "/v1/customers": Group("Customers", "The people who buy.", "customers"),
-    "/v1/stores": Group("Stores", "The places of business.", "places"),
-    "/v1/staff": Group("Staff", "The people who work for the business.", "places"),
-    "/v1/table-sessions": Group(
-        "Table sessions", "Guests at a table, from sitting down to paying.", "places"
-    ),
-    "/v1/tables": Group("Tables", "The tables of a restaurant, and who sits at them.", "places"),
-    "/v1/academic-terms": Group("Academic terms", "The terms of a school's sales.", "places"),
-    "/v1/tags": Group("Tags", "Words that orders are sorted by.", "places"),
-    "/v1/debts": Group("Debts", "What customers have yet to pay for their orders.", "finance"),
-    "/v1/orders": Group("Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
-    "/v1/voice": Group("Voice", "Verify an API key.", "quickstart"),
-    "/v1/products": _PRODUCTS,
-    "/v1/variants": _PRODUCTS,
-    "/v1/categories": Group("Categories", "What products are sorted into.", "catalog"),
-    "/v1/modifier-groups": Group(
-        "Modifiers", "Choices that go with products, and what they add.", "catalog"
-    ),
-    "/v1/inventory": Group("Inventory", "Levels of stock, and every move.", "catalog"),
-    "/v1/promotions": Group("Promotions", "How much off, for whom, when, how often.", "catalog"),
-    "/v1/kitchen": Group(
-        "Kitchen", "The board of tickets, and what customers are told at each stage.", "kitchen"
-    ),
-    "/v1/messaging": _MESSAGING,
-    "/v1/conversations": _MESSAGING,
-    "/v1/events": Group("Events", "The events of a book as they come.", "webhooks"),
-    "/api/auth": Group(
-        "Account", "Register a business, log in, prove the password again, log out.",
-        "authentication",
-    ),
-    "/api/developer/webhook-": Group(
-        "Webhooks", "Endpoints, signing secrets and deliveries of signed events.", "webhooks"
-    ),
-    "/api/developer": Group(
-        "Developer portal", "Apps, API keys, the audit log and usage.", "authentication"
-    ),
-}  # fmt: skip
-
 # Status → its usual code, and what it means.
 ERRORS = {
     400: ("request_failed", "A rule of the business refuses it, or the body is no JSON"),
@@ -98,18 +45,10 @@ ERRORS = {
 }
 
 
-def group_of(path: str) -> Group:
-    """The group of an operation; one that no entry names is called by its path."""
-    for prefix, group in GROUPS.items():
-        if path.startswith(prefix):
-            return group
-    name = path.split("/")[2].replace("-", " ").capitalize()
-    return Group(name, f"{name}.", "quickstart")
-
-
-def tags(routes: Sequence[Route]) -> list[dict[str, Any]]:
-    """The groups that the routes belong to, each with its guide."""
-    groups = {group.name: group for group in (group_of(route.path) for route in routes)}
+def tags(product: Composition) -> list[dict[str, Any]]:
+    """The groups that the operations belong to, each with its guide."""
+    named = (product.group_of(route.path) for route in product.routes)
+    groups = {group.name: group for group in named}
     return [
         {
             "name": group.name,

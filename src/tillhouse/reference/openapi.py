@@ -11,7 +11,7 @@ from tillhouse.http.signature import NoBody
 from tillhouse.kit.page import Meta
 from tillhouse.reference.events import webhooks
 from tillhouse.reference.guards import SECURITY, description, security
-from tillhouse.reference.introduction import INTRODUCTION, group_of, tags
+from tillhouse.reference.introduction import INTRODUCTION, tags
 from tillhouse.reference.operation_ids import operation_id
 from tillhouse.reference.parameters import parameters
 from tillhouse.reference.recorded import Exchange, Recording
@@ -38,7 +38,8 @@ def describe(product: Composition, exchanges: Sequence[Exchange], version: str) 
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
         route = endpoint.route
-        operation = _operation(endpoint, schemas, recording)
+        group = product.group_of(route.path).name
+        operation = _operation(endpoint, group, schemas, recording)
         paths.setdefault(route.path, {})[route.method.lower()] = operation
     name_codes(schemas)
     hooks = webhooks(product.declared.events, schemas, recording)
@@ -52,7 +53,7 @@ def describe(product: Composition, exchanges: Sequence[Exchange], version: str) 
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": URL}],
-        "tags": tags(product.routes),
+        "tags": tags(product),
         "paths": paths,
         "webhooks": hooks,
         "components": {
@@ -77,11 +78,11 @@ def content(schema: Schema, example: Any) -> Schema:
     return {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
 
 
-def _operation(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> Schema:
+def _operation(endpoint: Endpoint, group: str, schemas: Schemas, recording: Recording) -> Schema:
     route = endpoint.route
     operation: Schema = {
         "operationId": operation_id(route),
-        "tags": [group_of(route.path).name],
+        "tags": [group],
         "summary": route.summary,
         "description": description(route),
         "parameters": parameters(endpoint, schemas, recording),

@@ -2,12 +2,24 @@
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
+from tillhouse.http.route import Group
 from tillhouse.room import Room
 from tillhouse.seating.routes import ROUTES
 
 ROOM = Room(
     name="seating",
     routes=ROUTES,
+    groups=(
+        Group(
+            "/v1/table-sessions",
+            "Table sessions",
+            "Guests at a table, from sitting down to paying.",
+            "places",
+        ),
+        Group(
+            "/v1/tables", "Tables", "The tables of a restaurant, and who sits at them.", "places"
+        ),
+    ),
     scopes=pair(
         "tables",
         ("tables and table sessions", "Business"),

@@ -2,6 +2,7 @@
 
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import not_allowed
+from tillhouse.http.route import Group
 from tillhouse.room import Room
 from tillhouse.stock.events import EVENTS
 from tillhouse.stock.routes import ROUTES
@@ -9,6 +10,7 @@ from tillhouse.stock.routes import ROUTES
 ROOM = Room(
     name="stock",
     routes=ROUTES,
+    groups=(Group("/v1/inventory", "Inventory", "Levels of stock, and every move.", "catalog"),),
     events=EVENTS,
     scopes=(Scope("inventory:write", "Adjust stock", "Catalog", "medium"),),
     tables=("stock_levels", "stock_moves"),

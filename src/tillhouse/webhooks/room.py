@@ -8,6 +8,7 @@ from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.pool import Db
+from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.room import Room
@@ -46,6 +47,15 @@ def _chores(services: Services) -> tuple[LocalKind, ...]:
 ROOM = Room(
     name="webhooks",
     routes=ROUTES,
+    groups=(
+        Group("/v1/events", "Events", "The events of a book as they come.", "webhooks"),
+        Group(
+            "/api/developer/webhook-",
+            "Webhooks",
+            "Endpoints, signing secrets and deliveries of signed events.",
+            "webhooks",
+        ),
+    ),
     scopes=(Scope("events:read", "Read and follow every event of the book", "Webhooks", "high"),),
     tables=(
         "webhook_deliveries",
