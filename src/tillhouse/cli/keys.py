@@ -15,7 +15,7 @@ from tillhouse.db.pool import Db
 from tillhouse.developer.store import keys as store
 from tillhouse.developer.types import Key
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookId, BusinessId, KeyId
+from tillhouse.kit.ids import BookId, BookKey, BusinessId, KeyId
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
 
@@ -62,7 +62,7 @@ def revoke(
             if row["revoked_at"] is not None:
                 return
             moment = now()
-            await store.revoke_key(db, (row["book_id"], key_id), moment)
+            await store.revoke_key(db, BookKey(row["book_id"], key_id), moment)
             what = ("api_key.revoked", f"API key {row['name']}: revoked")
             metadata = {"environment": row["environment"], "name": row["name"]}
             await audit.append(

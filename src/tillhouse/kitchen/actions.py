@@ -24,7 +24,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.kitchen import announce, rules, store
@@ -57,8 +57,8 @@ log = structlog.get_logger()
 async def open_ticket(call: Call, sale: SaleFacts, station: str = STATION) -> Ticket:
     """Send an order to the kitchen; `AlreadyInKitchen` (409) when it is there."""
     ticket = Ticket(id=new_id(), order_id=sale.order_id, station=station, status="queued")
-    place = (call.book.id, ticket.id)
-    if not await store.insert_ticket(call.db, place, sale.order_id, station, call.now):
+    key = BookKey(call.book.id, ticket.id)
+    if not await store.insert_ticket(call.db, key, sale.order_id, station, call.now):
         raise rules.AlreadyInKitchen
     await emit(call, *announce.created(call, ticket, sale.store_id))
     return ticket

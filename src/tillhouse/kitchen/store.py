@@ -9,6 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.page import Page
 from tillhouse.kitchen.types import (
     Stage,
@@ -20,9 +21,7 @@ from tillhouse.kitchen.types import (
 )
 
 
-async def insert_ticket(
-    db: Db, place: tuple[UUID, UUID], order_id: UUID, station: str, now: datetime
-) -> bool:
+async def insert_ticket(db: Db, key: BookKey, order_id: UUID, station: str, now: datetime) -> bool:
     """A new ticket at the first stage; False when the order has one at that station."""
     done = await db.execute(
         """
@@ -31,7 +30,7 @@ async def insert_ticket(
         VALUES ($1, $2, $3, $4, 'queued', $5, $5)
         ON CONFLICT (book_id, order_id, station) DO NOTHING
         """,
-        *place,
+        *key,
         order_id,
         station,
         now,

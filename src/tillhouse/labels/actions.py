@@ -6,7 +6,7 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
-from tillhouse.kit.ids import TagId, TermId, new_id
+from tillhouse.kit.ids import BookKey, TagId, TermId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.kit.text import slug
@@ -31,9 +31,9 @@ async def show_term(call: Call, term_id: TermId) -> Term:
 async def create_term(call: Call, new: NewTerm) -> Term:
     """Make an academic term."""
     check(rules.term_faults(new))
-    facts, place = facts_of(rules.TermFacts, new), (call.book.id, new_id())
-    await term_store.insert_term(call.db, place, facts.name, rules.days(facts), call.now)
-    return await show_term(call, TermId(place[1]))
+    facts, key = facts_of(rules.TermFacts, new), BookKey(call.book.id, new_id())
+    await term_store.insert_term(call.db, key, facts.name, rules.days(facts), call.now)
+    return await show_term(call, TermId(key.id))
 
 
 async def new_term_faults(_call: Call, new: NewTerm) -> list[FieldError]:
@@ -49,8 +49,8 @@ async def change_term(call: Call, term_id: TermId, patch: TermPatch) -> Term:
     facts = merged(old, patch)
     if facts == old:
         return before
-    place = (call.book.id, term_id)
-    await term_store.update_term(call.db, place, facts.name, rules.days(facts), call.now)
+    key = BookKey(call.book.id, term_id)
+    await term_store.update_term(call.db, key, facts.name, rules.days(facts), call.now)
     return await show_term(call, term_id)
 
 
@@ -76,8 +76,8 @@ async def list_tags(call: Call, wanted: Paged) -> PageOf[Tag]:
 async def create_tag(call: Call, new: NewTag) -> Tag:
     """Make a tag."""
     tag_id = TagId(new_id())
-    place = (call.book.id, tag_id)
-    await tag_store.insert_tag(call.db, place, new.name, slug(new.name), call.now)
+    key = BookKey(call.book.id, tag_id)
+    await tag_store.insert_tag(call.db, key, new.name, slug(new.name), call.now)
     return await show_tag(call, tag_id)
 
 
@@ -89,8 +89,8 @@ async def show_tag(call: Call, tag_id: TagId) -> Tag:
 async def change_tag(call: Call, tag_id: TagId, patch: TagPatch) -> Tag:
     """Rename a tag; its slug follows."""
     if patch.name:
-        place = (call.book.id, tag_id)
-        await tag_store.update_tag(call.db, place, patch.name, slug(patch.name), call.now)
+        key = BookKey(call.book.id, tag_id)
+        await tag_store.update_tag(call.db, key, patch.name, slug(patch.name), call.now)
     return await show_tag(call, tag_id)
 
 

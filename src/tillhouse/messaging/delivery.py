@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookKey
 from tillhouse.messaging import rules
 from tillhouse.messaging.events import MESSAGE_DELIVERY_UPDATED, MessageDelivery
 from tillhouse.messaging.store import messages as store
@@ -26,8 +27,8 @@ async def advance(
     db: Db, origin: Source, message_id: UUID, status_update: StatusUpdate, now: datetime
 ) -> DeliveryStatus | None:
     """Move a message as far as the news say, never back; where it stands then, None without one."""
-    place = (origin.book.id, message_id)
-    row = await store.lock_message(db, *place, status_update.provider_message_id)
+    key = BookKey(origin.book.id, message_id)
+    row = await store.lock_message(db, *key, status_update.provider_message_id)
     if row is None:
         return None
     if row["is_taken"]:
@@ -35,10 +36,10 @@ async def advance(
         status_update = StatusUpdate(status="unknown", error="provider_id_twice")
     if not rules.is_further(status_update.status, row["delivery_status"]):
         if row["provider_message_id"] is None and status_update.provider_message_id is not None:
-            await store.update_provider_id(db, place, status_update.provider_message_id)
+            await store.update_provider_id(db, key, status_update.provider_message_id)
         return row["delivery_status"]
     told = (status_update.provider_message_id, status_update.error)
-    await store.update_delivery(db, place, status_update.status, told, now)
+    await store.update_delivery(db, key, status_update.status, told, now)
     name = row["provider_message_id"] or status_update.provider_message_id
     events = list(status_events((message_id, row["conversation_id"]), status_update.status, name))
     await emit_all_from(db, origin, events, now)

@@ -21,7 +21,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.messaging import credentials
 from tillhouse.messaging.delivery import StatusUpdate, advance
@@ -130,7 +130,7 @@ async def _record(db: Db, job: Job, ready: Ready, outcome: Outcome) -> Again | N
     if outcome.result != "later":
         await _record_late(db, job, ready, outcome)
         return None
-    key = (job.book_id, job.subject_id)
+    key = BookKey(job.book_id, job.subject_id)
     row = await store.lock_message(db, *key)
     if row is None or row["delivery_status"] != "sending":
         return None

@@ -10,7 +10,7 @@ from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store
 from tillhouse.developer.types import App, NewApp
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import AppId, BookId, BusinessId, new_id
+from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, new_id
 from tillhouse.webhooks.actions.secrets import open_secret
 
 DEFAULT_NAME = "Default app"
@@ -23,7 +23,7 @@ async def open_default_apps(
     for book_id in books:
         app_id = AppId(new_id())
         await store.insert_app(db, book_id, app_id, DEFAULT_NAME, now, is_default=True)
-        await open_secret(services, db, business_id, (book_id, app_id), now)
+        await open_secret(services, db, business_id, BookKey(book_id, app_id), now)
 
 
 async def create(call: Call, new: NewApp) -> App:
@@ -33,7 +33,7 @@ async def create(call: Call, new: NewApp) -> App:
     rules.check_app_limit(await store.count_apps(call.db, book_id))
     app_id = AppId(new_id())
     await store.insert_app(call.db, book_id, app_id, new.name, call.now, is_default=False)
-    await open_secret(call.services, call.db, call.business_id, (book_id, app_id), call.now)
+    await open_secret(call.services, call.db, call.business_id, BookKey(book_id, app_id), call.now)
     what = ("developer_app.created", f"Created the app {new.name}")
     metadata = {"developerAppId": str(app_id), "environment": new.environment}
     await audit.note(call, what, metadata)

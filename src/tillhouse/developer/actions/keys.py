@@ -27,7 +27,7 @@ from tillhouse.http.wire import decode
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import AppId, KeyId, new_id
+from tillhouse.kit.ids import AppId, BookKey, KeyId, new_id
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 
@@ -101,9 +101,9 @@ async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
             active = await store.count_active_keys(call.db, row["book_id"], call.now)
             rules.check_key_limit(active)
     what = (facts.name, facts.scopes, facts.allowed_origins, facts.allowed_ip_ranges)
-    place = (row["book_id"], row["id"])
+    row_key = BookKey(row["book_id"], row["id"])
     await store.update_key(
-        call.db, place, what, facts.withdrawal_policy, facts.expires_at, call.now
+        call.db, row_key, what, facts.withdrawal_policy, facts.expires_at, call.now
     )
     changed = [n for n in msgspec.structs.asdict(facts) if getattr(facts, n) != getattr(old, n)]
     more = {"changed": changed, "scopes": facts.scopes}
@@ -124,7 +124,7 @@ async def rotate(call: Call, key_id: KeyId) -> KeyWithSecret:
     secret = new_secret(row["environment"], row["public_key"])
     await store.update_secret(
         call.db,
-        (row["book_id"], key_id),
+        BookKey(row["book_id"], key_id),
         secret_prefix(secret),
         digest(call.services.vault.pepper, secret),
         await _seal(call, key_id, secret),
@@ -148,7 +148,7 @@ async def revoke(call: Call, key_id: KeyId) -> Key:
     """End the key; ending it twice is ending it once."""
     row = await _lock(call, key_id)
     if row["revoked_at"] is None:
-        await store.revoke_key(call.db, (row["book_id"], key_id), call.now)
+        await store.revoke_key(call.db, BookKey(row["book_id"], key_id), call.now)
         await _note(call, "revoked", key_id, (row["name"], row["environment"]), {})
     return await show(call, key_id)
 
@@ -156,7 +156,7 @@ async def revoke(call: Call, key_id: KeyId) -> Key:
 async def delete(call: Call, key_id: KeyId) -> Deleted:
     """Remove the key for good; the audit log keeps that there was one."""
     row = await _lock(call, key_id)
-    await store.delete_key(call.db, (row["book_id"], key_id))
+    await store.delete_key(call.db, BookKey(row["book_id"], key_id))
     await _note(call, "deleted", key_id, (row["name"], row["environment"]), {})
     return Deleted(key_id, iso(call.now))
 

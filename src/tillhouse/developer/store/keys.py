@@ -11,7 +11,7 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.developer.types import Key, WithdrawalPolicy
 from tillhouse.http.wire import decode
-from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId
+from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, KeyId
 from tillhouse.kit.json import encode
 
 LISTED_MAX = 1000
@@ -121,7 +121,7 @@ async def count_active_keys(db: Db, book_id: BookId, now: datetime) -> int:
 
 async def update_key(
     db: Db,
-    place: tuple[UUID, UUID],
+    key: BookKey,
     what: tuple[str, list[str], list[str], list[str]],
     policy: dict[str, Any] | None,
     expires_at: datetime | None,
@@ -135,7 +135,7 @@ async def update_key(
             updated_at = $9
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         *what,
         _json(policy),
         expires_at,
@@ -144,7 +144,7 @@ async def update_key(
 
 
 async def update_secret(
-    db: Db, place: tuple[UUID, UUID], prefix: str, digest: bytes, sealed: bytes, now: datetime
+    db: Db, key: BookKey, prefix: str, digest: bytes, sealed: bytes, now: datetime
 ) -> None:
     """Replace the secret; the old one is unknown from the commit on."""
     await db.execute(
@@ -153,7 +153,7 @@ async def update_secret(
             updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         prefix,
         digest,
         sealed,
@@ -161,23 +161,23 @@ async def update_secret(
     )
 
 
-async def revoke_key(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
+async def revoke_key(db: Db, row_key: BookKey, now: datetime) -> None:
     """End a key."""
     await db.execute(
         "UPDATE api_keys SET revoked_at = $3, updated_at = $3 WHERE book_id = $1 AND id = $2",
-        *place,
+        *row_key,
         now,
     )
 
 
-async def delete_key(db: Db, place: tuple[UUID, UUID]) -> None:
+async def delete_key(db: Db, row_key: BookKey) -> None:
     """Remove a key and what was counted for it alone."""
     await db.execute(
         """
         WITH cell AS (DELETE FROM rate_cells WHERE book_id = $1 AND key_id = $2)
         DELETE FROM api_keys WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *row_key,
     )
 
 

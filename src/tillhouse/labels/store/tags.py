@@ -7,7 +7,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, TagId
+from tillhouse.kit.ids import BookId, BookKey, TagId
 from tillhouse.kit.page import Page
 from tillhouse.labels.types import Tag
 
@@ -17,14 +17,14 @@ _TAG = """
 """
 
 
-async def insert_tag(db: Db, place: tuple[UUID, UUID], name: str, slug: str, now: datetime) -> None:
+async def insert_tag(db: Db, key: BookKey, name: str, slug: str, now: datetime) -> None:
     """A tag."""
     await db.execute(
         """
         INSERT INTO tags (book_id, id, name, slug, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $5)
         """,
-        *place,
+        *key,
         name,
         slug,
         now,
@@ -96,11 +96,11 @@ async def find_tag_ids(db: Db, book_id: BookId, ids: list[UUID]) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
-async def update_tag(db: Db, place: tuple[UUID, UUID], name: str, slug: str, now: datetime) -> None:
+async def update_tag(db: Db, key: BookKey, name: str, slug: str, now: datetime) -> None:
     """The name of a tag."""
     await db.execute(
         "UPDATE tags SET name = $3, slug = $4, updated_at = $5 WHERE book_id = $1 AND id = $2",
-        *place,
+        *key,
         name,
         slug,
         now,

@@ -1,10 +1,9 @@
 """Statements on academic terms."""
 
 from datetime import date, datetime
-from uuid import UUID
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, TermId
+from tillhouse.kit.ids import BookId, BookKey, TermId
 from tillhouse.kit.page import Page
 from tillhouse.labels.types import Term
 
@@ -18,16 +17,14 @@ _TERM = """
 Days = tuple[date | None, date | None]
 
 
-async def insert_term(
-    db: Db, place: tuple[UUID, UUID], name: str, days: Days, now: datetime
-) -> None:
+async def insert_term(db: Db, key: BookKey, name: str, days: Days, now: datetime) -> None:
     """A term."""
     await db.execute(
         """
         INSERT INTO academic_terms (book_id, id, name, starts_on, ends_on, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $6)
         """,
-        *place,
+        *key,
         name,
         *days,
         now,
@@ -64,16 +61,14 @@ async def lock_term(db: Db, book_id: BookId, term_id: TermId) -> Term | None:
     return Term(**row) if row else None
 
 
-async def update_term(
-    db: Db, place: tuple[UUID, UUID], name: str, days: Days, now: datetime
-) -> None:
+async def update_term(db: Db, key: BookKey, name: str, days: Days, now: datetime) -> None:
     """The stored fields of a term."""
     await db.execute(
         """
         UPDATE academic_terms SET name = $3, starts_on = $4, ends_on = $5, updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         name,
         *days,
         now,

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
@@ -27,9 +27,9 @@ async def begin(call: Call, new: NewConversation) -> Conversation:
     """The conversation with a number, begun when there is none."""
     country = await numbers.find_country(call.db, call.business_id)
     check(_faults(new, country))
-    place = (call.book.id, new_id())
+    key = BookKey(call.book.id, new_id())
     phone = new.phone_number.e164(country)
-    conversation_id = await store.upsert_conversation(call.db, place, phone, call.now)
+    conversation_id = await store.upsert_conversation(call.db, key, phone, call.now)
     return await show(call, conversation_id)
 
 

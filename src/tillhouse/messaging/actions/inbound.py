@@ -7,7 +7,7 @@ from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.actions.messages import show
@@ -21,8 +21,8 @@ from tillhouse.webhooks.emit import Source, emit_from, source
 async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> UUID | None:
     """Keep a customer's message and tell of it; its id, None when it came before."""
     message_id = new_id()
-    place = (origin.book.id, message_id)
-    conversation_id = await store.insert_inbound(db, place, new_id(), incoming, now)
+    key = BookKey(origin.book.id, message_id)
+    conversation_id = await store.insert_inbound(db, key, new_id(), incoming, now)
     if conversation_id is None:
         return None
     data = MessageReceived(

@@ -7,7 +7,7 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookId, BookKey, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
@@ -18,11 +18,11 @@ from tillhouse.messaging.types import NewNumber, NumberShown
 from tillhouse.providers.messaging.sandbox import NUMBER
 
 
-async def open_sandbox(db: Db, book_id: UUID, now: datetime) -> UUID | None:
+async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> UUID | None:
     """Give a test book the number that it writes from; None when it has one."""
     number_id = new_id()
     what = ("sandbox", NUMBER, None)
-    is_new = await store.insert_number(db, (book_id, number_id), what, None, now)
+    is_new = await store.insert_number(db, BookKey(book_id, number_id), what, None, now)
     return number_id if is_new else None
 
 
@@ -56,9 +56,9 @@ async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> UUID | Non
     sealed = await credentials.seal(
         call.services.vault, call.db, call.business_id, number_id, secrets
     )
-    place = (call.book.id, number_id)
+    key = BookKey(call.book.id, number_id)
     what = ("whatsapp", new.phone_number.e164(country), new.provider_number_id)
-    is_new = await store.insert_number(call.db, place, what, sealed, call.now)
+    is_new = await store.insert_number(call.db, key, what, sealed, call.now)
     return number_id if is_new else None
 
 

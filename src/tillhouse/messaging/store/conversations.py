@@ -9,6 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.page import Page
 from tillhouse.messaging.types import (
     Assignee,
@@ -93,7 +94,7 @@ async def show_conversation(
     return _shown(row) if row else None
 
 
-async def upsert_conversation(db: Db, place: tuple[UUID, UUID], phone: str, now: datetime) -> UUID:
+async def upsert_conversation(db: Db, key: BookKey, phone: str, now: datetime) -> UUID:
     """The conversation with a number; the one that there is, stays as it is."""
     return await db.fetchval(
         """
@@ -108,7 +109,7 @@ async def upsert_conversation(db: Db, place: tuple[UUID, UUID], phone: str, now:
             customer_id = coalesce(conversations.customer_id, excluded.customer_id)
         RETURNING id
         """,
-        *place,
+        *key,
         phone,
         now,
     )

@@ -9,6 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import QUEUE
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.page import Page
 from tillhouse.messaging.types import Incoming, Message
 
@@ -75,7 +76,7 @@ async def insert_outbound(db: Db, row: OutboundRow) -> UUID | None:
 
 
 async def insert_inbound(
-    db: Db, place: tuple[UUID, UUID], conversation_id: UUID, incoming: Incoming, now: datetime
+    db: Db, key: BookKey, conversation_id: UUID, incoming: Incoming, now: datetime
 ) -> UUID | None:
     """A message of a customer; its conversation, None when it came before."""
     return await db.fetchval(
@@ -105,7 +106,7 @@ async def insert_inbound(
         ON CONFLICT (book_id, provider, provider_message_id) DO NOTHING
         RETURNING conversation_id
         """,
-        *place,
+        *key,
         conversation_id,
         incoming.phone,
         incoming.type,
@@ -229,7 +230,7 @@ async def find_by_provider_id(db: Db, book_id: UUID, provider_message_id: str) -
 
 async def update_delivery(
     db: Db,
-    place: tuple[UUID, UUID],
+    key: BookKey,
     status: str,
     told: tuple[str | None, str | None],
     now: datetime,
@@ -242,22 +243,20 @@ async def update_delivery(
             purpose = CASE WHEN $3 = 'failed' THEN NULL ELSE purpose END, updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         status,
         *told,
         now,
     )
 
 
-async def update_provider_id(
-    db: Db, place: tuple[UUID, UUID], provider_message_id: str | None
-) -> None:
+async def update_provider_id(db: Db, key: BookKey, provider_message_id: str | None) -> None:
     """The provider's id of a message that was reported on before its sender came back."""
     await db.execute(
         """
         UPDATE messages SET provider_message_id = coalesce(provider_message_id, $3)
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         provider_message_id,
     )

@@ -8,6 +8,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.page import Page
 
 _NUMBER: LiteralString = """
@@ -20,7 +21,7 @@ _NUMBER: LiteralString = """
 
 async def insert_number(
     db: Db,
-    place: tuple[UUID, UUID],
+    key: BookKey,
     what: tuple[str, str, str | None],
     sealed: bytes | None,
     now: datetime,
@@ -33,7 +34,7 @@ async def insert_number(
         VALUES ($1, $2, $3, $4, $5, $6, 'active', $7, $7)
         ON CONFLICT (book_id) WHERE status = 'active' DO NOTHING
         """,
-        *place,
+        *key,
         *what,
         sealed,
         now,

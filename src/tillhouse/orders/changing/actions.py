@@ -14,7 +14,7 @@ from tillhouse.customers.types import Wanted
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
-from tillhouse.kit.ids import CustomerId, OrderId, TermId
+from tillhouse.kit.ids import BookKey, CustomerId, OrderId, TermId
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.rules import Ledger, Source
@@ -127,7 +127,7 @@ async def _write(call: Call, before: OrderState, after: OrderState) -> None:
     posted = postings(before.position(), after.position())
     first = before.postings
     after = msgspec.structs.replace(after, postings=first + posted.used)
-    await update_order(call.db, (call.book.id, before.id), call.now, after.columns())
+    await update_order(call.db, BookKey(call.book.id, before.id), call.now, after.columns())
     if not posted.is_nothing:
         source = Source(
             type=SOURCE,

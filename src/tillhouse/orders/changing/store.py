@@ -9,7 +9,16 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, CustomerId, OrderId, ProductId, StoreId, TermId, VariantId
+from tillhouse.kit.ids import (
+    BookId,
+    BookKey,
+    CustomerId,
+    OrderId,
+    ProductId,
+    StoreId,
+    TermId,
+    VariantId,
+)
 from tillhouse.orders.changing.rules import OrderState
 
 _LOCK = """
@@ -72,11 +81,9 @@ async def lock_order(db: Db, book_id: BookId, order_id: OrderId) -> OrderState |
     return OrderState(**known)
 
 
-async def update_order(
-    db: Db, place: tuple[UUID, UUID], now: datetime, columns: dict[str, Any]
-) -> None:
+async def update_order(db: Db, key: BookKey, now: datetime, columns: dict[str, Any]) -> None:
     """Write an order's columns that can change."""
-    await db.execute(_UPDATE, *place, now, msgspec.json.encode(columns).decode())
+    await db.execute(_UPDATE, *key, now, msgspec.json.encode(columns).decode())
 
 
 async def list_holdings(db: Db, book_id: BookId, order_id: OrderId) -> Sequence[Holding]:

@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import OrderId, new_id
+from tillhouse.kit.ids import BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.orders.kitchen.store.sale import lock_sale
 from tillhouse.orders.receipts import rules, store
@@ -51,9 +51,9 @@ async def make(call: Call, order_id: OrderId) -> ReceiptLink:
         return ReceiptLink(url(call.services, newest["id"], call.now))
     receipt_id = new_id()
     number = newest["number"] + 1 if newest else 1
-    place = (call.book.id, receipt_id)
+    key = BookKey(call.book.id, receipt_id)
     text = encode(content).decode()
-    await store.insert_receipt(call.db, place, order_id, number, text, call.now)
+    await store.insert_receipt(call.db, key, order_id, number, text, call.now)
     return ReceiptLink(url(call.services, receipt_id, call.now))
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, OrderId
+from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.orders.receipts.rules import Seller
 
 
@@ -41,7 +41,7 @@ async def find_newest(db: Db, book_id: BookId, order_id: OrderId) -> Record | No
 
 
 async def insert_receipt(
-    db: Db, place: tuple[UUID, UUID], order_id: OrderId, number: int, content: str, now: datetime
+    db: Db, key: BookKey, order_id: OrderId, number: int, content: str, now: datetime
 ) -> None:
     """Keep what a receipt says."""
     await db.execute(
@@ -49,7 +49,7 @@ async def insert_receipt(
         INSERT INTO receipts (book_id, id, order_id, number, content, created_at)
         VALUES ($1, $2, $3, $4, $5, $6)
         """,
-        *place,
+        *key,
         order_id,
         number,
         content,

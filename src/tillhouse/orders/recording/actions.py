@@ -131,17 +131,17 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
         source(call), announce.created(call, entry, sale), call.now,
         followed_by=2 * len(entry.moves),
     )  # fmt: skip
-    place = (call.book.id, facts.trade.currency)
+    in_book = (call.book.id, facts.trade.currency)
     recording = Recording(call.now, entry, told, kept)
     if (
         order is not None
         and _is_all(call, facts, entry, kept)
         and await call.services.batcher.write(
-            call.db, insert_orders, place, recording, weight=len(entry.items)
+            call.db, insert_orders, in_book, recording, weight=len(entry.items)
         )
     ):
         return Outcome(order=order, kept=kept and kept.answer)
-    written = await insert_order(call.db, place, recording)
+    written = await insert_order(call.db, in_book, recording)
     mark(call.db, written.queued)
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)

@@ -8,6 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, Refused, check
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.partial import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
@@ -57,7 +58,7 @@ async def resend(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
     if not row["has_event"]:
         raise EventExpired
     rules.check_active(row["endpoint_status"] or "deleted")
-    await store.queue_again(call.db, (row["book_id"], delivery_id), call.now)
+    await store.queue_again(call.db, BookKey(row["book_id"], delivery_id), call.now)
     what = ("webhook_delivery.resent", "Webhook delivery queued again")
     metadata = {
         "webhookDeliveryId": str(delivery_id),
@@ -82,16 +83,14 @@ async def recover(call: Call, endpoint_id: UUID, wanted: Recovery) -> Recovered:
     zone = await find_time_zone(call.db, call.business_id)
     check(faults(lambda: rules.window_errors(wanted, zone, call.now)))
     since, until = rules.window(wanted, zone, call.now)
-    place = (row["book_id"], endpoint_id)
+    key = BookKey(row["book_id"], endpoint_id)
     # Both ends belong to the window.
     both = (since, until + timedelta(milliseconds=1))
     if wanted.preview:
-        count = await store.count_recoverable(
-            call.db, place, both, wanted.status, rules.RECOVER_MAX
-        )
+        count = await store.count_recoverable(call.db, key, both, wanted.status, rules.RECOVER_MAX)
     else:
         count = await store.queue_window_again(
-            call.db, place, both, wanted.status, rules.RECOVER_MAX, rules.RECOVER_PER_SECOND,
+            call.db, key, both, wanted.status, rules.RECOVER_MAX, rules.RECOVER_PER_SECOND,
             call.now,
         )  # fmt: skip
         what = ("webhook_endpoint.recovered", f"Webhook endpoint {row['name']}: recovered")

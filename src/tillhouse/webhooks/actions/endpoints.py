@@ -16,7 +16,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.network import Address, parse_address
 from tillhouse.kit.partial import InvalidField
 from tillhouse.webhooks import rules
@@ -100,7 +100,7 @@ async def change(call: Call, endpoint_id: UUID, patch: EndpointPatch) -> Endpoin
     if patch.events is not UNSET:
         events = list(dict.fromkeys(str(event) for event in patch.events))
     await store.update_endpoint(
-        call.db, (row["book_id"], endpoint_id), (name, url, events), call.now
+        call.db, BookKey(row["book_id"], endpoint_id), (name, url, events), call.now
     )
     more = {"url": url, "events": events}
     await _note(call, "updated", endpoint_id, (name, row["environment"]), more)
@@ -111,7 +111,7 @@ async def disable(call: Call, endpoint_id: UUID) -> Endpoint:
     """Send nothing there any more; what is queued ends as failed."""
     row = await lock(call, endpoint_id)
     if row["status"] == "active":
-        await store.update_disabled(call.db, (row["book_id"], endpoint_id), call.now)
+        await store.update_disabled(call.db, BookKey(row["book_id"], endpoint_id), call.now)
         await _note(call, "disabled", endpoint_id, (row["name"], row["environment"]), {})
         # A sender then ends what is queued.
         call.db.rings = True
@@ -121,20 +121,20 @@ async def disable(call: Call, endpoint_id: UUID) -> Endpoint:
 async def enable(call: Call, endpoint_id: UUID) -> Endpoint:
     """Send there again; nothing that failed is sent again by itself."""
     row = await lock(call, endpoint_id)
-    place = (row["book_id"], endpoint_id)
+    key = BookKey(row["book_id"], endpoint_id)
     if row["status"] != "active":
         app_id = row["developer_app_id"]
-        await store.lock_app(call.db, place[0], app_id)
-        rules.check_endpoint_limit(await store.count_active_endpoints(call.db, place[0], app_id))
+        await store.lock_app(call.db, key[0], app_id)
+        rules.check_endpoint_limit(await store.count_active_endpoints(call.db, key[0], app_id))
         await _note(call, "enabled", endpoint_id, (row["name"], row["environment"]), {})
-    await store.update_enabled(call.db, place, call.now)
+    await store.update_enabled(call.db, key, call.now)
     return await show(call, endpoint_id)
 
 
 async def delete(call: Call, endpoint_id: UUID) -> Deleted:
     """Remove the endpoint; its deliveries stay in the log."""
     row = await lock(call, endpoint_id)
-    await store.delete_endpoint(call.db, (row["book_id"], endpoint_id))
+    await store.delete_endpoint(call.db, BookKey(row["book_id"], endpoint_id))
     await _note(call, "deleted", endpoint_id, (row["name"], row["environment"]), {})
     call.db.rings = True
     return Deleted(endpoint_id, iso(call.now))
@@ -152,9 +152,9 @@ async def send_test(
     if event_type != TEST_EVENT:
         data = shown(event_type).sample
     payload = envelope(event_id, event_type.name, origin, data, call.now)
-    place = (row["book_id"], event_id)
+    key = BookKey(row["book_id"], event_id)
     delivery_id = await event_store.insert_event_for(
-        call.db, place, endpoint_id, event_type.name, payload, call.now
+        call.db, key, endpoint_id, event_type.name, payload, call.now
     )
     await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
     call.db.rings = True

@@ -11,7 +11,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Invalid
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import BookKey, BusinessId
 from tillhouse.kit.secrets import Environment, new_webhook_secret
 from tillhouse.webhooks.store import secrets as store
 from tillhouse.webhooks.types import AppChoice, AppFilter, Settings, SigningSecret
@@ -22,12 +22,12 @@ _BATCH = 100
 
 
 async def open_secret(
-    services: Services, db: Db, business_id: UUID, place: tuple[UUID, UUID], now: datetime
+    services: Services, db: Db, business_id: UUID, key: BookKey, now: datetime
 ) -> None:
     """Give an app (book, app) its signing secret; one that it has stays."""
     secret = new_webhook_secret()
-    sealed = await services.vault.seal(db, BusinessId(business_id), place[1], SEAL_KIND, secret)
-    await store.insert_secret(db, place, secret[:_PREFIX_LENGTH], sealed, now)
+    sealed = await services.vault.seal(db, BusinessId(business_id), key[1], SEAL_KIND, secret)
+    await store.insert_secret(db, key, secret[:_PREFIX_LENGTH], sealed, now)
 
 
 async def open_missing_secrets(services: Services, now: datetime) -> None:
@@ -36,8 +36,8 @@ async def open_missing_secrets(services: Services, now: datetime) -> None:
         async with services.pool.transaction() as db:
             rows = await store.list_apps_without_secret(db, _BATCH)
             for row in rows:
-                place = (row["book_id"], row["id"])
-                await open_secret(services, db, row["business_id"], place, now)
+                key = BookKey(row["book_id"], row["id"])
+                await open_secret(services, db, row["business_id"], key, now)
         if len(rows) < _BATCH:
             return
 
@@ -51,13 +51,13 @@ async def rotate(call: Call, environment: Environment, choice: AppChoice) -> Sig
     """Replace the secret at once; the next attempt of every delivery is signed with the new one."""
     book_id = call.user.books.of(environment)
     row = await _lock(call, book_id, choice.developer_app_id)
-    place = (book_id, row["developer_app_id"])
+    key = BookKey(book_id, row["developer_app_id"])
     secret = new_webhook_secret()
-    sealed = await call.services.vault.seal(call.db, call.business_id, place[1], SEAL_KIND, secret)
-    await store.update_secret(call.db, place, secret[:_PREFIX_LENGTH], sealed, call.now)
-    await _note(call, "rotated", environment, place[1])
+    sealed = await call.services.vault.seal(call.db, call.business_id, key[1], SEAL_KIND, secret)
+    await store.update_secret(call.db, key, secret[:_PREFIX_LENGTH], sealed, call.now)
+    await _note(call, "rotated", environment, key[1])
     return SigningSecret(
-        developer_app_id=place[1],
+        developer_app_id=key[1],
         environment=environment,
         secret=secret,
         rotated_at=iso(call.now),

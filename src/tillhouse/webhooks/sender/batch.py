@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.clock import iso
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.json import encode
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.sender.attempt import Outcome
@@ -17,7 +18,7 @@ from tillhouse.webhooks.store.queue import Done, EndpointResult
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """A delivery that this worker holds the lease of."""
 
-    book_id: UUID
+    book_id: BookId
     delivery_id: UUID
     endpoint_id: UUID
     event_id: UUID
@@ -101,25 +102,25 @@ def one_each(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
 
     A resend while an attempt is under way brings two results of one delivery close together.
     """
-    first: dict[tuple[UUID, UUID], Result] = {}
+    first: dict[BookKey, Result] = {}
     rest: list[Result] = []
     for result in results:
-        place = (result.claim.book_id, result.claim.delivery_id)
-        if first.setdefault(place, result) is not result:
+        key = BookKey(result.claim.book_id, result.claim.delivery_id)
+        if first.setdefault(key, result) is not result:
             rest.append(result)
     return list(first.values()), rest
 
 
 def endpoint_results(results: Sequence[Result]) -> list[EndpointResult]:
     """The result of the batch for each endpoint, in the order in which attempts ended."""
-    by_endpoint: dict[tuple[UUID, UUID], list[Result]] = {}
+    by_endpoint: dict[BookKey, list[Result]] = {}
     for result in sorted(results, key=lambda r: r.ended_at):
-        place = (result.claim.book_id, result.claim.endpoint_id)
-        by_endpoint.setdefault(place, []).append(result)
-    return [_standing(place, by_endpoint[place]) for place in sorted(by_endpoint)]
+        key = BookKey(result.claim.book_id, result.claim.endpoint_id)
+        by_endpoint.setdefault(key, []).append(result)
+    return [_result(key, by_endpoint[key]) for key in sorted(by_endpoint)]
 
 
-def _standing(place: tuple[UUID, UUID], results: Sequence[Result]) -> EndpointResult:
+def _result(key: BookKey, results: Sequence[Result]) -> EndpointResult:
     failures = 0
     last_delivered_at: datetime | None = None
     for result in results:
@@ -127,8 +128,8 @@ def _standing(place: tuple[UUID, UUID], results: Sequence[Result]) -> EndpointRe
         if result.outcome.is_delivered:
             last_delivered_at = result.ended_at
     return EndpointResult(
-        book_id=place[0],
-        endpoint_id=place[1],
+        book_id=key[0],
+        endpoint_id=key[1],
         had_success=last_delivered_at is not None,
         had_probe=any(result.claim.is_probe for result in results),
         failures_after=failures,

@@ -9,7 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.webhooks.types import (
     Delivery,
     DeliveryFilter,
@@ -166,7 +166,7 @@ async def lock_delivery(db: Db, books: list[BookId], delivery_id: UUID) -> Recor
     )
 
 
-async def queue_again(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
+async def queue_again(db: Db, key: BookKey, now: datetime) -> None:
     """Reset a delivery and queue it anew; an attempt under way becomes an older generation."""
     await db.execute(
         """
@@ -185,13 +185,13 @@ async def queue_again(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
         ON CONFLICT (book_id, delivery_id) DO UPDATE SET due_at = excluded.due_at, attempt = 1,
             is_claimed = false, generation = q.generation + 1
         """,
-        *place,
+        *key,
         now,
     )
 
 
 async def count_recoverable(
-    db: Db, place: tuple[UUID, UUID], window: tuple[datetime, datetime], status: str, limit: int
+    db: Db, key: BookKey, window: tuple[datetime, datetime], status: str, limit: int
 ) -> int:
     """How many of an endpoint's deliveries of a time window would be queued again."""
     return await db.fetchval(
@@ -207,7 +207,7 @@ async def count_recoverable(
             LIMIT $6
         ) found
         """,
-        *place,
+        *key,
         *window,
         status,
         limit,
@@ -216,7 +216,7 @@ async def count_recoverable(
 
 async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
     db: Db,
-    place: tuple[UUID, UUID],
+    key: BookKey,
     window: tuple[datetime, datetime],
     status: str,
     limit: int,
@@ -255,7 +255,7 @@ async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
         )
         SELECT count(*) FROM queued
         """,
-        *place,
+        *key,
         *window,
         status,
         limit,

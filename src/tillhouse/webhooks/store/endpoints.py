@@ -8,7 +8,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.webhooks.types import Endpoint
 
 _ENDPOINT = """
@@ -98,7 +98,7 @@ async def count_active_endpoints(db: Db, book_id: UUID, app_id: UUID) -> int:
 
 
 async def update_endpoint(
-    db: Db, place: tuple[UUID, UUID], what: tuple[str, str, list[str]], now: datetime
+    db: Db, key: BookKey, what: tuple[str, str, list[str]], now: datetime
 ) -> None:
     """Write (name, url, events)."""
     await db.execute(
@@ -106,25 +106,25 @@ async def update_endpoint(
         UPDATE webhook_endpoints SET name = $3, url = $4, events = $5, updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         *what,
         now,
     )
 
 
-async def update_disabled(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
+async def update_disabled(db: Db, key: BookKey, now: datetime) -> None:
     """Send nothing there any more."""
     await db.execute(
         """
         UPDATE webhook_endpoints SET status = 'disabled', disabled_at = $3, updated_at = $3
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         now,
     )
 
 
-async def update_enabled(db: Db, place: tuple[UUID, UUID], now: datetime) -> None:
+async def update_enabled(db: Db, key: BookKey, now: datetime) -> None:
     """Send there again, with a clean record."""
     await db.execute(
         """
@@ -132,11 +132,11 @@ async def update_enabled(db: Db, place: tuple[UUID, UUID], now: datetime) -> Non
             probe_until = NULL, updated_at = $3
         WHERE book_id = $1 AND id = $2
         """,
-        *place,
+        *key,
         now,
     )
 
 
-async def delete_endpoint(db: Db, place: tuple[UUID, UUID]) -> None:
+async def delete_endpoint(db: Db, key: BookKey) -> None:
     """Remove an endpoint; what was delivered stays in the log."""
-    await db.execute("DELETE FROM webhook_endpoints WHERE book_id = $1 AND id = $2", *place)
+    await db.execute("DELETE FROM webhook_endpoints WHERE book_id = $1 AND id = $2", *key)

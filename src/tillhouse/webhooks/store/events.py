@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookKey
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +70,7 @@ async def insert_events(db: Db, book_id: UUID, now: datetime, told: Told) -> int
 
 async def insert_event_for(
     db: Db,
-    place: tuple[UUID, UUID],
+    key: BookKey,
     endpoint_id: UUID,
     event_type: str,
     payload: str,
@@ -95,7 +96,7 @@ async def insert_event_for(
         )
         SELECT id FROM delivery
         """,
-        *place,
+        *key,
         endpoint_id,
         event_type,
         payload,

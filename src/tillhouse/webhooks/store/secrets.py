@@ -7,13 +7,11 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.webhooks.types import Settings
 
 
-async def insert_secret(
-    db: Db, place: tuple[UUID, UUID], prefix: str, sealed: bytes, now: datetime
-) -> None:
+async def insert_secret(db: Db, key: BookKey, prefix: str, sealed: bytes, now: datetime) -> None:
     """The first secret of an app (book, app); one that is there already stays."""
     await db.execute(
         """
@@ -21,7 +19,7 @@ async def insert_secret(
             created_at)
         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
         """,
-        *place,
+        *key,
         prefix,
         sealed,
         now,
@@ -74,16 +72,14 @@ async def lock_secret(db: Db, book_id: UUID, app_id: UUID | None) -> Record | No
     )
 
 
-async def update_secret(
-    db: Db, place: tuple[UUID, UUID], prefix: str, sealed: bytes, now: datetime
-) -> None:
+async def update_secret(db: Db, key: BookKey, prefix: str, sealed: bytes, now: datetime) -> None:
     """Replace a secret; whatever is signed from the commit on is signed with the new one."""
     await db.execute(
         """
         UPDATE webhook_secrets SET secret_prefix = $3, secret_sealed = $4, rotated_at = $5
         WHERE book_id = $1 AND developer_app_id = $2
         """,
-        *place,
+        *key,
         prefix,
         sealed,
         now,
