@@ -19,6 +19,7 @@ from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.vault import new_master_key
 from tillhouse.accounts.actions import open_business
 from tillhouse.accounts.types import NewAccount
+from tillhouse.app import PRODUCT
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
 from tillhouse.kit.clock import now
@@ -102,7 +103,7 @@ def api_key(port: int) -> str:
 async def services(url: str) -> AsyncIterator[Services]:
     """The services of a process, as long as the block lasts."""
     settings = from_env({"TILLHOUSE_LOG_LEVEL": "error"})
-    opened = await connect_services(settings, url, _MASTER_KEY)
+    opened = await connect_services(settings, PRODUCT.declared, url, _MASTER_KEY)
     try:
         yield opened
     finally:
