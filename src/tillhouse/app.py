@@ -109,7 +109,7 @@ _METRICS_EVERY_S = 5.0
 
 
 class App:
-    """The ASGI application of one process: opens the house, answers, closes it."""
+    """The ASGI application of one process: opens the services, answers, closes them."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class App:
             await self._api(scope, receive, send)
 
     async def start(self) -> Services:
-        """Open the house and begin its chores."""
+        """Open the services and begin the chores."""
         logs.set_up(self._settings.log_level)
         services = await connect_services(
             self._settings, self._product.declared, self._database_url, self._master_key

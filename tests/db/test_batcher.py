@@ -1,4 +1,4 @@
-"""Lanes: who goes together, and what becomes of those whose company fails."""
+"""Batches: the items that share one, and the fate of those whose batch fails."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -100,7 +100,7 @@ async def test_heavy_ones_go_apart(desk: Desk) -> None:
 
 
 async def test_different_places_do_not_wait_for_each_other(desk: Desk) -> None:
-    """Each has a lane of its own."""
+    """Each has a queue of its own."""
     first = asyncio.create_task(desk.write("one", place="there"))
     await desk.sent.wait()
     assert await asyncio.gather(desk.write("two"), desk.write("three")) == [True, True]

@@ -137,12 +137,12 @@ async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -
     """The worker sends due messages by itself, and ends when it is told to."""
     message_id = await queued(line, sql)
     jobs = kinds(line.services)
-    postman = JobRunner(line.services.pool, jobs, line.services.job_results).worker("jobs")
-    postman.start()
+    worker = JobRunner(line.services.pool, jobs, line.services.job_results).worker("jobs")
+    worker.start()
     async with within(30):
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no bell rings
             await asyncio.sleep(0.02)
-        await postman.stop()
+        await worker.stop()
 
 
 async def test_a_crash_before_sending_loses_nothing(line: Line, sql: asyncpg.Connection) -> None:

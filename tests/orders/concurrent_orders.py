@@ -42,7 +42,7 @@ def done(answers: Iterable[Response]) -> list[Body]:
 
 
 async def trips(shop: Shop, orders: Iterable[Body]) -> int:
-    """By how many transactions these orders were recorded: those in company share one."""
+    """By how many transactions these orders were recorded: those of a batch share one."""
     ids = [UUID(order["id"]) for order in orders]
     found = await shop.sql.fetchrow(_TRIPS, shop.book, ids)
     assert found is not None

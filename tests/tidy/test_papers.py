@@ -146,7 +146,7 @@ def test_contributing_names_every_tidy_test() -> None:
     """A house rule that a test enforces is told where the rules are."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     tidy(
-        "Each file of tests/tidy stands in CONTRIBUTING.md, in a row of the house rules.",
+        "Each file of tests/tidy stands in CONTRIBUTING.md, in a row of the rules of the code.",
         (
             source.path
             for source in python("tests/tidy")

@@ -53,7 +53,7 @@ async def test_after_three_failures_one_probe_at_a_time(
         held.answer(probe, 500)
     assert receiver.most_under_way == 1
     await held.until(9)
-    # One success opens the lane again.
+    # One success opens the endpoint again.
     held.answer(8, 200)
     await held.until(11)
     assert receiver.most_under_way > 1

@@ -1,7 +1,7 @@
 """The table of commands, and how each one ends: well, or with a sentence.
 
-A command's module is imported when the command is called: most need half the house, and whoever
-asks for help or the version would wait for all of it.
+A command's module is imported when the command is called: most need half of the
+product, and a call for help or the version would wait for all of it.
 """
 
 import sys

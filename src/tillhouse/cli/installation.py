@@ -87,7 +87,7 @@ async def connect(installation: Installation) -> asyncpg.Connection:
 async def open_services(
     installation: Installation, migrating: Report | None = None
 ) -> AsyncIterator[Services]:
-    """Open the house on a database that is up to date, or is brought there when asked to."""
+    """Open the services on a database that is up to date, or is migrated when asked to."""
     connection = await connect(installation)
     try:
         if migrating is not None:

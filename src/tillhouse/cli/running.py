@@ -1,4 +1,4 @@
-"""How a command runs: on its ground, in a house, inside one event loop."""
+"""How a command runs: on its installation, with services, inside one event loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
-    """Do the work in a house that is opened for it."""
+    """Do the work with services that are opened for it."""
     settings = grounds.settings_with(data=data)
     with (
         stderr_console().status("Opening the database …") as status,

@@ -16,14 +16,14 @@ WINDOW_MAX = 128
 REMEMBERED_S = 10.0
 # A receiver that hasn't answered after this long may be hanging.
 SLOW_S = 1.0
-# Of all places: what may be taken by lanes that have not proven themselves, how much of that by
+# Of all places: what may be taken by endpoints that have not proven themselves, how much of that by
 # probes of failing ones, and what is kept from those that have much under way already.
 UNPROVEN_SHARE = 2
 PROBES_SHARE = 4
 SHALLOW_SHARE = 4
 
 
-class Lane(msgspec.Struct):
+class EndpointState(msgspec.Struct):
     """One endpoint as this worker sees it."""
 
     # Attempts under way, the oldest first: ticket → when it began.
@@ -44,7 +44,7 @@ class EndpointWindows:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._windows: dict[UUID, Lane] = {}
+        self._windows: dict[UUID, EndpointState] = {}
         self._under_way = 0
         self._tickets = 0
 
@@ -52,37 +52,39 @@ class EndpointWindows:
         """An attempt starts; its ticket."""
         self._tickets += 1
         self._under_way += 1
-        lane = self._windows.setdefault(endpoint_id, Lane())
-        lane.began_s[self._tickets] = now_s
-        lane.is_unproven = is_unproven
-        lane.is_probed = is_probe
+        state = self._windows.setdefault(endpoint_id, EndpointState())
+        state.began_s[self._tickets] = now_s
+        state.is_unproven = is_unproven
+        state.is_probed = is_probe
         return self._tickets
 
     def end(self, endpoint_id: UUID, ticket: int, now_s: float, *, is_success: bool) -> None:
         """An attempt ended."""
         self._under_way -= 1
-        lane = self._windows[endpoint_id]
-        del lane.began_s[ticket]
-        lane.window = min(WINDOW_MAX, lane.window + 1) if is_success else max(1, lane.window // 2)
-        lane.ended_s = now_s
-        lane.is_unproven = not is_success
+        state = self._windows[endpoint_id]
+        del state.began_s[ticket]
+        state.window = (
+            min(WINDOW_MAX, state.window + 1) if is_success else max(1, state.window // 2)
+        )
+        state.ended_s = now_s
+        state.is_unproven = not is_success
 
     def known(self, now_s: float) -> dict[UUID, tuple[int, int, bool]]:
-        """(under way, window, whether doubted) of every lane that was busy a moment ago."""
+        """(under way, window, whether doubted) of every endpoint that was busy a moment ago."""
         self._forget(now_s)
         return {
-            endpoint_id: (len(lane.began_s), lane.window, lane.is_doubted(now_s))
-            for endpoint_id, lane in self._windows.items()
+            endpoint_id: (len(state.began_s), state.window, state.is_doubted(now_s))
+            for endpoint_id, state in self._windows.items()
         }
 
     def places(self, now_s: float, most: int) -> Places:
         """How many attempts may begin, `most` at once."""
         unproven = probes = 0
-        for lane in self._windows.values():
-            if lane.is_doubted(now_s):
-                unproven += len(lane.began_s)
-            if lane.is_probed:
-                probes += len(lane.began_s)
+        for state in self._windows.values():
+            if state.is_doubted(now_s):
+                unproven += len(state.began_s)
+            if state.is_probed:
+                probes += len(state.began_s)
         left = self._places - self._under_way
         free = min(left, most)
         for_unproven = max(0, min(free, self._places // UNPROVEN_SHARE - unproven))
@@ -94,11 +96,11 @@ class EndpointWindows:
         )
 
     def _forget(self, now_s: float) -> None:
-        """A lane at rest starts afresh: what it could bear a while ago says little."""
+        """An idle endpoint starts afresh: its earlier window says little."""
         at_rest = [
             endpoint_id
-            for endpoint_id, lane in self._windows.items()
-            if not lane.began_s and now_s - lane.ended_s > REMEMBERED_S
+            for endpoint_id, state in self._windows.items()
+            if not state.began_s and now_s - state.ended_s > REMEMBERED_S
         ]
         for endpoint_id in at_rest:
             del self._windows[endpoint_id]

@@ -64,7 +64,7 @@ class Sender:
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
         self._windows = EndpointWindows(places)
         self._pace = Pace(services.pool.front)
-        # After which lane the next look goes on: each gets its turn, however many there are.
+        # The endpoint after which the next look goes on: each gets its turn, however many.
         self._after = store.FIRST_LANE
         self._results: list[Result] = []
         self._has_results = asyncio.Event()
@@ -121,12 +121,12 @@ class Sender:
         self._claimed += await self._claim(places)
         if self._after != store.FIRST_LANE:
             return True
-        # Each lane had its turn: there is time to wait when none had anything.
+        # Each endpoint had its turn: there is time to wait when none had anything.
         claimed, self._claimed = self._claimed, 0
         return claimed > 0
 
     async def _claim(self, places: Places) -> int:
-        """Claim from the lanes whose turn it is, and begin; how many were claimed."""
+        """Claim from the endpoints whose turn it is, and begin; how many were claimed."""
         at = now()
         async with self._services.pool.reading() as db:
             rows, after = await store.claim_batch(
@@ -197,7 +197,7 @@ class Sender:
         self._windows.end(
             claim.endpoint_id, ticket, time.monotonic(), is_success=outcome.is_delivered
         )
-        # The lane has room again, and perhaps more to send.
+        # The endpoint has room again, and perhaps more to send.
         self._services.pool.bell.ring_here()
         if not outcome.is_delivered:
             log.info(
@@ -249,7 +249,7 @@ class Sender:
                     now(),
                 )
         if any(result.claim.is_probe for result in batch):
-            # Its lane may have the next one, or is open again.
+            # Its endpoint may have the next one, or is open again.
             self._services.pool.bell.ring_here()
 
     async def _end_stranded(self) -> bool:
@@ -259,7 +259,7 @@ class Sender:
                 db, self._stranded_after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
             )
         if ended >= STRANDED_ROWS:
-            # The same lanes may have more.
+            # The same endpoints may have more.
             return True
         self._stranded_after = onward or store.FIRST_LANE
         if onward is not None:

@@ -11,7 +11,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.json import encode
 
-# So many lanes are looked at by one statement; the next statement goes on after the last of them.
+# So many endpoints are looked at by one statement; the next statement goes on after the last of them.
 LANES_LOOKED = 1000
 FIRST_LANE = UUID(int=0)
 
@@ -29,8 +29,8 @@ PLANNER = {
 }
 
 
-# Endpoints with something queued, found by hopping along the index: as many steps as lanes are
-# looked at, however much is queued. The first entry of a lane tells when it is due.
+# Endpoints with something queued, found by hopping along the index: as many steps as endpoints are
+# looked at, however much is queued. The first entry of an endpoint tells when it is due.
 _LANES = """
     WITH RECURSIVE lanes AS (
         (SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
@@ -46,7 +46,7 @@ _LANES = """
     )
 """
 
-# Within a lane rows are found by endpoint alone: with the book beside it, a plan could go along
+# Rows of one endpoint are found by its id alone: with the book beside it, a plan could go along
 # the primary key through everything that the book has queued.
 _CLAIM = (
     _LANES
@@ -154,11 +154,11 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     """How many attempts may begin now: all, and of them those that may turn out to hang."""
 
     free: int
-    # Of lanes with more under way than a new one may have.
+    # Endpoints with more under way than a new one may have.
     deep: int
-    # Of lanes whose last attempt was no success, or takes long.
+    # Endpoints whose last attempt was no success, or takes long.
     unproven: int
-    # Of lanes that fail: part of the unproven.
+    # Endpoints that fail: part of the unproven.
     probes: int
 
 
@@ -210,13 +210,13 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     places: Places,
     failures_to_probe: int,
 ) -> tuple[list[Record], UUID | None]:
-    """Lease due deliveries, lane by lane: a lane is the queue of one endpoint.
+    """Lease due deliveries, endpoint by endpoint.
 
-    Looks at the lanes that follow `after`, so many at a time; returns what it leased, and after
-    which lane to go on, None when it came to the last. `busy` tells (under way, window, whether
-    it is doubted) of the endpoints that this worker knows; others have `window`. Where lanes
-    compete for places, those with the least under way come first, so that no lane waits for
-    another. A lane that fails gets one probe at a time, everywhere: the UPDATE of `probe_until`
+    Looks at the endpoints that follow `after`, so many at a time; returns what it leased, and after
+    which endpoint to go on, None when it came to the last. `busy` tells (under way, window, whether
+    it is doubted) of the endpoints that this worker knows; others have `window`. Where they
+    compete for places, those with the least under way come first, so that none waits for
+    another. An endpoint that fails gets one probe at a time, everywhere: the UPDATE of `probe_until`
     lets one worker through. Every probe that it lets through is claimed, so probes come first.
     A delivery whose event is gone comes without a payload.
     """
@@ -239,7 +239,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
 
 
 async def end_expired(db: Db, expired: Sequence[Expired], error: str, now: datetime) -> None:
-    """End claimed deliveries whose event is gone; a lane that one of them probed is free again."""
+    """End claimed deliveries whose event is gone; an endpoint that one of them probed is free again."""
     columns: list[list[Any]] = [
         [getattr(one, name) for one in expired] for name in Expired.__struct_fields__
     ]
@@ -365,7 +365,7 @@ async def end_stranded(
 ) -> tuple[int, UUID | None]:
     """End some queued deliveries whose endpoint is disabled or gone.
 
-    Looks at the lanes that follow `after`; returns how many it ended, and after which lane to go
+    Looks at the endpoints that follow `after`; returns how many it ended, and after which one to go
     on. One that is under way is left to its worker: it may still be delivered.
     """
     row = await db.fetchrow(_END_STRANDED, after, LANES_LOOKED, error, now, limit)
