@@ -11,7 +11,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.json import encode
 
-# So many endpoints are looked at by one statement; the next statement goes on after the last of them.
+# So many endpoints are looked at by one statement; the next one goes on after the last of them.
 LANES_LOOKED = 1000
 FIRST_LANE = UUID(int=0)
 
