@@ -14,7 +14,6 @@ import msgspec
 from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.store.vault import find_root
 from tillhouse.access.vault import new_master_key, parse_master_key
-from tillhouse.app import PRODUCT
 from tillhouse.cli.output import CommandError
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import Migration, migrate, plan
@@ -88,6 +87,9 @@ async def open_services(
     installation: Installation, migrating: Report | None = None
 ) -> AsyncIterator[Services]:
     """Open the services on a database that is up to date, or is migrated when asked to."""
+    # The rooms bring the libraries of servers along: a command's help needs none of them.
+    from tillhouse.app import PRODUCT  # noqa: PLC0415
+
     connection = await connect(installation)
     try:
         if migrating is not None:

@@ -13,7 +13,6 @@ from tillhouse.access.process import Services
 from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
-from tillhouse.app import PRODUCT
 from tillhouse.cli import demo, given
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
@@ -64,6 +63,9 @@ def trigger(
 def _event_type(event: str, environment: Environment) -> EventType:
     if event == TEST:
         return TEST_EVENT
+    # Its rooms load the libraries of servers.
+    from tillhouse.app import PRODUCT  # noqa: PLC0415
+
     known = {one.name: one for one in PRODUCT.declared.events}
     if event not in known:
         raise typer.BadParameter(

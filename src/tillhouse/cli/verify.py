@@ -9,7 +9,6 @@ from rich.progress import track
 from tillhouse.access.process import Services
 from tillhouse.access.store.audit import find_broken_links
 from tillhouse.accounts.store import list_businesses
-from tillhouse.app import PRODUCT
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
@@ -55,6 +54,9 @@ async def _chain(db: Db, business_id: BusinessId) -> dict[str, Any]:
 
 async def _ledger(db: Db, business_id: BusinessId) -> dict[str, Any]:
     """The first faults of a business's books: whoever mends them runs the command again."""
+    # Its rooms load the libraries of servers.
+    from tillhouse.app import PRODUCT  # noqa: PLC0415
+
     faults: list[dict[str, str]] = []
     for book in await list_books(db, business_id):
         async for fault in prove(db, book["book_id"], PRODUCT.sources):

@@ -216,7 +216,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     which endpoint to go on, None when it came to the last. `busy` tells (under way, window, whether
     it is doubted) of the endpoints that this worker knows; others have `window`. Where they
     compete for places, those with the least under way come first, so that none waits for
-    another. An endpoint that fails gets one probe at a time, everywhere: the UPDATE of `probe_until`
+    another. A failing endpoint gets one probe at a time, everywhere: the UPDATE of `probe_until`
     lets one worker through. Every probe that it lets through is claimed, so probes come first.
     A delivery whose event is gone comes without a payload.
     """
@@ -239,7 +239,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
 
 
 async def end_expired(db: Db, expired: Sequence[Expired], error: str, now: datetime) -> None:
-    """End claimed deliveries whose event is gone; an endpoint that one of them probed is free again."""
+    """End claimed deliveries whose event is gone; an endpoint probed by one of them is free."""
     columns: list[list[Any]] = [
         [getattr(one, name) for one in expired] for name in Expired.__struct_fields__
     ]
