@@ -84,6 +84,8 @@ def _named(type_: Any, given: Given) -> Any:
         return type_("1.5")
     if type_ in (list, dict, tuple):
         return type_()
+    if isinstance(type_, type) and issubclass(type_, tuple):
+        return type_(*(sample(part, given) for part in get_type_hints(type_).values()))
     if type_ is Record:
         raise TypeError("a store's function takes values, not a Record: name what it needs")
     raise TypeError(f"statements/samples.py knows no value of {type_}: teach it")

@@ -43,6 +43,8 @@ class Killed:
 
     async def kill(self) -> None:
         """No farewell."""
+        # Process 0 would be this one and all of its group.
+        assert self._pid, "no process was started"
         os.kill(self._pid, signal.SIGKILL)
 
         async def is_gone() -> bool:
