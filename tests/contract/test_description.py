@@ -32,7 +32,7 @@ BEYOND_THE_SCHEMA = [
     r"[\w.\[\]]+: must have at most \d decimals",
     r"[\w.\[\]]+: is no [\w ]+ of this business and environment",
     r"updated_since: must be in the years",
-    r"\w+: must be .*, not a number with a fraction",
+    r"[\w.\[\]]+: must be .*, not a number with a fraction",
     r"type: is \w+, which (?:needs|has no) variants",
     r"components: are (?:required for|for) a bundle",
     r"(?:variants\[\d+\]\.)?tracks_stock: must be false: a \w+ has no stock",

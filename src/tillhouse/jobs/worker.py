@@ -62,6 +62,11 @@ class Worker:
         return self._task is not None and not self._task.done()
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether it was told to stop: a round that has only waited so far begins nothing."""
+        return self._is_stopping
+
+    @property
     def age_s(self) -> float:
         """The heartbeat: how long ago the last round completed."""
         return time.monotonic() - self._completed_s

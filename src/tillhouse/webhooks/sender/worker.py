@@ -114,6 +114,8 @@ class Sender:
         """One look; whether the next one follows at once."""
         # Claims so far apart carry more each; nobody notices the wait.
         await asyncio.sleep(CLAIM_EVERY_S)
+        if self._claiming.is_stopping:
+            return False
         at_s = time.monotonic()
         places = self._windows.places(at_s, self._pace.most(at_s))
         if not places.free:
