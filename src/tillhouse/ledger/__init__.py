@@ -1,1 +1,1 @@
-"""Transfers between accounts, transactions, debts."""
+"""Transfers between accounts, holds, transactions and debts, for sources of any type."""

@@ -1,15 +1,13 @@
-"""Transfers, transactions and debts: what this room brings along."""
+"""Transfers, holds, transactions and debts: what this room brings along."""
 
 from datetime import timedelta
 
 from tillhouse.access.process import Services
 from tillhouse.db.constraints import not_allowed, taken
 from tillhouse.db.pool import Db
-from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.ledger.posting import AlreadyReversed
-from tillhouse.ledger.routes import ROUTES
 from tillhouse.ledger.store.holds import end_expired
 from tillhouse.room import Room
 
@@ -27,10 +25,6 @@ def _chores(_services: Services) -> tuple[LocalKind, ...]:
 
 ROOM = Room(
     name="ledger",
-    routes=ROUTES,
-    groups=(
-        Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),
-    ),
     tables=(
         "debt_tallies",
         "debts",

@@ -2,6 +2,7 @@
 
 from tillhouse.access.scopes import pair
 from tillhouse.http.route import Group
+from tillhouse.orders.debts.routes import ROUTES as DEBTS
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
@@ -11,9 +12,10 @@ from tillhouse.room import Room
 
 ROOM = Room(
     name="orders",
-    routes=ROUTES,
+    routes=(*ROUTES, *DEBTS),
     groups=(
         Group("/v1/orders", "Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
+        Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),
     ),
     pages=pages,
     events=EVENTS,

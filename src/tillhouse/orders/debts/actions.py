@@ -5,8 +5,8 @@ from uuid import UUID
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.ledger.store import debts as store
-from tillhouse.ledger.types import Debt, DebtFilter
+from tillhouse.orders.debts import store
+from tillhouse.orders.debts.types import Debt, DebtFilter
 
 
 async def list_debts(call: Call, query: DebtFilter) -> PageOf[Debt]:

@@ -1,7 +1,7 @@
-"""The routes of this room: /v1/debts."""
+"""The routes of debts."""
 
 from tillhouse.http.route import Route, Scope
-from tillhouse.ledger import actions
+from tillhouse.orders.debts import actions
 
 _READ = Scope("finance:transactions:read")
 

@@ -8,7 +8,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.page import Page
-from tillhouse.ledger.types import Debt, Debtor
+from tillhouse.orders.debts.types import Debt, Debtor
 
 _DEBT = """
     SELECT d.id, d.source_id AS order_id, o.short_code AS order_short_code, d.customer_id,

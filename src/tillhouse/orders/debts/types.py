@@ -1,4 +1,4 @@
-"""Requests and answers of the routes of this room."""
+"""Requests and answers of the routes of debts."""
 
 from decimal import Decimal
 from typing import Literal
