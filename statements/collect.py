@@ -148,7 +148,7 @@ def _texts(ran: list[Statement]) -> set[str]:
 def run(
     place: Asking, given: Given, change: Callable[[str, Any], Any] | None = None
 ) -> list[Statement]:
-    """What a function asks; `change` may replace the value of a parameter, by its name."""
+    """The statements of a function; `change` may replace the value of a parameter, by its name."""
     function = getattr(module_of(place.source), place.function.name)
     hints = hints_of(place.source, function)
     notebook = Notebook()

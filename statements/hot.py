@@ -34,7 +34,7 @@ def _taken_from_stock(name: str, value: Any) -> Any:
 
 
 def _of_a_product(name: str, value: Any) -> Any:
-    """What orders of catalog products need, and nothing else."""
+    """The facts that orders of catalog products need, and nothing else."""
     if name == "wants":
         unnamed = {"customer_id": None, "session_id": None, "server_id": None, "term_id": None}
         return [msgspec.structs.replace(one, **unnamed, options=[], tags=[]) for one in value]

@@ -13,7 +13,7 @@ from statements.samples import Given
 
 FOLDER = "docs/sql"
 _WIDTH = 100
-# What is between spaces; a text in quotes is one with what it touches.
+# A word between spaces; a text in quotes is one with the characters it touches.
 _WORD = re.compile(r"(?:'[^']*'|[^\s'])+")
 
 # The column that a condition with this placeholder is about.

@@ -1,10 +1,10 @@
-"""What changes later, and what is deleted."""
+"""Later changes, and deletions."""
 
 from story.story import Story
 
 
 def changes(s: Story) -> None:
-    """What changes later."""
+    """Play the later changes."""
     s.chapter("2026-02-02T09:30:00Z")
     s.sends("PATCH /v1/customers/{customer_id}", {"notes": "Likes it mild now."})
     s.sends("PATCH /v1/categories/{category_id}", {"position": 2})
@@ -24,7 +24,7 @@ def changes(s: Story) -> None:
 
 
 def deletions(s: Story) -> None:
-    """What others still need is refused; what nobody needs goes."""
+    """Delete: a thing in use is refused; a thing that nothing needs goes."""
     s.sends("DELETE /v1/products/{product_id}", status=409)
     s.sends("DELETE /v1/products/{product_id}", product_id=s.known["bundle_id"])
     s.sends("DELETE /v1/orders/{order_id}")
@@ -43,7 +43,7 @@ def deletions(s: Story) -> None:
 
 
 def looks_back(s: Story) -> None:
-    """What the portal tells of all this; Ada logs out."""
+    """Read the portal's account of all this; Ada logs out."""
     number = s.sends("GET /v1/messaging/numbers")[0]
     s.sends("DELETE /v1/messaging/numbers/{number_id}", number_id=number["id"])
     s.sends("POST /v1/messaging/numbers", {"provider": "sandbox"})

@@ -1,4 +1,4 @@
-"""What the shop sells: categories, extras, products with variants, promotions, stock."""
+"""The goods of the shop: categories, extras, products with variants, promotions, stock."""
 
 from story.story import NOBODY, Story
 

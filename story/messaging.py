@@ -1,4 +1,4 @@
-"""What is written to customers, and what they answer."""
+"""Messages to customers, and their answers."""
 
 from story.story import Story
 

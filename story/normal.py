@@ -1,4 +1,4 @@
-"""What differs from one recording to the next is replaced: ids, times, secrets, codes, latencies.
+"""Values that differ between recordings are replaced: ids, times, secrets, codes, latencies.
 
 The same thing gets the same name wherever it stands, so two recordings are equal byte by byte.
 """

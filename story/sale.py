@@ -198,7 +198,7 @@ def promised(s: Story) -> None:
 
 
 async def asked_again(s: Story) -> None:
-    """What a payment provider would have reported: the order was paid into an account."""
+    """Play a payment provider's report: the order was paid into an account."""
     await s.happens("UPDATE orders SET is_automated = true WHERE id = $1", s.known["promised_id"])
     s.sends("POST /v1/orders/{order_id}/requery", order_id=s.known["promised_id"])
     s.sends("DELETE /v1/orders/{order_id}", order_id=s.known["promised_id"], status=409)

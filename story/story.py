@@ -1,4 +1,4 @@
-"""What a chapter works with: requests by their operations, and ids by the names given to them."""
+"""The tools of a chapter: requests by their operations, and ids by the names given to them."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

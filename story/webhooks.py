@@ -1,4 +1,4 @@
-"""What the shop's own server is told: its endpoint, the signing secret, the deliveries."""
+"""Webhooks to the shop's own server: its endpoint, the signing secret, the deliveries."""
 
 from story.story import NOBODY, Story
 
@@ -34,7 +34,7 @@ def hooks(s: Story) -> None:
 
 
 def deliveries(s: Story) -> None:
-    """What is queued is sent; a delivery is looked at, and sent once more."""
+    """Send the queue; look at a delivery, and send it once more."""
     s.chapter("2026-01-31T19:00:00Z")
     queued = s.sends("POST /api/developer/webhook-endpoints/{endpoint_id}/test")
     s.known["delivery_id"] = queued["id"]

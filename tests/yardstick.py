@@ -8,7 +8,7 @@ was on an idle machine of that kind, and is no stricter on a faster one.
 import time
 from collections.abc import Callable
 
-# What the work takes on the machine that the bounds were set on, with nothing else to do.
+# The time of the work on the machine that the bounds were set on, with nothing else to do.
 _NOMINAL_S = 0.011
 _ROUNDS = 20_000
 

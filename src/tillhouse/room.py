@@ -59,7 +59,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     groups: tuple[Group, ...] = ()
     # Pages for people and hooks for providers, made once per application.
     pages: Callable[[], Sequence[RawRoute]] = tuple
-    # What it announces to endpoints and streams.
+    # The types of event that it emits to endpoints and streams.
     events: tuple[EventType, ...] = ()
     # The rights of keys and roles that its operations ask for.
     scopes: tuple[Scope, ...] = ()
@@ -74,14 +74,14 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     # Periodic jobs, run by any process, whether it has workers or not.
     chores: Callable[[Services], Sequence[LocalKind]] = _none
     workers: tuple[MakesWorker, ...] = ()
-    # What workers do of its jobs.
+    # The kinds of job that its workers run.
     jobs: Callable[[Services], Sequence[Kind]] = _none
     # Types of its own for which it posts to the ledger.
     sources: tuple[SourceType, ...] = ()
 
 
 class Composition(msgspec.Struct, frozen=True):
-    """What all rooms bring, joined in the order in which `app` names them."""
+    """The declarations of all rooms, joined in the order in which `app` names them."""
 
     rooms: tuple[Room, ...]
     declared: Declared

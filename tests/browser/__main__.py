@@ -1,7 +1,7 @@
 """Judges every page at /docs in Chromium: `make pages`.
 
-Needs Node with npm and a Chromium (`CHROMIUM` names it, /usr/bin/chromium otherwise). What they
-need besides is installed into a folder of its own, once.
+Needs Node with npm and a Chromium (`CHROMIUM` names it, /usr/bin/chromium otherwise). Further
+tools are installed into a folder of their own, once.
 """
 
 import argparse

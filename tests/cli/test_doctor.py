@@ -29,7 +29,7 @@ def test_sound(command: Command) -> None:
 
 
 async def test_dead_jobs(command: Command, embedded: Embedded) -> None:
-    """What was given up is told with its reason, until it is too old or gone."""
+    """A job that was given up is told with its reason, until it is too old or gone."""
     connection = await asyncpg.connect(embedded.url)
     await connection.execute(
         """

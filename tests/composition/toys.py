@@ -49,7 +49,7 @@ class Toy(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ToyData(msgspec.Struct, rename="camel"):
-    """What is told of a toy."""
+    """The data of a toy's events."""
 
     toy_id: UUID
     name: str

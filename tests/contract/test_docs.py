@@ -10,7 +10,7 @@ from tests.make import Make
 
 _HOST = re.compile(r"(?:src|href|url\()[=\"'(]*\s*(?:https?:)?//")
 _FILE = re.compile(r"(?:src|href)=\"(/[^\"#]*)")
-# What a stylesheet or a script names in turn.
+# The addresses that a stylesheet or a script names in turn.
 _WITHIN = re.compile(r"url\(\"([^\"]+)\"\)|from \"([^\"]+)\"|fetch\(\"([^\"]+)\"\)")
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json",
           ".svg": "image/svg+xml", ".woff2": "font/woff2", ".txt": "text/plain"}  # fmt: skip

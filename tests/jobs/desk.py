@@ -61,6 +61,6 @@ class Desk:
         return Row(**row) if row else None
 
     async def effects(self) -> Counter[tuple[UUID, str]]:
-        """What happened to which subject, and how often."""
+        """The runs of each kind, by subject, and how many."""
         rows = await self.sql.fetch("SELECT subject_id, what FROM effects")
         return Counter((UUID(str(row["subject_id"])), row["what"]) for row in rows)

@@ -32,7 +32,7 @@ async def working(url: str, place: Path) -> AsyncIterator[int]:
 
 
 def asked(place: Path) -> list[str]:
-    """Who was asked about, in order."""
+    """The subjects that were asked about, in order."""
     return place.read_text("ascii").splitlines() if place.exists() else []
 
 
@@ -70,7 +70,7 @@ async def test_two_processes_race_for_a_thousand_jobs(
 async def test_a_local_job_that_is_killed_happens_once(
     desk: Desk, jobs_url: str, tmp_path: Path
 ) -> None:
-    """What the killed worker had done is undone with its transaction."""
+    """The work of the killed worker is undone with its transaction."""
     place = tmp_path / "asked"
     subject_id = await desk.queue("keep", key="hang")
     async with working(jobs_url, place) as pid:

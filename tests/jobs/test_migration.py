@@ -1,4 +1,4 @@
-"""What was queued before there were jobs becomes jobs."""
+"""Work that was queued before there were jobs becomes jobs."""
 
 import asyncio
 import os

@@ -239,7 +239,7 @@ async def test_asking_ends_before_the_lease_does(desk: Desk) -> None:
 
 
 async def test_a_periodic_job_runs_once_in_its_time(desk: Desk) -> None:
-    """Whoever runs it; a failure puts it off and never ends it."""
+    """It runs in any process; a failure puts it off and never ends it."""
     ran: list[int] = []
 
     async def run(_db: Db, _job: Job) -> bool:
@@ -296,7 +296,7 @@ async def test_one_kind_that_never_ends_holds_up_no_other(desk: Desk) -> None:
 
 
 async def test_a_commit_wakes_the_worker(desk: Desk) -> None:
-    """What is due at once waits for no poll."""
+    """A job that is due at once waits for no poll."""
     done = asyncio.Event()
 
     async def run(_db: Db, _job: Job) -> bool:
@@ -317,7 +317,7 @@ async def test_a_commit_wakes_the_worker(desk: Desk) -> None:
 
 
 async def test_a_stop_lets_the_asking_end(desk: Desk) -> None:
-    """What is under way is recorded; nothing else begins."""
+    """The jobs under way are recorded; nothing else begins."""
     outside = Outside()
     outside.may_answer.clear()
     first = await desk.queue("ask")

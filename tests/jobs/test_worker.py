@@ -64,7 +64,7 @@ async def test_a_backlog_is_worked_off_without_a_rest() -> None:
 
 
 async def test_a_bell_ends_a_rest() -> None:
-    """What is queued while the worker rests is looked at now."""
+    """Work that is queued while the worker rests is looked at now."""
     bell, rounds = Bell(), Rounds()
     worker = Worker("test", rounds.do, poll_s=NEVER_S, wait=bell.wait)
     worker.start()

@@ -110,7 +110,7 @@ class Books:
             return await do(db, self.ledger, *args, **named)
 
     async def balance(self, account: Account = WALLET) -> Balance:
-        """What a bounded account holds now."""
+        """The present balance of a bounded account."""
         async with self.services.pool.reading() as db:
             return await show_balance(db, self.book, account, self.moment)
 
@@ -127,7 +127,7 @@ class Books:
         )
 
     async def faults(self, batch: int = 500) -> list[Fault]:
-        """What the proof finds."""
+        """The faults that the proof finds."""
         async with self.services.pool.reading() as db:
             return [fault async for fault in prove(db, self.book, [self.type], batch)]
 

@@ -58,7 +58,7 @@ async def test_a_hold_keeps_an_amount_from_others(books: Books) -> None:
 
 
 async def test_a_hold_is_posted_wholly_or_in_part(books: Books) -> None:
-    """What isn't taken is available again; more than was held is refused."""
+    """The part that isn't taken is available again; more than was held is refused."""
     await books.top_up(1000)
     whole, part = await books.hold(600), await books.hold(400)
     with pytest.raises(Insufficient):

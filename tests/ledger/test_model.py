@@ -54,7 +54,7 @@ class _Hold(msgspec.Struct):
 
 class _Transfer(msgspec.Struct):
     id: UUID
-    # What it changed in the wallet.
+    # The change that it made to the wallet.
     change: int
     # Neither a reversal nor reversed.
     is_free: bool = True
@@ -76,7 +76,7 @@ class Model:
 
     @property
     def available(self) -> int:
-        """What can be taken or held."""
+        """The amount that can be taken or held."""
         return self.amount - self.held
 
     def counts(self, one: _Hold) -> bool:

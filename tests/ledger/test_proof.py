@@ -100,7 +100,7 @@ async def test_a_broken_row_is_found(books: Books, statement: LiteralString, sai
 
 
 async def test_a_reversal_of_a_reversal_is_found(books: Books) -> None:
-    """What is reversed twice over is neither there nor gone."""
+    """A posting that is reversed twice over is neither there nor gone."""
     await books.top_up(1000)
     undone = await books.reverse(await books.post(WALLET, EXPENSES, 100))
     false = new_id()

@@ -1,4 +1,4 @@
-"""What the background does of orders, at once."""
+"""The background work of orders, done at once."""
 
 from collections import Counter
 

@@ -204,7 +204,7 @@ def test_a_request_can_be_sent_as_it_stands() -> None:
 
 
 def test_the_search_knows_every_operation_and_every_section() -> None:
-    """Whatever can be found leads to an anchor."""
+    """Each entry of the search leads to an anchor."""
     entries = json.loads(resources()["/docs/search.json"].make())
     found = {url for _title, _beside, url, _words in entries}
     assert {one.url for one in VIEWER.operations} <= found

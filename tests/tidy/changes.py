@@ -18,7 +18,7 @@ class Handed:
     def __init__(self, function: Function) -> None:
         given = function.args
         named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-        # What a name stands for itself, and what it may hold or be a part of.
+        # The values that a name stands for itself, and those it may hold or be a part of.
         self.themselves = {argument.arg for argument in named}
         self.parts = set(self.themselves)
         self._follow(function)

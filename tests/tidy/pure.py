@@ -41,7 +41,7 @@ SOURCES = {
     "tillhouse.kit.ids": {"os", "secrets", "struct", "threading", "time"},
     "tillhouse.kit.secrets": {"cryptography", "secrets", "zlib"},
 }
-# What reads the clock or draws at random: a pure module gets the value as an argument.
+# Functions that read the clock or draw at random: a pure module gets the value as an argument.
 DRAWING = {
     "tillhouse.kit.clock": {"now"},
     "tillhouse.kit.ids": {

@@ -11,7 +11,7 @@ from tillhouse.http.route import Scope
 from tillhouse.kit.events import EventType
 from tillhouse.webhooks.events import TEST_EVENT
 
-# What all rooms stand on: it gets their declarations as values.
+# The rooms below all features: they get declarations as values.
 GROUND = ("access", "db", "http", "jobs", "kit")
 SCHEMA = (ROOT / "src/tillhouse/db/schema.sql").read_text("utf-8")
 
@@ -32,7 +32,7 @@ def _is_face(source: Source) -> bool:
 
 
 def test_every_kind_of_event_is_declared() -> None:
-    """What isn't in the catalogue can't be subscribed to, so it must not be announced."""
+    """An event outside the catalogue can't be subscribed to, so it must not be emitted."""
     declared = {*PRODUCT.declared.events, TEST_EVENT}
     made = {
         value: module.__name__

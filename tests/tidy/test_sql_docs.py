@@ -9,7 +9,7 @@ from tests.tidy.tree import ROOT
 
 @pytest.fixture(scope="module")
 async def written(database_url: str) -> dict[str, str]:
-    """What `make docs` would write."""
+    """The files that `make docs` would write."""
     connection = await asyncpg.connect(database_url)
     try:
         return await pages(connection)

@@ -8,7 +8,7 @@ from tests.tidy.tree import Source, python, tidy
 _HOME = "tests/waiting.py"
 _YARDSTICK = "tests/yardstick.py"
 _CLOCKS = {"perf_counter", "monotonic", "thread_time", "process_time"}
-# What reads a clock and asserts no bound that a slow machine breaks.
+# Functions that read a clock and assert no bound that a slow machine breaks.
 _UNHURRIED = {
     "tests/access/test_rate.py": "what may pass is worked out of the time that it took",
     "tests/accounts/test_login.py": "the quickest of two kinds of request are compared",

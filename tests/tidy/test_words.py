@@ -1,7 +1,9 @@
 """Words: names that say something, nothing left for later, nothing of one machine."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 
 from tests.tidy.tree import Function, Source, functions, python, sources, tidy
@@ -14,6 +16,7 @@ _MARKS = re.compile(
 )
 _HOOKS = {"enc_hook", "dec_hook", "schema_hook", "object_hook", "default"}
 _PATCHING = {"monkeypatch", "mocker", "mock"}
+_PRONOUN_FIRST = re.compile(r"(?:^|[.!?] )(?:Who(?:m|se|ever)?|What(?:ever)?) [^.!?]+(?:[.!]|$)")
 _MACHINE_PATH = re.compile(r"(?<![\w.~$}>)/-])/(?:root|" + "work|home)/[A-Za-z0-9._-]")
 _REGISTRY = re.compile(
     r"registry[.]npmjs|npmjs[.]com|pypi[.]org|pythonhosted[.]org|proxy[.]golang[.]org"
@@ -172,3 +175,41 @@ def test_nothing_names_a_package_registry() -> None:
             if (found := _REGISTRY.search(line))
         ),
     )
+
+
+def test_comments_name_their_subject() -> None:
+    """A sentence about a thing calls the thing by its name."""
+    tidy(
+        "A sentence of a comment or docstring names its subject; it never begins with Who, Whom, "
+        "Whose, Whoever, What or Whatever, unless it asks.",
+        (
+            f"{source.path}:{line}: {found[0].strip('.!? ')}"
+            for source in python("src/tillhouse", "tests", "story", "statements", "bench", "judges")
+            for line, text in (*_comments(source.text), *_docstrings(source.tree))
+            if (found := _PRONOUN_FIRST.search(" ".join(text.split())))
+        ),
+    )
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Each comment with its first line; lines that follow one another are one comment."""
+    lines = {
+        token.start[0]: (token.string.lstrip("#: "), not token.line[: token.start[1]].strip())
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT
+    }
+    first, comment = 0, ""
+    for number, (words, is_alone) in lines.items():
+        if comment and is_alone and number - 1 in lines:
+            comment += f" {words}"
+            continue
+        yield first, comment
+        first, comment = number, words
+    yield first, comment
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Each string that is a statement: of a module, class, function, or below a name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.lineno, str(node.value.value)

@@ -24,7 +24,7 @@ from tillhouse.db.bell import (
 from tillhouse.kit.errors import Unavailable
 
 LONG_S = 600.0
-# What is not woken would wait for `LONG_S`; a slow machine needs none of it.
+# A follower that is not woken would wait for `LONG_S`; a slow machine needs none of it.
 SOON_S = 60.0
 BUSY_S = 0.5
 TOLD_WITHIN_S = 0.1

@@ -1,4 +1,4 @@
-"""What the rooms declare, joined: the ground works with it and knows none of them."""
+"""The rooms' declarations, joined: lower rooms work with them and know no feature."""
 
 from collections.abc import Mapping
 

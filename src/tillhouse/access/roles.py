@@ -1,4 +1,4 @@
-"""What each role may do: permissions in the dashboard, scopes on the public routes."""
+"""The rights of each role: permissions in the dashboard, scopes on the public routes."""
 
 from tillhouse.access.scopes import Role, Scope, Scopes
 

@@ -20,7 +20,7 @@ _REQUIRED = ["iss", "aud", "sub", "sid", "bid", "iat", "exp"]
 
 
 class Claims(msgspec.Struct, frozen=True):
-    """Whom a token names."""
+    """The user and session that a token names."""
 
     user_id: UserId
     session_id: UUID

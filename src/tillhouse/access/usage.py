@@ -58,7 +58,7 @@ class Usage:
             except BaseException:
                 self._put_back(tallies, uses)
                 raise
-        # What came meanwhile waits for its turn.
+        # Uses that came meanwhile wait for the next round.
         return False
 
     async def write_rest(self) -> None:

@@ -184,7 +184,7 @@ async def _examine(installation: Installation) -> list[Finding]:
 
 
 async def _dead_jobs(pool: Pool) -> list[Finding]:
-    """What was given up lately, and why."""
+    """The jobs that were given up lately, with the reasons."""
     async with pool.reading() as db:
         rows = await list_dead(db, now() - KEPT_FOR)
     found = [

@@ -21,8 +21,8 @@ from tillhouse.webhooks import signing
 FORWARDED_WITHIN_S = 10
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for."""
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of the command."""
 
     url: str
     environment: Environment
@@ -59,7 +59,7 @@ def listen(  # noqa: PLR0913 - one argument an option
     if forward_to is not None and urlsplit(forward_to).scheme not in ("http", "https"):
         raise typer.BadParameter("--forward-to must begin with http:// or https://")
     who = Login(email, _password(from_stdin=password_stdin)) if email is not None else key or ""
-    wish = Wish(
+    wish = Options(
         url=url.rstrip("/"),
         environment=_environment(key, environment),
         events=events,
@@ -90,7 +90,7 @@ def _password(*, from_stdin: bool) -> str:
     return stderr_console().input("Password: ", password=True)
 
 
-async def _listen(wish: Wish, who: Login | str, secret: str | None) -> None:
+async def _listen(wish: Options, who: Login | str, secret: str | None) -> None:
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         client = Client(session, wish.url, wish.environment)
@@ -103,7 +103,7 @@ async def _listen(wish: Wish, who: Login | str, secret: str | None) -> None:
             _show(wish, event, status)
 
 
-def _say(wish: Wish, *, is_signed: bool) -> None:
+def _say(wish: Options, *, is_signed: bool) -> None:
     _tell(f"Environment {wish.environment} at {wish.url}; Ctrl-C stops.")
     if wish.forward_to is not None:
         _tell(f"Events go to {wish.forward_to}.")
@@ -115,7 +115,7 @@ def _tell(text: str) -> None:
     stderr_console().print(text, markup=False, soft_wrap=True)
 
 
-def _show(wish: Wish, event: Received, status: str | None) -> None:
+def _show(wish: Options, event: Received, status: str | None) -> None:
     """A line per event; payloads alone where programs read."""
     if wish.as_json:
         sys.stdout.write(event.payload.decode() + "\n")

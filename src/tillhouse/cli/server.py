@@ -25,7 +25,7 @@ class Server(uvicorn.Server):
                 http=PatientProtocol,
                 ws="none",
                 lifespan="on",
-                # Whom to believe about the caller's address is TILLHOUSE_TRUSTED_PROXIES' matter.
+                # TILLHOUSE_TRUSTED_PROXIES says which proxies to believe about an address.
                 proxy_headers=False,
                 server_header=False,
                 date_header=True,

@@ -1,6 +1,6 @@
 """One of several serving processes, started by `workers.py`.
 
-What it needs comes in one line on standard input, so that no secret is in a command line or an
+Its settings come in one line on standard input, so that no secret is in a command line or an
 environment. The end of that input is the end of the parent, and the worker leaves as well.
 """
 

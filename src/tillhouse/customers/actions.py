@@ -122,7 +122,7 @@ async def wanted_faults(call: Call, wanted: Wanted) -> list[FieldError]:
 async def resolve(
     db: Db, book_id: BookId, customer_id: CustomerId | None, email: str | None, phone: str | None
 ) -> CustomerId | None:
-    """Whom the customer filters of a list mean.
+    """The customers that the filters of a list mean.
 
     None is everybody. Filters that fit nobody give `rules.NOBODY`, an id that no row has.
     """

@@ -58,7 +58,7 @@ class _Known:
         self.names: set[str] = set()
 
     def of(self, contact: Contact) -> list[Customer]:
-        """Whom a row is about: nobody yet, one, or two, which is one too many."""
+        """The customers of a row: nobody yet, one, or two, which is one too many."""
         found = (self.by_number.get(contact.phone_number), self.by_address.get(contact.email))
         return list({one.id: one for one in found if one}.values())
 

@@ -20,7 +20,7 @@ from tillhouse.kit.phone import e164, looks_like_phone
 from tillhouse.kit.text import email_address
 from tillhouse.webhooks.events import ChangeData
 
-# Whom a filter means that fits nobody: no row has this id.
+# The id that a filter means when it fits nobody: no row has it.
 NOBODY = CustomerId(UUID(int=0))
 
 _SEPARATORS = re.compile(r"[\s!-/:-@\[-`{-~]+")

@@ -115,7 +115,7 @@ async def insert_customers(
 async def lock_reachable(
     db: Db, book_id: BookId, phone_numbers: list[str], emails: list[str]
 ) -> list[Customer]:
-    """Whom any of the numbers or addresses belong to; nobody else changes them meanwhile."""
+    """Lock and return the owners of any of the numbers or addresses."""
     rows = await db.fetch(
         _CUSTOMER
         + """
@@ -152,7 +152,7 @@ async def list_named(db: Db, book_id: BookId, names: list[str]) -> set[str]:
 async def upsert_reachable(
     db: Db, book_id: BookId, customer_id: CustomerId, contact: Contact, now: datetime
 ) -> Sequence[Record]:
-    """Whom number or address belong to, else the new customer of both.
+    """The owner of the number or address, else the new customer of both.
 
     No row: somebody else has made one meanwhile, whom the next look finds.
     """
@@ -211,7 +211,7 @@ async def lock_name(db: Db, book_id: BookId, name: str) -> None:
 async def list_owners(
     db: Db, book_id: BookId, contact: Contact, but: UUID | None = None
 ) -> list[Customer]:
-    """Whom a number and an address belong to, but for one."""
+    """The owners of a number and an address, except one."""
     rows = await db.fetch(
         _CUSTOMER
         + """
@@ -234,7 +234,7 @@ async def list_owners(
 async def find_owners(
     db: Db, book_id: BookId, phone_number: str | None, email: str | None
 ) -> Record | None:
-    """Whom a number belongs to, and whom an address."""
+    """The owner of a number and the owner of an address."""
     return await db.fetchrow(
         """
         SELECT

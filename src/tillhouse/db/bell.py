@@ -24,7 +24,7 @@ JOBS = "tillhouse_jobs"
 GATHER_S = 0.01
 # While nobody follows, news are this far apart: each costs a look whether somebody does by now.
 UNHEARD_S = 0.25
-# What the connections are called that listen for workers, and for those who follow.
+# The names of the connections that listen: for workers, and for followers of events.
 WORKING = "tillhouse"
 FOLLOWING = "tillhouse stream"
 _RECONNECT_S = 1.0

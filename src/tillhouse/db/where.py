@@ -9,8 +9,8 @@ _VALUE = re.compile(r"\$(?![0-9])")
 class Where:
     """Conditions with their values; an absent value (None) leaves its condition out.
 
-    In each condition `$` is its value: `Where(book).and_("status = $", s)`. What is written with
-    its number ($1) is one of the fixed arguments.
+    In each condition `$` is its value: `Where(book).and_("status = $", s)`. A numbered
+    parameter ($1) is one of the fixed arguments.
     """
 
     def __init__(self, *fixed: object) -> None:

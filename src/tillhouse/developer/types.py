@@ -154,7 +154,7 @@ class ScopeShown(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     """The name, as keys list it."""
     label: str
-    """What the scope allows, for people."""
+    """The permission of the scope, described for people."""
     group: str
     risk: Risk
     grants: list[str]
@@ -180,7 +180,7 @@ class AuditEvent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     actor_user_id: UUID | None
     actor_name: str
     event_type: str
-    """What happened, such as `api_key.created`."""
+    """The kind of event, such as `api_key.created`."""
     title: str
     ip_address: str
     metadata: dict[str, Any]
@@ -188,7 +188,7 @@ class AuditEvent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Succeeded(msgspec.Struct):
-    """What the audit log tells beside its events."""
+    """The facts that the audit log tells beside its events."""
 
     success: Literal[True]
 

@@ -21,7 +21,7 @@ class ReservationData(msgspec.Struct, rename="camel"):
 
 
 class ServiceRequestData(msgspec.Struct, rename="camel"):
-    """What a guest asked for."""
+    """The request of a guest."""
 
     id: UUID
     category: Annotated[str, Meta(examples=["housekeeping"])]

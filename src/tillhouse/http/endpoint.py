@@ -120,7 +120,7 @@ class Endpoint:
         try:
             return await admit(services, self.route.guard, exchange)
         except Invalid as problem:
-            # Whoever calls is known, and may: only the book isn't said. The rest is told as well.
+            # The caller is known, and may call: only the book isn't said. Tell the rest as well.
             wrong += problem.details or ()
             return None
         except DATABASE_AWAY as error:
@@ -134,7 +134,7 @@ class Endpoint:
         args: list[Any],
         form: Form,
     ) -> list[FieldError]:
-        """What the rules say of what is right; without its book nothing is known of a request."""
+        """The rules' findings about the valid fields; none for a request without its book."""
         if self._faults is None or book is None or not isinstance(form.decoded, dict):
             return []
         db = services.pool.reader()
@@ -142,7 +142,7 @@ class Endpoint:
             body = right_parts(form.decoded, self.body_type, services.declared.lists)
             return await self._faults(self._call(services, exchange, book, db), *args, body)
         except (Problem, InvalidField, *DATABASE_AWAY):
-            # What the form says is true all the same.
+            # The faults of the form are true all the same.
             return []
         finally:
             await db.release()
@@ -266,7 +266,7 @@ class Endpoint:
         after: After,
         claim: IdempotencyClaim | None,
     ) -> Answer:
-        """What comes after the commit: a failure there takes nothing back."""
+        """Do the work after the commit: a failure there takes nothing back."""
         try:
             final = envelope(await after(), self.route.message)
             if claim is not None:
@@ -289,7 +289,7 @@ class Endpoint:
         try:
             reply = await self._reply(call, *args)
         except Problem:
-            # What speaks against it may be what the same request did a moment ago.
+            # The refusal may come from the same request, which succeeded a moment ago.
             kept = await self._earlier(call.db, claim)
             if kept is None:
                 raise
@@ -307,7 +307,7 @@ class Endpoint:
         return Answer(self.route.status, body), reply.after
 
     async def _earlier(self, db: Db, claim: IdempotencyClaim | None) -> Answer | None:
-        """What the key was answered already, where nobody looked at the beginning."""
+        """The kept answer of the key, where it was not looked up at the beginning."""
         if claim is None or claim.is_claimed:
             return None
         await db.rollback()
@@ -364,7 +364,7 @@ def _path_value(text: str, type_: Any) -> object:
 
 
 def away(error: BaseException, exchange: Exchange) -> Unavailable:
-    """What the caller hears when the database is gone; the log hears why."""
+    """The answer when the database is gone; the log says why."""
     log.warning(
         "database_away",
         request_id=exchange.request_id,

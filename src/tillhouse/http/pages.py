@@ -1,4 +1,4 @@
-"""What is no operation of the API: health, and pages whose bytes stay the same."""
+"""Routes that are no operation of the API: health, and pages whose bytes stay the same."""
 
 import asyncio
 import gzip

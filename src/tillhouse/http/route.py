@@ -59,9 +59,9 @@ class Reply(msgspec.Struct, Generic[T]):
     meta: Meta | None = None
     # Replaces the message of the route.
     message: str | None = None
-    # What an idempotency key keeps and replays instead, when the data holds a secret.
+    # The data that an idempotency key keeps and replays instead, when it holds a secret.
     stored: Any = None
-    # What is left to do after the commit, outside of any transaction: asking another system. It
+    # Work left for after the commit, outside of any transaction: asking another system. It
     # gives the final reply, which takes this one's place, also for repetitions of the request.
     after: "Callable[[], Awaitable[Reply[T]]] | None" = None
     # Whether this is what an earlier request did, told again.
@@ -117,10 +117,10 @@ class Route(msgspec.Struct, frozen=True):
     extra: type[msgspec.Struct] | None = None
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
-    # What the rules say of the body, also of one whose form is only partly right; it reads only.
+    # The rules' faults of the body, also of one whose form is only partly right; it reads only.
     # It takes the call, those names of the path that it needs, and the body.
     faults: Callable[..., Awaitable[list[FieldError]]] | None = None
-    # What answers in the handler's place, with its arguments, who accepts text/event-stream.
+    # The handler, with the same arguments, of requests that accept text/event-stream.
     stream: Callable[..., Awaitable[Stream]] | None = None
     # The operation's name for clients, where the handler's own doesn't say it.
     name: str | None = None

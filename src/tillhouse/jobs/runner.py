@@ -27,7 +27,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 
 POLL_S = 1.0
-# What is asked outside gets this part of its lease, and the rest is for writing down the answer.
+# A call outside gets this part of its lease; the rest is for recording the answer.
 _ASKING = 0.9
 _RECORD_AGAIN_S = 1.0
 _TROUBLE = (*FAILURES, Unavailable)
@@ -69,7 +69,7 @@ class JobRunner:
         self._has_planned = False
 
     def worker(self, name: str, poll_s: float = POLL_S, *, hears: bool = True) -> Worker:
-        """What runs them for the life of the process; `hears`: a bell ends its rests."""
+        """The worker that runs them while the process lives; `hears`: a wake-up ends its rests."""
         if hears:
             self._pool.bell.add_listener(self._listener)
 
@@ -84,7 +84,7 @@ class JobRunner:
         """Run all that is due at a moment, to the end; how many jobs were begun."""
         count = 0
         while True:
-            # What ends during the look makes room for jobs that the look passed over.
+            # A job that ends during the poll makes room for jobs that the poll passed over.
             was_busy = bool(self._under_way)
             if await self.begin_next(at):
                 count += 1
@@ -260,14 +260,14 @@ async def _end(db: Db, job: Job) -> None:
 
 
 def _told(error: Exception) -> str:
-    """What a person reads as the reason: one line, storable, not too long."""
+    """The reason for people: one line, storable, not too long."""
     words = " ".join(f"{type(error).__name__}: {error}".split())
     cleaned = words.replace("\x00", "").encode("utf-8", "replace").decode()
     return cleaned.rstrip(": ")[:REASON_LENGTH_MAX]
 
 
 def workers_for(pool: Pool, kinds: Sequence[Kind], results: Results) -> list[Worker]:
-    """What runs these jobs in one process; those that ask outside hold up no others."""
+    """The workers of these jobs in one process; jobs that ask outside hold up no others."""
     local = [kind for kind in kinds if isinstance(kind, LocalKind)]
     outside = [kind for kind in kinds if isinstance(kind, OutsideKind)]
     return [

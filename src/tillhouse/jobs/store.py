@@ -33,7 +33,7 @@ _JOB: LiteralString = """
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of a job that has failed: due again, or dead."""
+    """The next state of a job that has failed: due again, or dead."""
 
     attempts: int
     due_at: datetime

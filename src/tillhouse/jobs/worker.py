@@ -48,7 +48,7 @@ class Worker:
         self._poll_s = poll_s
         self._wait = wait
         self._drain_s = drain_s
-        # What rounds have begun and don't wait for.
+        # Tasks that rounds have begun and don't wait for.
         self._under_way = under_way
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False

@@ -1,4 +1,4 @@
-"""What a ticket tells the world: its events, with the data that the contract names."""
+"""The events of a ticket: its events, with the data that the contract names."""
 
 from typing import Any
 from uuid import UUID

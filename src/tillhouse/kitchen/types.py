@@ -81,7 +81,7 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class NotificationMeta(msgspec.Struct):
-    """What is told beside an order that moved in the kitchen."""
+    """The facts beside an order that moved in the kitchen."""
 
     notification: Notification
     """Whether the customer was told of the stage, and if not, why."""
@@ -127,7 +127,7 @@ class TicketShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     customer_name: str | None
     """The name of the customer; null: not known."""
     items: list["TicketItem"]
-    """What is to be prepared."""
+    """The dish or thing to prepare."""
     # How long it has stood at its stage; once served or closed, until then.
     seconds_in_stage: int
     queued_at: Timestamp
@@ -193,7 +193,7 @@ class NewStageMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     stage: Stage
     is_sent: bool
     text: StageText
-    """What customers are told; `{customer}`, `{code}` and `{table}` are filled in."""
+    """The text that customers get; `{customer}`, `{code}` and `{table}` are filled in."""
     template: StageTemplate | None = None
 
 
@@ -209,7 +209,7 @@ class StageMessage(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     stage: Stage
     is_sent: bool
     text: Annotated[str, Meta(examples=["Hi {customer}, your order {code} is ready."])]
-    """What customers are told; `{customer}`, `{code}` and `{table}` are filled in."""
+    """The text that customers get; `{customer}`, `{code}` and `{table}` are filled in."""
     template: StageTemplate | None
     updated_at: Timestamp | None
     """When the text was set; null: it is a suggestion."""

@@ -1,7 +1,7 @@
 """The ledger, for rooms that move money: post, hold, settle, release, reverse.
 
 Each is for use within a transaction, whose `db` it is given, and each says no by an exception that
-ends it. What is posted can't be changed: another posting corrects it, or a reversal undoes it.
+ends it. A posting can't be changed: another one corrects it, or a reversal undoes it.
 
 Money that may yet come back is held first, and posted when its outcome is known:
 
@@ -78,7 +78,7 @@ async def post(
 async def post_all(db: Db, ledger: Ledger, each: Sequence[tuple[Source, Postings]]) -> list[Posted]:
     """Write what several sources post by one statement: each of them, or none.
 
-    Whoever posts to one wallet all the time gathers: a balance is locked until its transaction
+    Batch the transfers of a busy wallet: a balance is locked until its transaction
     commits, so that a statement of sixteen costs it hardly more than one of a single transfer.
     """
     written = [rows(source.id, postings, 0) for source, postings in each]

@@ -1,4 +1,4 @@
-"""What it takes to write from a WhatsApp number, sealed with the vault."""
+"""The credentials of a WhatsApp number, sealed with the vault."""
 
 from uuid import UUID
 

@@ -16,7 +16,7 @@ from tillhouse.webhooks.emit import Event, Source, emit_all_from
 
 
 class StatusUpdate(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a message now."""
+    """The present state of a message."""
 
     status: DeliveryStatus
     provider_message_id: str | None = None

@@ -35,7 +35,7 @@ class MessageSent(msgspec.Struct, rename="camel"):
 
 
 class MessageDelivery(msgspec.Struct, rename="camel"):
-    """What became of a message to a customer."""
+    """The outcome of a message to a customer."""
 
     message_id: UUID
     conversation_id: UUID

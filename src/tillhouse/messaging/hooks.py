@@ -1,4 +1,4 @@
-"""What a provider tells us: checked, stored first, processed after."""
+"""A provider's updates: checked, stored first, processed after."""
 
 from collections.abc import Mapping
 from datetime import datetime

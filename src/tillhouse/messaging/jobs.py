@@ -1,4 +1,4 @@
-"""What is left to do of messages: sent, reported on, processed."""
+"""The jobs of messages: to send, to report, to process updates."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What may be sent, and how far a message got: pure decisions."""
+"""Rules for sending and for the status of a message: pure decisions."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -80,7 +80,7 @@ def provider_errors(new: NewNumber, environment: Environment) -> Iterator[FieldE
 
 
 def number_errors(new: NewNumber, name: str) -> Iterator[FieldError]:
-    """What WhatsApp needs, and the sandbox doesn't."""
+    """Faults in the fields that WhatsApp needs, and the sandbox doesn't."""
     given = getattr(new, name)
     if new.provider == "whatsapp" and given is None:
         yield FieldError(name, "is required for whatsapp")

@@ -1,4 +1,4 @@
-"""What messaging takes, knows and answers."""
+"""The types that messaging takes, knows and answers."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
@@ -26,7 +26,7 @@ PhoneShown = Annotated[str, Meta(examples=["+2348030000000"])]
 
 
 class MessageText(Value):
-    """What a message says: not blank, and no longer than WhatsApp takes."""
+    """The text of a message: not blank, and no longer than WhatsApp takes."""
 
     SCHEMA: ClassVar[Schema] = {
         "minLength": 1,
@@ -78,7 +78,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     customer_id: UUID | None = None
     # Sent instead of the text, which says the same.
     template: Template | None = None
-    # What it is for: nothing is told twice for the same purpose.
+    # Its purpose: nothing is told twice for the same purpose.
     purpose: str | None = None
     sent_by_id: UUID | None = None
 
@@ -108,11 +108,11 @@ class NumberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     provider: Provider
-    """Whose number it is."""
+    """The provider of the number."""
     phone_number: PhoneShown
     provider_number_id: str | None
     status: Literal["active", "disabled"]
-    # What WhatsApp is told to call.
+    # The address that WhatsApp is told to call.
     hook_path: str | None
     created_at: Timestamp
     updated_at: Timestamp
@@ -125,13 +125,13 @@ class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ConversationPatch(msgspec.Struct, forbid_unknown_fields=True):
-    """Who answers; null: nobody yet."""
+    """The member who answers; null: nobody yet."""
 
     assignee_id: UUID | UnsetType | None = UNSET
 
 
 class Assignee(msgspec.Struct, frozen=True):
-    """Who answers a conversation."""
+    """The member who answers a conversation."""
 
     id: UUID
     name: Annotated[str, Meta(examples=["Ada Okafor"])]
@@ -145,7 +145,7 @@ class Correspondent(msgspec.Struct, frozen=True):
 
 
 class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What was written between the business and one phone number."""
+    """The messages between the business and one phone number."""
 
     id: UUID
     customer_phone: PhoneShown
@@ -180,7 +180,7 @@ class NewMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A message to be sent: a text, or a template."""
 
     text: MessageText | None = None
-    """What the message says; required unless there is a template."""
+    """The text of the message; required unless there is a template."""
     template: NewTemplate | None = None
     """An approved template of WhatsApp, in the place of a text."""
 
@@ -192,7 +192,7 @@ class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     conversation_id: UUID
     direction: Direction
     type: Annotated[str, Meta(examples=["text"])]
-    """What kind of message it is, such as `text` or `image`."""
+    """The kind of message, such as `text` or `image`."""
     text: Annotated[str, Meta(examples=["Your order is ready."])]
     # Of an outbound message: how far it got.
     delivery_status: DeliveryStatus | None
@@ -206,7 +206,7 @@ class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SandboxInbound(msgspec.Struct, forbid_unknown_fields=True, rename={"sender": "from"}):
-    """What a simulated customer writes."""
+    """The message of a simulated customer."""
 
     sender: PhoneText
     text: MessageText

@@ -81,7 +81,7 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The lines to be sold."""
     payment_method: PaymentMethod | None = "cash"
     amount_paid: Price | None = None
-    """What was paid already. Left out or null: nothing."""
+    """The amount paid already. Left out or null: nothing."""
     discount_amount: Price | None = None
     """An amount to take off after the promotion; it is spread over the lines."""
     promotion_id: PromotionId | None = None
@@ -139,7 +139,7 @@ class Confirmation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     payment_method: PaymentMethod | None = None
     """How it is paid. Left out or null: as the order says."""
     amount_paid: Price | None = None
-    """What was paid so far in all. Left out or null: the full total."""
+    """The amount paid so far in all. Left out or null: the full total."""
 
 
 class StageChange(msgspec.Struct, forbid_unknown_fields=True):
@@ -302,9 +302,9 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The lines of the order."""
     total_amount: Decimal
     subtotal_amount: Decimal
-    """What all lines cost before discounts and tax."""
+    """The cost of all lines before discounts and tax."""
     discount_amount: Decimal
-    """What promotion and discount take off in all."""
+    """The amount that promotion and discount take off in all."""
     service_charge_amount: Decimal
     """The service charge, added after discounts and not taxed."""
     tax_amount: Decimal
@@ -366,7 +366,7 @@ class Summary(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Figures(msgspec.Struct):
-    """What a list of orders tells beside them."""
+    """The figures that a list of orders tells beside them."""
 
     summary: Summary
     """Figures of the orders that fit, and of the whole book."""

@@ -1,4 +1,4 @@
-"""What orders need done in the background: tallies folded, scheduled orders sent to the kitchen.
+"""The work of orders in the background: tallies folded, scheduled orders sent to the kitchen.
 
 Any number of processes may do it: a due order is claimed by one, and folding is taken in turns.
 """
@@ -29,7 +29,7 @@ FOLDED_AT_ONCE = 5_000
 
 
 async def folding(services: Services) -> Worker:
-    """What folds the tallies in one process."""
+    """The worker that folds the tallies in one process."""
 
     async def do_round() -> bool:
         await fold(services)
@@ -39,7 +39,7 @@ async def folding(services: Services) -> Worker:
 
 
 async def queueing(services: Services) -> Worker:
-    """What queues scheduled orders for the kitchen in one process."""
+    """The worker that queues scheduled orders for the kitchen in one process."""
 
     async def do_round() -> bool:
         return await queue_scheduled(services.pool) == QUEUED_AT_ONCE

@@ -1,4 +1,4 @@
-"""What is sold: what this room brings along."""
+"""The declarations of products: the things that are sold."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken

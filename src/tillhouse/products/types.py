@@ -116,7 +116,7 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The variants; none for a product that is sold as one thing."""
     modifier_group_ids: GroupIds = []
     components: Components = []
-    """What a bundle consists of."""
+    """The parts of a bundle."""
     tracks_stock: bool = False
     """Whether stock is kept of a product without variants of its own."""
     stock_policy: StockPolicy | None = None
@@ -140,7 +140,7 @@ class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     is_extra_only: bool | UnsetType = UNSET
     modifier_group_ids: GroupIds | UnsetType = UNSET
     components: Components | UnsetType = UNSET
-    """What a bundle consists of; the list replaces the list."""
+    """The parts of a bundle; the list replaces the list."""
     tracks_stock: bool | UnsetType = UNSET
     """Whether stock is kept of a product without variants of its own."""
     stock_policy: StockPolicy | UnsetType | None = UNSET

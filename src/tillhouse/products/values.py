@@ -14,7 +14,7 @@ _ONE_LINE = r"^[^\t\n\r]*[^\s][^\t\n\r]*$"
 
 
 class Label(Value):
-    """What a thing is called: 1 to 120 characters on one line, so that a size can be "M"."""
+    """The name of a thing: 1 to 120 characters on one line, so that a size can be "M"."""
 
     LENGTH_MAX: ClassVar[int] = 120
     SCHEMA: ClassVar[Schema] = {
@@ -49,7 +49,7 @@ class Sku(Label):
 
 
 class Unit(Label):
-    """What a quantity counts: plate, kg, hour."""
+    """The unit of a quantity: plate, kg, hour."""
 
     LENGTH_MAX: ClassVar[int] = 20
     SCHEMA: ClassVar[Schema] = {

@@ -1,4 +1,4 @@
-"""Who gets how much off: what this room brings along."""
+"""The declarations of promotions: discounts for those they are for."""
 
 from tillhouse.access.scopes import pair
 from tillhouse.http.route import Group

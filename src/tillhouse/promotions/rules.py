@@ -16,7 +16,7 @@ ZERO = Decimal(0)
 def judge(
     offer: Offer, lines: Sequence[Line], customer_id: CustomerId | None, at: datetime
 ) -> Discounts | str:
-    """What the promotion takes off these lines, or the reason against it, for the cashier.
+    """The discount of the promotion on these lines, or the reason against it, for the cashier.
 
     The lines are all that the order sells, fees left out; `at` is any moment with a zone.
     """

@@ -1,4 +1,4 @@
-"""What fields mean whose name means the same everywhere."""
+"""The meanings of fields whose name means the same everywhere."""
 
 # {noun} is what the struct describes: see `sentences.py`.
 FIELDS: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""What a caller needs for an operation, in words and as OpenAPI has it."""
+"""The rights that an operation asks of its caller, in words and as OpenAPI has it."""
 
 from tillhouse.http.route import Open, Portal, Route, Scope, Session
 
@@ -18,7 +18,7 @@ SECURITY = {
 
 
 def description(route: Route) -> str:
-    """What a caller needs, in a sentence."""
+    """The rights that a caller needs, in a sentence."""
     match route.guard:
         case Open():
             return "Needs no credential."

@@ -63,7 +63,7 @@ def tags(product: Composition) -> list[dict[str, Any]]:
 
 
 def brief(url: str) -> str:
-    """What a language model needs to know to begin: /llms.txt."""
+    """The facts that a language model needs to begin: /llms.txt."""
     return f"""\
 # Tillhouse
 

@@ -4,7 +4,7 @@ import re
 
 from tillhouse.http.route import Route
 
-# What a method does to one thing, and to all of them.
+# The verbs of each method: for one thing, and for all of them.
 _ONE = {"GET": "get", "PATCH": "update", "DELETE": "delete", "PUT": "set"}
 _ALL = {"GET": "list", "POST": "create", "PUT": "set"}
 # Where path and method say too little, or something else.

@@ -1,4 +1,4 @@
-"""What parameters of queries and names in paths mean, by their names."""
+"""The meanings of parameters of queries and names in paths, by their names."""
 
 PARAMETERS: dict[str, str] = {
     "academic_term_id": "Only orders for this academic term.",

@@ -10,7 +10,7 @@ ROWS_SHOWN = 3
 
 
 class Recording:
-    """What was sent and answered, by operation."""
+    """The recorded requests and answers, by operation."""
 
     def __init__(self, exchanges: Sequence[Exchange]) -> None:
         self._by_operation: dict[str, list[Exchange]] = {}
@@ -23,7 +23,7 @@ class Recording:
         return next((e.get("body", {}) for e in self._successes(operation)), {})
 
     def names(self, operation: str) -> dict[str, str]:
-        """What filled the path of the first request that succeeded."""
+        """The values in the path of the first request that succeeded."""
         return next((e.get("path", {}) for e in self._successes(operation)), {})
 
     def queries(self, operation: str) -> dict[str, Any]:

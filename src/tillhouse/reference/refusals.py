@@ -20,16 +20,16 @@ class ErrorDetail(msgspec.Struct):
     field: str
     """The field, such as `items[0].quantity`; a query parameter or a header by its name."""
     message: str
-    """What is wrong with it, in a sentence without its subject."""
+    """The fault of the field, in a sentence without its subject."""
 
 
 class Error(msgspec.Struct, rename="camel"):
     """The body of every refusal."""
 
     error: str
-    """What happened, as a word for programs."""
+    """The kind of refusal, as a word for programs."""
     message: str
-    """What happened and what to do next, for people; it may change."""
+    """The refusal and what to do next, for people; it may change."""
     request_id: str
     """The request in the server's log; also in the header `X-Request-Id`."""
     details: list[ErrorDetail] | msgspec.UnsetType = msgspec.UNSET
@@ -77,7 +77,7 @@ def name_codes(schemas: Schemas) -> None:
 
 
 def refusals(route: Route, recording: Recording) -> Schema:
-    """What an operation may refuse: as it was recorded of this one, else as of any."""
+    """The refusals of an operation: as it was recorded of this one, else as of any."""
     found: Schema = {}
     for status in _possible(route):
         answer = recording.answer(f"{route.method} {route.path}", status)

@@ -77,11 +77,11 @@ class Sentences:
         self.missing: set[str] = set()
 
     def of(self, cls: Struct, field: str) -> str:
-        """What a field of a struct means."""
+        """The meaning of a field of a struct."""
         return self._found(cls, field, FIELDS)
 
     def of_parameter(self, cls: Struct, field: str) -> str:
-        """What a parameter of a query asks for."""
+        """The meaning of a parameter of a query."""
         return self._found(cls, field, PARAMETERS)
 
     def _found(self, cls: Struct, field: str, glossary: dict[str, str]) -> str:
@@ -94,12 +94,12 @@ class Sentences:
 
 
 def _noun(cls: Struct) -> str:
-    """What a struct describes: its name in words, without what the name says of its use."""
+    """The thing that a struct describes: its name in words, without the words for its use."""
     name = _USE.sub("", cls.__name__)
     return NOUNS.get(cls.__name__) or re.sub(r"(?<!^)(?=[A-Z])", " ", name).lower()
 
 
-# What a struct is for, not what it describes.
+# Words for the use of a struct, not for the thing that it describes.
 _USE = re.compile("^(New|Given)|(Patch|Shown|Data)$")
 
 

@@ -96,7 +96,7 @@ class Session(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     covers: int | None
     orders_count: int
     total_amount: Decimal
-    """What the orders of the session come to, but for cancelled and refunded ones."""
+    """The sum of the orders of the session, except cancelled and refunded ones."""
     unpaid_amount: Decimal
     currency: str
     opened_at: Timestamp

@@ -50,7 +50,7 @@ class NewCount(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     store_id: StoreId | None = None
     items: Annotated[list[NewCountItem], Meta(min_length=1, max_length=ITEMS_MAX)]
-    """What was counted, each variant by itself."""
+    """The counted levels, each variant by itself."""
     reason: Reason | None = None
 
 
@@ -68,7 +68,7 @@ class NewTransfer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     from_store_id: StoreId | None = None
     to_store_id: StoreId | None = None
     items: Annotated[list[NewTransferItem], Meta(min_length=1, max_length=ITEMS_MAX)]
-    """What is taken over: all of it or nothing."""
+    """The counts to take over: all of them or none."""
     reason: Reason | None = None
 
 

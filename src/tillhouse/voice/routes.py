@@ -10,7 +10,7 @@ from tillhouse.kit.ids import BusinessId, KeyId
 
 
 class Health(msgspec.Struct, frozen=True, rename="camel"):
-    """What the key is bound to."""
+    """The business and environment of the key."""
 
     business_id: BusinessId
     environment: Literal["test", "live"]

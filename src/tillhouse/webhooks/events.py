@@ -1,4 +1,4 @@
-"""What events share: the shape of most of their data, and the event that tests an endpoint."""
+"""The shape of most events' data, and the event that tests an endpoint."""
 
 from typing import Annotated, Any
 from uuid import UUID

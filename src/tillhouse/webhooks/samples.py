@@ -1,4 +1,4 @@
-"""What events look like: schema and sample of their data, by their types."""
+"""The look of events: schema and sample of their data, by their types."""
 
 import hashlib
 from functools import cache

@@ -184,7 +184,7 @@ class EventShown(msgspec.Struct, frozen=True):
 
     type: str
     label: str
-    """What happened, for people."""
+    """The event in a sentence, for people."""
     group: str
     schema: dict[str, Any]
     sample: dict[str, Any]

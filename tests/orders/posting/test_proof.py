@@ -1,4 +1,4 @@
-"""What `tillhouse verify` finds in a ledger: nothing in a sound book, each row that is broken."""
+"""The findings of `tillhouse verify` in a ledger: none in a sound book, each broken row."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -101,7 +101,7 @@ async def tampering(sql: asyncpg.Connection) -> AsyncIterator[None]:
         await sql.execute("SET session_replication_role = origin")
 
 
-# What somebody does to an order's rows ($1 book, $2 order) → what is said about it.
+# A statement that breaks an order's rows ($1 book, $2 order) → the finding about it.
 BREAKS: list[tuple[LiteralString, str]] = [
     (
         "UPDATE orders SET amount_paid = 300 WHERE book_id = $1 AND id = $2",

@@ -1,4 +1,4 @@
-"""What is posted for an order: after any walk, each account holds what the order's stand says."""
+"""The postings of an order: after any changes, each account holds what its position says."""
 
 from collections import defaultdict
 from decimal import Decimal

@@ -19,7 +19,7 @@ _EXPIRED: LiteralString = """
         SELECT h.book_id, h.id FROM ledger_holds h
         WHERE h.status = 'pending' AND h.expires_at <= $1
 """
-# Whoever else ends such a hold at this moment does so for both.
+# A transaction that ends such a hold at the same moment does so for both.
 _END_THEM: LiteralString = """
         FOR UPDATE OF h SKIP LOCKED
     ), ended AS (

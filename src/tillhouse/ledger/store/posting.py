@@ -4,7 +4,7 @@
     <POST, or what `Rows.post` says>
     SELECT …
 
-What the surrounding statement defines, by these columns (`GIVEN` defines the first three):
+The surrounding statement defines tables with these columns (`GIVEN` defines the first three):
 
     posting   source_id, id, debit_kind, debit_owner, credit_kind, credit_owner, amount, kind,
               sequence
@@ -189,7 +189,7 @@ class MovementRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     type: str
     method: str
     amount: Decimal
-    # What most of them are is left out, and said by the statement.
+    # The most frequent value is left out, and the statement supplies it.
     status: str = "successful"
 
 

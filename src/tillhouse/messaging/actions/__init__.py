@@ -1,1 +1,1 @@
-"""What messaging does, by what it is done to."""
+"""The actions of messaging, one module per object."""

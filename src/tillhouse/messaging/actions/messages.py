@@ -85,7 +85,7 @@ def _row(
         number_id=number.id,
         provider_message_id=outcome.provider_message_id if outcome else None,
         error=outcome.error if outcome else None,
-        # What failed told nobody: the next time it may.
+        # A failed message reached nobody, so its purpose is free again.
         purpose=None if has_failed else draft.purpose,
         sent_by_id=draft.sent_by_id,
         job_kind=kind,
@@ -98,7 +98,7 @@ def _row(
 def _job(
     call: Call, settled: Settled | None
 ) -> tuple[str, bytes | None, datetime] | tuple[None, None, None]:
-    """What is left to do of a message: to send it, to report on it, or nothing."""
+    """The next job of a message: to send it, to report on it, or none."""
     if settled is None:
         # A request sends it itself after its commit; a worker leaves it to the queue.
         is_request = not isinstance(call.caller, SystemCaller)
@@ -141,7 +141,7 @@ async def new_faults(_call: Call, new: NewMessage) -> list[FieldError]:
 
 
 def _told_by(template: Template | None) -> str:
-    """What stands for a template's text, which only WhatsApp knows."""
+    """The placeholder for a template's text, which only WhatsApp knows."""
     return f"[{template.name}] {' · '.join(template.parameters)}".strip() if template else ""
 
 

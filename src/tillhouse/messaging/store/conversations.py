@@ -116,7 +116,7 @@ async def upsert_conversation(db: Db, key: BookKey, phone: str, now: datetime) -
 
 
 async def find_writing(db: Db, book_id: UUID, conversation_id: UUID) -> Record | None:
-    """What decides whether a message may be sent: whom to, when they wrote, the number."""
+    """The facts that decide whether a message may be sent: recipient, last word, number."""
     return await db.fetchrow(
         """
         SELECT c.customer_phone, c.customer_id, c.last_received_at, n.id AS number_id, n.provider
@@ -144,7 +144,7 @@ async def lock_conversation(db: Db, book_id: UUID, conversation_id: UUID) -> Rec
 async def update_assignee(
     db: Db, book_id: UUID, conversation_id: UUID, assignee_id: UUID | None, now: datetime
 ) -> None:
-    """Who answers from now on."""
+    """Set the member who answers from now on."""
     await db.execute(
         """
         UPDATE conversations SET assignee_id = $3, updated_at = $4,

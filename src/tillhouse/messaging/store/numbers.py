@@ -86,7 +86,7 @@ async def find_active(db: Db, book_id: UUID) -> Record | None:
 
 
 async def find_credentials(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
-    """What it takes to write from a number, sealed."""
+    """The credentials of a number, sealed."""
     return await db.fetchrow(
         """
         SELECT n.id, b.business_id, n.provider_number_id, n.credentials_sealed

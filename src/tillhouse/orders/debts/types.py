@@ -29,7 +29,7 @@ class Debtor(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Debt(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What a customer has yet to pay, or had, for an order."""
+    """The amount that a customer has yet to pay, or had, for an order."""
 
     id: UUID
     order_id: UUID

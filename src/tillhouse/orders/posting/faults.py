@@ -60,7 +60,7 @@ def _holdings(facts: OrderFacts) -> Iterator[str]:
 
 
 def holdings(position: LedgerPosition) -> dict[Account, Decimal]:
-    """What an order makes each account hold, debits less credits; under cash, the change."""
+    """The share of an order in each account, debits less credits; under cash, the change."""
     over = excess(position)
     wanted = {
         receivable(position): position.sold - position.paid + sum(over.values(), Decimal(0)),

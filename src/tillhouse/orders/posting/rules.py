@@ -1,4 +1,4 @@
-"""What an order is to the ledger, and what is posted when it changes: pure decisions.
+"""An order's position in the ledger, and the postings of its changes: pure decisions.
 
 An order holds, at every moment:
 
@@ -70,12 +70,12 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sold(self) -> Decimal:
-        """What it adds to the sales."""
+        """The amount that it adds to the sales."""
         return self.total if self.is_sold else _ZERO
 
     @property
     def over(self) -> Decimal:
-        """What was paid beyond the total."""
+        """The amount paid beyond the total."""
         return max(self.paid - self.total, _ZERO)
 
     @property
@@ -90,7 +90,7 @@ _CHANGE = Account("cash")
 
 
 Excess = dict[Account, Decimal]
-"""What was paid beyond what is owed, by the account that keeps it; under cash, the change."""
+"""The overpayment, by the account that keeps it; under cash, the change."""
 
 
 def postings(before: LedgerPosition | None, after: LedgerPosition) -> Postings:
@@ -109,7 +109,7 @@ def receivable(position: LedgerPosition) -> Account:
 
 
 def excess(position: LedgerPosition) -> Excess:
-    """What was paid too much. A sale for cash gives change; anything else is kept for the payer.
+    """The overpayment. A sale for cash gives change; anything else is kept for the payer.
 
     Nothing is too much yet for an order that is only scheduled. All is for one that ended, but
     the change that was handed out over its counter doesn't come back to the drawer.

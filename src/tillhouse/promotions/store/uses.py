@@ -35,7 +35,7 @@ async def take_use(
     """Count a use, if one is left for all and for this customer; whether it was granted.
 
     Takers of one promotion stand in line at its row until the one before has committed, so call
-    it late in the transaction. What isn't granted has changed nothing.
+    it late in the transaction. A use that isn't granted changes nothing.
     """
     return await db.fetchval(
         """

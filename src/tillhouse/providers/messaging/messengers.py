@@ -5,7 +5,7 @@ from tillhouse.providers.messaging.sandbox import Sandbox
 
 
 def messenger(provider: str, whatsapp_url: str) -> Messenger:
-    """What carries the messages of a number of this provider."""
+    """The messenger of the numbers of this provider."""
     if provider == "sandbox":
         return Sandbox()
     # Its HTTP client takes a fifth of a second to load; commands send nothing.

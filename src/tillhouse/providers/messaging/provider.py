@@ -51,14 +51,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is reported of a message some time after it was sent."""
+    """A report on a message, some time after it was sent."""
 
     status: Literal["delivered", "read", "failed"]
     error: str | None = None
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a message at once, and what is reported of it later, if anything."""
+    """The outcome of a message at once, and the report on it later, if any."""
 
     outcome: Outcome
     report: Report | None = None
@@ -72,7 +72,7 @@ class Messenger(Protocol):
     own_number: str | None
 
     def settle(self, message: Outgoing) -> Settled | None:
-        """What comes of a message without asking anybody; None where `send` has to ask."""
+        """The outcome of a message without asking anybody; None where `send` has to ask."""
         ...
 
     async def send(self, account: Account, message: Outgoing) -> Outcome:

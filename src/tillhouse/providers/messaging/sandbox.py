@@ -1,7 +1,7 @@
 """A carrier that carries nothing: deterministic, without a network, for test books.
 
-What becomes of a message is decided by the number that it goes to, as documented for people who
-test their own programs against it.
+The number that a message goes to decides its outcome, as documented for people who test their
+own programs against it.
 """
 
 from datetime import timedelta
@@ -33,7 +33,7 @@ class Sandbox:
     own_number: str | None = NUMBER
 
     def settle(self, message: Outgoing) -> Settled:
-        """What comes of a message to this number."""
+        """The outcome of a message to this number."""
         if message.to in REFUSED:
             return Settled(outcome=Outcome("failed", error=REFUSED[message.to]))
         return Settled(

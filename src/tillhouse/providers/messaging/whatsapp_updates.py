@@ -34,7 +34,7 @@ class Received(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reported(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a message of ours."""
+    """The outcome of a message of ours."""
 
     provider_message_id: str
     # Our own id of it, which we had sent along.

@@ -135,7 +135,7 @@ class Reader:
         return merged
 
     def _inner(self, schema: Node) -> Node:
-        """What a list, a map or a `… or null` is of; other schemas themselves."""
+        """The element of a list, a map or a `… or null`; other schemas themselves."""
         while True:
             resolved = self._document.resolve(schema)
             real = [one for one in _alternatives(resolved) if one.get("type") != "null"]
@@ -185,7 +185,7 @@ class Reader:
         return [_shown(value) for value in values if value is not None]
 
     def _facts(self, schema: Node) -> list[str]:
-        """What a value has to be, in words, and what it is when left out."""
+        """The bounds of a value, in words, and its default."""
         facts: list[str] = []
         for each in (schema, self._document.resolve(self._inner(schema))):
             for fact in _bounds(each):

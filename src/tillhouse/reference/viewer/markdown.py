@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-# What the text of an inline code or the target of a link leads to; nothing when to nowhere.
+# The link for the text of an inline code or the target of a link; nothing when to nowhere.
 Lead = Callable[[str], str | None]
 
 

@@ -1,4 +1,4 @@
-"""What the search of the viewer looks through."""
+"""The index that the search of the viewer looks through."""
 
 from collections.abc import Iterable, Iterator
 

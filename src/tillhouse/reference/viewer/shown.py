@@ -1,4 +1,4 @@
-"""What the pages show of an operation, an event and an object, in the order of the page."""
+"""The parts of an operation, an event and an object that pages show, in their order."""
 
 import re
 from collections.abc import Iterator

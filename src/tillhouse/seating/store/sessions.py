@@ -12,7 +12,7 @@ from tillhouse.kit.ids import BookId, TableId
 from tillhouse.kit.page import Page
 from tillhouse.seating.types import Session, SessionStatus
 
-# What was ordered, but for what was cancelled or given back; and what of it keeps the table
+# The orders, except those cancelled or refunded; and those of them that keep the table
 # open: a completed order that is owed is a debt of its customer.
 _SESSION = """
     SELECT s.id, s.table_id, t.label AS table_label, t.store_id, s.status, s.covers,

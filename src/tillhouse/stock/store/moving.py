@@ -14,8 +14,8 @@ from tillhouse.stock.facts import Move, Moved, Place
 # order_item_id uuid, round int, reason text, actor jsonb, allows boolean), and $1 = book_id and
 # $2 = now. Two statements that move the same places lock them in the same order, by id, so that
 # neither waits for the other for ever. The guard is asked of the row as it is once the lock is
-# there, so what one sale took the next one knows of. What is not `levelled` was not to be had:
-# whoever splices this in looks at `is_moved` of MOVED, and rolls back unless all of them are.
+# there, so what one sale took the next one knows of. A level that is not `levelled` was not
+# available: the caller's statement looks at `is_moved` of MOVED, and rolls back unless all are.
 MOVE: LiteralString = """
     wanted AS (
         SELECT variant_id, store_id, sum(on_hand_change) AS on_hand_change,

@@ -40,7 +40,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 async def attempt(
     session: aiohttp.ClientSession, url: str, body: bytes, headers: dict[str, str]
 ) -> Outcome:
-    """Send once. Whatever the receiver does, this ends in time and raises nothing."""
+    """Send once. This ends in time and raises nothing, whatever the receiver does."""
     began = time.perf_counter()
     answer = _Answer(Phases(began=began))
     try:

@@ -1,8 +1,8 @@
 """How many attempts each endpoint may have under way in this worker: more as it proves itself.
 
-A worker has so many places. What hangs keeps its place for ten seconds, so whoever may turn out
-to hang gets a share of them and no more; the rest is for endpoints whose last attempt was a
-success and which answer soon.
+A worker may have so many attempts under way. One that hangs occupies its slot for ten seconds, so
+endpoints that may hang get a share of the slots and no more; the rest is for endpoints whose last
+attempt was a success and which answer soon.
 """
 
 from uuid import UUID

@@ -98,8 +98,8 @@ FITTING: LiteralString = """
                 AS cancelled_revenue
         FROM """
 """The sums of what fits, from rows `o` that are few."""
-# By status first: a hundred thousand rows are then added up three times, not eight. What remains
-# of others than pending orders is no figure.
+# By status first: a hundred thousand rows are then added up three times, not eight. Only the
+# rest of pending orders is a figure.
 SUMS: LiteralString = """
             sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
             sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount

@@ -1,8 +1,8 @@
 """Statements on one page of orders.
 
 A page that lies near the newest is walked to. Of one that lies deep, or among few that fit, the
-tallies tell when its orders were (page_windows.py): only these times are read. What a search finds
-is looked up and sorted.
+tallies tell when its orders were (page_windows.py): only these times are read. A search's finds
+are looked up and sorted.
 """
 
 from collections.abc import Sequence

@@ -34,8 +34,8 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
     tag_ids: list[UUID] | None = None
     customer_id: CustomerId | None = None
     session_id: UUID | None = None
-    # A search: how the short code begins, or the words of the customer's name begin. What has no
-    # words finds nobody by them.
+    # A search: how the short code begins, or the words of the customer's name begin. A search
+    # without words finds nobody by them.
     code: str | None = None
     words: str | None = None
     since: datetime | None = None
@@ -164,7 +164,7 @@ def and_kinds(where: Where, query: OrderQuery) -> Where:
 
 
 def and_details(where: Where, query: OrderQuery) -> Where:
-    """What the tallies in detail know besides."""
+    """The further columns of the tallies in detail."""
     return (
         where.and_("o.recorded_by_id = $", query.recorded_by_id)
         .and_("o.recorded_by_id = $ OR o.served_by_id = $", query.staff_id)
@@ -184,7 +184,7 @@ def and_picks(where: Where, query: OrderQuery) -> Where:
 
 
 def and_search(where: Where, query: OrderQuery) -> Where:
-    """What a search finds, where that isn't looked up by it (`found`); it needs BUYERS."""
+    """The condition of a search, where orders aren't looked up by it (`found`); it needs BUYERS."""
     return where.and_("o.customer_id IN (SELECT id FROM buyers) OR o.short_code ^@ $", query.code)
 
 
@@ -238,5 +238,5 @@ _BY_CODE: LiteralString = "o.short_code >= $5 AND o.short_code < $5 || '~'"
 
 
 def found(dated: LiteralString) -> LiteralString:
-    """What a search finds at these dates, each order once: by the customers, and by the code."""
+    """The orders that a search finds at these dates, each once: by customers, and by code."""
     return _BY_BUYER + dated + _OR + _BY_CODE + dated + " OFFSET 0) f"

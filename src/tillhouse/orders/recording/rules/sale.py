@@ -182,7 +182,7 @@ def _sum_errors(new: NewOrder, facts: Facts, lines: Sequence[Line]) -> Iterator[
 
 
 def _total(lines: Sequence[Line], charge: Decimal, facts: Facts) -> Decimal:
-    """What the lines come to without a discount."""
+    """The sum of the lines without a discount."""
     taxed = total_rules.taxed(lines, Decimal(0), facts.trade)
     return total_rules.add_up(taxed, charge, facts.trade).total
 
