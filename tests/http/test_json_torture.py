@@ -44,7 +44,14 @@ def many_keys(size: int) -> bytes:
     return ("{" + ",".join(f'"{n:07d}":1' for n in range(count)) + "}").encode()
 
 
+def text_of(part: str, size: int) -> bytes:
+    """An account whose name is as large as asked for."""
+    return f'{{"name":"{part * (size // len(part.encode()))}"}}'.encode()
+
+
 FULL = 1_000_000
+# Each has to be sorted past all before it.
+MARKS = rb"\u0315\u0300"
 
 RAW: dict[str, tuple[bytes, int]] = {
     "a list nested 100,000 deep": (b"[" * 100_000 + b"]" * 100_000, 400),
@@ -104,6 +111,9 @@ RAW: dict[str, tuple[bytes, int]] = {
     "a text of a megabyte": (b'{"name":"' + b"a" * FULL + b'"}', 422),
     "a megabyte of escapes": (b'{"name":"' + b"\\u0041" * (FULL // 6) + b'"}', 422),
     "a megabyte of surrogate pairs": (b'{"name":"' + b"\\ud83d\\ude00" * (FULL // 12) + b'"}', 422),
+    "a megabyte of unsorted marks": (text_of("\u0315\u0300", FULL), 422),
+    "a megabyte of unsorted marks, escaped": (b'{"name":"' + MARKS * (FULL // 12) + b'"}', 422),
+    "a megabyte of unsorted marks, in a name": (b'{"a' + MARKS * (FULL // 12) + b'":1}', 422),
     "a megabyte of empty lists": (b'{"x":[' + b"[]," * (FULL // 3) + b"1]}", 400),
     "a megabyte of objects": (b'{"x":[' + b'{"a":1},' * (FULL // 8) + b"1]}", 400),
     "a megabyte of small texts": (b'{"x":[' + b'"a",' * (FULL // 4) + b'"a"]}', 422),

@@ -1,13 +1,15 @@
 """Text: uniform, printable, and an address that is one person's only."""
 
 import contextlib
+import sys
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tillhouse.kit.text import clean, email_address, forbidden_character, slug
+from tillhouse.kit.text import MARKS_MAX, clean, email_address, slug, spelling, storable, unfit
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=60)
 
@@ -29,14 +31,39 @@ def test_equal_looking_text_becomes_equal() -> None:
 def test_a_forbidden_character_is_found_by_its_category(text: str) -> None:
     """Unicode's own classes are the measure."""
     bad = [c for c in text if unicodedata.category(c) in ("Cc", "Cs") and c not in "\t\n\r"]
-    assert forbidden_character(text) == (f"U+{ord(bad[0]):04X}" if bad else None)
+    assert (unfit(text) is not None) == bool(bad)
+    assert unfit(storable(text)) is None
 
 
-def test_forbidden_characters_are_named() -> None:
-    """So that the caller can find them."""
-    assert forbidden_character("a\0b") == "U+0000"
-    assert forbidden_character("\ud800") == "U+D800"
-    assert forbidden_character("line\r\n\ttab \u200f \U0001f35a") is None
+def test_an_unfit_text_is_told_why() -> None:
+    """So that the caller can mend it."""
+    assert unfit("a\0b") == unfit("\ud800") == "holds a control character or half a surrogate"
+    assert unfit("line\r\n\ttab \u200f \U0001f35a") is None
+    assert unfit("a" + "\u0301" * MARKS_MAX) is None
+    assert "combining marks" in str(unfit("a" + "\u0301" * (MARKS_MAX + 1)))
+
+
+# Marks in the one order in which each has to be sorted past all before it.
+UNSORTED = ("\u0315\u0300", "\u0f73", "\u0f75", "\u0f81", "\u0344", "\uff9e\u3099\u0323")
+
+
+@pytest.mark.parametrize("marks", UNSORTED)
+@pytest.mark.parametrize("work", [clean, spelling, slug])
+def test_no_work_is_done_on_a_run_of_marks(work: Callable[[str], str], marks: str) -> None:
+    """To sort 200,000 of them would take minutes."""
+    with pytest.raises(ValueError, match="combining marks"):
+        work("a" + marks * 100_000)
+
+
+def test_every_character_that_decomposes_into_marks_counts_as_one() -> None:
+    """In every form of normalisation that is used."""
+    for mark in map(chr, range(sys.maxunicode + 1)):
+        decomposed = unicodedata.normalize("NFKD", mark)
+        if unicodedata.combining(decomposed[0]):
+            assert unfit("a" + mark * (MARKS_MAX + 1)), ascii(mark)
+        else:
+            # What is no mark brings few of them along, and the next one brings a letter first.
+            assert sum(map(bool, map(unicodedata.combining, decomposed))) <= 3, ascii(mark)
 
 
 @given(ANY_TEXT, st.integers(1, 80))

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from tillhouse.cli.output import CommandError, print_result, table
 from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
 from tillhouse.http.wire import convert
-from tillhouse.kit.text import forbidden_character
+from tillhouse.kit.text import unfit
 
 T = TypeVar("T")
 
@@ -189,8 +189,8 @@ def _take(sheet: Sheet[Any], line: int, cells: Sequence[str], type_: Any) -> Non
 
 def value_of(text: str, type_: Any) -> Any:
     """The text of a cell as a value of the type, or ValueError with the reason."""
-    if forbidden_character(text) is not None:
-        raise ValueError("holds a control character")
+    if reason := unfit(text):
+        raise ValueError(reason)
     try:
         return convert(_plain(text, inner_type(type_)), type_)
     except msgspec.ValidationError as error:

@@ -9,7 +9,7 @@ import msgspec
 from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
 from tillhouse.http.wire import convert
 from tillhouse.kit.errors import FieldError, Invalid
-from tillhouse.kit.text import forbidden_character
+from tillhouse.kit.text import unfit
 from tillhouse.kit.values import NO_LISTS, Lists, Search
 
 PARAMETERS_MAX = 100
@@ -22,8 +22,8 @@ def parse_query(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Any:
     fields = fields_of(type_)
     values: dict[str, object] = {}
     for name, text in pairs:
-        if forbidden_character(name + text):
-            errors.append(FieldError(name[:100], "holds a control character"))
+        if reason := unfit(name) or unfit(text):
+            errors.append(FieldError(name[:100], reason))
             values[name] = None
         elif name not in fields:
             errors.append(FieldError(name[:100], unknown(name, list(fields), "parameter")))

@@ -23,7 +23,7 @@ from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.problems import Headers
 from tillhouse.http.query import PARAMETERS_MAX
 from tillhouse.kit.errors import Invalid, Problem, Unavailable
-from tillhouse.kit.text import forbidden_character
+from tillhouse.kit.text import unfit
 
 log = structlog.get_logger()
 
@@ -136,8 +136,8 @@ def _query(raw: bytes) -> dict[str, str]:
         )
     except ValueError:
         raise Invalid.field("query", "must be URL-encoded UTF-8") from None
-    if any(forbidden_character(name + value) for name, value in pairs):
-        raise Invalid.field("query", "holds a control character")
+    for reason in filter(None, (unfit(text) for pair in pairs for text in pair)):
+        raise Invalid.field("query", reason)
     return dict(pairs)
 
 

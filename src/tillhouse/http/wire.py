@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.kit import text as texts
 from tillhouse.kit.errors import FieldError, Malformed, check
-from tillhouse.kit.text import forbidden_character
 from tillhouse.kit.values import NO_LISTS, Listed, Lists
 
 # Deeper bodies than this are nobody's order; the decoder's own limit is the C stack.
@@ -21,28 +21,25 @@ DEPTH_MAX = 32
 CONTAINERS_MAX = 50_000
 # Of so many unfit values each is told.
 _TOLD_MAX = 100
-_UNSTORABLE = "holds a control character or half a surrogate"
 
 
 class Unfit:
     """A value that no field takes; it keeps its place, so that the rest can be judged."""
 
-    __slots__ = ("_given",)
+    __slots__ = ("_constant", "_reason")
 
-    def __init__(self, given: str = "") -> None:
-        """Note what was given as a number and is none; a text that can't be stored has no name."""
-        self._given = given
+    def __init__(self, *, constant: str = "", reason: str = "") -> None:
+        """Note what was given as a number and is none, or why a text can't be taken."""
+        self._constant = constant
+        self._reason = reason
 
     def told(self, wanted: str = "must be a number") -> str:
         """Say what is wrong with it at a place of which this is true."""
-        if not self._given:
-            return _UNSTORABLE
-        return f"{wanted.partition(', not ')[0]}; {self._given} is none"
+        return self._reason or f"{wanted.partition(', not ')[0]}; {self._constant} is none"
 
 
-_TEXT = Unfit()
 # Constants that the decoder accepts beside JSON's numbers.
-_NO_NUMBERS = {name: Unfit(name) for name in ("NaN", "Infinity", "-Infinity")}
+_NO_NUMBERS = {name: Unfit(constant=name) for name in ("NaN", "Infinity", "-Infinity")}
 
 
 def convert(value: object, type_: Any, lists: Lists = NO_LISTS) -> Any:
@@ -124,8 +121,8 @@ def _why(error: ValueError) -> str:
     return "The body is no valid UTF-8."
 
 
-# Where a text may hold what `forbidden_character` finds, escaped or as it is.
-_SUSPECT = re.compile(rb"\\u(?:00[0189]|007[fF]|[dD][89a-fA-F])|\x7f|\xc2[\x80-\x9f]")
+# Where a text may be unfit, escaped or as it is: controls, and all from the first mark on.
+_SUSPECT = re.compile(rb"\\u(?:00[0189]|007[fF]|(?!00))|\x7f|\xc2[\x80-\x9f]|[\xcc-\xf4]")
 
 
 class _Duplicate(ValueError):
@@ -189,7 +186,7 @@ def _check_depth(value: object) -> None:
 
 
 def _fit(value: object, unfit: list[FieldError]) -> object:
-    """The value with `Unfit` for what no column stores: NUL, and half a surrogate."""
+    """The value with `Unfit` for each text that can't be taken."""
     if isinstance(value, dict | list):
         _fit_within(value, "", unfit)
         return value
@@ -200,10 +197,11 @@ def _fit(value: object, unfit: list[FieldError]) -> object:
 
 
 def _fit_within(value: Any, path: str, unfit: list[FieldError]) -> None:
-    if isinstance(value, dict) and forbidden_character("".join(value)):
-        for key in [key for key in value if forbidden_character(key)]:
-            del value[key]
-            _tell(unfit, path, _TEXT)
+    if isinstance(value, dict) and texts.unfit("".join(value)):
+        for key, reason in [(key, texts.unfit(key)) for key in value]:
+            if reason:
+                del value[key]
+                _tell(unfit, path, Unfit(reason=reason))
     places = value.items() if isinstance(value, dict) else enumerate(value)
     for place, item in places:
         # Most are told apart by their type alone: a hostile body has hundreds of thousands.
@@ -219,7 +217,8 @@ def _fit_within(value: Any, path: str, unfit: list[FieldError]) -> None:
 
 def _unfit(value: object) -> Unfit | None:
     if isinstance(value, str):
-        return _TEXT if forbidden_character(value) else None
+        reason = texts.unfit(value)
+        return Unfit(reason=reason) if reason else None
     return value if isinstance(value, Unfit) else None
 
 

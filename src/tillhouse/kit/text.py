@@ -2,12 +2,27 @@
 
 import re
 import unicodedata
+from functools import cache
+from typing import Literal
 
 EMAIL_LENGTH_MAX = 254
+# Unicode's stream-safe text format (UAX 15) has no more marks in a row. To sort them takes the
+# square of their number.
+MARKS_MAX = 30
 
 # Control characters except tab, line feed and carriage return; and halves of surrogate pairs,
 # which no UTF-8 can hold.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# Every mark stands from here on; behind the last one there are scripts and signs without marks.
+_FIRST_MARK, _LAST_MARK = 0x300, 0x1EFFF
+# Characters that are no marks by themselves and decompose into nothing else.
+_MADE_OF_MARKS = "\u0f73\u0f75\u0f81\uff9e\uff9f"
+
+_FORBIDDEN_MESSAGE = "holds a control character or half a surrogate"
+_MARKS_MESSAGE = f"holds more than {MARKS_MAX} combining marks in a row"
+
+Form = Literal["NFC", "NFKD"]
 
 _LATIN_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 
@@ -23,23 +38,57 @@ _EMAIL_MESSAGE = "must be an email address such as ada@example.com"
 def clean(text: str) -> str:
     """Strip the ends and compose accents (NFC), so that equal-looking texts are equal."""
     # Stripping comes last: any part of a composed text is composed itself.
-    return unicodedata.normalize("NFC", text).strip()
+    return _normalised("NFC", text).strip()
 
 
 def spelling(name: str) -> str:
     """Give the one spelling of a name, as it is kept and looked for: composed, single spaces."""
-    return " ".join(unicodedata.normalize("NFC", name).split())
+    return " ".join(_normalised("NFC", name).split())
 
 
-def forbidden_character(text: str) -> str | None:
-    """Name the first character that no text may hold, for example `U+0000`."""
-    match = _FORBIDDEN.search(text)
-    return None if match is None else f"U+{ord(match[0]):04X}"
+def _normalised(form: Form, text: str) -> str:
+    # The edge refuses such texts by name. A text from elsewhere must not cost more either.
+    if has_many_marks(text):
+        raise ValueError(_MARKS_MESSAGE)
+    return unicodedata.normalize(form, text)
+
+
+def unfit(text: str) -> str | None:
+    """Say why a text can't be taken, before anything else is done with it."""
+    if _FORBIDDEN.search(text) is not None:
+        return _FORBIDDEN_MESSAGE
+    if has_many_marks(text):
+        return _MARKS_MESSAGE
+    return None
+
+
+def storable(text: str) -> str:
+    """The text without what makes it unfit, where a refusal would help nobody."""
+    kept = _FORBIDDEN.sub("", text)
+    if not has_many_marks(kept):
+        return kept
+    return _marks().sub(lambda run: run[0][:MARKS_MAX], kept)
+
+
+def has_many_marks(text: str) -> bool:
+    """Whether so many marks follow each other that only an attack explains them."""
+    if text.isascii() or len(text) <= MARKS_MAX:
+        return False
+    return any(len(run[0]) > MARKS_MAX for run in _marks().finditer(text))
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """Runs of marks: of characters that decompose into marks alone."""
+    every = map(chr, range(_FIRST_MARK, _LAST_MARK + 1))
+    marks = "".join(mark for mark in every if unicodedata.combining(mark))
+    # Possessive: no run is looked at twice.
+    return re.compile(f"[{marks}{_MADE_OF_MARKS}]++")
 
 
 def slug(text: str, length_max: int = 80) -> str:
     """Make a lower-case name for a URL; letters of every script stay, Latin ones lose accents."""
-    plain = _LATIN_MARKS.sub("", unicodedata.normalize("NFKD", text))
+    plain = _LATIN_MARKS.sub("", _normalised("NFKD", text))
     plain = unicodedata.normalize("NFKC", plain.casefold())
     # Marks count as letters: without them most Indic words would fall apart.
     kept = "".join(

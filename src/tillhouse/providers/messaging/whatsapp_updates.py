@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tillhouse.kit.text import forbidden_character
+from tillhouse.kit.text import storable
 
 Status = Literal["sent", "delivered", "read", "failed"]
 
@@ -168,7 +168,5 @@ def _text(value: dict[str, Any], name: str) -> str:
     inner = value.get(name)
     if not isinstance(inner, str):
         return ""
-    if forbidden_character(inner) is None:
-        return inner
     # A customer's message isn't refused for a character that no text may hold.
-    return "".join(letter for letter in inner if forbidden_character(letter) is None)
+    return storable(inner)
