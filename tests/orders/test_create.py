@@ -119,6 +119,22 @@ async def test_times_are_those_of_the_sale(shop: Shop) -> None:
     assert imported["entrySource"] == "import"
 
 
+async def test_a_clock_that_is_ahead_sells_now(open_shop: Open) -> None:
+    """Up to five minutes it is a sale like any other: its time, its stock, its kitchen."""
+    shop = await open_shop(business_type="restaurant")
+    product = await shop.product(stock=1)
+    ahead = iso(now() + timedelta(minutes=4))
+    refused = await shop.ask(line(product, 2), occurred_at=ahead)
+    assert (refused.status, refused.error) == (400, "order_not_recorded")
+    order = await shop.sell(line(product), occurred_at=ahead)
+    assert order["occurredAt"] == order["createdAt"]
+    assert order["entrySource"] == "api"
+    assert order["kitchenTicketStatus"] == "queued"
+    assert await shop.stock(variant_of(product)) == (0, 0)
+    too_far = await shop.ask(line(product), occurred_at=iso(now() + timedelta(minutes=6)))
+    assert too_far.wrong_fields == {"occurred_at"}
+
+
 async def test_everything_that_was_said_is_shown(shop: Shop) -> None:
     """Customer, store, table, term, server, tags, notes, mode, charge, method, channel."""
     customer = await shop.customer("Ngozi Obi", phone_number="+2348030000001")

@@ -31,7 +31,8 @@ log = structlog.get_logger()
 
 _canonical = msgspec.json.Encoder(order="deterministic", decimal_format="number")
 _KEY = re.compile(
-    rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"|(?P<bare>[\x21\x23-\x7e][\x21-\x7e]{0,254})'
+    rb'"(?P<quoted>[\x20\x21\x23-\x7e]{1,255})"'
+    rb"|(?P<bare>[\x21\x23-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?)"
 )
 
 
@@ -39,7 +40,7 @@ def parse_key(header: bytes | None) -> str | None:
     """The key of an Idempotency-Key header, bare or in double quotes."""
     if header is None:
         return None
-    match = _KEY.fullmatch(header.strip())
+    match = _KEY.fullmatch(header.strip(b" \t"))
     if match is None:
         raise Invalid.field("Idempotency-Key", "must be 1 to 255 printable ASCII characters")
     return (match["quoted"] or match["bare"]).decode()

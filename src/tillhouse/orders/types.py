@@ -97,7 +97,8 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     notes: Notes | None = None
     scheduled_for: Moment | None = None
     occurred_at: Moment | None = None
-    """When a sale of the past happened: its stock passes, and the kitchen isn't asked."""
+    """When a sale of the past happened: its stock passes, and the kitchen isn't asked. Up to five
+    minutes ahead it counts as now."""
     service_mode: ServiceMode | None = None
     service_charge_amount: Price | None = None
     table_session_id: TableSessionId | None = None

@@ -19,7 +19,7 @@ _IDEMPOTENCY_KEY = {
         "type": "string",
         "minLength": 1,
         "maxLength": 257,
-        "pattern": '^(?:[!#-~][!-~]{0,254}|"[ !#-~]{1,255}")$',
+        "pattern": '^(?:[!#-~](?:[ -~]{0,253}[!-~])?|"[ !#-~]{1,255}")$',
         "examples": ["0198c2f0-7b1e-7d3a-9c4e-2f5a1b6c8d9e"],
     },
 }

@@ -111,7 +111,7 @@ async def _discounted(
     customer_id: CustomerId | None,
 ) -> list[Line]:
     """The lines with the promotion taken off."""
-    at = new.occurred_at.at if new.occurred_at else call.now
+    at = rules.occurrence(new, call.now)
     applied = await promotion.apply(call, promotion_id, lines, customer_id, at)
     if isinstance(applied, str):
         raise NotRecorded(applied)

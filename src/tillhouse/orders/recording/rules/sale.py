@@ -242,9 +242,8 @@ def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -
     totals = total_rules.add_up(lines, charge, facts.trade)
     paid = Decimal(new.amount_paid or 0)
     scheduled_at = new.scheduled_for.at if new.scheduled_for else None
-    occurred_at = min(new.occurred_at.at, now) if new.occurred_at else now
-    is_import = new.occurred_at is not None
-    wants_kitchen = _wants_kitchen(new, facts)
+    is_import = is_past(new, now)
+    wants_kitchen = _wants_kitchen(new, facts, is_import=is_import)
     fires_at = None
     if scheduled_at is not None and wants_kitchen:
         minutes = facts.store.preparation_minutes if facts.store else PREPARATION_MINUTES
@@ -256,7 +255,7 @@ def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -
         amount_paid=paid,
         summary=line_rules.summary(lines),
         needs=list(needs(lines, facts, allows_all=is_import)),
-        occurred_at=occurred_at,
+        occurred_at=occurrence(new, now),
         scheduled_at=scheduled_at,
         wants_kitchen=wants_kitchen,
         fires_at=fires_at,
@@ -265,16 +264,26 @@ def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -
     )
 
 
+def occurrence(new: NewOrder, now: datetime) -> datetime:
+    """When the sale happened; a moment that the till's clock is ahead by counts as now."""
+    return min(new.occurred_at.at, now) if new.occurred_at else now
+
+
+def is_past(new: NewOrder, now: datetime) -> bool:
+    """Whether the sale is recorded after the fact."""
+    return occurrence(new, now) < now
+
+
 def _status(scheduled_at: datetime | None, paid: Decimal, total: Decimal) -> Status:
     if scheduled_at is not None:
         return "scheduled"
     return "completed" if paid >= total else "pending"
 
 
-def _wants_kitchen(new: NewOrder, facts: Facts) -> bool:
+def _wants_kitchen(new: NewOrder, facts: Facts, *, is_import: bool) -> bool:
     if new.send_to_kitchen is not None:
         return new.send_to_kitchen
-    if new.occurred_at is not None:
+    if is_import:
         # A past sale needs no kitchen.
         return False
     return (
