@@ -23,7 +23,7 @@ from bench.recording import Recorder
 BOOKS = str(Path(tempfile.gettempdir()) / "tillhouse-bench")
 PARTS = ("place", "show", "list")
 CLIENTS = (1, 8, 16)
-# In its first seconds a new house has its tables analysed again and again, as they double.
+# In its first seconds a new database has its tables analysed again and again, as they double.
 WARM_S = 6
 SHOW_CLIENTS = 16
 PRODUCTS = 150

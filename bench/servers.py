@@ -53,7 +53,7 @@ async def _starlette_echo(request: Request) -> Response:
 bare_starlette = Starlette(routes=[StarletteRoute("/v1/voice/health", _starlette_echo)])
 
 
-async def echo(visit: AnonymousCall) -> Echo:
+async def echo(call: AnonymousCall) -> Echo:
     """Answer without a caller."""
     return Echo()
 

@@ -135,7 +135,7 @@ async def _drain(scene: Scene, event: str, count: int) -> tuple[int, float, floa
     connection = await scene.services.pool.dedicated()
     ids = await queue_backlog(connection, scene.business["test"], count, event)
     await connection.close()
-    scene.services.pool.bell.ring()
+    scene.services.pool.notifier.notify_work()
     began = time.monotonic_ns()
     got = await _received(scene, ids, 300)
     took = (max(got.values()) - began) / 1e9

@@ -143,7 +143,7 @@ class App:
             self._settings, self._product.declared, self._database_url, self._master_key
         )
         self._services = services
-        services.pool.bell.start(
+        services.pool.notifier.start(
             services.pool.dedicated, services.pool.notify, listens=self._runs_workers
         )
         for room in self._product.rooms:
@@ -162,7 +162,7 @@ class App:
         """Stop the workers and let go of the database."""
         if self._services is not None:
             await self._services.workers.stop()
-            await self._services.pool.bell.stop()
+            await self._services.pool.notifier.stop()
             await close_services(self._services)
 
     @property

@@ -1,6 +1,6 @@
 """The face of a room: all that a feature brings along, as one value that `app` joins with others.
 
-Nothing is registered by importing it, and the ground knows no room: it is told what it needs.
+Nothing is registered by importing it, and the rooms below know no feature: they get declarations.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence

@@ -226,7 +226,7 @@ async def test_lanes_are_forgotten_when_nobody_is_there(desk: Desk) -> None:
 
 
 async def sums(db: Db, place: int, items: Sequence[int]) -> int:
-    """Work that reads: the sum of all that are in company, and of the place."""
+    """Work that reads: the sum of the whole batch, and of the key."""
     row = await db.read_before("SELECT sum(n) AS sum FROM unnest($1::int[]) AS n", list(items))
     assert row is not None
     return row["sum"] + place

@@ -119,7 +119,7 @@ async def test_writes_keep_their_plans_and_reads_do_not(pool: Pool) -> None:
 
 
 async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:
-    """Half of them read and half of them write, however many there are, besides the hasty."""
+    """Half of them read and half write, however many there are, besides those that fail fast."""
     for size, fail_fast in ((1, 0), (2, 0), (5, 0), (4, 1), (9, 2)):
         pool = await Pool.open(database_url, size=size, fail_fast=fail_fast)
         others = size - fail_fast

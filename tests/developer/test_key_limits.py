@@ -102,7 +102,7 @@ async def test_a_key_that_comes_back_counts_again(
 
 
 async def test_changing_an_active_key_needs_no_free_place(business: Business) -> None:
-    """A full house can still be tidied."""
+    """At the limit of keys, some can still be removed."""
     ids = await fill_up(business)
     for body in ({"name": "Other"}, {"expires_at": "2199-01-01"}, {"expires_at": None}):
         await business.owner.patch(f"{KEYS}/{ids[0]}", body, status=200)

@@ -189,7 +189,7 @@ async def test_an_answer_has_its_time(api: Api) -> None:
 
 
 async def test_a_handler_reads_by_itself(api: Api) -> None:
-    """The house is at hand, a connection is taken when it is needed."""
+    """The services are at hand, a connection is taken when it is needed."""
     assert (await api.get("/reads", status=200)).body == b"42"
 
 

@@ -85,7 +85,7 @@ class Handlers:
 async def main(database_url: str, place: str) -> None:
     """Run jobs until killed."""
     pool = await Pool.open(database_url, size=4)
-    pool.bell.start(pool.dedicated, pool.notify, listens=True)
+    pool.notifier.start(pool.dedicated, pool.notify, listens=True)
     for worker in workers_for(pool, Handlers(Path(place)).kinds(), Counter()):
         worker.start()
     sys.stdout.write(f"{os.getpid()}\n")

@@ -46,7 +46,7 @@ async def until_asked(place: Path, count: int) -> None:
 async def until_done(desk: Desk, subject_id: UUID) -> None:
     """Wait until the job is gone."""
     async with within(60):
-        while await desk.find(subject_id) is not None:  # noqa: ASYNC110 - no bell rings here
+        while await desk.find(subject_id) is not None:  # noqa: ASYNC110 - no notification comes here
             await asyncio.sleep(0.02)
 
 

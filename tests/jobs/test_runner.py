@@ -303,14 +303,14 @@ async def test_a_commit_wakes_the_worker(desk: Desk) -> None:
         done.set()
         return False
 
-    worker = runner(desk, LocalKind(name="rung", run=run)).worker("test", poll_s=3600)
+    worker = runner(desk, LocalKind(name="woken", run=run)).worker("test", poll_s=3600)
     worker.start()
 
     async def is_resting() -> bool:
         return worker.age_s > 0.05
 
     await until(is_resting)
-    await desk.queue("rung")
+    await desk.queue("woken")
     async with within(10):
         await done.wait()
     await ended(worker.stop())

@@ -6,11 +6,11 @@ import time
 import pytest
 
 from tests.waiting import ended, within
-from tillhouse.db.bell import Bell
+from tillhouse.db.notifier import Notifier
 from tillhouse.jobs import worker as workers
 from tillhouse.jobs.worker import Worker, Workers
 
-# Far longer than a test may take: only a bell, a backlog or a stop ends such a rest.
+# Far longer than a test may take: only a notifier, a backlog or a stop ends such a rest.
 NEVER_S = 3600.0
 
 
@@ -63,13 +63,13 @@ async def test_a_backlog_is_worked_off_without_a_rest() -> None:
     assert rounds.completed == 51
 
 
-async def test_a_bell_ends_a_rest() -> None:
+async def test_a_notification_ends_a_rest() -> None:
     """Work that is queued while the worker rests is looked at now."""
-    bell, rounds = Bell(), Rounds()
-    worker = Worker("test", rounds.do, poll_s=NEVER_S, wait=bell.wait)
+    notifier, rounds = Notifier(), Rounds()
+    worker = Worker("test", rounds.do, poll_s=NEVER_S, wait=notifier.wait)
     worker.start()
     await rounds.until(completed=1)
-    bell.ring_here()
+    notifier.wake_here()
     await rounds.until(completed=2)
     await ended(worker.stop(), within_s=5)
 

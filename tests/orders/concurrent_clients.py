@@ -40,7 +40,7 @@ from tests.orders.store_price_model import Sale
 REFUSALS = (400, 404, 409, 422)
 
 
-class Crowd:
+class ConcurrentClients:
     """Clients of one shop, and what they were answered."""
 
     def __init__(self, world: World, once: Create, watch: Watch, reach: Counter[str]) -> None:
@@ -329,7 +329,7 @@ def _check_story(events: list[dict[str, Any]]) -> _State:
 
 
 def _amounts(fields: dict[str, Any]) -> dict[str, Any]:
-    """Parts of a total that nobody knows in a crowd: of a thousand."""
+    """Parts of a total that nobody knows among concurrent clients: of a thousand."""
     return {
         name: value * 1000 if name in ("amount_paid", "total_amount") else value
         for name, value in fields.items()

@@ -51,7 +51,7 @@ async def trips(shop: Shop, orders: Iterable[Body]) -> int:
 
 
 async def check_shared(shop: Shop, orders: Sequence[Body]) -> None:
-    """That there was company: otherwise what was looked at says nothing of it."""
+    """That there was a batch: otherwise what was looked at says nothing of it."""
     assert await trips(shop, orders) < len(orders)
 
 

@@ -235,7 +235,7 @@ _EVENINGS: dict[str, tuple[int, st.SearchStrategy[Step]]] = {
 }
 
 
-def crowds(length: int) -> st.SearchStrategy[list[list[Step]]]:
+def clients_of(length: int) -> st.SearchStrategy[list[list[Step]]]:
     """So many steps of one to four clients, many as greedy, or as restless, as can be."""
     kinds = st.sampled_from([_of(_RUSHES), _of(_EVENINGS), STEPS.map(_as_of_now)])
     # The simplest is drawn by far the most often, so that is all four.

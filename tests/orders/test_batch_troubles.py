@@ -93,7 +93,7 @@ async def test_a_lock_on_one_product_holds_up_its_buyers_alone(
 async def test_whoever_comes_later_does_not_wait_with_those_who_wait(
     open_shop: Open, database_url: str
 ) -> None:
-    """A company that waits for a lock, and then orders that need nothing of what is locked."""
+    """A batch that waits for a lock, and then orders that need nothing of what is locked."""
     clock = asyncio.get_running_loop().time
 
     async def together_took() -> float:
@@ -169,7 +169,7 @@ async def test_a_client_who_leaves_takes_nobody_along(open_shop: Open, services:
 async def test_clients_who_leave_while_their_statement_waits(
     open_shop: Open, services: Services, database_url: str
 ) -> None:
-    """A company that is held up: whoever stays gets an answer, and every connection comes back."""
+    """A batch is held up: each request that stays is answered, and every connection comes back."""
     shop = await open_shop()
     held = await shop.product(stock=50)
     async with _holding(database_url, shop, held) as holder:

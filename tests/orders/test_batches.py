@@ -23,7 +23,7 @@ from tests.orders.shop import (
 from tests.orders.snapshot import proof
 from tests.waiting import within
 from tillhouse.access.process import Services
-from tillhouse.db.bell import CHANNEL
+from tillhouse.db.notifier import CHANNEL
 
 MANY = 40
 
@@ -227,7 +227,7 @@ async def test_keys_of_long_ago_in_company_with_new_ones(open_shop: Open) -> Non
 
 
 async def test_whoever_sends_webhooks_is_woken(open_shop: Open, database_url: str) -> None:
-    """Orders with deliveries ring the bell of other processes, whoever wrote them."""
+    """Orders with deliveries notify other processes, whichever process wrote them."""
     shop = await open_shop()
     await shop.business.endpoint()
     heard = asyncio.Event()

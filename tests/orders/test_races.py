@@ -58,7 +58,7 @@ async def test_fifty_buyers_of_the_last_unit(shop: Shop) -> None:
 
 
 async def test_one_variant_on_two_lines_counts_together(shop: Shop) -> None:
-    """Alone and in a crowd: five orders of two lines take the ten that there are."""
+    """Alone and concurrently: five orders of two lines take the ten that there are."""
     product = await shop.product(stock=10)
     assert (await shop.ask(line(product, 6), line(product, 5))).status == 400
     answers = await _all(shop.ask(line(product), line(product)) for _ in range(20))

@@ -15,18 +15,18 @@ from hypothesis import HealthCheck, Phase, example, given, note, settings
 
 from tests.make import Make
 from tests.orders.committed_changes import Watch
-from tests.orders.concurrent_clients import Crowd
+from tests.orders.concurrent_clients import ConcurrentClients
 from tests.orders.fixed_walks import EVENING, ONCE, OPENING, RUSH, TOUR
 from tests.orders.modelled_shop import Create, Setting, Step, World
 from tests.orders.random_walk import Walk
 from tests.orders.shop import Shop, at_noon
-from tests.orders.step_strategies import CREATES, OPENINGS, SETTINGS, crowds, walks
+from tests.orders.step_strategies import CREATES, OPENINGS, SETTINGS, clients_of, walks
 from tillhouse.app import App
 
 LONG = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0"))
 STEPS = 50 if LONG else 20
 FEW = 5
-CROWDED = 16 if LONG else 10
+CONCURRENT = 16 if LONG else 10
 walking = settings(
     max_examples=LONG or FEW,
     deadline=None,
@@ -38,7 +38,7 @@ walking = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 # Cheaper: everything is looked at once, in the end.
-crowding = settings(walking, max_examples=LONG or FEW + 1)
+concurring = settings(walking, max_examples=LONG or FEW + 1)
 
 # The cases that walks must have reached, and how often at least: a walk that sells plentiful stock
 # proves nothing about shortages.
@@ -48,9 +48,9 @@ WALKED = {
     "leave: done": 2,
 }  # fmt: skip
 # The first among several at once is never the same twice, so these are far below the usual.
-CROWDS = {
+CLIENTS_REACHED = {
     "sales without one": 15, "sales with a crossing": 3, "create 400": 8, "sales with a gift": 1,
-    "leave 200": 2, "crowds of 4": 1,
+    "leave 200": 2, "4 clients": 1,
 }  # fmt: skip
 
 
@@ -76,9 +76,9 @@ def walked(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
 
 
 @pytest.fixture(scope="module")
-def crowded(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
+def reached_clients(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
     """The cases that the concurrent clients reached."""
-    yield from _reached(request.session, CROWDS)
+    yield from _reached(request.session, CLIENTS_REACHED)
 
 
 @pytest.fixture(scope="module")
@@ -116,15 +116,15 @@ async def test_a_book_is_what_its_history_says(
         await walk.take(step)
 
 
-@crowding
-@given(setting=SETTINGS, once=CREATES, opening=OPENINGS, clients=crowds(CROWDED))
+@concurring
+@given(setting=SETTINGS, once=CREATES, opening=OPENINGS, clients=clients_of(CONCURRENT))
 @example(setting=Setting(), once=ONCE, opening=OPENING, clients=RUSH)
 @example(setting=Setting(), once=ONCE, opening=OPENING, clients=EVENING)
-async def test_any_crowd_leaves_a_sound_book(
+async def test_any_concurrent_clients_leave_a_sound_book(
     app: App,
     sql: asyncpg.Connection,
     watch: Watch,
-    crowded: Counter[str],
+    reached_clients: Counter[str],
     setting: Setting,
     once: Create,
     opening: list[Step],
@@ -133,8 +133,8 @@ async def test_any_crowd_leaves_a_sound_book(
     """One to four clients at once: stock, payments, debts, uses, events and ledger agree."""
     note("\n".join(map(repr, (setting, once, *opening, *clients))))
     world = await _world(app, sql, msgspec.structs.replace(setting, restocks=True))
-    crowd = Crowd(world, once, watch, crowded)
-    crowded[f"crowds of {len(clients)}"] += 1
-    await crowd.take([opening])
-    await crowd.take(clients)
-    await crowd.check()
+    concurrent = ConcurrentClients(world, once, watch, reached_clients)
+    reached_clients[f"{len(clients)} clients"] += 1
+    await concurrent.take([opening])
+    await concurrent.take(clients)
+    await concurrent.check()

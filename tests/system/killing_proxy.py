@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 # Frontend messages that run something: a simple query, and the execution of a prepared one.
 RUNS = (b"Q", b"E")
 # A notification after a commit is part of no request.
-BELLS = (b"tillhouse_work", b"tillhouse_news")
+CHANNELS = (b"tillhouse_work", b"tillhouse_news")
 _LONGEST = 65536
 
 
@@ -116,7 +116,7 @@ class Proxy:
                 if (
                     target is not None
                     and kind in RUNS
-                    and not any(channel in body for channel in BELLS)
+                    and not any(channel in body for channel in CHANNELS)
                     and target.hits(pid, kind, in_transaction=in_transaction)
                 ):
                     if target.is_after:

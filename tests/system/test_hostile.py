@@ -139,10 +139,10 @@ async def test_a_slow_crowd_slows_nobody(pair: tuple[Serving, Serving], here: Cl
                 await stack.enter_async_context(connected(pair[0].port)) for _ in range(CROWD)
             ]
             is_over.clear()
-            crowd = asyncio.gather(*(dawdle(writer) for _, writer in opened))
+            dawdling = asyncio.gather(*(dawdle(writer) for _, writer in opened))
             beside = await p99_ms(here)
             is_over.set()
-            await crowd
+            await dawdling
         report(f"p99 alone {alone:.1f} ms, beside {CROWD} slow connections {beside:.1f} ms")
         if beside <= 2 * alone + 5 * slower():
             return

@@ -195,7 +195,7 @@ async def test_many_streams_share_one_connection(
     await looking(lambda: has_listeners(sql, 0))
 
 
-async def test_a_bell_that_is_cut_off_is_heard_again(
+async def test_a_listener_that_is_cut_off_listens_again(
     session: aiohttp.ClientSession, pair: tuple[Serving, Serving], sql: asyncpg.Connection,
     source: Source,
 ) -> None:  # fmt: skip

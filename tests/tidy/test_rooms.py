@@ -1,4 +1,4 @@
-"""Rooms: each says all that it brings, and the ground below them knows none of it."""
+"""Rooms: each says all that it brings, and the rooms below features know none of it."""
 
 import re
 import sys
@@ -87,7 +87,7 @@ def test_the_ground_knows_no_room() -> None:
         **{one.constraint: "constraint" for room in PRODUCT.rooms for one in room.refusals},
     }
     tidy(
-        "The ground gets what rooms declare as values; it spells none of it.",
+        "The rooms below features get declarations as values; they spell none of them.",
         [
             f"{source.at(node)} the {kind} {word}"
             for source in python(*(f"src/tillhouse/{name}" for name in GROUND))

@@ -22,7 +22,7 @@ BOOKLESS: dict[str, str] = {}
 SCANS = {
     "access.store.vault.find_root": "the table has one row",
     "access.store.vault.update_root": "the table has one row",
-    "access.store.vault.lock_old_data_keys": "a change of the master key visits every business",
+    "access.store.vault.lock_old_data_keys": "a new master key wraps the keys of every business",
     "accounts.store.list_businesses": "a command lists every business",
     "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",

@@ -8,7 +8,7 @@ from tests.tidy.tree import ROOT, tidy
 from tillhouse.app import ROOMS
 
 # Table → the package that writes it. Anybody may read any table by join. A room says itself what
-# it owns; these belong to the ground that all rooms stand on.
+# it owns; these belong to rooms below all features.
 _GROUND = {
     "api_key_uses": "access",
     "audit_events": "access",

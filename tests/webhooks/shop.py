@@ -34,7 +34,7 @@ URL = "https://198.41.0.4/hook"
 async def until(look: Callable[[], Awaitable[T | None]], within_s: float = 30.0) -> T:
     """Look until there is something to see."""
     async with within(within_s):
-        while not (found := await look()):  # noqa: ASYNC110 - the log rings no bell
+        while not (found := await look()):  # noqa: ASYNC110 - the log notifies nobody
             await asyncio.sleep(0.01)
         return found
 

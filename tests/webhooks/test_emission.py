@@ -70,15 +70,15 @@ async def test_an_event_is_as_lasting_as_its_transaction(quiet: Shop) -> None:
 
 
 async def test_an_event_that_nobody_wants_wakes_nobody(quiet: Shop) -> None:
-    """It is kept; the commit rings no bell."""
+    """It is kept; the commit notifies nobody."""
     book = await quiet.book()
     async with quiet.services.pool.transaction() as db:
         await quiet.emit_in(db, book)
-        assert not db.rings
+        assert not db.queues_work
         await quiet.endpoint()
     async with quiet.services.pool.transaction() as db:
         await quiet.emit_in(db, book)
-        assert db.rings
+        assert db.queues_work
 
 
 async def test_the_envelope_is_that_of_the_contract(quiet: Shop, sql: asyncpg.Connection) -> None:
@@ -153,7 +153,7 @@ async def test_several_events_are_one_statement_in_their_order(
         before = quiet.services.pool.statements
         ids = [str(event_id) for event_id in await emit_all_from(db, origin, events, now())]
         assert quiet.services.pool.statements == before + 1
-        assert db.rings
+        assert db.queues_work
     assert ids == sorted(set(ids))
     log = await quiet.deliveries(f"endpoint_id={every['id']}")
     assert [each["eventId"] for each in reversed(log)] == ids

@@ -87,7 +87,7 @@ async def test_two_senders_send_each_of_a_thousand_deliveries_once(
     sending_settings: Settings,
     master_key: str,
 ) -> None:
-    """To four endpoints, while both claim from the same lanes."""
+    """To four endpoints, while both claim from the same endpoints."""
     for number in range(4):
         await sender.endpoint(f"{receiver.url}/{number}")
     other = App(sending_settings, fresh_database_url, master_key, runs_workers=True)

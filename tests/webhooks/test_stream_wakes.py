@@ -1,4 +1,4 @@
-"""The bell and those who follow it: each hears every ring, and none is busy without end."""
+"""The notifier and its followers: each gets every notification, and none is busy without end."""
 
 import asyncio
 import time
@@ -10,16 +10,16 @@ from tests.waiting import within
 from tests.webhooks.shop import Shop, until
 from tests.yardstick import slower
 from tillhouse.app import App
-from tillhouse.db.bell import (
+from tillhouse.db.notifier import (
     APART_S,
     CHANNEL,
+    EVENTS_CHANNEL,
     GATHER_S,
     LOOKS_AT_ONCE,
     LOOKS_PER_S,
-    NEWS,
     UNHEARD_S,
-    Bell,
     Follower,
+    Notifier,
 )
 from tillhouse.kit.errors import Unavailable
 
@@ -48,44 +48,44 @@ async def took_s(follower: Follower) -> float:
     return time.monotonic() - began
 
 
-async def test_a_ring_wakes_all_who_follow_and_is_left_to_a_worker() -> None:
+async def test_a_notification_wakes_all_followers_and_is_left_to_a_worker() -> None:
     """A follower takes nothing away, and hears a notification that came while it looked."""
-    bell = Bell()
-    with bell.following() as one, bell.following() as other:
-        bell.ring()
+    notifier = Notifier()
+    with notifier.following() as one, notifier.following() as other:
+        notifier.notify_work()
         assert await took_s(one) < SOON_S
         assert await took_s(other) < SOON_S
         async with within(SOON_S):
-            await bell.wait(LONG_S)
+            await notifier.wait(LONG_S)
         # A notification for the worker of this process alone wakes no follower.
-        bell.ring_here()
+        notifier.wake_here()
         began = time.monotonic()
         await one.wait(0.1)
         assert time.monotonic() - began > 0.05
 
 
-async def test_who_follows_a_busy_house_looks_now_and_then() -> None:
+async def test_a_follower_of_a_busy_process_looks_now_and_then() -> None:
     """The more there are, the less often each: their number per second is bounded."""
-    bell = Bell()
+    notifier = Notifier()
     looks = 0
     end = time.monotonic() + BUSY_S
 
     async def look() -> None:
         nonlocal looks
-        with bell.following() as follower:
+        with notifier.following() as follower:
             while time.monotonic() < end:
                 await follower.wait(LONG_S)
                 looks += 1
 
     for count, most in ((1, BUSY_S / APART_S), (100, BUSY_S * LOOKS_PER_S)):
-        # A bell that lets them look does so in one of three tries, by the yardstick of each.
+        # A notifier that lets them look does so in one of three tries, by the yardstick of each.
         for left in (2, 1, 0):
             looks = 0
             end = time.monotonic() + BUSY_S
             following = asyncio.gather(*(look() for _ in range(count)))
             async with within(SOON_S):
                 while not following.done():
-                    bell.ring()
+                    notifier.notify_work()
                     await asyncio.sleep(0.001)
             # Each may end with one more, and begins with one at once.
             assert looks <= most + 2 * count
@@ -96,8 +96,8 @@ async def test_who_follows_a_busy_house_looks_now_and_then() -> None:
 
 async def test_few_look_at_once() -> None:
     """The others wait for their turn, and go without when it does not come soon."""
-    bell = Bell()
-    with bell.following() as follower:
+    notifier = Notifier()
+    with notifier.following() as follower:
         turns = [follower.turn() for _ in range(LOOKS_AT_ONCE)]
         for turn in turns:
             await turn.__aenter__()
@@ -114,7 +114,7 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
     app: App, sql: asyncpg.Connection
 ) -> None:
     """However fast they come and go, one listens while there are some, and none afterwards."""
-    bell = app.services.pool.bell
+    notifier = app.services.pool.notifier
 
     async def until(count: int) -> None:
         async with within(SOON_S):
@@ -124,14 +124,14 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
     # Those of other tests may be about to leave.
     await until(0)
     for _ in range(20):
-        with bell.following():
+        with notifier.following():
             await asyncio.sleep(0)
-    with bell.following():
+    with notifier.following():
         for _ in range(20):
-            with bell.following():
+            with notifier.following():
                 await asyncio.sleep(0)
         await until(1)
-        with bell.following() as follower:
+        with notifier.following() as follower:
             await follower.wait(0.1)
             await sql.execute("NOTIFY tillhouse_work")
             assert await took_s(follower) < SOON_S
@@ -142,7 +142,7 @@ async def test_what_nobody_subscribes_to_is_heard_in_another_process(
     app: App, quiet: Shop, sql: asyncpg.Connection
 ) -> None:
     """Soon after its commit, without waiting for a look."""
-    with app.services.pool.bell.following() as follower:
+    with app.services.pool.notifier.following() as follower:
         await until(lambda: _is_followed(sql))
         await follower.wait(0)
         # The machine is shared: the best of three series counts.
@@ -164,25 +164,25 @@ async def test_without_a_follower_nothing_is_notified(
     """Events that nobody subscribes to wake no worker, and no channel hears of them."""
     await until(lambda: _is_nobody_there(sql))
     heard: list[str] = []
-    for channel in (CHANNEL, NEWS):
+    for channel in (CHANNEL, EVENTS_CHANNEL):
         await sql.add_listener(channel, lambda *told: heard.append(told[2]))
     for _ in range(EVENTS):
         await quiet.emit("order.cancelled")
     # Any event sent before a notification would have been heard before it.
     await asyncio.sleep(UNHEARD_S + 5 * GATHER_S)
-    quiet.services.pool.bell.ring()
+    quiet.services.pool.notifier.notify_work()
 
     async def is_heard() -> bool | None:
         return bool(heard) or None
 
     await until(is_heard)
     assert heard == [CHANNEL]
-    with app.services.pool.bell.following():
+    with app.services.pool.notifier.following():
         await until(lambda: _is_followed(sql))
         await quiet.emit("order.cancelled")
 
         async def is_told() -> bool | None:
-            return NEWS in heard or None
+            return EVENTS_CHANNEL in heard or None
 
         await until(is_told)
     await sql.reset()
@@ -197,9 +197,9 @@ async def _is_nobody_there(sql: asyncpg.Connection) -> bool | None:
     return await sql.fetchval(_LISTENERS) == 0 or None
 
 
-async def test_news_are_far_apart_while_nobody_hears_them() -> None:
+async def test_events_are_notified_rarely_while_nobody_follows() -> None:
     """And close together once somebody does; a database that is busy for a while ends neither."""
-    bell = Bell()
+    notifier = Notifier()
     told: list[str] = []
     is_heard = False
 
@@ -212,17 +212,17 @@ async def test_news_are_far_apart_while_nobody_hears_them() -> None:
             raise Unavailable(retry_after_s=1)
         return is_heard
 
-    bell.start(connect, notify, listens=False)
+    notifier.start(connect, notify, listens=False)
     counts: list[int] = []
     for heard in (False, True):
         is_heard = heard
         before = len(told)
         end = time.monotonic() + BUSY_S
         while time.monotonic() < end:
-            bell.tell()
+            notifier.notify_followers()
             await asyncio.sleep(0.002)
         counts.append(len(told) - before)
-    await bell.stop()
-    assert set(told) == {NEWS}
+    await notifier.stop()
+    assert set(told) == {EVENTS_CHANNEL}
     assert 1 <= counts[0] <= BUSY_S / UNHEARD_S + 1
     assert BUSY_S / UNHEARD_S + 1 < counts[1] <= BUSY_S / GATHER_S + 1

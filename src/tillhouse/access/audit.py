@@ -32,8 +32,8 @@ def actor(call: Call) -> Actor:
             return Actor(name, call.ip, key_id=key_id)
         case UserCaller(name=name, user_id=user_id):
             return Actor(name, call.ip, user_id=user_id)
-        case clockwork:
-            return Actor(clockwork.name, call.ip)
+        case system:
+            return Actor(system.name, call.ip)
 
 
 async def note(

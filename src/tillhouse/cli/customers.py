@@ -56,7 +56,7 @@ def customers(
             )
             if errors := [*sheet.errors, *errors_at(sheet.lines, faults)]:
                 raise _Wrong(errors)
-        # The senders are other processes: a command has no worker that hears its bell.
+        # The senders are other processes: a command has no worker that hears its notifier.
         await services.pool.notify()
         return made
 

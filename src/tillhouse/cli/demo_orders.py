@@ -68,7 +68,7 @@ async def record_orders(services: Services, origin: Source, wanted: int) -> Fill
         results = await record_all(services, origin, missing, done)
     for fault in (fault for result in results for fault in result.faults):
         raise CommandError(f"An order can't be recorded: {fault.field} {fault.message}.".strip())
-    # The senders are other processes: a command has no worker that hears its bell.
+    # The senders are other processes: a command has no worker that hears its notifier.
     await services.pool.notify()
     await fold(services)
     added = sum(not result.is_there for result in results)

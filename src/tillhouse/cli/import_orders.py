@@ -150,7 +150,7 @@ class _Run:
         with _Pace("Recording", left, _ORDERS) as done:
             for batch in _batches(right):
                 await self._record(batch, done)
-        # The senders are other processes: a command has no worker that hears its bell.
+        # The senders are other processes: a command has no worker that hears its notifier.
         await self._services.pool.notify()
         # Figures of lists add up what was changed since they were folded last: that is much now.
         await fold(self._services)

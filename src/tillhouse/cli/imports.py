@@ -65,7 +65,7 @@ def products(
                 made = await import_products(db, origin, sheet.rows, now(), done)
             if errors := _errors(sheet, made):
                 raise _Wrong(errors)
-        # The senders are other processes: a command has no worker that hears its bell.
+        # The senders are other processes: a command has no worker that hears its notifier.
         await services.pool.notify()
         return made
 

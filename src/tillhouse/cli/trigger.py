@@ -49,7 +49,7 @@ def trigger(
             call = await _call(services, db, business_id, now())
             chosen = await _choose(call, endpoint_id, environment)
             queued = [await endpoints.send_test(call, one, event_type) for one in chosen]
-        # The senders are other processes: a command has no worker that hears its bell.
+        # The senders are other processes: a command has no worker that hears its notifier.
         await services.pool.notify()
         return queued
 

@@ -13,7 +13,7 @@ from typing import Any, LiteralString, Self
 
 import asyncpg
 
-from tillhouse.db.bell import CHANNEL, JOBS, NEWS, WORKING, Bell
+from tillhouse.db.notifier import CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
 
 # Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
@@ -32,11 +32,11 @@ FAILURES = (
     asyncpg.InternalClientError,
     OSError,
 )
-# News go out only while somebody follows, in whatever process.
+# Notifications of events go out only while somebody follows, in whatever process.
 _NOTIFY: dict[str, LiteralString] = {
     CHANNEL: "NOTIFY tillhouse_work",
     JOBS: "NOTIFY tillhouse_jobs",
-    NEWS: """
+    EVENTS_CHANNEL: """
         SELECT pg_notify('tillhouse_news', '') WHERE EXISTS (
             SELECT FROM pg_stat_activity
             WHERE datname = current_database() AND application_name = 'tillhouse stream')
@@ -80,9 +80,9 @@ class Db:
         "_held",
         "_is_over",
         "_pool",
-        "rings",
-        "rings_jobs",
-        "tells",
+        "emits_events",
+        "queues_jobs",
+        "queues_work",
         "write",
     )  # fmt: skip
 
@@ -100,12 +100,12 @@ class Db:
         self._fails_fast = fails_fast
         self._is_over = False
         self.write = write
-        # Set by what queues work: the commit then wakes the workers.
-        self.rings = False
-        # Set by what is no work, and yet to be seen: the commit then wakes those who follow.
-        self.tells = False
-        # Set by what queues a job that is due.
-        self.rings_jobs = False
+        # Set when work is queued: the commit then wakes the workers.
+        self.queues_work = False
+        # Set when events are written: the commit then wakes followers.
+        self.emits_events = False
+        # Set when a job is queued that is due.
+        self.queues_jobs = False
 
     async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
         """All rows."""
@@ -178,12 +178,12 @@ class Db:
             await self._connection.execute("COMMIT")
             self._is_over = True
         if self._is_over:
-            if self.rings:
-                self._pool.bell.ring()
-            elif self.tells:
-                self._pool.bell.tell()
-            if self.rings_jobs:
-                self._pool.bell.ring_jobs()
+            if self.queues_work:
+                self._pool.notifier.notify_work()
+            elif self.emits_events:
+                self._pool.notifier.notify_followers()
+            if self.queues_jobs:
+                self._pool.notifier.notify_jobs()
         await self.release()
 
     async def rollback(self) -> None:
@@ -221,7 +221,7 @@ class Pool:
         self._url = url
         # Statements sent so far, BEGIN and COMMIT left out: a metric, and the tests' budgets.
         self.statements = 0
-        self.bell = Bell()
+        self.notifier = Notifier()
         self._away_until = 0.0
         # Of a worker's pool: that of the requests in the same process.
         self.front: Pool | None = None
@@ -237,8 +237,8 @@ class Pool:
     ) -> Self:
         """Connect; at least one connection must answer. `planner` adds settings of the planner.
 
-        So many of them are hasty; of the others, half are for reads and half for writes. Without
-        hasty ones, writes take their place.
+        `fail_fast` of them wait for no lock; of the others, half are for reads and half for writes.
+        Without any that fail fast, writes take their part.
         """
         given = planner or {}
         if size == 1:
@@ -255,9 +255,9 @@ class Pool:
         )
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
-        """A second pool on the same database, for a worker; the same bell wakes both."""
+        """A second pool on the same database, for a worker; the same notifier wakes both."""
         pool = await Pool.open(self._url, size=size, planner=planner)
-        pool.bell = self.bell
+        pool.notifier = self.notifier
         pool.front = self
         return pool
 

@@ -1,4 +1,4 @@
-"""From a path to its endpoint: a walk down a tree of segments, as long as the path is deep."""
+"""From a path to its endpoint: one step down a tree for each segment."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -51,22 +51,22 @@ class Router:
         return sorted(self._leaf(path)[0])
 
     def _leaf(self, path: str) -> tuple[dict[str, tuple[Found, list[str]]], list[str]]:
-        found = _walk(self._root, path[1:].split("/"), 0, [])
+        found = _find(self._root, path[1:].split("/"), 0, [])
         if found is None:
             raise Missing("There is nothing at this path; the API is described at /docs.")
         return found
 
 
-def _walk(
-    node: dict[str, Any], segments: list[str], place: int, values: list[str]
+def _find(
+    node: dict[str, Any], segments: list[str], index: int, values: list[str]
 ) -> tuple[dict[str, tuple[Found, list[str]]], list[str]] | None:
-    if place == len(segments):
+    if index == len(segments):
         return (node[_LEAF], values) if _LEAF in node else None
-    segment = segments[place]
+    segment = segments[index]
     if segment in node and segment != "{}":
-        found = _walk(node[segment], segments, place + 1, values)
+        found = _find(node[segment], segments, index + 1, values)
         if found is not None:
             return found
     if "{}" in node and segment:
-        return _walk(node["{}"], segments, place + 1, [*values, segment])
+        return _find(node["{}"], segments, index + 1, [*values, segment])
     return None

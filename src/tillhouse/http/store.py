@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import LiteralString
-from uuid import UUID
 
 from asyncpg import Record
 
@@ -54,7 +53,7 @@ async def find_answer(db: Db, book_id: BookId, surface: str, key: str) -> Record
 
 async def insert_answer(
     db: Db,
-    place: tuple[UUID, datetime],
+    since: tuple[BookId, datetime],
     used: tuple[str, str, bytes],
     answer: bytes,
 ) -> None:
@@ -68,7 +67,7 @@ async def insert_answer(
         """
         + KEEP
         + "SELECT",
-        *place,
+        *since,
         *used,
         answer,
     )

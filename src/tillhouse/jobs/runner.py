@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from tillhouse.db.bell import Listener
+from tillhouse.db.notifier import Listener
 from tillhouse.db.pool import FAILURES, Db, Pool
 from tillhouse.jobs import store
 from tillhouse.jobs.kinds import (
@@ -71,7 +71,7 @@ class JobRunner:
     def worker(self, name: str, poll_s: float = POLL_S, *, hears: bool = True) -> Worker:
         """The worker that runs them while the process lives; `hears`: a wake-up ends its rests."""
         if hears:
-            self._pool.bell.add_listener(self._listener)
+            self._pool.notifier.add_listener(self._listener)
 
         async def do_round() -> bool:
             return await self.begin_next(now())

@@ -57,7 +57,7 @@ async def queue_job(db: Db, new: NewJob, due_at: datetime, now: datetime) -> Non
         now,
     )
     if due_at <= now:
-        db.rings_jobs = True
+        db.queues_jobs = True
 
 
 async def lock_due(db: Db, kinds: Sequence[str], now: datetime) -> Job | None:

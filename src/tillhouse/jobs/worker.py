@@ -29,8 +29,8 @@ class Worker:
     """Repeats one kind of round in this process until it is stopped.
 
     A round returns whether there is more to do: then the next one follows at once. Otherwise the
-    worker rests until `wait` returns, which a bell ends early. A round that fails is logged, and
-    the rest after it is longer each time; it never ends the worker.
+    worker rests until `wait` returns, which a notification ends early. A round that fails is
+    logged, and the rest after it is longer each time; it never ends the worker.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ The room of orders calls these, each inside its own transaction, and `send` afte
 
     notification = told.notification
     if told.sending:                                     # in Reply.after
-        notification = await send(house, told.sending)
+        notification = await send(services, told.sending)
 
     await close(call, order_id)                          # cancelled or deleted
     await reopen(call, order_id)                         # no longer cancelled

@@ -26,7 +26,7 @@ class StatusUpdate(msgspec.Struct, frozen=True, kw_only=True):
 async def advance(
     db: Db, origin: Source, message_id: UUID, status_update: StatusUpdate, now: datetime
 ) -> DeliveryStatus | None:
-    """Move a message as far as the news say, never back; where it stands then, None without one."""
+    """Move a message as far as the update says, never back; its status then, None without one."""
     key = BookKey(origin.book.id, message_id)
     row = await store.lock_message(db, *key, status_update.provider_message_id)
     if row is None:

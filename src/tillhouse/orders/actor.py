@@ -16,5 +16,5 @@ def actor_of(call: Call) -> Person:
             return Person(key_id, name)
         case UserCaller(user_id=user_id, name=name):
             return Person(user_id, name)
-        case clockwork:
-            return Person(_NOBODY, clockwork.name)
+        case system:
+            return Person(_NOBODY, system.name)

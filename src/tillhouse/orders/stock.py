@@ -41,7 +41,7 @@ def moves(
 
 
 async def open_levels(call: Call, needs: Iterable[Need]) -> None:
-    """Give what was never counted a place at zero, so that there is a row to judge by."""
+    """Open a level at zero for each variant without one, so that there is a row to judge by."""
     places = {Place(need.variant.id, need.store_id) for need in needs if not need.variant.has_level}
     if places:
         await open_places(call, list(places))

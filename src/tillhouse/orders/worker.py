@@ -62,7 +62,7 @@ async def queue_scheduled(pool: Pool) -> int:
     """Queue a job for each order that is due for the kitchen; how many."""
     async with pool.transaction() as db:
         count = await queue_due(db, KITCHEN, now(), QUEUED_AT_ONCE)
-        db.rings_jobs = count > 0
+        db.queues_jobs = count > 0
     return count
 
 

@@ -91,13 +91,13 @@ async def _keep_store(call: Call, store_id: StoreId | None) -> None:
 
 async def list_sessions(call: Call, wanted: SessionFilter) -> PageOf[Session]:
     """One page of the table sessions."""
-    page, place = wanted.pick(), (call.db, call.book.id)
-    row = existing(await session_store.count_sessions(*place, wanted.table_id))
+    page, book = wanted.pick(), (call.db, call.book.id)
+    row = existing(await session_store.count_sessions(*book, wanted.table_id))
     opened, total = row["open_sessions"], row["all_sessions"]
     if wanted.status == "open":
-        found = await session_store.list_open_sessions(*place, wanted.table_id, page)
+        found = await session_store.list_open_sessions(*book, wanted.table_id, page)
         return PageOf(found, meta(page, opened))
-    found = await session_store.list_sessions(*place, wanted.status, wanted.table_id, page)
+    found = await session_store.list_sessions(*book, wanted.status, wanted.table_id, page)
     return PageOf(found, meta(page, total - opened if wanted.status == "closed" else total))
 
 
@@ -108,17 +108,17 @@ async def show_session(call: Call, session_id: UUID) -> Session:
 
 async def open_session(call: Call, new: NewSession) -> Session:
     """Seat guests; of two at once at one table the index lets one pass."""
-    place = (call.db, call.book.id)
-    is_active = await table_store.update_table_sessions(*place, new.table_id)
+    book = (call.db, call.book.id)
+    is_active = await table_store.update_table_sessions(*book, new.table_id)
     if is_active is None:
         check([unknown("table_id", "table")])
     if not is_active:
         raise rules.OutOfUse
     session_id = new_id()
     if not await session_store.insert_session(
-        *place, session_id, new.table_id, new.covers, call.now
+        *book, session_id, new.table_id, new.covers, call.now
     ):
-        other = await session_store.find_open_session(*place, new.table_id)
+        other = await session_store.find_open_session(*book, new.table_id)
         raise rules.already_open(other) if other else Conflict
     return await show_session(call, session_id)
 
@@ -147,11 +147,11 @@ async def change_session(call: Call, session_id: UUID, patch: SessionPatch) -> S
 
 async def close_session(call: Call, session_id: UUID, how: Closing) -> Session:
     """Let guests go; closing twice is closing once."""
-    place = (call.db, call.book.id, session_id)
-    if existing(await session_store.lock_session(*place)) == "open":
+    session = (call.db, call.book.id, session_id)
+    if existing(await session_store.lock_session(*session)) == "open":
         # Asked once the session is ours: an order that was on its way has been waited for.
-        unpaid = await session_store.count_unpaid(*place)
+        unpaid = await session_store.count_unpaid(*session)
         if unpaid and not how.force:
             raise rules.still_owed(unpaid, await show_session(call, session_id))
-        await session_store.end_session(*place, call.now)
+        await session_store.end_session(*session, call.now)
     return await show_session(call, session_id)

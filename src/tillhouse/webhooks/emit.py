@@ -96,8 +96,8 @@ def prepare(
 def mark(db: Db, queued: int) -> None:
     """Note what the commit has to wake: the workers, when deliveries were queued, or followers."""
     if queued:
-        db.rings = True
-    db.tells = True
+        db.queues_work = True
+    db.emits_events = True
 
 
 def envelope(

@@ -11,7 +11,7 @@ from asyncpg import Record
 from msgspec import Meta
 
 from tillhouse.access.call import Call
-from tillhouse.db.bell import Follower
+from tillhouse.db.notifier import Follower
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.errors import Unavailable
@@ -21,7 +21,7 @@ from tillhouse.webhooks.store import stream as store
 from tillhouse.webhooks.types import EventName
 
 LATEST_MAX = 100
-# The bell tells of each event; what it could not tell is found by looking.
+# Each event is notified; one whose notification is lost is found by looking.
 POLL_S = 0.5
 # An event has its id before it is committed, at most so long: a later id may be seen first.
 LATE_MS = 30_000
@@ -79,7 +79,7 @@ async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:
     """Every event from now on, or from a little before `since`, as a server-sent event."""
     first = _millisecond(wanted.since) - LATE_MS if wanted.since else _milliseconds(call.now)
     tail = Tail(call.services.pool, call.book.id, first, _types(wanted))
-    with call.services.pool.bell.following() as follower:
+    with call.services.pool.notifier.following() as follower:
         while True:
             rows = await _look(tail, follower)
             for row in rows:

@@ -95,7 +95,7 @@ def surplus(now: LedgerPosition) -> tuple[Account, Decimal]:
 
 @given(WALKS)
 def test_every_account_says_what_the_order_says(walk: list[LedgerPosition]) -> None:
-    """Receivable, sales and surplus depend on the last stand alone, whichever way led there."""
+    """Receivable, sales and surplus depend on the last position alone, not on the way there."""
     books, now = walked(walk), walk[-1]
     account, over = surplus(now)
     wanted = {
@@ -130,7 +130,7 @@ def test_there_is_one_debt_with_what_is_left_or_none(walk: list[LedgerPosition])
 
 @given(WALKS)
 def test_a_step_posts_each_kind_once_and_never_nothing(walk: list[LedgerPosition]) -> None:
-    """No empty transfer, no account with itself, no kind twice; the same stand posts nothing."""
+    """No empty transfer, no account with itself, no kind twice; the same position posts nothing."""
     for before, after in zip([None, *walk], walk, strict=False):
         made = postings(before, after)
         kinds = [transfer.kind for transfer in made.transfers]

@@ -69,7 +69,7 @@ def _row(
     has_failed = outcome is not None and outcome.result == "failed"
     kind, payload, due_at = _job(call, settled)
     if due_at is not None and due_at <= call.now:
-        call.db.rings_jobs = True
+        call.db.queues_jobs = True
     template = draft.template
     return store.OutboundRow(
         book_id=call.book.id,

@@ -29,7 +29,7 @@ from tillhouse.orders.importing.rules import Asked
 from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.recording.rules import sale as rules
-from tillhouse.orders.recording.store.facts import AtStore, Wanted, find_facts
+from tillhouse.orders.recording.store.facts import StoreKey, Wanted, find_facts
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.store.imports import list_owners
 from tillhouse.webhooks.emit import Source
@@ -272,27 +272,27 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
 async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool) -> None:
     """Everything that rules find wrong; those that rest on the same facts are judged together."""
     country = await find_country(call.db, call.book.id)
-    groups: defaultdict[tuple[AtStore, PromotionId | None], list[tuple[_Case, NewOrder, Wanted]]]
+    groups: defaultdict[tuple[StoreKey, PromotionId | None], list[tuple[_Case, NewOrder, Wanted]]]
     groups = defaultdict(list)
     for case in cases:
         new = case.new
         if new is None:
             continue
         case.faults += _own_faults(case.asked, country, takes_now=takes_now)
-        same = (create.place_of(call, new), _promotion_of(new))
+        same = (create.store_key_of(call, new), _promotion_of(new))
         groups[same].append((case, new, create.wanted_of(call, new)))
-    for (place, promotion_id), group in groups.items():
+    for (key, promotion_id), group in groups.items():
         promoted = await promotion.faults(call, promotion_id)
-        await _judge_group(call, place, group, promoted)
+        await _judge_group(call, key, group, promoted)
 
 
 async def _judge_group(
     call: Call,
-    place: AtStore,
+    key: StoreKey,
     group: Sequence[tuple[_Case, NewOrder, Wanted]],
     promoted: Sequence[FieldError],
 ) -> None:
-    found_facts = await find_facts(call.db, place, [wanted for _, _, wanted in group])
+    found_facts = await find_facts(call.db, key, [wanted for _, _, wanted in group])
     for case, new, wanted in group:
         facts = found_facts.of(wanted)
         named = {fault.field for fault in case.faults}

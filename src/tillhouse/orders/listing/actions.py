@@ -19,8 +19,8 @@ from tillhouse.orders.listing.store.query import OrderQuery
 from tillhouse.orders.showing import orders_of
 from tillhouse.orders.types import OrderFilter, OrderPage, Summary
 
-# No walk is longer than this: else the tallies tell where the page is.
-_WALK_MAX = 10_000
+# No scan is longer than this: else the tallies tell where the page is.
+_SCAN_MAX = 10_000
 # So many tagged orders are fetched by their tags and sorted.
 _FEW = 2_000
 
@@ -45,10 +45,10 @@ async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -
     here = call.db, call.book.id, query, page
     if query.filters_by_customer_or_session:
         return await (store.list_few if query.is_searched else store.list_newest)(*here)
-    if _walk(query, page, summary) <= _WALK_MAX // 2:
+    if _scanned(query, page, summary) <= _SCAN_MAX // 2:
         if query.has_own_order:
             return await store.list_newest(*here)
-        rows = await store.list_near(*here, _WALK_MAX)
+        rows = await store.list_near(*here, _SCAN_MAX)
         if len(rows) >= min(page.per_page, summary.filtered_orders - page.offset):
             return rows
     if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
@@ -70,7 +70,7 @@ async def _page_windows(call: Call, query: OrderQuery, page: Page) -> PageWindow
     return await page_windows.list_months(*here)
 
 
-def _walk(query: OrderQuery, page: Page, summary: Summary) -> int:
+def _scanned(query: OrderQuery, page: Page, summary: Summary) -> int:
     """How many orders one would pass on the way to a page's end, if what fits is spread evenly."""
     wanted = page.offset + page.per_page
     if query.has_own_order:

@@ -27,28 +27,28 @@ class ReceiptFiles:
 
     async def file(self, receipt_id: UUID, sheet: Sheet, paper: Paper, made_at: datetime) -> bytes:
         """The file of a receipt; a receipt never changes, so neither does its file."""
-        place = (receipt_id, paper)
-        if place not in self._kept:
+        key = (receipt_id, paper)
+        if key not in self._kept:
             if self._waiting >= _WAITING_MAX:
                 raise Unavailable(retry_after_s=5)
             self._waiting += 1
             try:
                 loop = asyncio.get_running_loop()
-                made = await loop.run_in_executor(self._thread, self._make, place, sheet, made_at)
+                made = await loop.run_in_executor(self._thread, self._make, key, sheet, made_at)
             finally:
                 self._waiting -= 1
-            self._kept[place] = made
-        self._kept.move_to_end(place)
+            self._kept[key] = made
+        self._kept.move_to_end(key)
         while len(self._kept) > _KEPT_MAX:
             self._kept.popitem(last=False)
-        return self._kept[place]
+        return self._kept[key]
 
-    def _make(self, place: tuple[UUID, Paper], sheet: Sheet, made_at: datetime) -> bytes:
+    def _make(self, key: tuple[UUID, Paper], sheet: Sheet, made_at: datetime) -> bytes:
         # An earlier request may have made the same file by now.
-        if (made := self._kept.get(place)) is not None:
+        if (made := self._kept.get(key)) is not None:
             return made
         # Half a second to load, which nobody pays who prints nothing.
         from tillhouse.orders.receipts import pdf  # noqa: PLC0415
 
         with pdf.unpacked_fonts() as fonts:
-            return pdf.print_sheet(sheet, place[1], made_at, fonts)
+            return pdf.print_sheet(sheet, key[1], made_at, fonts)

@@ -28,7 +28,7 @@ from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import Sale, uuid_of
-from tillhouse.orders.recording.store.facts import AtStore, Wanted, find_facts
+from tillhouse.orders.recording.store.facts import StoreKey, Wanted, find_facts
 from tillhouse.orders.recording.store.record_statement import (
     Entry,
     Kept,
@@ -211,13 +211,13 @@ async def _earlier(call: Call, earlier: Earlier) -> Order:
 
 async def facts_of(call: Call, new: NewOrder) -> Facts:
     """The facts that the order rests on."""
-    place, wanted = place_of(call, new), wanted_of(call, new)
+    key, wanted = store_key_of(call, new), wanted_of(call, new)
     weight = 1 + len(wanted.products)
-    found = await call.services.batcher.read(call.db, find_facts, place, wanted, weight=weight)
+    found = await call.services.batcher.read(call.db, find_facts, key, wanted, weight=weight)
     return found.of(wanted)
 
 
-def place_of(call: Call, new: NewOrder) -> AtStore:
+def store_key_of(call: Call, new: NewOrder) -> StoreKey:
     """The book and the store that the order names."""
     return call.book.id, _given(new, "store_id"), _given(new, "store_name")
 

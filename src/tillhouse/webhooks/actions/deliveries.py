@@ -66,7 +66,7 @@ async def resend(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
         "eventId": str(row["event_id"]),
     }
     await audit.note(call, what, metadata)
-    call.db.rings = True
+    call.db.queues_work = True
     return await show(call, delivery_id)
 
 
@@ -101,6 +101,6 @@ async def recover(call: Call, endpoint_id: UUID, wanted: Recovery) -> Recovered:
             "count": count,
         }
         await audit.note(call, what, metadata)
-        call.db.rings = True
+        call.db.queues_work = True
     last = rules.last_due_at(count, call.now)
     return Recovered(count, wanted.preview, rules.RECOVER_PER_SECOND, iso(last) if last else None)

@@ -114,7 +114,7 @@ async def disable(call: Call, endpoint_id: UUID) -> Endpoint:
         await store.update_disabled(call.db, BookKey(row["book_id"], endpoint_id), call.now)
         await _note(call, "disabled", endpoint_id, (row["name"], row["environment"]), {})
         # A sender then ends what is queued.
-        call.db.rings = True
+        call.db.queues_work = True
     return await show(call, endpoint_id)
 
 
@@ -136,7 +136,7 @@ async def delete(call: Call, endpoint_id: UUID) -> Deleted:
     row = await lock(call, endpoint_id)
     await store.delete_endpoint(call.db, BookKey(row["book_id"], endpoint_id))
     await _note(call, "deleted", endpoint_id, (row["name"], row["environment"]), {})
-    call.db.rings = True
+    call.db.queues_work = True
     return Deleted(endpoint_id, iso(call.now))
 
 
@@ -157,7 +157,7 @@ async def send_test(
         call.db, key, endpoint_id, event_type.name, payload, call.now
     )
     await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
-    call.db.rings = True
+    call.db.queues_work = True
     books = call.user.books.all()
     delivery = await delivery_store.show_delivery(call.db, books, delivery_id)
     if delivery is None:

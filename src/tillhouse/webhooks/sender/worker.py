@@ -75,7 +75,7 @@ class Sender:
         self._secrets: dict[bytes, str] = {}
         self._claiming = Worker(
             "webhook claims", self._claim_some, poll_s=POLL_S,
-            wait=services.pool.bell.wait, drain_s=DRAIN_WITHIN_S,
+            wait=services.pool.notifier.wait, drain_s=DRAIN_WITHIN_S,
         )  # fmt: skip
         self._recording = Worker(
             "webhook results", self._record, poll_s=POLL_S, wait=self._await_results,
@@ -200,7 +200,7 @@ class Sender:
             claim.endpoint_id, ticket, time.monotonic(), is_success=outcome.is_delivered
         )
         # The endpoint has room again, and perhaps more to send.
-        self._services.pool.bell.ring_here()
+        self._services.pool.notifier.wake_here()
         if not outcome.is_delivered:
             log.info(
                 "webhook_attempt_failed",
@@ -252,7 +252,7 @@ class Sender:
                 )
         if any(result.claim.is_probe for result in batch):
             # Its endpoint may have the next one, or is open again.
-            self._services.pool.bell.ring_here()
+            self._services.pool.notifier.wake_here()
 
     async def _end_stranded(self) -> bool:
         """End what is queued for endpoints that were disabled or deleted; whether more may be."""

@@ -1,6 +1,6 @@
 """Statements on one page of orders.
 
-A page that lies near the newest is walked to. Of one that lies deep, or among few that fit, the
+A page that lies near the newest is scanned to. Of one that lies deep, or among few that fit, the
 tallies tell when its orders were (page_windows.py): only these times are read. A search's finds
 are looked up and sorted.
 """
@@ -102,7 +102,7 @@ async def list_found(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> 
 async def list_within(
     db: Db, book_id: BookId, query: OrderQuery, page: Page, page_windows: PageWindows
 ) -> Sequence[Record]:
-    """One page of which the stretches of time are known that hold it."""
+    """One page of which the windows of time are known that hold it."""
     fixed = Where(
         book_id, page.per_page, page_windows.skipped, page_windows.begins, page_windows.ends
     )
@@ -116,7 +116,7 @@ async def list_within(
         + ROWS
         + "AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true"
         + where.sql()
-        # Each stretch by itself: else all orders might be walked through for it.
+        # Each window by itself: else all orders might be scanned for it.
         + " OFFSET 0) w) o"
         + _NEWEST
         + _SHOWN,

@@ -10,7 +10,15 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import CategoryId, CustomerId, ProductId, TermId, VariantId
+from tillhouse.kit.ids import (
+    BookId,
+    CategoryId,
+    CustomerId,
+    ProductId,
+    StoreId,
+    TermId,
+    VariantId,
+)
 from tillhouse.orders.recording.facts import (
     Common,
     ComponentFacts,
@@ -202,14 +210,14 @@ class Found(msgspec.Struct, frozen=True):
         )
 
 
-AtStore = tuple[UUID, UUID | None, str | None]
+StoreKey = tuple[BookId, StoreId | None, str | None]
 """The book and the store, by id or by name, that orders looked up together have in common."""
 
 
-async def find_facts(db: Db, place: AtStore, wants: Sequence[Wanted]) -> Found:
-    """Business, store, customers, sessions, products, prices, stock places, options."""
+async def find_facts(db: Db, key: StoreKey, wants: Sequence[Wanted]) -> Found:
+    """Business, store, customers, sessions, products, prices, levels of stock, options."""
     named = {name: _all(wants, name) for name in _ONE + _MANY}
-    row = await db.read_before(_statement(place, named), *place, *(named[name] for name in _ORDER))
+    row = await db.read_before(_statement(key, named), *key, *(named[name] for name in _ORDER))
     assert row is not None, "every call has a book"  # noqa: S101
     return _found(row)
 
@@ -231,9 +239,9 @@ def _all(wants: Sequence[Wanted], name: str) -> list[Any]:
     return list({one for wanted in wants for one in getattr(wanted, name)})
 
 
-def _statement(place: AtStore, named: Mapping[str, Sequence[Any]]) -> LiteralString:
+def _statement(key: StoreKey, named: Mapping[str, Sequence[Any]]) -> LiteralString:
     """The parts that these orders take; what nobody named isn't looked for."""
-    _, store_id, store_name = place
+    _, store_id, store_name = key
     by = "id" if store_id else "name" if store_name is not None else "none"
     sql = _GIVEN + _PLACES[by] + _TRADE
     for name, part in _PARTS.items():

@@ -17,6 +17,7 @@ import msgspec
 from tillhouse.db.constraints import is_rolled_back
 from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
+from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Postings
 from tillhouse.ledger.store.posting import GIVEN, Rows, rows
@@ -160,27 +161,27 @@ class Written(msgspec.Struct, frozen=True):
     queued: int
 
 
-InBook = tuple[UUID, str]
+BookCurrency = tuple[BookId, str]
 """The book and the currency that orders of one statement have in common."""
 
 
-async def insert_order(db: Db, place: InBook, recording: Recording) -> Written:
+async def insert_order(db: Db, book: BookCurrency, recording: Recording) -> Written:
     """Record an order in (book, currency); the caller rolls back unless all of it could be had."""
     bundle = _Bundle([recording])
-    row = await db.fetchrow(bundle.statement() + bundle.found(), *bundle.values(place))
+    row = await db.fetchrow(bundle.statement() + bundle.found(), *bundle.values(book))
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
     moved = msgspec.json.decode(row["moved"], type=list[Moved]) if row["moved"] else []
     return Written(row["is_seated"], moved, row["queued"])
 
 
-async def insert_orders(db: Db, place: InBook, recordings: Sequence[Recording]) -> bool:
+async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recording]) -> bool:
     """Record orders by a statement that is the whole transaction.
 
     False: something was not to be had, or there is more to tell. None of them was recorded then.
     """
     bundle = _Bundle(sorted(recordings, key=lambda one: one.key))
     try:
-        row = await db.write_once(bundle.statement() + bundle.unless(), *bundle.values(place))
+        row = await db.write_once(bundle.statement() + bundle.unless(), *bundle.values(book))
     except asyncpg.PostgresError as error:
         if is_rolled_back(error):
             return False
@@ -203,9 +204,9 @@ class _Bundle:
         self._has_session = any(one.entry.has_session for one in recordings)
         self._has_ticket = any(one.entry.has_ticket for one in recordings)
 
-    def values(self, place: InBook) -> tuple[object, ...]:
+    def values(self, book: BookCurrency) -> tuple[object, ...]:
         """The parameters, in their order."""
-        book_id, currency = place
+        book_id, currency = book
         told, kept = [one.told for one in self._recordings], self._kept
         return (
             book_id,

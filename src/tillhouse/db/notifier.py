@@ -1,11 +1,11 @@
 """Wakes workers after a commit, here and in other processes, without a word in the commit.
 
 NOTIFY inside a transaction takes a lock over the whole database until the commit is on disk,
-which puts all commits in line. So the bell is rung after the commit, by a statement of its own,
-many rings at once. A ring that is lost (a crash between the two) costs a poll's time, no more.
+which puts all commits in line. So the notification follows the commit, in a statement of its own,
+one for many commits. A notification that is lost (a crash between the two) costs a poll's time.
 
-Senders of webhooks take a ring: one of them is enough. Followers, who show what happens, all hear
-each, and hear news besides: what happened and is nobody's work. Jobs have a bell of their own.
+One sender of webhooks consumes a notification of work. Every follower of events gets each of these,
+and those of events that queue no work. Jobs have a channel of their own.
 """
 
 import asyncio
@@ -18,21 +18,21 @@ import asyncpg
 from tillhouse.kit.errors import Unavailable
 
 CHANNEL = "tillhouse_work"
-NEWS = "tillhouse_news"
+EVENTS_CHANNEL = "tillhouse_news"
 JOBS = "tillhouse_jobs"
-# Rings of this long are one notification.
+# Commits of this long share one notification.
 GATHER_S = 0.01
-# While nobody follows, news are this far apart: each costs a look whether somebody does by now.
+# The time between notifications of events while nobody follows: each costs a look for followers.
 UNHEARD_S = 0.25
 # The names of the connections that listen: for workers, and for followers of events.
 WORKING = "tillhouse"
 FOLLOWING = "tillhouse stream"
 _RECONNECT_S = 1.0
-# However often it rings, a follower looks no more often than this, and all of a process no more
-# often than that: a busy house costs a quiet follower's process little.
+# However many notifications come, a follower looks no more often than this, and all of a process
+# no more often than that: a busy process costs a quiet follower's little.
 APART_S = 0.02
 LOOKS_PER_S = 500
-# A ring wakes all followers; requests still find a connection.
+# A notification wakes all followers; requests still find a connection.
 LOOKS_AT_ONCE = 2
 TURN_WITHIN_S = 1.0
 
@@ -47,14 +47,14 @@ _FAILURES = (
 )
 
 
-class Bell:
-    """Rung by those who queue work, waited for by those who do it, heard by who follows."""
+class Notifier:
+    """Wakes workers when work is committed, and followers when events are."""
 
     def __init__(self) -> None:
         self._here = asyncio.Event()
-        self._rung = asyncio.Event()
-        self._news = asyncio.Event()
-        self._jobs = asyncio.Event()
+        self._has_work = asyncio.Event()
+        self._has_events = asyncio.Event()
+        self._has_jobs = asyncio.Event()
         self._listeners: list[Listener] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._connect: _Connect | None = None
@@ -63,27 +63,27 @@ class Bell:
         self._followers: set[Follower] = set()
         self._looks = asyncio.Semaphore(LOOKS_AT_ONCE)
 
-    def ring(self) -> None:
-        """There is work, committed."""
+    def notify_work(self) -> None:
+        """Wake senders and followers, here and elsewhere: work is committed."""
         self._hear()
-        self._rung.set()
+        self._has_work.set()
 
-    def tell(self) -> None:
-        """There is something to see, committed, and no work."""
+    def notify_followers(self) -> None:
+        """Wake followers, here and elsewhere: events are committed, and no work."""
         self._wake_followers()
-        self._news.set()
+        self._has_events.set()
 
-    def ring_jobs(self) -> None:
-        """Jobs are due, committed."""
+    def notify_jobs(self) -> None:
+        """Wake the workers of jobs, here and elsewhere: due jobs are committed."""
         self._wake_listeners()
-        self._jobs.set()
+        self._has_jobs.set()
 
     def add_listener(self, listener: "Listener") -> None:
-        """Let a worker hear that jobs are due, as long as the process lives."""
+        """Wake this worker when jobs are due, as long as the process lives."""
         self._listeners.append(listener)
 
-    def ring_here(self) -> None:
-        """There is work for this process alone to look at."""
+    def wake_here(self) -> None:
+        """Wake the sender of this process alone."""
         self._here.set()
 
     async def wait(self, timeout_s: float) -> None:
@@ -95,7 +95,7 @@ class Bell:
 
     @contextlib.contextmanager
     def following(self) -> Iterator["Follower"]:
-        """Hear every ring inside the block; all who follow share one connection."""
+        """Get every notification inside the block; all followers share one connection."""
         follower = Follower(self._looks, lambda: len(self._followers))
         self._followers.add(follower)
         self._listen_if_wanted()
@@ -106,16 +106,16 @@ class Bell:
             self._listen_if_wanted()
 
     def start(self, connect: _Connect, notify: _Notify, *, listens: bool) -> None:
-        """Pass rings on to other processes; hear theirs where `listens`, and while one follows."""
-        self._begin(self._pass_on(notify, self._rung, CHANNEL))
-        self._begin(self._pass_on(notify, self._jobs, JOBS))
-        self._begin(self._pass_news_on(notify))
+        """Notify other processes; listen to theirs where `listens`, and while one follows."""
+        self._begin(self._pass_on(notify, self._has_work, CHANNEL))
+        self._begin(self._pass_on(notify, self._has_jobs, JOBS))
+        self._begin(self._pass_events_on(notify))
         self._connect = connect
         self._has_workers = listens
         self._listen_if_wanted()
 
     async def stop(self) -> None:
-        """Fall silent."""
+        """Stop notifying and listening."""
         self._connect = None
         self._listening = {}
         tasks = list(self._tasks)
@@ -142,7 +142,7 @@ class Bell:
             follower.wake()
 
     def _listen_if_wanted(self) -> None:
-        """Hold a connection while somebody here wants to hear what others ring, and no longer."""
+        """Hold a connection while a worker or follower here needs notifications, and no longer."""
         wanted = {WORKING: self._has_workers, FOLLOWING: bool(self._followers)}
         for name, is_wanted in wanted.items():
             is_there = name in self._listening
@@ -151,31 +151,31 @@ class Bell:
             elif is_there and not is_wanted:
                 self._listening.pop(name).cancel()
 
-    async def _pass_on(self, notify: _Notify, rung: asyncio.Event, channel: str) -> None:
+    async def _pass_on(self, notify: _Notify, committed: asyncio.Event, channel: str) -> None:
         while True:
-            await rung.wait()
+            await committed.wait()
             await asyncio.sleep(GATHER_S)
-            rung.clear()
+            committed.clear()
             with contextlib.suppress(*_FAILURES):
                 await notify(channel)
 
-    async def _pass_news_on(self, notify: _Notify) -> None:
+    async def _pass_events_on(self, notify: _Notify) -> None:
         clock = asyncio.get_running_loop().time
         is_heard, told_s = False, 0.0
         while True:
-            await self._news.wait()
+            await self._has_events.wait()
             apart_s = GATHER_S if is_heard else UNHEARD_S
             await asyncio.sleep(max(GATHER_S, told_s + apart_s - clock()))
-            self._news.clear()
+            self._has_events.clear()
             told_s = clock()
             with contextlib.suppress(*_FAILURES):
-                is_heard = await notify(NEWS)
+                is_heard = await notify(EVENTS_CHANNEL)
 
     async def _listen(self, connect: _Connect, name: str) -> None:
         """Hold one connection on the channels; polling covers the time without it."""
         hears = {CHANNEL: self._hear, JOBS: self._wake_listeners}
         if name == FOLLOWING:
-            hears = {CHANNEL: self._wake_followers, NEWS: self._wake_followers}
+            hears = {CHANNEL: self._wake_followers, EVENTS_CHANNEL: self._wake_followers}
         while True:
             with contextlib.suppress(*_FAILURES):
                 connection = await connect(name)
@@ -196,51 +196,51 @@ class Bell:
 
 
 class Listener:
-    """A worker's own ear: it misses no ring, whoever else hears it."""
+    """A worker's own event: it misses no notification, whichever others get it."""
 
     def __init__(self) -> None:
-        self._rung = asyncio.Event()
+        self._is_woken = asyncio.Event()
 
     def wake(self) -> None:
-        """The bell rings."""
-        self._rung.set()
+        """Let `wait` return."""
+        self._is_woken.set()
 
     async def wait(self, timeout_s: float) -> None:
         """Return when there may be something to do, or when the time is over."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._rung.wait()
-        self._rung.clear()
+                await self._is_woken.wait()
+        self._is_woken.clear()
 
 
 class Follower:
-    """Somebody who looks whenever the bell rings, and takes the ring from nobody."""
+    """A reader of events that looks at each notification, and consumes none."""
 
     def __init__(self, looks: asyncio.Semaphore, count: Callable[[], int]) -> None:
         self._looks = looks
         self._count = count
-        self._rung = asyncio.Event()
+        self._is_woken = asyncio.Event()
         self._woken_s = 0.0
 
     def wake(self) -> None:
-        """The bell rings."""
-        self._rung.set()
+        """Let `wait` return."""
+        self._is_woken.set()
 
     async def wait(self, timeout_s: float) -> None:
         """Return when there may be something to see, or when the time is over."""
         clock = asyncio.get_running_loop().time
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._rung.wait()
+                await self._is_woken.wait()
         apart_s = max(APART_S, self._count() / LOOKS_PER_S)
         await asyncio.sleep(self._woken_s + apart_s - clock())
-        # Before the look: a ring during it calls for another one.
-        self._rung.clear()
+        # Before the look: a notification during it calls for another one.
+        self._is_woken.clear()
         self._woken_s = clock()
 
     @contextlib.asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """A place among the few who look at once; TimeoutError when there is none soon."""
+        """A slot among the few followers that look at once; TimeoutError when none is free soon."""
         async with asyncio.timeout(TURN_WITHIN_S):
             await self._looks.acquire()
         try:
