@@ -15,6 +15,7 @@ from yarl import URL
 from tillhouse.cli.listen_client import Client, Login, Received
 from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import EventId
 from tillhouse.kit.secrets import Environment, parse_api_key
 from tillhouse.webhooks import signing
 
@@ -135,7 +136,7 @@ async def _forward(
     if target is None:
         return None
     at = int(now().timestamp())
-    headers = signing.headers(secret or "", event.id, event.type, event.payload, at)
+    headers = signing.headers(secret or "", EventId(event.id), event.type, event.payload, at)
     if secret is None:
         for name in ("Service-Signature", "webhook-signature"):
             del headers[name]

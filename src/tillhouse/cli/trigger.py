@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
@@ -19,7 +18,7 @@ from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import BusinessId, new_id
+from tillhouse.kit.ids import BusinessId, EndpointId, new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
 from tillhouse.webhooks.events import TEST, TEST_EVENT
@@ -41,13 +40,13 @@ def trigger(
 ) -> None:
     """Queue a test event to the webhook endpoints of a business; a running server sends it."""
     event_type = _event_type(event, environment)
-    endpoint_id = given.id_of("--endpoint", endpoint) if endpoint is not None else None
+    named = EndpointId(given.id_of("--endpoint", endpoint)) if endpoint is not None else None
     business_id = BusinessId(given.id_of("--business", business)) if business else None
 
     async def work(services: Services) -> list[DeliveryWithAttempts]:
         async with services.pool.transaction() as db:
             call = await _call(services, db, business_id, now())
-            chosen = await _choose(call, endpoint_id, environment)
+            chosen = await _choose(call, named, environment)
             queued = [await endpoints.send_test(call, one, event_type) for one in chosen]
         # The senders are other processes: a command has no worker that hears its notifier.
         await services.pool.notify()
@@ -78,7 +77,9 @@ def _event_type(event: str, environment: Environment) -> EventType:
     return known[event]
 
 
-async def _choose(call: Call, endpoint_id: UUID | None, environment: Environment) -> list[UUID]:
+async def _choose(
+    call: Call, endpoint_id: EndpointId | None, environment: Environment
+) -> list[EndpointId]:
     """The endpoint that was named, or every active one of the environment."""
     found = {one.id: one for one in await endpoints.list_all(call, AppFilter())}
     if endpoint_id is None:

@@ -53,7 +53,7 @@ async def find_answer(db: Db, book_id: BookId, surface: str, key: str) -> Record
 
 async def insert_answer(
     db: Db,
-    since: tuple[BookId, datetime],
+    book_now: tuple[BookId, datetime],
     used: tuple[str, str, bytes],
     answer: bytes,
 ) -> None:
@@ -67,7 +67,7 @@ async def insert_answer(
         """
         + KEEP
         + "SELECT",
-        *since,
+        *book_now,
         *used,
         answer,
     )

@@ -16,15 +16,13 @@ The room of orders calls these, each inside its own transaction, and `send` afte
     await reopen(call, order_id)                         # no longer cancelled
 """
 
-from uuid import UUID
-
 import structlog
 
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, OrderId, TicketId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.kitchen import announce, rules, store
@@ -56,7 +54,7 @@ log = structlog.get_logger()
 
 async def open_ticket(call: Call, sale: SaleFacts, station: str = STATION) -> Ticket:
     """Send an order to the kitchen; `AlreadyInKitchen` (409) when it is there."""
-    ticket = Ticket(id=new_id(), order_id=sale.order_id, station=station, status="queued")
+    ticket = Ticket(id=TicketId(new_id()), order_id=sale.order_id, station=station, status="queued")
     key = BookKey(call.book.id, ticket.id)
     if not await store.insert_ticket(call.db, key, sale.order_id, station, call.now):
         raise rules.AlreadyInKitchen
@@ -64,13 +62,13 @@ async def open_ticket(call: Call, sale: SaleFacts, station: str = STATION) -> Ti
     return ticket
 
 
-async def find(call: Call, order_id: UUID, station: str = STATION) -> Ticket | None:
+async def find(call: Call, order_id: OrderId, station: str = STATION) -> Ticket | None:
     """The ticket of an order."""
     row = await store.find_ticket(call.db, call.book.id, order_id, station)
     return Ticket(**row) if row else None
 
 
-async def move(call: Call, ticket_id: UUID, stage: Stage) -> Moved:
+async def move(call: Call, ticket_id: TicketId, stage: Stage) -> Moved:
     """Set the stage of a ticket: two at once make one change and one event.
 
     A ticket that stands there already is left as it is; one that is closed is refused (400).
@@ -86,12 +84,12 @@ async def move(call: Call, ticket_id: UUID, stage: Stage) -> Moved:
     return Moved(ticket, row["status"], is_changed=row["is_moved"])
 
 
-async def close(call: Call, order_id: UUID) -> None:
+async def close(call: Call, order_id: OrderId) -> None:
     """Take an order's tickets from the board: it was cancelled or deleted."""
     await store.end_tickets(call.db, call.book.id, order_id, call.now)
 
 
-async def reopen(call: Call, order_id: UUID) -> None:
+async def reopen(call: Call, order_id: OrderId) -> None:
     """Bring an order's tickets back to the board: it is no longer cancelled."""
     await store.open_tickets(call.db, call.book.id, order_id, call.now)
 
@@ -188,7 +186,7 @@ async def list_tickets(call: Call, wanted: TicketFilter) -> PageOf[TicketShown]:
     return PageOf(found, meta(page, total))
 
 
-async def show_ticket(call: Call, ticket_id: UUID) -> TicketShown:
+async def show_ticket(call: Call, ticket_id: TicketId) -> TicketShown:
     """One ticket."""
     ticket = await store.show_ticket(call.db, call.book.id, call.now, ticket_id)
     if ticket is None:

@@ -1,11 +1,11 @@
 """The events of a ticket: its events, with the data that the contract names."""
 
 from typing import Any
-from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import StoreId
 from tillhouse.kitchen.events import KITCHEN_TICKET_CREATED, KITCHEN_TICKET_STATUS_UPDATED
 from tillhouse.kitchen.types import Stage, Ticket
 from tillhouse.webhooks.events import ChangeData
@@ -13,13 +13,13 @@ from tillhouse.webhooks.events import ChangeData
 Event = tuple[EventType, ChangeData]
 
 
-def created(call: Call, ticket: Ticket, store_id: UUID | None) -> Event:
+def created(call: Call, ticket: Ticket, store_id: StoreId | None) -> Event:
     """kitchen_ticket.created."""
     metadata = {"status": ticket.status, "orderId": ticket.order_id, "station": ticket.station}
     return _event(call, KITCHEN_TICKET_CREATED, ticket, store_id, metadata)
 
 
-def moved(call: Call, ticket: Ticket, store_id: UUID | None, previous: Stage) -> Event:
+def moved(call: Call, ticket: Ticket, store_id: StoreId | None, previous: Stage) -> Event:
     """kitchen_ticket.status_updated."""
     metadata = {
         "previousStatus": previous,
@@ -31,7 +31,7 @@ def moved(call: Call, ticket: Ticket, store_id: UUID | None, previous: Stage) ->
 
 
 def _event(
-    call: Call, event: EventType, ticket: Ticket, store_id: UUID | None, metadata: dict[str, Any]
+    call: Call, event: EventType, ticket: Ticket, store_id: StoreId | None, metadata: dict[str, Any]
 ) -> Event:
     data = ChangeData(
         business_id=call.business_id,

@@ -2,14 +2,13 @@
 
 from datetime import datetime
 from typing import Any, LiteralString
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import BookId, BookKey, OrderId, TicketId
 from tillhouse.kit.page import Page
 from tillhouse.kitchen.types import (
     Stage,
@@ -21,7 +20,9 @@ from tillhouse.kitchen.types import (
 )
 
 
-async def insert_ticket(db: Db, key: BookKey, order_id: UUID, station: str, now: datetime) -> bool:
+async def insert_ticket(
+    db: Db, key: BookKey, order_id: OrderId, station: str, now: datetime
+) -> bool:
     """A new ticket at the first stage; False when the order has one at that station."""
     done = await db.execute(
         """
@@ -39,7 +40,7 @@ async def insert_ticket(db: Db, key: BookKey, order_id: UUID, station: str, now:
 
 
 async def update_stage(
-    db: Db, book_id: UUID, ticket_id: UUID, stage: Stage, now: datetime
+    db: Db, book_id: BookId, ticket_id: TicketId, stage: Stage, now: datetime
 ) -> Record | None:
     """Move a ticket unless it is there or closed; how it stood before, None without a ticket.
 
@@ -73,7 +74,7 @@ async def update_stage(
     )
 
 
-async def end_tickets(db: Db, book_id: UUID, order_id: UUID, now: datetime) -> None:
+async def end_tickets(db: Db, book_id: BookId, order_id: OrderId, now: datetime) -> None:
     """Close the tickets of an order."""
     await db.execute(
         """
@@ -86,7 +87,7 @@ async def end_tickets(db: Db, book_id: UUID, order_id: UUID, now: datetime) -> N
     )
 
 
-async def open_tickets(db: Db, book_id: UUID, order_id: UUID, now: datetime) -> None:
+async def open_tickets(db: Db, book_id: BookId, order_id: OrderId, now: datetime) -> None:
     """Take the tickets of an order onto the board again."""
     await db.execute(
         """
@@ -99,7 +100,7 @@ async def open_tickets(db: Db, book_id: UUID, order_id: UUID, now: datetime) -> 
     )
 
 
-async def find_ticket(db: Db, book_id: UUID, order_id: UUID, station: str) -> Record | None:
+async def find_ticket(db: Db, book_id: BookId, order_id: OrderId, station: str) -> Record | None:
     """The ticket of an order at a station."""
     return await db.fetchrow(
         """
@@ -113,7 +114,7 @@ async def find_ticket(db: Db, book_id: UUID, order_id: UUID, station: str) -> Re
 
 
 async def find_telling(
-    db: Db, book_id: UUID, stage: Stage, purpose: str, phone: str | None
+    db: Db, book_id: BookId, stage: Stage, purpose: str, phone: str | None
 ) -> Record | None:
     """Facts that decide whether a customer is messaged: the text, the number, earlier messages."""
     return await db.fetchrow(
@@ -178,7 +179,7 @@ def _narrowed(where: Where, wanted: TicketFilter) -> Where:
 
 
 async def list_open(
-    db: Db, book_id: UUID, now: datetime, wanted: TicketFilter, page: Page
+    db: Db, book_id: BookId, now: datetime, wanted: TicketFilter, page: Page
 ) -> list[TicketShown]:
     """The open tickets, the oldest first."""
     where = _narrowed(Where(book_id, now), wanted)
@@ -196,7 +197,7 @@ async def list_open(
 
 
 async def list_history(
-    db: Db, book_id: UUID, now: datetime, wanted: TicketFilter, page: Page
+    db: Db, book_id: BookId, now: datetime, wanted: TicketFilter, page: Page
 ) -> list[TicketShown]:
     """Every ticket there was, the newest first."""
     where = _narrowed(Where(book_id, now), wanted)
@@ -219,25 +220,27 @@ _COUNT: LiteralString = """
 """
 
 
-async def count_open(db: Db, book_id: UUID, wanted: TicketFilter) -> int:
+async def count_open(db: Db, book_id: BookId, wanted: TicketFilter) -> int:
     """How many tickets the kitchen has to do."""
     where = _narrowed(Where(book_id), wanted)
     return await db.fetchval(_COUNT + _OPEN + where.sql(), *where.args)
 
 
-async def count_history(db: Db, book_id: UUID, wanted: TicketFilter) -> int:
+async def count_history(db: Db, book_id: BookId, wanted: TicketFilter) -> int:
     """How many tickets there were."""
     where = _narrowed(Where(book_id), wanted)
     return await db.fetchval(_COUNT + where.sql(), *where.args)
 
 
-async def show_ticket(db: Db, book_id: UUID, now: datetime, ticket_id: UUID) -> TicketShown | None:
+async def show_ticket(
+    db: Db, book_id: BookId, now: datetime, ticket_id: TicketId
+) -> TicketShown | None:
     """One ticket."""
     row = await db.fetchrow(_TICKET + " AND t.id = $3", book_id, now, ticket_id)
     return _ticket(row) if row else None
 
 
-async def list_stage_messages(db: Db, book_id: UUID) -> list[StageMessage]:
+async def list_stage_messages(db: Db, book_id: BookId) -> list[StageMessage]:
     """The texts of the stages that have one."""
     rows = await db.fetch(
         """
@@ -267,7 +270,9 @@ class StageRow(msgspec.Struct, frozen=True):
     template_language: str | None
 
 
-async def upsert_stage_messages(db: Db, book_id: UUID, rows: list[StageRow], now: datetime) -> None:
+async def upsert_stage_messages(
+    db: Db, book_id: BookId, rows: list[StageRow], now: datetime
+) -> None:
     """Set what is told at some stages."""
     await db.execute(
         """

@@ -2,13 +2,13 @@
 
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
-from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit import text as texts
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import CustomerId, MessageId, OrderId, StoreId, TicketId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Schema, Value
 from tillhouse.messaging import types as messaging
@@ -37,10 +37,10 @@ Reason = Literal[
 class SaleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about an order that the kitchen needs; the caller gives them."""
 
-    order_id: UUID
+    order_id: OrderId
     short_code: str
-    store_id: UUID | None = None
-    customer_id: UUID | None = None
+    store_id: StoreId | None = None
+    customer_id: CustomerId | None = None
     customer_name: str | None = None
     # In E.164: the customer's WhatsApp number, else the phone.
     customer_phone: str | None = None
@@ -50,8 +50,8 @@ class SaleFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """A kitchen ticket as the rooms above need it."""
 
-    id: UUID
-    order_id: UUID
+    id: TicketId
+    order_id: OrderId
     station: str
     status: Stage
     is_closed: bool = False
@@ -72,7 +72,7 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether the customer was told."""
     reason: Reason | UnsetType = UNSET
     """Why the customer was not told; absent when the message was sent."""
-    message_id: UUID | UnsetType = UNSET
+    message_id: MessageId | UnsetType = UNSET
     """The message to the customer; absent when there is none."""
     customer_name: str | UnsetType | None = UNSET
     """The name of the customer; absent when nobody was told."""
@@ -114,14 +114,14 @@ class Told(msgspec.Struct, frozen=True):
 class TicketShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A ticket on the board, with what the cook needs of its order."""
 
-    id: UUID
-    order_id: UUID
+    id: TicketId
+    order_id: OrderId
     short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
     station: Annotated[str, Meta(examples=["kitchen"])]
     status: Stage
     summary: Annotated[str, Meta(examples=["2 × Jollof rice, 1 × Chicken"])]
     notes: str | None
-    store_id: UUID | None
+    store_id: StoreId | None
     table_label: str | None
     service_mode: Literal["dine_in", "takeaway", "room_service"] | None
     customer_name: str | None
@@ -154,7 +154,7 @@ class TicketFilter(Paged):
     status: Annotated[list[Stage], Meta(min_length=1)] | None = None
     """Only tickets at one of these stages, split by commas."""
     station: Annotated[str, Meta(min_length=1, max_length=STATION_LENGTH_MAX)] | None = None
-    store_id: UUID | None = None
+    store_id: StoreId | None = None
     """Only tickets of this store's orders."""
     all: bool = False
 

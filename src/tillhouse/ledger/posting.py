@@ -18,7 +18,7 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Conflict, Missing, Refused
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import HoldId, TransferId, new_id
 from tillhouse.ledger.rules import Account, Ledger, Postings, Source
 from tillhouse.ledger.store import holds, reversal
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
@@ -105,11 +105,13 @@ async def hold(db: Db, ledger: Ledger, source: Source, wanted: Wanted) -> UUID:
 
 
 async def settle(
-    db: Db, ledger: Ledger, hold_id: UUID, credit: Account, amount: Decimal | None = None,
+    db: Db, ledger: Ledger, hold_id: HoldId, credit: Account, amount: Decimal | None = None,
     *, kind: str,
 ) -> UUID:  # fmt: skip
     """Post a hold to an account, wholly or in part; the rest is available again."""
-    settlement = holds.Settlement(transfer_id=new_id(), credit=credit, amount=amount, kind=kind)
+    settlement = holds.Settlement(
+        transfer_id=TransferId(new_id()), credit=credit, amount=amount, kind=kind
+    )
     if await holds.record_settlement(db, ledger, hold_id, settlement):
         return settlement.transfer_id
     found = await holds.show_hold(db, ledger.book_id, hold_id)
@@ -119,7 +121,7 @@ async def settle(
     raise Insufficient if is_too_much else HoldEnded
 
 
-async def release(db: Db, ledger: Ledger, hold_id: UUID) -> None:
+async def release(db: Db, ledger: Ledger, hold_id: HoldId) -> None:
     """Make a held amount available again; a hold whose time is over is released, too."""
     if await holds.end_hold(db, ledger, hold_id):
         return
@@ -129,7 +131,7 @@ async def release(db: Db, ledger: Ledger, hold_id: UUID) -> None:
 
 
 async def reverse(
-    db: Db, ledger: Ledger, source: Source, transfer_id: UUID, *, sequence: int = 0
+    db: Db, ledger: Ledger, source: Source, transfer_id: TransferId, *, sequence: int = 0
 ) -> UUID:
     """Post the opposite of a transfer, for the source that asks for it."""
     reversal_id = new_id()

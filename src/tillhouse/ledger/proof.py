@@ -10,6 +10,7 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
+from tillhouse.kit.ids import BookId
 from tillhouse.ledger.faults import balance_faults
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.ledger.store import proof as store
@@ -20,7 +21,7 @@ BATCH = 500
 
 
 async def prove(
-    db: Db, book_id: UUID, types: Sequence[SourceType], batch: int = BATCH
+    db: Db, book_id: BookId, types: Sequence[SourceType], batch: int = BATCH
 ) -> AsyncIterator[Fault]:
     """Everything that is wrong in a book; each source is looked at as of one moment."""
     for one in types:
@@ -37,7 +38,7 @@ async def prove(
             yield fault
 
 
-async def _balances(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+async def _balances(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
     last: tuple[str, UUID] | None = ("", NOBODY)
     while last is not None:
         found = await store.list_balances(db, book_id, last, batch)
@@ -47,7 +48,7 @@ async def _balances(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
         last = (found[-1].kind, found[-1].owner_id) if found else None
 
 
-async def _transfers(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+async def _transfers(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
     last: UUID | None = NOBODY
     while last is not None:
         found = await store.find_false_transfers(db, book_id, last, batch)
@@ -58,7 +59,7 @@ async def _transfers(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
         last = found.last
 
 
-async def _holds(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+async def _holds(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
     last: UUID | None = NOBODY
     while last is not None:
         found = await store.find_false_holds(db, book_id, last, batch)
@@ -68,7 +69,7 @@ async def _holds(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
 
 
 async def _orphans(
-    db: Db, book_id: UUID, types: Sequence[SourceType], which: tuple[store.Subject, int]
+    db: Db, book_id: BookId, types: Sequence[SourceType], which: tuple[store.Subject, int]
 ) -> AsyncIterator[Fault]:
     """Rows whose source isn't there, or is of a type that no room declares."""
     subject, batch = which

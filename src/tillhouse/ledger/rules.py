@@ -11,6 +11,8 @@ from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import BookId, CustomerId, StoreId
+
 NOBODY = UUID(int=0)
 """Owns the accounts of the business itself."""
 
@@ -36,7 +38,7 @@ BOUNDED: tuple[AccountKind, ...] = ("wallet", "customer_credit")
 class Ledger(msgspec.Struct, frozen=True):
     """The ledger of a book in its currency, and the time at which it is written to."""
 
-    book_id: UUID
+    book_id: BookId
     currency: str
     now: datetime
 
@@ -47,8 +49,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     id: UUID
     happened_at: datetime
-    customer_id: UUID | None = None
-    store_id: UUID | None = None
+    customer_id: CustomerId | None = None
+    store_id: StoreId | None = None
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -79,7 +81,7 @@ class Movement(msgspec.Struct, frozen=True):
 class Owing(msgspec.Struct, frozen=True):
     """The fate of a customer's debt for the source: a new balance, or how it closes."""
 
-    customer_id: UUID
+    customer_id: CustomerId
     balance: Decimal
     closes: Closing | None = None
 

@@ -1,13 +1,11 @@
 """The credentials of a WhatsApp number, sealed with the vault."""
 
-from uuid import UUID
-
 import msgspec
 from asyncpg import Record
 
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import BusinessId, NumberId
 
 _KIND = "whatsapp credentials"
 
@@ -25,7 +23,7 @@ class Credentials(msgspec.Struct, frozen=True):
 
 
 async def seal(
-    vault: Vault, db: Db, business_id: UUID, number_id: UUID, secrets: Credentials
+    vault: Vault, db: Db, business_id: BusinessId, number_id: NumberId, secrets: Credentials
 ) -> bytes:
     """The secrets, closed for this one number."""
     text = msgspec.json.encode(secrets).decode()

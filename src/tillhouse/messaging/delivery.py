@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import BookKey, ConversationId, MessageId
 from tillhouse.messaging import rules
 from tillhouse.messaging.events import MESSAGE_DELIVERY_UPDATED, MessageDelivery
 from tillhouse.messaging.store import messages as store
@@ -24,11 +23,11 @@ class StatusUpdate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def advance(
-    db: Db, origin: Source, message_id: UUID, status_update: StatusUpdate, now: datetime
+    db: Db, origin: Source, message_id: MessageId, status_update: StatusUpdate, now: datetime
 ) -> DeliveryStatus | None:
     """Move a message as far as the update says, never back; its status then, None without one."""
     key = BookKey(origin.book.id, message_id)
-    row = await store.lock_message(db, *key, status_update.provider_message_id)
+    row = await store.lock_message(db, key.book_id, message_id, status_update.provider_message_id)
     if row is None:
         return None
     if row["is_taken"]:
@@ -47,7 +46,7 @@ async def advance(
 
 
 def status_events(
-    which: tuple[UUID, UUID], status: DeliveryStatus, provider_message_id: str | None
+    which: tuple[MessageId, ConversationId], status: DeliveryStatus, provider_message_id: str | None
 ) -> Iterator[Event]:
     """The event that tells where a message (message, conversation) stands, if it is to be told."""
     if status in ("sent", "failed", "delivered", "read"):

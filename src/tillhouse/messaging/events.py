@@ -1,13 +1,13 @@
 """The events of messages and conversations."""
 
 from typing import Annotated, Literal
-from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import ConversationId, MessageId, UserId
 
 Phone = Annotated[str, Meta(examples=["+2348030000000"])]
 
@@ -15,8 +15,8 @@ Phone = Annotated[str, Meta(examples=["+2348030000000"])]
 class MessageReceived(msgspec.Struct, rename="camel"):
     """A message from a customer."""
 
-    conversation_id: UUID
-    message_id: UUID
+    conversation_id: ConversationId
+    message_id: MessageId
     customer_phone: Phone
     message_type: Annotated[str, Meta(examples=["text"])]
     text: Annotated[str, Meta(examples=["Is my order ready?"])]
@@ -26,8 +26,8 @@ class MessageReceived(msgspec.Struct, rename="camel"):
 class MessageSent(msgspec.Struct, rename="camel"):
     """A message to a customer."""
 
-    conversation_id: UUID
-    message_id: UUID
+    conversation_id: ConversationId
+    message_id: MessageId
     customer_phone: Phone
     message_type: Annotated[str, Meta(examples=["text"])]
     text: Annotated[str, Meta(examples=["Your order is ready."])]
@@ -37,8 +37,8 @@ class MessageSent(msgspec.Struct, rename="camel"):
 class MessageDelivery(msgspec.Struct, rename="camel"):
     """The outcome of a message to a customer."""
 
-    message_id: UUID
-    conversation_id: UUID
+    message_id: MessageId
+    conversation_id: ConversationId
     delivery_status: Literal["sent", "delivered", "read", "failed"]
     meta_message_id: str | None
 
@@ -46,8 +46,8 @@ class MessageDelivery(msgspec.Struct, rename="camel"):
 class Assigned(msgspec.Struct, rename="camel"):
     """A conversation and who answers it."""
 
-    conversation_id: UUID
-    assignee_id: UUID | None
+    conversation_id: ConversationId
+    assignee_id: UserId | None
     assignee_name: str | None
     assigned_at: Timestamp
 

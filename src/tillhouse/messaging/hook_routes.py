@@ -6,6 +6,7 @@ from uuid import UUID
 from tillhouse.access.process import Services
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
+from tillhouse.kit.ids import NumberId
 from tillhouse.messaging import hooks
 
 # As much as WhatsApp sends at once, by its documentation, and something to spare.
@@ -29,11 +30,11 @@ async def take(services: Services, asked: Asked) -> Page:
     return Page(_TEXT, b"")
 
 
-def _number(asked: Asked) -> UUID:
+def _number(asked: Asked) -> NumberId:
     text = asked.path["number_id"]
     if not _UUID.fullmatch(text):
         raise Missing
-    return UUID(text)
+    return NumberId(UUID(text))
 
 
 HOOKS: tuple[RawRoute, ...] = (

@@ -11,7 +11,7 @@ from tillhouse.jobs.kinds import Job, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Forbidden, Missing
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import MessageId, NumberId, new_id
 from tillhouse.messaging import credentials
 from tillhouse.messaging.actions.inbound import receive
 from tillhouse.messaging.delivery import StatusUpdate, advance
@@ -28,7 +28,7 @@ class NotSigned(Forbidden, message="The signature doesn't fit the body."):
     """Somebody else than WhatsApp calls, or with another app's secret."""
 
 
-async def greet(services: Services, number_id: UUID, query: Mapping[str, str]) -> str:
+async def greet(services: Services, number_id: NumberId, query: Mapping[str, str]) -> str:
     """The answer to the handshake, as plain text."""
     async with services.pool.reading() as db:
         row = await numbers.find_hooked(db, number_id)
@@ -42,7 +42,7 @@ async def greet(services: Services, number_id: UUID, query: Mapping[str, str]) -
 
 
 async def take(
-    services: Services, number_id: UUID, body: bytes, signature: str | None, at: datetime
+    services: Services, number_id: NumberId, body: bytes, signature: str | None, at: datetime
 ) -> None:
     """Store what came, once its signature (X-Hub-Signature-256) fits these very bytes."""
     async with services.pool.transaction() as db:
@@ -61,20 +61,21 @@ async def take(
 
 async def process(db: Db, job: Job) -> bool:
     """Process what came, in the transaction that takes it from the queue."""
-    row = await numbers.find_reported(db, job.book_id, job.subject_id)
+    number_id = NumberId(job.subject_id)
+    row = await numbers.find_reported(db, job.book_id, number_id)
     if row is not None:
         origin = Source(row["business_id"], Book(job.book_id, row["environment"]))
         at = now()
         number = row["provider_number_id"] or ""
         for update in whatsapp_updates.updates(job.payload or b"", number):
-            await _apply(db, origin, job.subject_id, update, at)
+            await _apply(db, origin, number_id, update, at)
     return False
 
 
 UPDATES = LocalKind(name=UPDATE, run=process)
 
 
-async def _apply(db: Db, origin: Source, number_id: UUID, update: Update, at: datetime) -> None:
+async def _apply(db: Db, origin: Source, number_id: NumberId, update: Update, at: datetime) -> None:
     match update:
         case Received():
             incoming = Incoming(
@@ -106,8 +107,8 @@ async def _report(db: Db, origin: Source, report: Reported, at: datetime) -> Non
         await advance(db, origin, message_id, status_update, at)
 
 
-def _as_id(text: str | None) -> UUID | None:
+def _as_id(text: str | None) -> MessageId | None:
     try:
-        return UUID(text) if text else None
+        return MessageId(UUID(text)) if text else None
     except ValueError:
         return None

@@ -6,6 +6,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import MessageId
 from tillhouse.messaging import hooks, sending
 from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.providers.messaging.provider import Report
@@ -25,5 +26,5 @@ async def report(db: Db, job: Job) -> bool:
     told = msgspec.json.decode(job.payload or b"", type=Report)
     origin = await sending.find_origin(db, job.book_id)
     update = StatusUpdate(status=told.status, error=told.error)
-    await advance(db, origin, job.subject_id, update, now())
+    await advance(db, origin, MessageId(job.subject_id), update, now())
     return False

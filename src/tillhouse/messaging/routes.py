@@ -1,9 +1,8 @@
 """The routes of messaging: numbers, conversations, messages, and the sandbox's customers."""
 
-from uuid import UUID
-
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.kit.ids import ConversationId
 from tillhouse.messaging.actions import conversations, inbound, messages, numbers
 from tillhouse.messaging.sending import send
 from tillhouse.messaging.store.messages import show_message
@@ -14,7 +13,9 @@ from tillhouse.messaging.types import (
 )
 
 
-async def send_message(call: Call, conversation_id: UUID, body: NewMessage) -> Reply[Message]:
+async def send_message(
+    call: Call, conversation_id: ConversationId, body: NewMessage
+) -> Reply[Message]:
     """Send a text or a template to the customer of a conversation."""
     message, sending = await messages.write_in(call, conversation_id, body)
     reply = Reply(message)

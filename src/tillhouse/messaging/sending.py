@@ -21,7 +21,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import BookId, BookKey, MessageId
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.messaging import credentials
 from tillhouse.messaging.delivery import StatusUpdate, advance
@@ -89,10 +89,11 @@ async def send(services: Services, sending: Sending, finds: Finds | None = None)
 
 
 async def _begin(services: Services, db: Db, job: Job) -> Ready | None:
-    row = await store.claim_message(db, job.book_id, job.subject_id, now())
+    message_id = MessageId(job.subject_id)
+    row = await store.claim_message(db, job.book_id, message_id, now())
     if row is None:
         # An earlier sender has marked it and never recorded what came of it.
-        await store.end_abandoned(db, job.book_id, job.subject_id, now())
+        await store.end_abandoned(db, job.book_id, message_id, now())
         return None
     template = row["template"] and msgspec.json.decode(row["template"], type=Template)
     return Ready(
@@ -131,7 +132,7 @@ async def _record(db: Db, job: Job, ready: Ready, outcome: Outcome) -> Again | N
         await _record_late(db, job, ready, outcome)
         return None
     key = BookKey(job.book_id, job.subject_id)
-    row = await store.lock_message(db, *key)
+    row = await store.lock_message(db, job.book_id, MessageId(job.subject_id))
     if row is None or row["delivery_status"] != "sending":
         return None
     await store.update_delivery(db, key, "queued", (None, outcome.error), now())
@@ -147,16 +148,17 @@ async def _record_late(db: Db, job: Job, ready: Ready, outcome: Outcome) -> None
         provider_message_id=outcome.provider_message_id,
         error=outcome.error,
     )
-    await advance(db, ready.origin, job.subject_id, update, now())
+    await advance(db, ready.origin, MessageId(job.subject_id), update, now())
 
 
 async def _give_up(db: Db, job: Job, _reason: str) -> None:
-    row = await store.lock_message(db, job.book_id, job.subject_id)
+    message_id = MessageId(job.subject_id)
+    row = await store.lock_message(db, job.book_id, message_id)
     if row is None:
         return
     origin = await find_origin(db, job.book_id)
     update = StatusUpdate(status="failed", error=row["error"] or _NOT_ASKED)
-    await advance(db, origin, job.subject_id, update, now())
+    await advance(db, origin, message_id, update, now())
 
 
 async def find_origin(db: Db, book_id: BookId) -> Source:

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
-from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit import text as texts
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import BookId, ConversationId, CustomerId, MessageId, NumberId, UserId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Schema, Value
@@ -66,7 +66,7 @@ class Credential(Value):
 class Number(msgspec.Struct, frozen=True):
     """The number that a business writes from."""
 
-    id: UUID
+    id: NumberId
     provider: Provider
 
 
@@ -75,19 +75,19 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
 
     phone: str
     text: str
-    customer_id: UUID | None = None
+    customer_id: CustomerId | None = None
     # Sent instead of the text, which says the same.
     template: Template | None = None
     # Its purpose: nothing is told twice for the same purpose.
     purpose: str | None = None
-    sent_by_id: UUID | None = None
+    sent_by_id: UserId | None = None
 
 
 class Sending(msgspec.Struct, frozen=True):
     """A message that was queued and is to be sent once that is committed."""
 
-    book_id: UUID
-    message_id: UUID
+    book_id: BookId
+    message_id: MessageId
 
 
 class NewNumber(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -106,7 +106,7 @@ class NewNumber(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NumberShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A number, without what it takes to write from it."""
 
-    id: UUID
+    id: NumberId
     provider: Provider
     """The provider of the number."""
     phone_number: PhoneShown
@@ -127,27 +127,27 @@ class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
 class ConversationPatch(msgspec.Struct, forbid_unknown_fields=True):
     """The member who answers; null: nobody yet."""
 
-    assignee_id: UUID | UnsetType | None = UNSET
+    assignee_id: UserId | UnsetType | None = UNSET
 
 
 class Assignee(msgspec.Struct, frozen=True):
     """The member who answers a conversation."""
 
-    id: UUID
+    id: UserId
     name: Annotated[str, Meta(examples=["Ada Okafor"])]
 
 
 class Correspondent(msgspec.Struct, frozen=True):
     """The customer of a conversation."""
 
-    id: UUID
+    id: CustomerId
     name: Annotated[str, Meta(examples=["Bola Ahmed"])]
 
 
 class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The messages between the business and one phone number."""
 
-    id: UUID
+    id: ConversationId
     customer_phone: PhoneShown
     customer: Correspondent | None
     assignee: Assignee | None
@@ -164,8 +164,8 @@ class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class ConversationFilter(Paged):
     """Which conversations, and which page of them."""
 
-    assignee_id: UUID | None = None
-    customer_id: UUID | None = None
+    assignee_id: UserId | None = None
+    customer_id: CustomerId | None = None
 
 
 class NewTemplate(msgspec.Struct, forbid_unknown_fields=True):
@@ -188,8 +188,8 @@ class NewMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A message from or to a customer."""
 
-    id: UUID
-    conversation_id: UUID
+    id: MessageId
+    conversation_id: ConversationId
     direction: Direction
     type: Annotated[str, Meta(examples=["text"])]
     """The kind of message, such as `text` or `image`."""
@@ -200,7 +200,7 @@ class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The way that the message went."""
     provider_message_id: str | None
     error: str | None
-    sent_by_id: UUID | None
+    sent_by_id: UserId | None
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -219,7 +219,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     text: str
     provider: Provider
-    number_id: UUID
+    number_id: NumberId
     provider_message_id: str
     # When the customer wrote: the time in which a free answer is allowed begins then.
     at: datetime

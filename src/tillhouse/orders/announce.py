@@ -2,14 +2,13 @@
 
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import CustomerId, StoreId
+from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kitchen import announce as tickets
 from tillhouse.kitchen.types import STATION, Ticket
 from tillhouse.orders.events import ORDER_CREATED, PAYMENT_RECEIVED, PaymentData
@@ -22,7 +21,7 @@ from tillhouse.webhooks.events import ChangeData
 class Subject(msgspec.Struct, frozen=True):
     """The order that events are about."""
 
-    id: UUID
+    id: OrderId
     store_id: StoreId | None
     customer_id: CustomerId | None
 

@@ -12,7 +12,7 @@ from tillhouse.access.callers import Book, KeyCaller
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import AppId, BusinessId, new_id
+from tillhouse.kit.ids import AppId, BusinessId, EventId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.events import API_VERSION
 from tillhouse.webhooks.store.events import Told, insert_events
@@ -42,7 +42,7 @@ async def emit(call: Call, event_type: EventType, data: msgspec.Struct) -> UUID:
     return (await emit_all(call, [(event_type, data)]))[0]
 
 
-async def emit_all(call: Call, events: Sequence[Event]) -> list[UUID]:
+async def emit_all(call: Call, events: Sequence[Event]) -> list[EventId]:
     """Announce all that this call's transaction does, in this order; the events' ids."""
     return await emit_all_from(call.db, source(call), events, call.now)
 
@@ -56,7 +56,7 @@ async def emit_from(
 
 async def emit_all_from(
     db: Db, origin: Source, events: Sequence[Event], now: datetime
-) -> list[UUID]:
+) -> list[EventId]:
     """Announce several events for somebody who has no call, in one statement."""
     told = prepare(origin, events, now)
     if told.ids:
@@ -76,12 +76,12 @@ def prepare(
     Their moments lie a millisecond apart, so that logs and queues keep the order, and end now, or
     early enough for so many that the same call tells afterwards.
     """
-    ids: list[UUID] = []
+    ids: list[EventId] = []
     payloads: list[str] = []
     for event_type, data in events:
         if not isinstance(data, event_type.data):
             raise TypeError(f"{event_type.name} carries {event_type.data.__name__}")
-        ids.append(new_id())
+        ids.append(EventId(new_id()))
         payloads.append(envelope(ids[-1], event_type.name, origin, data, now))
     last = len(ids) + followed_by
     return Told(
@@ -101,7 +101,7 @@ def mark(db: Db, queued: int) -> None:
 
 
 def envelope(
-    event_id: UUID,
+    event_id: EventId,
     event_type: str,
     origin: Source,
     data: msgspec.Struct | Mapping[str, Any],

@@ -1,12 +1,12 @@
 """The webhook routes of the portal: /api/developer/webhook-*."""
 
 from typing import Literal
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
+from tillhouse.kit.ids import EndpointId
 from tillhouse.webhooks import samples, stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
 from tillhouse.webhooks.stream import StreamFilter
@@ -26,7 +26,7 @@ async def list_events(call: Call) -> list[EventShown]:
     return [samples.shown(event) for event in call.services.declared.events]
 
 
-async def recover_endpoint(call: Call, endpoint_id: UUID, body: Recovery) -> Reply[Recovered]:
+async def recover_endpoint(call: Call, endpoint_id: EndpointId, body: Recovery) -> Reply[Recovered]:
     """Queue the failed deliveries of a time window again; a preview says that it only counts."""
     found = await deliveries.recover(call, endpoint_id, body)
     return Reply(found, message="Deliveries counted" if found.is_preview else None)

@@ -3,12 +3,15 @@
 import base64
 import hashlib
 import hmac
-from uuid import UUID
+
+from tillhouse.kit.ids import EventId
 
 _MARK = "whsec_"
 
 
-def headers(secret: str, event_id: UUID, event_type: str, body: bytes, at: int) -> dict[str, str]:
+def headers(
+    secret: str, event_id: EventId, event_type: str, body: bytes, at: int
+) -> dict[str, str]:
     """The headers of one attempt at a unix time."""
     return {
         "Content-Type": "application/json",

@@ -15,6 +15,7 @@ from tillhouse.db.notifier import Follower
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import BookId, BusinessId
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.events import TEST
 from tillhouse.webhooks.store import stream as store
@@ -57,7 +58,7 @@ class SentEvent(msgspec.Struct, frozen=True, rename="camel"):
     """The id of the event, the same at every attempt and endpoint."""
     type: Annotated[str, Meta(examples=["order.created"])]
     api_version: Literal["v1"]
-    business_id: UUID
+    business_id: BusinessId
     """The business that the event happened in."""
     created: Timestamp
     environment: Environment
@@ -96,7 +97,7 @@ async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:
 class Tail:
     """Gives each event of a book once, those that were committed late as well."""
 
-    def __init__(self, pool: Pool, book_id: UUID, first: int, types: list[str] | None) -> None:
+    def __init__(self, pool: Pool, book_id: BookId, first: int, types: list[str] | None) -> None:
         self._pool = pool
         self._book_id = book_id
         self._types = types

@@ -1,12 +1,12 @@
 """Requests and answers of the webhook routes."""
 
 from typing import Annotated, Any, ClassVar, Literal
-from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import AppId, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.secrets import Environment
 from tillhouse.kit.values import DateOrTimestamp, Listed, Name, Schema, Value
 from tillhouse.webhooks.rules import URL_LENGTH_MAX, clean_url
@@ -48,7 +48,7 @@ class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     url: EndpointUrl
     environment: Environment
     events: EventNames
-    developer_app_id: UUID | None = None
+    developer_app_id: AppId | None = None
     """The app that the endpoint belongs to; left out: the default app."""
 
 
@@ -63,9 +63,9 @@ class EndpointPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class Endpoint(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A webhook endpoint."""
 
-    id: UUID
-    business_id: UUID
-    developer_app_id: UUID
+    id: EndpointId
+    business_id: BusinessId
+    developer_app_id: AppId
     name: str
     url: str
     environment: Environment
@@ -88,12 +88,12 @@ class Preview(msgspec.Struct, frozen=True):
 class Delivery(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The delivery of one event to one endpoint."""
 
-    id: UUID
-    business_id: UUID
-    developer_app_id: UUID
-    webhook_endpoint_id: UUID
+    id: DeliveryId
+    business_id: BusinessId
+    developer_app_id: AppId
+    webhook_endpoint_id: EndpointId
     environment: Environment
-    event_id: UUID
+    event_id: EventId
     event_type: str
     status: DeliveryStatus
     """Whether the event was delivered, is still to be, or failed for good."""
@@ -119,7 +119,7 @@ class DeliveryWithAttempts(Delivery, frozen=True, rename="camel", kw_only=True):
 class Settings(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """How the deliveries of one app are signed."""
 
-    developer_app_id: UUID
+    developer_app_id: AppId
     environment: Environment
     secret_prefix: str
     rotated_at: Timestamp | None
@@ -130,7 +130,7 @@ class Settings(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class SigningSecret(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A signing secret, told; a replay tells none."""
 
-    developer_app_id: UUID
+    developer_app_id: AppId
     environment: Environment
     secret: str | None
     rotated_at: Timestamp | None
@@ -139,24 +139,24 @@ class SigningSecret(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class AppChoice(msgspec.Struct, forbid_unknown_fields=True):
     """The app whose secret is meant; without one, the default app."""
 
-    developer_app_id: UUID | None = None
+    developer_app_id: AppId | None = None
     """The app whose secret is meant; left out: the default app."""
 
 
 class AppFilter(msgspec.Struct):
     """Of one app, or of all."""
 
-    developer_app_id: UUID | None = None
+    developer_app_id: AppId | None = None
 
 
 class DeliveryFilter(msgspec.Struct):
     """Which of the latest deliveries."""
 
-    developer_app_id: UUID | None = None
-    endpoint_id: UUID | None = None
+    developer_app_id: AppId | None = None
+    endpoint_id: EndpointId | None = None
     status: DeliveryStatus | None = None
     event_type: Annotated[str, Meta(max_length=100)] | None = None
-    event_id: UUID | None = None
+    event_id: EventId | None = None
 
 
 class Recovery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, HoldId, TransferId
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.posting import OPEN, SETTLE, TRANSFER
 
@@ -58,7 +59,7 @@ class NewHold(msgspec.Struct, frozen=True, kw_only=True):
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     """The transfer that a hold becomes; without an amount, the whole of it."""
 
-    transfer_id: UUID
+    transfer_id: TransferId
     credit: Account
     amount: Decimal | None
     kind: str
@@ -75,7 +76,7 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
     source_type: str
     source_id: UUID
     status: Literal["pending", "posted", "released"]
-    transfer_id: UUID | None
+    transfer_id: TransferId | None
     expires_at: datetime | None
 
 
@@ -122,7 +123,9 @@ async def insert_hold(db: Db, ledger: Ledger, source: Source, new: NewHold) -> b
     return held is not None
 
 
-async def record_settlement(db: Db, ledger: Ledger, hold_id: UUID, settlement: Settlement) -> bool:
+async def record_settlement(
+    db: Db, ledger: Ledger, hold_id: HoldId, settlement: Settlement
+) -> bool:
     """Make a hold, or a part of it, a transfer; False unless it is pending and large enough."""
     ended = await db.fetchval(
         """
@@ -159,7 +162,7 @@ async def record_settlement(db: Db, ledger: Ledger, hold_id: UUID, settlement: S
     return ended is not None
 
 
-async def end_hold(db: Db, ledger: Ledger, hold_id: UUID) -> bool:
+async def end_hold(db: Db, ledger: Ledger, hold_id: HoldId) -> bool:
     """Release a hold; False unless it is pending."""
     ended = await db.fetchval(
         """
@@ -179,7 +182,7 @@ async def end_hold(db: Db, ledger: Ledger, hold_id: UUID) -> bool:
     return ended is not None
 
 
-async def end_expired_of(db: Db, book_id: UUID, account: Account, now: datetime) -> int:
+async def end_expired_of(db: Db, book_id: BookId, account: Account, now: datetime) -> int:
     """Release the holds of one account whose time is over; how many those were."""
     return await db.fetchval(
         _EXPIRED
@@ -199,7 +202,7 @@ async def end_expired(db: Db, now: datetime, limit: int) -> int:
     )
 
 
-async def show_hold(db: Db, book_id: UUID, hold_id: UUID) -> Hold | None:
+async def show_hold(db: Db, book_id: BookId, hold_id: HoldId) -> Hold | None:
     """One hold."""
     row = await db.fetchrow(
         """
@@ -213,7 +216,7 @@ async def show_hold(db: Db, book_id: UUID, hold_id: UUID) -> Hold | None:
     return Hold(**row) if row else None
 
 
-async def show_balance(db: Db, book_id: UUID, account: Account, now: datetime) -> Balance:
+async def show_balance(db: Db, book_id: BookId, account: Account, now: datetime) -> Balance:
     """A bounded account; holds whose time is over no longer count."""
     row = await db.fetchrow(
         """

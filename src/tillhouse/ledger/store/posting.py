@@ -25,7 +25,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import new_id, short_code
+from tillhouse.kit.ids import CustomerId, new_id, short_code
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import BOUNDED, Ledger, Postings, Source, Transfer
 
@@ -198,7 +198,7 @@ class OwingRow(msgspec.Struct, frozen=True, kw_only=True):
 
     source_id: UUID
     id: UUID
-    customer_id: UUID
+    customer_id: CustomerId
     balance: Decimal
     closes: str | None
 

@@ -12,11 +12,12 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BusinessId
 from tillhouse.ledger.faults import BalanceFacts
 from tillhouse.ledger.rules import BOUNDED
 
 
-async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
+async def list_books(db: Db, business_id: BusinessId) -> Sequence[Record]:
     """The books of a business."""
     return await db.fetch(
         """
@@ -28,7 +29,7 @@ async def list_books(db: Db, business_id: UUID) -> Sequence[Record]:
 
 
 async def list_balances(
-    db: Db, book_id: UUID, after: tuple[str, UUID], limit: int
+    db: Db, book_id: BookId, after: tuple[str, UUID], limit: int
 ) -> list[BalanceFacts]:
     """Accounts that keep a balance, with what it keeps and what their transfers come to."""
     rows = await db.fetch(
@@ -72,7 +73,7 @@ class FalseTransfers(msgspec.Struct, frozen=True):
     reversals: list[UUID]
 
 
-async def find_false_transfers(db: Db, book_id: UUID, after: UUID, limit: int) -> FalseTransfers:
+async def find_false_transfers(db: Db, book_id: BookId, after: UUID, limit: int) -> FalseTransfers:
     """Transfers of the next batch that aren't what they must be."""
     row = await db.fetchrow(
         """
@@ -113,7 +114,7 @@ class FalseHolds(msgspec.Struct, frozen=True):
     untrue: list[UUID]
 
 
-async def find_false_holds(db: Db, book_id: UUID, after: UUID, limit: int) -> FalseHolds:
+async def find_false_holds(db: Db, book_id: BookId, after: UUID, limit: int) -> FalseHolds:
     """Posted holds of the next batch without a transfer from their account within their amount."""
     row = await db.fetchrow(
         """
@@ -159,7 +160,7 @@ class Sourced(msgspec.Struct, frozen=True):
 
 
 async def list_sources(
-    db: Db, book_id: UUID, subject: Subject, which: tuple[UUID, int]
+    db: Db, book_id: BookId, subject: Subject, which: tuple[UUID, int]
 ) -> list[Sourced]:
     """The sources of so many rows after an id."""
     rows = await db.fetch(

@@ -5,6 +5,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, TransferId
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.posting import BALANCE
 
@@ -56,7 +57,7 @@ async def record_reversal(
     return reversed_ is not None
 
 
-async def find_reversible(db: Db, book_id: UUID, transfer_id: UUID) -> Reversible | None:
+async def find_reversible(db: Db, book_id: BookId, transfer_id: TransferId) -> Reversible | None:
     """Whether a transfer is a reversal, or was reversed."""
     row = await db.fetchrow(
         """

@@ -1,13 +1,11 @@
 """Conversations: begun, listed, assigned."""
 
-from uuid import UUID
-
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, ConversationId, UserId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
@@ -50,7 +48,7 @@ async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversati
     return PageOf(found, meta(page, total))
 
 
-async def show(call: Call, conversation_id: UUID) -> Conversation:
+async def show(call: Call, conversation_id: ConversationId) -> Conversation:
     """One conversation."""
     found = await store.show_conversation(call.db, call.book.id, call.now, conversation_id)
     if found is None:
@@ -58,7 +56,9 @@ async def show(call: Call, conversation_id: UUID) -> Conversation:
     return found
 
 
-async def change(call: Call, conversation_id: UUID, patch: ConversationPatch) -> Conversation:
+async def change(
+    call: Call, conversation_id: ConversationId, patch: ConversationPatch
+) -> Conversation:
     """Assign a conversation, or take it from who had it."""
     row = await store.lock_conversation(call.db, call.book.id, conversation_id)
     if row is None:
@@ -69,7 +69,7 @@ async def change(call: Call, conversation_id: UUID, patch: ConversationPatch) ->
     return await show(call, conversation_id)
 
 
-async def _assign(call: Call, conversation_id: UUID, assignee_id: UUID | None) -> None:
+async def _assign(call: Call, conversation_id: ConversationId, assignee_id: UserId | None) -> None:
     name = None
     if assignee_id is not None:
         name = await store.find_member_name(call.db, call.business_id, assignee_id)

@@ -1,13 +1,12 @@
 """Messages of customers, wherever they come from."""
 
 from datetime import datetime
-from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, ConversationId, MessageId, new_id
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.actions.messages import show
@@ -18,11 +17,11 @@ from tillhouse.messaging.types import Incoming, Message, SandboxInbound
 from tillhouse.webhooks.emit import Source, emit_from, source
 
 
-async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> UUID | None:
+async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> MessageId | None:
     """Keep a customer's message and tell of it; its id, None when it came before."""
-    message_id = new_id()
+    message_id = MessageId(new_id())
     key = BookKey(origin.book.id, message_id)
-    conversation_id = await store.insert_inbound(db, key, new_id(), incoming, now)
+    conversation_id = await store.insert_inbound(db, key, ConversationId(new_id()), incoming, now)
     if conversation_id is None:
         return None
     data = MessageReceived(

@@ -1,7 +1,6 @@
 """Messages: written in the transaction of what they tell of."""
 
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 
@@ -9,7 +8,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import SystemCaller, UserCaller
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import new_id
+from tillhouse.kit.ids import ConversationId, MessageId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
@@ -26,15 +25,15 @@ from tillhouse.webhooks.emit import emit_all
 class Written(msgspec.Struct, frozen=True):
     """A message that was kept; `sending` when somebody has to send it after the commit."""
 
-    message_id: UUID
-    conversation_id: UUID
+    message_id: MessageId
+    conversation_id: ConversationId
     status: DeliveryStatus
     sending: Sending | None
 
 
 async def write(call: Call, number: Number, draft: Draft) -> Written | None:
     """Keep a message, queued or settled at once; None when its purpose was served before."""
-    message_id = new_id()
+    message_id = MessageId(new_id())
     outgoing = Outgoing(
         message_id=message_id, to=draft.phone, text=draft.text, template=draft.template
     )
@@ -74,7 +73,7 @@ def _row(
     return store.OutboundRow(
         book_id=call.book.id,
         id=outgoing.message_id,
-        conversation_id=new_id(),
+        conversation_id=ConversationId(new_id()),
         customer_phone=draft.phone,
         customer_id=draft.customer_id,
         type="text" if template is None else "template",
@@ -109,7 +108,7 @@ def _job(
 
 
 async def write_in(
-    call: Call, conversation_id: UUID, new: NewMessage
+    call: Call, conversation_id: ConversationId, new: NewMessage
 ) -> tuple[Message, Sending | None]:
     """Write in a conversation that there is, for a person or a program."""
     check(await new_faults(call, new))
@@ -145,7 +144,7 @@ def _told_by(template: Template | None) -> str:
     return f"[{template.name}] {' · '.join(template.parameters)}".strip() if template else ""
 
 
-async def show(call: Call, message_id: UUID) -> Message:
+async def show(call: Call, message_id: MessageId) -> Message:
     """One message."""
     message = await store.show_message(call.db, call.book.id, message_id)
     if message is None:
@@ -153,7 +152,7 @@ async def show(call: Call, message_id: UUID) -> Message:
     return message
 
 
-async def list_page(call: Call, conversation_id: UUID, wanted: Paged) -> PageOf[Message]:
+async def list_page(call: Call, conversation_id: ConversationId, wanted: Paged) -> PageOf[Message]:
     """One page of a conversation, the latest message first."""
     page = wanted.pick()
     total = await store.count_messages(call.db, call.book.id, conversation_id)

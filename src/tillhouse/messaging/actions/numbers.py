@@ -1,13 +1,12 @@
 """Numbers: connected, listed, disconnected."""
 
 from datetime import datetime
-from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import BookId, BookKey, new_id
+from tillhouse.kit.ids import BookId, BookKey, NumberId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
@@ -18,9 +17,9 @@ from tillhouse.messaging.types import NewNumber, NumberShown
 from tillhouse.providers.messaging.sandbox import NUMBER
 
 
-async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> UUID | None:
+async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> NumberId | None:
     """Give a test book the number that it writes from; None when it has one."""
-    number_id = new_id()
+    number_id = NumberId(new_id())
     what = ("sandbox", NUMBER, None)
     is_new = await store.insert_number(db, BookKey(book_id, number_id), what, None, now)
     return number_id if is_new else None
@@ -49,9 +48,9 @@ async def connect(call: Call, new: NewNumber) -> NumberShown:
     return number
 
 
-async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> UUID | None:
+async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> NumberId | None:
     assert new.phone_number is not None, "the rules have seen to it"  # noqa: S101
-    number_id = new_id()
+    number_id = NumberId(new_id())
     secrets = Credentials(str(new.access_token), str(new.app_secret), str(new.verify_token))
     sealed = await credentials.seal(
         call.services.vault, call.db, call.business_id, number_id, secrets
@@ -75,7 +74,7 @@ def _faults(call: Call, new: NewNumber, country: str) -> list[FieldError]:
     )
 
 
-async def show(call: Call, number_id: UUID) -> NumberShown:
+async def show(call: Call, number_id: NumberId) -> NumberShown:
     """One number."""
     row = await store.show_number(call.db, call.book.id, number_id)
     if row is None:
@@ -83,7 +82,7 @@ async def show(call: Call, number_id: UUID) -> NumberShown:
     return NumberShown(**row)
 
 
-async def disconnect(call: Call, number_id: UUID) -> NumberShown:
+async def disconnect(call: Call, number_id: NumberId) -> NumberShown:
     """Write from this number no more, and forget its secrets."""
     if not await store.end_number(call.db, call.book.id, number_id, call.now):
         raise Missing

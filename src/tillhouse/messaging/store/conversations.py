@@ -2,14 +2,13 @@
 
 from datetime import datetime
 from typing import Any, LiteralString
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import BookId, BookKey, BusinessId, ConversationId, UserId
 from tillhouse.kit.page import Page
 from tillhouse.messaging.types import (
     Assignee,
@@ -62,7 +61,7 @@ def _narrowed(where: Where, wanted: ConversationFilter) -> Where:
 
 
 async def list_conversations(
-    db: Db, book_id: UUID, now: datetime, wanted: ConversationFilter, page: Page
+    db: Db, book_id: BookId, now: datetime, wanted: ConversationFilter, page: Page
 ) -> list[Conversation]:
     """Those with the latest message first."""
     where = _narrowed(Where(book_id, now), wanted)
@@ -78,7 +77,7 @@ async def list_conversations(
     return [_shown(row) for row in rows]
 
 
-async def count_conversations(db: Db, book_id: UUID, wanted: ConversationFilter) -> int:
+async def count_conversations(db: Db, book_id: BookId, wanted: ConversationFilter) -> int:
     """How many there are."""
     where = _narrowed(Where(book_id), wanted)
     return await db.fetchval(
@@ -87,14 +86,14 @@ async def count_conversations(db: Db, book_id: UUID, wanted: ConversationFilter)
 
 
 async def show_conversation(
-    db: Db, book_id: UUID, now: datetime, conversation_id: UUID
+    db: Db, book_id: BookId, now: datetime, conversation_id: ConversationId
 ) -> Conversation | None:
     """One conversation."""
     row = await db.fetchrow(_CONVERSATION + " AND c.id = $3", book_id, now, conversation_id)
     return _shown(row) if row else None
 
 
-async def upsert_conversation(db: Db, key: BookKey, phone: str, now: datetime) -> UUID:
+async def upsert_conversation(db: Db, key: BookKey, phone: str, now: datetime) -> ConversationId:
     """The conversation with a number; the one that there is, stays as it is."""
     return await db.fetchval(
         """
@@ -115,7 +114,7 @@ async def upsert_conversation(db: Db, key: BookKey, phone: str, now: datetime) -
     )
 
 
-async def find_writing(db: Db, book_id: UUID, conversation_id: UUID) -> Record | None:
+async def find_writing(db: Db, book_id: BookId, conversation_id: ConversationId) -> Record | None:
     """The facts that decide whether a message may be sent: recipient, last word, number."""
     return await db.fetchrow(
         """
@@ -129,7 +128,9 @@ async def find_writing(db: Db, book_id: UUID, conversation_id: UUID) -> Record |
     )
 
 
-async def lock_conversation(db: Db, book_id: UUID, conversation_id: UUID) -> Record | None:
+async def lock_conversation(
+    db: Db, book_id: BookId, conversation_id: ConversationId
+) -> Record | None:
     """A conversation, locked until the change commits."""
     return await db.fetchrow(
         """
@@ -142,7 +143,11 @@ async def lock_conversation(db: Db, book_id: UUID, conversation_id: UUID) -> Rec
 
 
 async def update_assignee(
-    db: Db, book_id: UUID, conversation_id: UUID, assignee_id: UUID | None, now: datetime
+    db: Db,
+    book_id: BookId,
+    conversation_id: ConversationId,
+    assignee_id: UserId | None,
+    now: datetime,
 ) -> None:
     """Set the member who answers from now on."""
     await db.execute(
@@ -158,7 +163,7 @@ async def update_assignee(
     )
 
 
-async def find_member_name(db: Db, business_id: UUID, user_id: UUID) -> str | None:
+async def find_member_name(db: Db, business_id: BusinessId, user_id: UserId) -> str | None:
     """The name of a person of the business."""
     return await db.fetchval(
         """

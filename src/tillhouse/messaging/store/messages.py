@@ -2,14 +2,21 @@
 
 from datetime import datetime
 from typing import LiteralString
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import QUEUE
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import (
+    BookId,
+    BookKey,
+    ConversationId,
+    CustomerId,
+    MessageId,
+    NumberId,
+    UserId,
+)
 from tillhouse.kit.page import Page
 from tillhouse.messaging.types import Incoming, Message
 
@@ -17,22 +24,22 @@ from tillhouse.messaging.types import Incoming, Message
 class OutboundRow(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a customer, as it is written."""
 
-    book_id: UUID
-    id: UUID
+    book_id: BookId
+    id: MessageId
     # Of the conversation, should there be none with this number yet.
-    conversation_id: UUID
+    conversation_id: ConversationId
     customer_phone: str
-    customer_id: UUID | None
+    customer_id: CustomerId | None
     type: str
     text: str
     template: str | None
     delivery_status: str
     provider: str
-    number_id: UUID
+    number_id: NumberId
     provider_message_id: str | None
     error: str | None
     purpose: str | None
-    sent_by_id: UUID | None
+    sent_by_id: UserId | None
     # The job that is left to do: (kind, payload, when).
     job_kind: str | None
     job_payload: bytes | None
@@ -40,7 +47,7 @@ class OutboundRow(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-async def insert_outbound(db: Db, row: OutboundRow) -> UUID | None:
+async def insert_outbound(db: Db, row: OutboundRow) -> ConversationId | None:
     """A message to a customer; its conversation, None when the purpose was served before."""
     return await db.fetchval(
         """
@@ -76,8 +83,8 @@ async def insert_outbound(db: Db, row: OutboundRow) -> UUID | None:
 
 
 async def insert_inbound(
-    db: Db, key: BookKey, conversation_id: UUID, incoming: Incoming, now: datetime
-) -> UUID | None:
+    db: Db, key: BookKey, conversation_id: ConversationId, incoming: Incoming, now: datetime
+) -> ConversationId | None:
     """A message of a customer; its conversation, None when it came before."""
     return await db.fetchval(
         """
@@ -127,13 +134,15 @@ _MESSAGE: LiteralString = """
 """
 
 
-async def show_message(db: Db, book_id: UUID, message_id: UUID) -> Message | None:
+async def show_message(db: Db, book_id: BookId, message_id: MessageId) -> Message | None:
     """One message."""
     row = await db.fetchrow(_MESSAGE + " AND id = $2", book_id, message_id)
     return Message(**row) if row else None
 
 
-async def list_messages(db: Db, book_id: UUID, conversation_id: UUID, page: Page) -> list[Message]:
+async def list_messages(
+    db: Db, book_id: BookId, conversation_id: ConversationId, page: Page
+) -> list[Message]:
     """One page of a conversation, the latest first."""
     rows = await db.fetch(
         _MESSAGE + " AND conversation_id = $2 ORDER BY id DESC LIMIT $3 OFFSET $4",
@@ -145,7 +154,7 @@ async def list_messages(db: Db, book_id: UUID, conversation_id: UUID, page: Page
     return [Message(**row) for row in rows]
 
 
-async def count_messages(db: Db, book_id: UUID, conversation_id: UUID) -> int | None:
+async def count_messages(db: Db, book_id: BookId, conversation_id: ConversationId) -> int | None:
     """How many messages a conversation has; None when there is no such conversation."""
     return await db.fetchval(
         """
@@ -158,7 +167,9 @@ async def count_messages(db: Db, book_id: UUID, conversation_id: UUID) -> int | 
     )
 
 
-async def claim_message(db: Db, book_id: UUID, message_id: UUID, now: datetime) -> Record | None:
+async def claim_message(
+    db: Db, book_id: BookId, message_id: MessageId, now: datetime
+) -> Record | None:
     """Mark a queued message as being sent; None when it isn't queued."""
     return await db.fetchrow(
         """
@@ -175,7 +186,7 @@ async def claim_message(db: Db, book_id: UUID, message_id: UUID, now: datetime) 
     )
 
 
-async def end_abandoned(db: Db, book_id: UUID, message_id: UUID, now: datetime) -> None:
+async def end_abandoned(db: Db, book_id: BookId, message_id: MessageId, now: datetime) -> None:
     """The sender of a message died: nobody knows what became of it."""
     await db.execute(
         """
@@ -188,7 +199,7 @@ async def end_abandoned(db: Db, book_id: UUID, message_id: UUID, now: datetime) 
     )
 
 
-async def find_book(db: Db, book_id: UUID) -> Record:
+async def find_book(db: Db, book_id: BookId) -> Record:
     """To which business a book belongs, and its environment."""
     row = await db.fetchrow(
         "SELECT id AS book_id, business_id, environment FROM books WHERE id = $1", book_id
@@ -198,7 +209,7 @@ async def find_book(db: Db, book_id: UUID) -> Record:
 
 
 async def lock_message(
-    db: Db, book_id: UUID, message_id: UUID, provider_message_id: str | None = None
+    db: Db, book_id: BookId, message_id: MessageId, provider_message_id: str | None = None
 ) -> Record | None:
     """How far a message to a customer got, locked; and whether another has this provider's id."""
     return await db.fetchrow(
@@ -216,7 +227,9 @@ async def lock_message(
     )
 
 
-async def find_by_provider_id(db: Db, book_id: UUID, provider_message_id: str) -> UUID | None:
+async def find_by_provider_id(
+    db: Db, book_id: BookId, provider_message_id: str
+) -> MessageId | None:
     """Which message WhatsApp means."""
     return await db.fetchval(
         """

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import LiteralString
-from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import BookId, BookKey, BusinessId, NumberId
 from tillhouse.kit.page import Page
 
 _NUMBER: LiteralString = """
@@ -42,12 +41,12 @@ async def insert_number(
     return done.endswith(" 1")
 
 
-async def count_numbers(db: Db, book_id: UUID) -> int:
+async def count_numbers(db: Db, book_id: BookId) -> int:
     """How many numbers a book has or had."""
     return await db.fetchval("SELECT count(*) FROM messaging_numbers WHERE book_id = $1", book_id)
 
 
-async def list_numbers(db: Db, book_id: UUID, page: Page) -> Sequence[Record]:
+async def list_numbers(db: Db, book_id: BookId, page: Page) -> Sequence[Record]:
     """One page of the numbers, the active one first, then the latest."""
     return await db.fetch(
         _NUMBER + " ORDER BY status, id DESC LIMIT $2 OFFSET $3",
@@ -57,12 +56,12 @@ async def list_numbers(db: Db, book_id: UUID, page: Page) -> Sequence[Record]:
     )
 
 
-async def show_number(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
+async def show_number(db: Db, book_id: BookId, number_id: NumberId) -> Record | None:
     """One number."""
     return await db.fetchrow(_NUMBER + " AND id = $2", book_id, number_id)
 
 
-async def end_number(db: Db, book_id: UUID, number_id: UUID, now: datetime) -> bool:
+async def end_number(db: Db, book_id: BookId, number_id: NumberId, now: datetime) -> bool:
     """Disable a number and forget its credentials; whether there is one."""
     done = await db.execute(
         """
@@ -77,7 +76,7 @@ async def end_number(db: Db, book_id: UUID, number_id: UUID, now: datetime) -> b
     return done.endswith(" 1")
 
 
-async def find_active(db: Db, book_id: UUID) -> Record | None:
+async def find_active(db: Db, book_id: BookId) -> Record | None:
     """The number that the book writes from."""
     return await db.fetchrow(
         "SELECT id, provider FROM messaging_numbers WHERE book_id = $1 AND status = 'active'",
@@ -85,7 +84,7 @@ async def find_active(db: Db, book_id: UUID) -> Record | None:
     )
 
 
-async def find_credentials(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
+async def find_credentials(db: Db, book_id: BookId, number_id: NumberId) -> Record | None:
     """The credentials of a number, sealed."""
     return await db.fetchrow(
         """
@@ -98,7 +97,7 @@ async def find_credentials(db: Db, book_id: UUID, number_id: UUID) -> Record | N
     )
 
 
-async def find_hooked(db: Db, number_id: UUID) -> Record | None:
+async def find_hooked(db: Db, number_id: NumberId) -> Record | None:
     """The active number that a provider calls about; it knows the number and no book."""
     return await db.fetchrow(
         """
@@ -111,7 +110,7 @@ async def find_hooked(db: Db, number_id: UUID) -> Record | None:
     )
 
 
-async def find_reported(db: Db, book_id: UUID, number_id: UUID) -> Record | None:
+async def find_reported(db: Db, book_id: BookId, number_id: NumberId) -> Record | None:
     """The number that an update is about, connected or no longer."""
     return await db.fetchrow(
         """
@@ -124,6 +123,6 @@ async def find_reported(db: Db, book_id: UUID, number_id: UUID) -> Record | None
     )
 
 
-async def find_country(db: Db, business_id: UUID) -> str:
+async def find_country(db: Db, business_id: BusinessId) -> str:
     """Where numbers without a country code are dialled."""
     return await db.fetchval("SELECT country FROM businesses WHERE id = $1", business_id)

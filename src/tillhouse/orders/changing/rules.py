@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
-from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Refused
-from tillhouse.kit.ids import CustomerId, PromotionId, StoreId, TermId, TicketId
+from tillhouse.kit.ids import CustomerId, OrderId, PromotionId, StoreId, TermId, TicketId
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.kit.values import Moment
@@ -35,7 +34,7 @@ _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     """An order as it stands, with what of the business its changes rest on."""
 
-    id: UUID
+    id: OrderId
     short_code: str
     status: Status
     currency: str

@@ -1,13 +1,12 @@
 """Orders and the kitchen: send there, move through its stages, tell the customer."""
 
 from collections.abc import Awaitable, Callable
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing, Refused
-from tillhouse.kit.ids import OrderId
+from tillhouse.kit.ids import OrderId, TicketId
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.kitchen.types import Notification, SaleFacts, Ticket, Told
@@ -28,7 +27,7 @@ class Outcome(msgspec.Struct, frozen=True):
     finish: Callable[[], Awaitable[Notification]] | None = None
 
 
-async def send(call: Call, order_id: UUID) -> Outcome:
+async def send(call: Call, order_id: OrderId) -> Outcome:
     """Open the order's ticket and tell the customer."""
     row = await lock_sale(call.db, call.book.id, order_id)
     if row is None:
@@ -43,7 +42,7 @@ async def send(call: Call, order_id: UUID) -> Outcome:
     return await _outcome(call, order_id, told)
 
 
-async def move(call: Call, order_id: UUID, stage: Stage) -> Outcome:
+async def move(call: Call, order_id: OrderId, stage: Stage) -> Outcome:
     """Set the stage of the order's ticket, and tell the customer."""
     sale = await _sale(call, order_id)
     ticket = await kitchen.find(call, order_id)
@@ -54,20 +53,20 @@ async def move(call: Call, order_id: UUID, stage: Stage) -> Outcome:
     return await _outcome(call, order_id, told)
 
 
-async def tell_of_new(call: Call, order_id: UUID, ticket_id: UUID) -> Told:
+async def tell_of_new(call: Call, order_id: OrderId, ticket_id: TicketId) -> Told:
     """Tell the customer that a new order is in the kitchen."""
     ticket = Ticket(id=ticket_id, order_id=order_id, station="kitchen", status="queued")
     return await kitchen.tell(call, ticket, "queued", await _sale(call, order_id))
 
 
-async def _sale(call: Call, order_id: UUID) -> SaleFacts:
+async def _sale(call: Call, order_id: OrderId) -> SaleFacts:
     sale = await find_sale(call.db, call.book.id, order_id)
     if sale is None:
         raise Missing
     return sale
 
 
-async def _outcome(call: Call, order_id: UUID, told: Told) -> Outcome:
+async def _outcome(call: Call, order_id: OrderId, told: Told) -> Outcome:
     order = await show(call, OrderId(order_id))
     sending = told.sending
     if sending is None:

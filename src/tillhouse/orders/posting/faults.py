@@ -1,12 +1,13 @@
 """The faults between an order and its ledger, beside the rules: pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from uuid import UUID
 
 import msgspec
 
 from tillhouse.kit.fault import Fault
+from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import Account
 from tillhouse.orders.posting.rules import TENDERS, LedgerPosition, excess, receivable
 
@@ -25,7 +26,7 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     received: Decimal
     # Debits less credits by account, of its own transfers.
     accounts: dict[Account, Decimal]
-    debts: dict[UUID, Decimal]
+    debts: dict[CustomerId, Decimal]
     active_debts: int
 
 
@@ -80,6 +81,6 @@ def _debts(facts: OrderFacts) -> Iterator[str]:
         yield f"its active debt is {_told(facts.debts)} and must be {_told(wanted)}"
 
 
-def _told(debts: dict[UUID, Decimal]) -> str:
+def _told(debts: Mapping[CustomerId, Decimal]) -> str:
     told = [f"{balance:f} of customer {customer}" for customer, balance in debts.items()]
     return ", ".join(told) or "none"

@@ -13,10 +13,10 @@ So a change posts the difference between two positions, and nothing when there i
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal
-from uuid import UUID
 
 import msgspec
 
+from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import (
     NOBODY,
     Account,
@@ -60,7 +60,7 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
     total: Decimal
     paid: Decimal
     method: Method
-    customer_id: UUID | None
+    customer_id: CustomerId | None
     status: Status
 
     @property

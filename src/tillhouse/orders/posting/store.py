@@ -13,6 +13,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import Account, AccountKind
 from tillhouse.orders.posting.faults import OrderFacts
 from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
@@ -72,7 +73,7 @@ async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[Or
 
 def _order(row: Record) -> OrderFacts:
     held = msgspec.json.decode(row["accounts"], type=list[tuple[AccountKind, UUID, Decimal]])
-    debts = msgspec.json.decode(row["debts"], type=list[tuple[UUID, Decimal]])
+    debts = msgspec.json.decode(row["debts"], type=list[tuple[CustomerId, Decimal]])
     position = LedgerPosition(
         total=row["total_amount"],
         paid=row["amount_paid"],

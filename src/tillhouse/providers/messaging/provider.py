@@ -2,9 +2,10 @@
 
 from datetime import timedelta
 from typing import Literal, Protocol
-from uuid import UUID
 
 import msgspec
+
+from tillhouse.kit.ids import MessageId
 
 Result = Literal["sent", "failed", "later", "unknown"]
 
@@ -31,7 +32,7 @@ class Template(msgspec.Struct, frozen=True):
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a customer."""
 
-    message_id: UUID
+    message_id: MessageId
     # E.164, or the provider's own name of a person whose number it doesn't tell.
     to: str
     text: str

@@ -1,14 +1,13 @@
 """Deliveries: read the log, send one again, recover a window."""
 
 from datetime import timedelta
-from uuid import UUID
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.store.businesses import find_time_zone
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Missing, Refused, check
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import BookKey, DeliveryId, EndpointId
 from tillhouse.kit.partial import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
@@ -42,7 +41,7 @@ async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
     return await store.list_deliveries(call.db, books, wanted)
 
 
-async def show(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
+async def show(call: Call, delivery_id: DeliveryId) -> DeliveryWithAttempts:
     """One delivery."""
     delivery = await store.show_delivery(call.db, call.user.books.all(), delivery_id)
     if delivery is None:
@@ -50,7 +49,7 @@ async def show(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
     return delivery
 
 
-async def resend(call: Call, delivery_id: UUID) -> DeliveryWithAttempts:
+async def resend(call: Call, delivery_id: DeliveryId) -> DeliveryWithAttempts:
     """Queue the same payload and event id again."""
     row = await store.lock_delivery(call.db, call.user.books.all(), delivery_id)
     if row is None:
@@ -76,7 +75,7 @@ async def recover_faults(call: Call, wanted: Recovery) -> list[FieldError]:
     return faults(lambda: rules.window_errors(wanted, zone, call.now))
 
 
-async def recover(call: Call, endpoint_id: UUID, wanted: Recovery) -> Recovered:
+async def recover(call: Call, endpoint_id: EndpointId, wanted: Recovery) -> Recovered:
     """Queue an endpoint's failed deliveries of a time window again, so many a second."""
     row = await lock_endpoint(call, endpoint_id)
     rules.check_active(row["status"])

@@ -4,7 +4,6 @@ import asyncio
 import socket
 from contextlib import suppress
 from typing import Any
-from uuid import UUID
 
 from asyncpg import Record
 from msgspec import UNSET
@@ -16,7 +15,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, EndpointId, EventId, new_id
 from tillhouse.kit.network import Address, parse_address
 from tillhouse.kit.partial import InvalidField
 from tillhouse.webhooks import rules
@@ -47,7 +46,7 @@ async def create(call: Call, new: NewEndpoint) -> Endpoint:
     assert secret is not None, "looked for a moment ago; no app is ever removed"  # noqa: S101
     app_id = secret["developer_app_id"]
     rules.check_endpoint_limit(await store.count_active_endpoints(call.db, book_id, app_id))
-    endpoint_id = new_id()
+    endpoint_id = EndpointId(new_id())
     events = list(dict.fromkeys(str(event) for event in new.events))
     await store.insert_endpoint(
         call.db,
@@ -82,7 +81,7 @@ async def list_all(call: Call, wanted: AppFilter) -> list[Endpoint]:
     return await store.list_endpoints(call.db, call.user.books.all(), wanted.developer_app_id)
 
 
-async def show(call: Call, endpoint_id: UUID) -> Endpoint:
+async def show(call: Call, endpoint_id: EndpointId) -> Endpoint:
     """One endpoint."""
     endpoint = await store.show_endpoint(call.db, call.user.books.all(), endpoint_id)
     if endpoint is None:
@@ -90,7 +89,7 @@ async def show(call: Call, endpoint_id: UUID) -> Endpoint:
     return endpoint
 
 
-async def change(call: Call, endpoint_id: UUID, patch: EndpointPatch) -> Endpoint:
+async def change(call: Call, endpoint_id: EndpointId, patch: EndpointPatch) -> Endpoint:
     """Change name, address or subscriptions; what is queued goes to the new address."""
     check(await url_faults(call, patch))
     row = await lock(call, endpoint_id)
@@ -107,7 +106,7 @@ async def change(call: Call, endpoint_id: UUID, patch: EndpointPatch) -> Endpoin
     return await show(call, endpoint_id)
 
 
-async def disable(call: Call, endpoint_id: UUID) -> Endpoint:
+async def disable(call: Call, endpoint_id: EndpointId) -> Endpoint:
     """Send nothing there any more; what is queued ends as failed."""
     row = await lock(call, endpoint_id)
     if row["status"] == "active":
@@ -118,7 +117,7 @@ async def disable(call: Call, endpoint_id: UUID) -> Endpoint:
     return await show(call, endpoint_id)
 
 
-async def enable(call: Call, endpoint_id: UUID) -> Endpoint:
+async def enable(call: Call, endpoint_id: EndpointId) -> Endpoint:
     """Send there again; nothing that failed is sent again by itself."""
     row = await lock(call, endpoint_id)
     key = BookKey(row["book_id"], endpoint_id)
@@ -131,7 +130,7 @@ async def enable(call: Call, endpoint_id: UUID) -> Endpoint:
     return await show(call, endpoint_id)
 
 
-async def delete(call: Call, endpoint_id: UUID) -> Deleted:
+async def delete(call: Call, endpoint_id: EndpointId) -> Deleted:
     """Remove the endpoint; its deliveries stay in the log."""
     row = await lock(call, endpoint_id)
     await store.delete_endpoint(call.db, BookKey(row["book_id"], endpoint_id))
@@ -141,12 +140,12 @@ async def delete(call: Call, endpoint_id: UUID) -> Deleted:
 
 
 async def send_test(
-    call: Call, endpoint_id: UUID, event_type: EventType = TEST_EVENT
+    call: Call, endpoint_id: EndpointId, event_type: EventType = TEST_EVENT
 ) -> DeliveryWithAttempts:
     """Queue a webhook.test or a sample for this endpoint, whatever it subscribes to."""
     row = await lock(call, endpoint_id)
     rules.check_active(row["status"])
-    event_id = new_id()
+    event_id = EventId(new_id())
     origin = Source(call.business_id, Book(row["book_id"], row["environment"]))
     data: TestData | dict[str, Any] = TestData(endpoint_id=endpoint_id, message=TEST_MESSAGE)
     if event_type != TEST_EVENT:
@@ -165,7 +164,7 @@ async def send_test(
     return delivery
 
 
-async def lock(call: Call, endpoint_id: UUID) -> Record:
+async def lock(call: Call, endpoint_id: EndpointId) -> Record:
     """The endpoint as it stands, until this call commits."""
     row = await store.lock_endpoint(call.db, call.user.books.all(), endpoint_id)
     if row is None:
@@ -199,7 +198,7 @@ async def _resolve(host: str) -> list[Address]:
 
 
 async def _note(
-    call: Call, verb: str, endpoint_id: UUID, what: tuple[str, str], more: dict[str, Any]
+    call: Call, verb: str, endpoint_id: EndpointId, what: tuple[str, str], more: dict[str, Any]
 ) -> None:
     name, environment = what
     metadata = {"webhookEndpointId": str(endpoint_id), "environment": environment, **more}

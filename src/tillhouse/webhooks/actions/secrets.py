@@ -1,7 +1,6 @@
 """Signing secrets: one per app and environment, replaced at once, told after a step-up."""
 
 from datetime import datetime
-from uuid import UUID
 
 from asyncpg import Record
 
@@ -11,7 +10,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Invalid
-from tillhouse.kit.ids import BookKey, BusinessId
+from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId
 from tillhouse.kit.secrets import Environment, new_webhook_secret
 from tillhouse.webhooks.store import secrets as store
 from tillhouse.webhooks.types import AppChoice, AppFilter, Settings, SigningSecret
@@ -22,7 +21,7 @@ _BATCH = 100
 
 
 async def open_secret(
-    services: Services, db: Db, business_id: UUID, key: BookKey, now: datetime
+    services: Services, db: Db, business_id: BusinessId, key: BookKey, now: datetime
 ) -> None:
     """Give an app (book, app) its signing secret; one that it has stays."""
     secret = new_webhook_secret()
@@ -51,13 +50,14 @@ async def rotate(call: Call, environment: Environment, choice: AppChoice) -> Sig
     """Replace the secret at once; the next attempt of every delivery is signed with the new one."""
     book_id = call.user.books.of(environment)
     row = await _lock(call, book_id, choice.developer_app_id)
-    key = BookKey(book_id, row["developer_app_id"])
+    app_id = AppId(row["developer_app_id"])
+    key = BookKey(book_id, app_id)
     secret = new_webhook_secret()
-    sealed = await call.services.vault.seal(call.db, call.business_id, key[1], SEAL_KIND, secret)
+    sealed = await call.services.vault.seal(call.db, call.business_id, app_id, SEAL_KIND, secret)
     await store.update_secret(call.db, key, secret[:_PREFIX_LENGTH], sealed, call.now)
-    await _note(call, "rotated", environment, key[1])
+    await _note(call, "rotated", environment, app_id)
     return SigningSecret(
-        developer_app_id=key[1],
+        developer_app_id=app_id,
         environment=environment,
         secret=secret,
         rotated_at=iso(call.now),
@@ -80,13 +80,13 @@ async def view(call: Call, environment: Environment, choice: AppChoice) -> Signi
     )
 
 
-async def _lock(call: Call, book_id: UUID, app_id: UUID | None) -> Record:
+async def _lock(call: Call, book_id: BookId, app_id: AppId | None) -> Record:
     row = await store.lock_secret(call.db, book_id, app_id)
     if row is None:
         raise Invalid.field("developer_app_id", "is no app of this business and environment")
     return row
 
 
-async def _note(call: Call, verb: str, environment: Environment, app_id: UUID) -> None:
+async def _note(call: Call, verb: str, environment: Environment, app_id: AppId) -> None:
     what = (f"webhook_secret.{verb}", f"Webhook signing secret ({environment}): {verb}")
     await audit.note(call, what, {"environment": environment, "developerAppId": str(app_id)})

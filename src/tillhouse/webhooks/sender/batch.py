@@ -3,12 +3,11 @@
 import random
 from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.kit.clock import iso
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.json import encode
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.sender.attempt import Outcome
@@ -19,11 +18,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """A delivery that this worker holds the lease of."""
 
     book_id: BookId
-    delivery_id: UUID
-    endpoint_id: UUID
-    event_id: UUID
-    business_id: UUID
-    developer_app_id: UUID
+    delivery_id: DeliveryId
+    endpoint_id: EndpointId
+    event_id: EventId
+    business_id: BusinessId
+    developer_app_id: AppId
     attempt: int
     generation: int
     url: str
@@ -128,8 +127,8 @@ def _result(key: BookKey, results: Sequence[Result]) -> EndpointResult:
         if result.outcome.is_delivered:
             last_delivered_at = result.ended_at
     return EndpointResult(
-        book_id=key[0],
-        endpoint_id=key[1],
+        book_id=key.book_id,
+        endpoint_id=EndpointId(key.id),
         had_success=last_delivered_at is not None,
         had_probe=any(result.claim.is_probe for result in results),
         failures_after=failures,

@@ -5,10 +5,9 @@ endpoints that may hang get a share of the slots and no more; the rest is for en
 attempt was a success and which answer soon.
 """
 
-from uuid import UUID
-
 import msgspec
 
+from tillhouse.kit.ids import EndpointId
 from tillhouse.webhooks.store.queue import Places
 
 WINDOW_FIRST = 2
@@ -44,11 +43,13 @@ class EndpointWindows:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._windows: dict[UUID, EndpointState] = {}
+        self._windows: dict[EndpointId, EndpointState] = {}
         self._under_way = 0
         self._tickets = 0
 
-    def begin(self, endpoint_id: UUID, now_s: float, *, is_unproven: bool, is_probe: bool) -> int:
+    def begin(
+        self, endpoint_id: EndpointId, now_s: float, *, is_unproven: bool, is_probe: bool
+    ) -> int:
         """An attempt starts; its ticket."""
         self._tickets += 1
         self._under_way += 1
@@ -58,7 +59,7 @@ class EndpointWindows:
         state.is_probed = is_probe
         return self._tickets
 
-    def end(self, endpoint_id: UUID, ticket: int, now_s: float, *, is_success: bool) -> None:
+    def end(self, endpoint_id: EndpointId, ticket: int, now_s: float, *, is_success: bool) -> None:
         """An attempt ended."""
         self._under_way -= 1
         state = self._windows[endpoint_id]
@@ -69,7 +70,7 @@ class EndpointWindows:
         state.ended_s = now_s
         state.is_unproven = not is_success
 
-    def known(self, now_s: float) -> dict[UUID, tuple[int, int, bool]]:
+    def known(self, now_s: float) -> dict[EndpointId, tuple[int, int, bool]]:
         """(under way, window, whether doubted) of every endpoint that was busy a moment ago."""
         self._forget(now_s)
         return {

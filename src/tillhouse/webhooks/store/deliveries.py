@@ -2,14 +2,13 @@
 
 from datetime import datetime
 from typing import Any, LiteralString
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import BookId, BookKey, DeliveryId, EndpointId, EventId
 from tillhouse.webhooks.types import (
     Delivery,
     DeliveryFilter,
@@ -78,7 +77,7 @@ async def list_deliveries(db: Db, books: list[BookId], wanted: DeliveryFilter) -
 
 
 async def list_deliveries_of_endpoint(
-    db: Db, books: list[BookId], endpoint_id: UUID, wanted: DeliveryFilter
+    db: Db, books: list[BookId], endpoint_id: EndpointId, wanted: DeliveryFilter
 ) -> list[Delivery]:
     """The latest deliveries of one endpoint, the newest first."""
     where = (
@@ -102,7 +101,7 @@ async def list_deliveries_of_endpoint(
 
 
 async def list_deliveries_of_event(
-    db: Db, books: list[BookId], event_id: UUID, wanted: DeliveryFilter
+    db: Db, books: list[BookId], event_id: EventId, wanted: DeliveryFilter
 ) -> list[Delivery]:
     """The deliveries of one event, the newest first."""
     where = (
@@ -127,7 +126,7 @@ async def list_deliveries_of_event(
 
 
 async def show_delivery(
-    db: Db, books: list[BookId], delivery_id: UUID
+    db: Db, books: list[BookId], delivery_id: DeliveryId
 ) -> DeliveryWithAttempts | None:
     """One delivery with its attempts."""
     row = await db.fetchrow(
@@ -149,7 +148,7 @@ async def show_delivery(
     return DeliveryWithAttempts(**fields)
 
 
-async def lock_delivery(db: Db, books: list[BookId], delivery_id: UUID) -> Record | None:
+async def lock_delivery(db: Db, books: list[BookId], delivery_id: DeliveryId) -> Record | None:
     """A delivery, its endpoint's status and whether its event is kept; locked until the commit."""
     return await db.fetchrow(
         """

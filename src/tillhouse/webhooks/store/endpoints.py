@@ -1,14 +1,13 @@
 """Statements on endpoints."""
 
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import AppId, BookId, BookKey, EndpointId
 from tillhouse.webhooks.types import Endpoint
 
 _ENDPOINT = """
@@ -24,9 +23,9 @@ _ENDPOINT = """
 class EndpointRow(msgspec.Struct, frozen=True, kw_only=True):
     """An endpoint as it is written."""
 
-    book_id: UUID
-    id: UUID
-    developer_app_id: UUID
+    book_id: BookId
+    id: EndpointId
+    developer_app_id: AppId
     name: str
     url: str
     events: list[str]
@@ -45,20 +44,20 @@ async def insert_endpoint(db: Db, row: EndpointRow) -> None:
     )
 
 
-async def list_endpoints(db: Db, books: list[BookId], app_id: UUID | None) -> list[Endpoint]:
+async def list_endpoints(db: Db, books: list[BookId], app_id: AppId | None) -> list[Endpoint]:
     """The endpoints of a business, the newest first."""
     where = Where(books).and_("e.developer_app_id = $", app_id)
     rows = await db.fetch(_ENDPOINT + where.sql() + " ORDER BY e.id DESC LIMIT 1000", *where.args)
     return [Endpoint(**row) for row in rows]
 
 
-async def show_endpoint(db: Db, books: list[BookId], endpoint_id: UUID) -> Endpoint | None:
+async def show_endpoint(db: Db, books: list[BookId], endpoint_id: EndpointId) -> Endpoint | None:
     """One endpoint."""
     row = await db.fetchrow(_ENDPOINT + " AND e.id = $2", books, endpoint_id)
     return Endpoint(**row) if row else None
 
 
-async def lock_endpoint(db: Db, books: list[BookId], endpoint_id: UUID) -> Record | None:
+async def lock_endpoint(db: Db, books: list[BookId], endpoint_id: EndpointId) -> Record | None:
     """An endpoint as it stands, locked until the change commits."""
     return await db.fetchrow(
         """
@@ -73,7 +72,7 @@ async def lock_endpoint(db: Db, books: list[BookId], endpoint_id: UUID) -> Recor
     )
 
 
-async def lock_app(db: Db, book_id: UUID, app_id: UUID) -> None:
+async def lock_app(db: Db, book_id: BookId, app_id: AppId) -> None:
     """Put those in line who count an app's endpoints before they add one."""
     await db.execute(
         """
@@ -85,7 +84,7 @@ async def lock_app(db: Db, book_id: UUID, app_id: UUID) -> None:
     )
 
 
-async def count_active_endpoints(db: Db, book_id: UUID, app_id: UUID) -> int:
+async def count_active_endpoints(db: Db, book_id: BookId, app_id: AppId) -> int:
     """Active endpoints of an app, for the limit."""
     return await db.fetchval(
         """

@@ -2,22 +2,21 @@
 
 from datetime import datetime
 from typing import LiteralString
-from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookKey
+from tillhouse.kit.ids import AppId, BookId, BookKey, DeliveryId, EndpointId, EventId
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
     """Events as they are written, a place of each list for each, and the app of the key, if any."""
 
-    ids: list[UUID]
+    ids: list[EventId]
     types: list[str]
     payloads: list[str]
     moments: list[datetime]
-    app_id: UUID | None
+    app_id: AppId | None
 
 
 # Events, and one queued delivery of each per active endpoint that wants it: a brick for whoever
@@ -46,7 +45,7 @@ TELL: LiteralString = """
 """
 
 
-async def insert_events(db: Db, book_id: UUID, now: datetime, told: Told) -> int:
+async def insert_events(db: Db, book_id: BookId, now: datetime, told: Told) -> int:
     """Events in their order, with their deliveries; how many of those are queued."""
     return await db.fetchval(
         """
@@ -71,11 +70,11 @@ async def insert_events(db: Db, book_id: UUID, now: datetime, told: Told) -> int
 async def insert_event_for(
     db: Db,
     key: BookKey,
-    endpoint_id: UUID,
+    endpoint_id: EndpointId,
     event_type: str,
     payload: str,
     now: datetime,
-) -> UUID:
+) -> DeliveryId:
     """An event for one endpoint, whatever it subscribes to; the delivery's id."""
     return await db.fetchval(
         """

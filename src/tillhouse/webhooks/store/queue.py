@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, DeliveryId, EndpointId
 from tillhouse.kit.json import encode
 
 # So many endpoints are looked at by one statement; the next one goes on after the last of them.
@@ -165,9 +166,9 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 class Expired(msgspec.Struct, frozen=True, kw_only=True):
     """A claimed delivery whose event is no longer kept."""
 
-    book_id: UUID
-    delivery_id: UUID
-    endpoint_id: UUID
+    book_id: BookId
+    delivery_id: DeliveryId
+    endpoint_id: EndpointId
     generation: int
     is_probe: bool
 
@@ -175,8 +176,8 @@ class Expired(msgspec.Struct, frozen=True, kw_only=True):
 class Done(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one attempt, as it is written."""
 
-    book_id: UUID
-    delivery_id: UUID
+    book_id: BookId
+    delivery_id: DeliveryId
     generation: int
     url: str
     is_delivered: bool
@@ -191,8 +192,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 class EndpointResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a batch for one endpoint."""
 
-    book_id: UUID
-    endpoint_id: UUID
+    book_id: BookId
+    endpoint_id: EndpointId
     had_success: bool
     had_probe: bool
     failures_after: int
@@ -205,7 +206,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     after: UUID,
     now: datetime,
     lease_ends_at: datetime,
-    busy: Mapping[UUID, tuple[int, int, bool]],
+    busy: Mapping[EndpointId, tuple[int, int, bool]],
     window: int,
     places: Places,
     failures_to_probe: int,

@@ -7,7 +7,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import AppId, BookId, BookKey
 from tillhouse.webhooks.types import Settings
 
 
@@ -26,7 +26,7 @@ async def insert_secret(db: Db, key: BookKey, prefix: str, sealed: bytes, now: d
     )
 
 
-async def list_settings(db: Db, books: list[BookId], app_id: UUID | None) -> list[Settings]:
+async def list_settings(db: Db, books: list[BookId], app_id: AppId | None) -> list[Settings]:
     """How the apps of a business sign."""
     where = Where(books).and_("s.developer_app_id = $", app_id)
     rows = await db.fetch(
@@ -45,7 +45,7 @@ async def list_settings(db: Db, books: list[BookId], app_id: UUID | None) -> lis
     return [Settings(**row) for row in rows]
 
 
-async def find_app(db: Db, book_id: UUID, app_id: UUID | None) -> UUID | None:
+async def find_app(db: Db, book_id: BookId, app_id: AppId | None) -> UUID | None:
     """The app of the book, or its default app; None if the book has no such app."""
     return await db.fetchval(
         """
@@ -57,7 +57,7 @@ async def find_app(db: Db, book_id: UUID, app_id: UUID | None) -> UUID | None:
     )
 
 
-async def lock_secret(db: Db, book_id: UUID, app_id: UUID | None) -> Record | None:
+async def lock_secret(db: Db, book_id: BookId, app_id: AppId | None) -> Record | None:
     """The secret of an app, or of the default app, locked until the change commits."""
     return await db.fetchrow(
         """

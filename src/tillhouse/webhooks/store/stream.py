@@ -6,10 +6,11 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 
 
 async def list_events_after(
-    db: Db, book_id: UUID, after: UUID, types: list[str] | None, known: list[UUID], limit: int
+    db: Db, book_id: BookId, after: UUID, types: list[str] | None, known: list[UUID], limit: int
 ) -> Sequence[Record]:
     """Events with a greater id that are not known yet, the oldest first."""
     return await db.fetch(
@@ -28,7 +29,7 @@ async def list_events_after(
 
 
 async def list_latest_events(
-    db: Db, book_id: UUID, after: UUID, types: list[str] | None, limit: int
+    db: Db, book_id: BookId, after: UUID, types: list[str] | None, limit: int
 ) -> Sequence[Record]:
     """Events with a greater id, the newest first."""
     return await db.fetch(

@@ -9,7 +9,6 @@ as well as those of several, which then are recorded together or not at all.
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, LiteralString
-from uuid import UUID
 
 import asyncpg
 import msgspec
@@ -17,7 +16,7 @@ import msgspec
 from tillhouse.db.constraints import is_rolled_back
 from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Postings
 from tillhouse.ledger.store.posting import GIVEN, Rows, rows
@@ -129,7 +128,7 @@ class Kept(msgspec.Struct, frozen=True):
 class Entry(msgspec.Struct, kw_only=True):
     """The rows of one order: JSON objects, by the names of their columns."""
 
-    id: UUID
+    id: OrderId
     currency: str
     has_session: bool
     has_ticket: bool
