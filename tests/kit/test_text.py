@@ -62,7 +62,7 @@ def test_every_character_that_decomposes_into_marks_counts_as_one() -> None:
         if unicodedata.combining(decomposed[0]):
             assert unfit("a" + mark * (MARKS_MAX + 1)), ascii(mark)
         else:
-            # What is no mark brings few of them along, and the next one brings a letter first.
+            # Any other character brings few marks along, and the next one brings a letter first.
             assert sum(map(bool, map(unicodedata.combining, decomposed))) <= 3, ascii(mark)
 
 
