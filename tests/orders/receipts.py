@@ -9,7 +9,7 @@ from tests.api import Response
 from tests.orders.shop import ORDERS, Body, Shop
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
-from tillhouse.kit.signed import mark
+from tillhouse.kit.signed import sign
 from tillhouse.orders.receipts.addresses import PURPOSE
 
 
@@ -47,9 +47,9 @@ async def page_text(shop: Shop, order: Body) -> str:
 
 
 def marked(services: Services, receipt_id: UUID, until: str) -> str:
-    """An address with a true mark for any time."""
+    """An address with a true signature for any time."""
     key = services.vault.derive(PURPOSE)
-    given = {"until": until, "mark": mark(key, str(receipt_id), until)}
+    given = {"until": until, "mark": sign(key, str(receipt_id), until)}
     return f"/receipts/{receipt_id}?{urlencode(given)}"
 
 

@@ -1,4 +1,4 @@
-"""Marks: what makes an address good for those who were given it, and for nobody who guesses."""
+"""Signatures of addresses: nobody can guess the address of another thing."""
 
 import base64
 import hashlib
@@ -7,14 +7,14 @@ import hmac
 from tillhouse.kit.secrets import same
 
 
-def mark(key: bytes, *parts: str) -> str:
-    """The mark of some words in this order: HMAC-SHA256, for use in a URL."""
+def sign(key: bytes, *parts: str) -> str:
+    """The signature of some words in this order: HMAC-SHA256, for use in a URL."""
     # A length before each word: no two lists of words make the same text.
     text = "".join(f"{len(part)}:{part}" for part in parts)
     digest = hmac.digest(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def is_marked(key: bytes, given: str, *parts: str) -> bool:
-    """Whether this is their mark; the time it takes tells nothing."""
-    return same(given, mark(key, *parts))
+def is_signed(key: bytes, given: str, *parts: str) -> bool:
+    """Whether this is their signature; the time it takes tells nothing."""
+    return same(given, sign(key, *parts))

@@ -60,7 +60,7 @@ async def emit_all_from(
     """Announce several events for somebody who has no call, in one statement."""
     told = prepare(origin, events, now)
     if told.ids:
-        mark(db, await insert_events(db, origin.book.id, now, told))
+        note_queued(db, await insert_events(db, origin.book.id, now, told))
     return told.ids
 
 
@@ -93,7 +93,7 @@ def prepare(
     )
 
 
-def mark(db: Db, queued: int) -> None:
+def note_queued(db: Db, queued: int) -> None:
     """Note what the commit has to wake: the workers, when deliveries were queued, or followers."""
     if queued:
         db.queues_work = True

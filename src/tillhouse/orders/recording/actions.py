@@ -40,7 +40,7 @@ from tillhouse.orders.recording.store.record_statement import (
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
 from tillhouse.stock.rules import events
-from tillhouse.webhooks.emit import emit_all, mark, prepare, source
+from tillhouse.webhooks.emit import emit_all, note_queued, prepare, source
 
 # The answer says it, which is kept with the key in the statement that writes the order.
 RECORDED = "Order recorded"
@@ -142,7 +142,7 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     ):
         return Outcome(order=order, kept=kept and kept.answer)
     written = await insert_order(call.db, in_book, recording)
-    mark(call.db, written.queued)
+    note_queued(call.db, written.queued)
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
     return Outcome(

@@ -22,7 +22,7 @@ from tillhouse.ledger.rules import Postings
 from tillhouse.ledger.store.posting import GIVEN, Rows, rows
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.store.moving import MOVE, MOVED, NO_THRESHOLD_CROSSED
-from tillhouse.webhooks.emit import mark
+from tillhouse.webhooks.emit import note_queued
 from tillhouse.webhooks.store.events import TELL, Told
 
 _GIVEN: LiteralString = (
@@ -186,7 +186,7 @@ async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recordi
             return False
         raise
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
-    mark(db, row["queued"])
+    note_queued(db, row["queued"])
     return True
 
 
