@@ -15,6 +15,7 @@ import msgspec
 from tillhouse.kit.network import parse_networks
 
 PREFIX = "TILLHOUSE_"
+PASSPHRASE_LENGTH_MIN = 12
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -41,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_ca_file: Path | None = None
     webhook_lease_s: float = 30.0
     webhook_retention_days: int = 90
+    backup_passphrase: str | None = None
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
@@ -69,6 +71,8 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_LEASE_S": "how long a sender may hold a delivery before another takes it (30); "
     "longer than the 10 seconds of an attempt, or some are sent twice",
     "WEBHOOK_RETENTION_DAYS": "how long events and deliveries are kept (90)",
+    "BACKUP_PASSPHRASE": "opens the files of `tillhouse backup`, 12 characters or more; "
+    "who has lost it has lost them",
     "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
@@ -98,6 +102,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         webhook_ca_file=values.file("WEBHOOK_CA_FILE"),
         webhook_lease_s=values.decimal("WEBHOOK_LEASE_S", 30.0, 0.5, 600.0),
         webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
+        backup_passphrase=values.passphrase("BACKUP_PASSPHRASE"),
         whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
@@ -161,6 +166,15 @@ class _Values:
     def text(self, name: str, default: str) -> str:
         """A text, never empty."""
         return self.optional(name) or default
+
+    def passphrase(self, name: str) -> str | None:
+        """A secret that a person thought of."""
+        text = self.optional(name)
+        if text is not None and len(text) < PASSPHRASE_LENGTH_MIN:
+            raise SettingError(
+                f"{PREFIX}{name} has {len(text)} characters: give it {PASSPHRASE_LENGTH_MIN}."
+            )
+        return text
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
         """A whole number within bounds."""

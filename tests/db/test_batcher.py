@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import asyncpg
 import pytest
+
 from tests.waiting import within
 from tests.yardstick import slower
-
 from tillhouse.db.batcher import ITEMS_MAX, WEIGHT_MAX, StatementBatcher
 from tillhouse.db.pool import ACQUIRE_TIMEOUT_S, FAILURES, Db, Pool
 from tillhouse.kit.errors import Unavailable

@@ -1,22 +1,12 @@
 """The schema's dump is complete, stable, and the same from every version of PostgreSQL."""
 
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import asyncpg
 
+from tests.db.servers import embedded, oldest
 from tillhouse.db.dump import dump
-from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import migrate
-
-DEBIAN = Path("/usr/lib/postgresql/15/bin")
 
 SCHEMA = """
 CREATE TYPE mood AS ENUM ('good', 'bad');
@@ -77,47 +67,6 @@ INCLUDE (amount) WHERE feeling <> 'bad'::mood;
 CREATE TRIGGER sales_touch BEFORE INSERT OR UPDATE OF label ON sales FOR EACH ROW \
 WHEN (new.label IS NOT NULL) EXECUTE FUNCTION touch();
 """
-
-
-@contextmanager
-def embedded() -> Iterator[str]:
-    """Hold the embedded server."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = Embedded.start(Path(folder))
-        try:
-            yield server.url
-        finally:
-            server.release()
-
-
-@contextmanager
-def oldest() -> Iterator[str]:
-    """Hold a server of the oldest supported version, where the system has one."""
-    if not DEBIAN.exists():
-        with embedded() as url:
-            yield url
-        return
-    folder = Path(tempfile.mkdtemp())
-    account: dict[str, object] = {}
-    if os.geteuid() == 0:
-        user = pwd.getpwnam("postgres")
-        account = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-        os.chown(folder, user.pw_uid, user.pw_gid)
-
-    def control(*command: str) -> None:
-        subprocess.run(
-            [str(DEBIAN / command[0]), "-D", str(folder / "data"), *command[1:]],
-            cwd="/", check=True, stdout=subprocess.DEVNULL, **account,
-        )  # fmt: skip
-
-    control("initdb", "-U", "tillhouse", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
-    options = f"-c listen_addresses='' -k {folder} -F"
-    control("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
-    try:
-        yield f"postgresql://tillhouse@/postgres?host={folder}&port=5432"
-    finally:
-        control("pg_ctl", "-w", "-m", "immediate", "stop")
-        shutil.rmtree(folder)
 
 
 async def dumps(url: str) -> list[str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from tests.system.killing_proxy import Proxy
 
+from tests.system.killing_proxy import Proxy
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.errors import Unavailable
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
-from tests.webhooks.shop import until
 
+from tests.webhooks.shop import until
 from tillhouse.access.process import Services
 from tillhouse.db.statistics import analyze
 

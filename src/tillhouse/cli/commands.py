@@ -59,6 +59,13 @@ TABLE = {
         "verify",
         "Check every business's audit chain and ledger; exit code 1 when something is wrong.",
     ),
+    "backup": Entry(
+        "backup",
+        "Write the database and its master key into a new file that a passphrase opens.",
+    ),
+    "restore": Entry(
+        "restore", "Bring a backup into a new data folder or an empty database, and verify it."
+    ),
     "business": Entry("business", "The businesses of this installation."),
     "user": Entry("user", "The people of a business."),
     "keys": Entry("keys", "API keys and the master key."),

@@ -23,7 +23,7 @@ from tillhouse.kit.clock import iso, now
 from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
 
 State = Literal["fine", "unsafe", "broken"]
-_SECRET = ("MASTER_KEY",)
+_SECRET = ("MASTER_KEY", "BACKUP_PASSPHRASE")
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _MARKS: dict[State, str] = {"fine": "ok", "unsafe": "UNSAFE", "broken": "BROKEN"}
 

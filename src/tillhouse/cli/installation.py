@@ -34,6 +34,13 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
     embedded: Embedded | None
 
     @property
+    def shown(self) -> str:
+        """Which database it is, as people may read it."""
+        if self.embedded is not None:
+            return f"the database in {self.settings.data}"
+        return f"the database {without_password(self.database_url)}"
+
+    @property
     def key_file(self) -> Path:
         """Where the master key of an embedded database is kept."""
         return self.settings.data / "master.key"
@@ -41,14 +48,20 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
 
 def settings_with(**given: object) -> Settings:
     """The settings of this environment; flags win, and a wrong master key is told at once."""
-    settings = from_env(os.environ, **given)
-    if settings.master_key is not None:
-        parse_master_key(settings.master_key)
-    elif settings.database_url is not None:
+    settings = settings_without_key(**given)
+    if settings.master_key is None and settings.database_url is not None:
         raise SettingError(
             "TILLHOUSE_DATABASE_URL needs TILLHOUSE_MASTER_KEY (or TILLHOUSE_MASTER_KEY_FILE) "
             'beside it: make a key with `echo "1:$(openssl rand -base64 32)"` and keep it safe.'
         )
+    return settings
+
+
+def settings_without_key(**given: object) -> Settings:
+    """The same where the master key may be missing: a restore brings it along."""
+    settings = from_env(os.environ, **given)
+    if settings.master_key is not None:
+        parse_master_key(settings.master_key)
     return settings
 
 
@@ -69,10 +82,14 @@ def running_database(settings: Settings) -> Iterator[Installation]:
                 starting.result().release()
 
 
-async def connect(installation: Installation) -> asyncpg.Connection:
+async def connect(
+    installation: Installation, session: dict[str, str] | None = None
+) -> asyncpg.Connection:
     """A connection, or the sentence that says why there is none."""
     try:
-        return await asyncpg.connect(installation.database_url, timeout=CONNECT_WITHIN_S)
+        return await asyncpg.connect(
+            installation.database_url, timeout=CONNECT_WITHIN_S, server_settings=session
+        )
     except _UNREACHABLE as error:
         reason = str(error).rstrip(".") or type(error).__name__
         shown = without_password(installation.database_url)
@@ -118,7 +135,7 @@ async def master_key(installation: Installation) -> str:
         return installation.settings.master_key
     path = installation.key_file
     if not path.exists() and not await _is_sealed(installation.database_url):
-        _make_key(path)
+        keep_key(path, new_master_key())
     try:
         return await asyncio.to_thread(path.read_text, "utf-8")
     except FileNotFoundError:
@@ -152,13 +169,13 @@ async def _is_sealed(database_url: str) -> bool:
         await pool.close()
 
 
-def _make_key(path: Path) -> None:
-    """Write a new master key; of several that are made at once, the first stays."""
+def keep_key(path: Path, key: str) -> None:
+    """Write a master key down; of several that are written at once, the first stays."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(new_master_key() + "\n")
+            file.write(key + "\n")
             file.flush()
             # It has to last longer than the database that it seals.
             os.fsync(file.fileno())

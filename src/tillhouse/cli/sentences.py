@@ -3,12 +3,13 @@
 import asyncpg
 
 from tillhouse.cli.output import CommandError
+from tillhouse.db.archive import ArchiveError
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError
 from tillhouse.kit.errors import Problem
 from tillhouse.settings import SettingError
 
-_SENTENCES = (CommandError, SettingError, EmbeddedError, MigrationError, Problem)
+_SENTENCES = (CommandError, SettingError, ArchiveError, EmbeddedError, MigrationError, Problem)
 
 
 def sentence_for(error: Exception) -> str | None:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+import msgspec
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.progress import track
 
 from tillhouse.access.process import Services
@@ -20,31 +21,41 @@ _LINKS_SHOWN = 20
 _FAULTS_SHOWN = 20
 
 
+class Verdict(msgspec.Struct, frozen=True):
+    """The faults that were found, and how many businesses were looked at."""
+
+    businesses: int
+    broken: list[dict[str, Any]]
+
+    @property
+    def shown(self) -> RenderableType:
+        """The same for people."""
+        if self.broken:
+            return Group(*_tables(self.broken))
+        return f"The audit chains and ledgers of {self.businesses} businesses are whole."
+
+
 def verify(*, data: Data = None, as_json: AsJson = False) -> None:
     """Check every business's audit chain and ledger; exit code 1 when something is wrong."""
-
-    async def work(services: Services) -> tuple[int, list[dict[str, Any]]]:
-        broken: list[dict[str, Any]] = []
-        async with services.pool.reading() as db:
-            businesses = await list_businesses(db)
-            console = stderr_console()
-            for business in track(
-                businesses, "Businesses", console=console, disable=not console.is_terminal
-            ):
-                wrong = await _chain(db, business["id"]) | await _ledger(db, business["id"])
-                if wrong:
-                    broken.append({"businessId": business["id"], **wrong})
-        return len(businesses), broken
-
-    count, broken = run(work, data)
-    shown = (
-        Group(*_tables(broken))
-        if broken
-        else f"The audit chains and ledgers of {count} businesses are whole."
-    )
-    print_result({"businesses": count, "broken": broken}, as_json=as_json, shown=shown)
-    if broken:
+    verdict = run(look_at_all, data)
+    print_result(verdict, as_json=as_json, shown=verdict.shown)
+    if verdict.broken:
         raise typer.Exit(1)
+
+
+async def look_at_all(services: Services) -> Verdict:
+    """Look at every business, showing how far it is."""
+    broken: list[dict[str, Any]] = []
+    async with services.pool.reading() as db:
+        businesses = await list_businesses(db)
+        console = stderr_console()
+        for business in track(
+            businesses, "Businesses", console=console, disable=not console.is_terminal
+        ):
+            wrong = await _chain(db, business["id"]) | await _ledger(db, business["id"])
+            if wrong:
+                broken.append({"businessId": business["id"], **wrong})
+    return Verdict(len(businesses), broken)
 
 
 async def _chain(db: Db, business_id: BusinessId) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -103,12 +103,21 @@ async def migrate(
     connection: asyncpg.Connection,
     report: Callable[[Migration], None] = lambda migration: None,
     folder: Path = MIGRATIONS,
+    *,
+    up_to: int | None = None,
+    before: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Migration]:
-    """Apply what is missing, report each step when it is done, and give the list of them."""
+    """Apply what is missing, report each step when it is done, and give the list of them.
+
+    `before` is awaited first where the database has been used: nobody else migrates meanwhile.
+    """
     require_server(connection.get_server_version().major)
     async with _alone(connection):
-        needed = await plan(connection, folder)
+        missing = await plan(connection, folder)
+        needed = [step for step in missing if up_to is None or step.number <= up_to]
         if needed:
+            if before is not None and needed[0].number > 1:
+                await before()
             await connection.execute(TABLE)
         for migration in needed:
             await _apply(connection, migration)

@@ -117,9 +117,30 @@ def open_sealed(key: bytes, sealed: bytes, associated: bytes) -> bytes:
         raise SealBroken("the sealed data can't be opened with this key") from None
 
 
+def seal_frame(
+    key: bytes, plaintext: bytes, associated: bytes, number: int, *, is_last: bool
+) -> bytes:
+    """Encrypt one of the frames of a stream, under a key that seals this stream alone."""
+    return _cipher(key).encrypt(_frame_nonce(number, is_last=is_last), plaintext, associated)
+
+
+def open_frame(
+    key: bytes, sealed: bytes, associated: bytes, number: int, *, is_last: bool
+) -> bytes:
+    """Decrypt what `seal_frame` made as that frame of that stream, or raise SealBroken."""
+    try:
+        return _cipher(key).decrypt(_frame_nonce(number, is_last=is_last), sealed, associated)
+    except (InvalidTag, ValueError):
+        raise SealBroken("the frame can't be opened with this key at this place") from None
+
+
 def same(left: str | bytes, right: str | bytes) -> bool:
     """Compare without telling by the time taken where the first difference is."""
     return hmac.compare_digest(_bytes(left), _bytes(right))
+
+
+def _frame_nonce(number: int, *, is_last: bool) -> bytes:
+    return number.to_bytes(_NONCE_LENGTH - 1, "big") + (b"\x01" if is_last else b"\x00")
 
 
 def _cipher(key: bytes) -> AESGCM:

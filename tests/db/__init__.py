@@ -1,0 +1,1 @@
+"""Tests of the database: connections, migrations, backups, the embedded server."""
