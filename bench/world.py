@@ -118,6 +118,7 @@ async def business(services: Services) -> dict[str, Any]:
         password=NewPassword(PASSWORD),
         business_name=Name("Bench"),
     )
+    hashed = await services.passwords.hash(new.password)
     async with services.pool.transaction() as db:
-        opened = await open_business(services, db, new, now())
+        opened = await open_business(services, db, new, hashed, now())
     return {"id": opened.business_id, "test": opened.test_book_id}

@@ -5,7 +5,7 @@ import importlib
 import sys
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -23,6 +23,7 @@ _SIMPLE: dict[Any, Any] = {
     UUID: UUID(int=1),
     datetime: datetime(2026, 1, 31, tzinfo=UTC),
     date: date(2026, 1, 31),
+    timedelta: timedelta(minutes=30),
     Decimal: Decimal("1.5"),
     Any: "a",
     object: "a",

@@ -25,7 +25,13 @@ from tillhouse.settings import Settings, from_env
 # A server of one's own to test against instead of the embedded one.
 SERVER = "TILLHOUSE_TEST_DATABASE_URL"
 SETTINGS = msgspec.structs.replace(
-    from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"}),
+    from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
+    ),
     # Thousands of tests log in; those of logging in pay what it costs (tests/accounts).
     password_memory_kib=64,
     password_passes=1,

@@ -86,6 +86,11 @@ class Make:
         self.services = services
         self.anybody = Api(app)
 
+    def elsewhere(self) -> Api:
+        """A client in a network that nobody has been in."""
+        words = (secrets.token_hex(2) for _ in range(3))
+        return Api(self.app, peer=f"2001:{':'.join(words)}::1")
+
     async def business(self, **fields: Any) -> Business:
         """A registered business."""
         email = f"{secrets.token_hex(8)}@example.com"

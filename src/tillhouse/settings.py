@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     rate_limit: int = 100
     rate_burst: int = 200
+    registration_limit: int = 20
     log_level: str = "info"
     webhook_retry_base_s: float = 5.0
     webhook_retry_factor: float = 5.0
@@ -63,6 +64,7 @@ MEANINGS: dict[str, str] = {
     "TRUSTED_PROXIES": "addresses or networks whose X-Forwarded-For counts, split by commas",
     "RATE_LIMIT": "requests per second and API key (100), 0 = off",
     "RATE_BURST": "requests that may come at once (twice RATE_LIMIT)",
+    "REGISTRATION_LIMIT": "registrations per hour from one network (20), 0 = off",
     "WEBHOOK_RETRY_BASE_S": "seconds to the first retry of a webhook (5)",
     "WEBHOOK_RETRY_FACTOR": "how many times longer each next retry waits (5)",
     "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
@@ -96,6 +98,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         trusted_proxies=values.networks("TRUSTED_PROXIES"),
         rate_limit=rate,
         rate_burst=values.number("RATE_BURST", max(1, 2 * rate), 1, 2_000_000),
+        registration_limit=values.number("REGISTRATION_LIMIT", 20, 0, 1_000_000),
         webhook_retry_base_s=values.decimal("WEBHOOK_RETRY_BASE_S", 5.0, 0.01, 3600.0),
         webhook_retry_factor=values.decimal("WEBHOOK_RETRY_FACTOR", 5.0, 1.0, 100.0),
         webhook_allow_targets=values.networks("WEBHOOK_ALLOW_TARGETS"),

@@ -12,7 +12,11 @@ from tillhouse.settings import from_env
 @asynccontextmanager
 async def started(database_url: str, master_key: str, **environ: str) -> AsyncIterator[App]:
     """An application with other settings."""
-    quiet = {"TILLHOUSE_LOG_LEVEL": "error", "TILLHOUSE_RATE_LIMIT": "0"}
+    quiet = {
+        "TILLHOUSE_LOG_LEVEL": "error",
+        "TILLHOUSE_RATE_LIMIT": "0",
+        "TILLHOUSE_REGISTRATION_LIMIT": "0",
+    }
     given = {f"TILLHOUSE_{name}": value for name, value in environ.items()}
     app = App(from_env({**quiet, **given}), database_url, master_key)
     await app.start()

@@ -35,7 +35,13 @@ async def scoped(database_url: str, master_key: str) -> AsyncIterator[App]:
     routes = [Route("GET", path_of(name), show_book, Scope(name), *SAYS) for name in NAMES]
     of_keys = Scope("voice:read", keys_only=True)
     routes.append(Route("GET", "/v1/voice/key", show_book, of_keys, *SAYS))
-    settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    settings = from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
+    )
     product = compose(Room(name="needs", routes=tuple(routes)))
     app = App(settings, database_url, master_key, product)
     await app.start()

@@ -110,18 +110,18 @@ async def test_a_lock_in_ipv6_covers_the_64(business: Business, make: Make) -> N
 
 
 async def test_fifty_guesses_at_once_are_ten(business: Business) -> None:
-    """Tries are counted before they are judged, so running in parallel wins nothing."""
+    """None is answered before it is counted, so running in parallel wins nothing."""
     answers = await asyncio.gather(*(guess(business.anybody, business.email) for _ in range(50)))
     statuses = [answer.status for answer in answers]
-    assert statuses.count(401) <= 10
-    assert statuses.count(401) + statuses.count(429) == 50
+    assert (statuses.count(401), statuses.count(429)) == (10, 40)
 
 
 async def test_an_unknown_account_locks_alike(make: Make) -> None:
     """Otherwise the lock would tell who exists."""
+    api = make.elsewhere()
     for _ in range(10):
-        assert (await guess(make.anybody, "nobody-here@example.com")).status == 401
-    assert (await guess(make.anybody, "nobody-here@example.com")).status == 429
+        assert (await guess(api, "nobody-here@example.com")).status == 401
+    assert (await guess(api, "nobody-here@example.com")).status == 429
 
 
 async def test_the_right_password_clears_the_count(business: Business) -> None:

@@ -55,12 +55,14 @@ def test_unsafe(command: Command) -> None:
         command.data,
         HOST="::",
         RATE_LIMIT="0",
+        REGISTRATION_LIMIT="0",
         TRUSTED_PROXIES="0.0.0.0/0",
         WEBHOOK_ALLOW_TARGETS="127.0.0.1",
     )
     assert about(open_.json("doctor"), "unsafe") == {
         "HOST",
         "RATE_LIMIT",
+        "REGISTRATION_LIMIT",
         "TRUSTED_PROXIES",
         "WEBHOOK_ALLOW_TARGETS",
     }

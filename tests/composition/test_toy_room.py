@@ -44,6 +44,7 @@ async def toy_app(toys_url: str, master_key: str, authority: Authority) -> Async
     settings = from_env(
         {
             "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
             "TILLHOUSE_LOG_LEVEL": "error",
             "TILLHOUSE_WEBHOOK_ALLOW_TARGETS": "127.0.0.1",
             "TILLHOUSE_WEBHOOK_CA_FILE": str(authority.ca_file),

@@ -39,7 +39,11 @@ class Running:
     """The application as its clients meet it."""
 
     def __init__(self, database_url: str, master_key: str) -> None:
-        quiet = {"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"}
+        quiet = {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
         self._app = App(from_env(quiet), database_url, master_key)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="contract server")

@@ -243,7 +243,13 @@ def silence() -> Silence:
 @pytest.fixture
 async def ticking(database_url: str, master_key: str, silence: Silence) -> AsyncIterator[Business]:
     """A business at an application whose streams have a quick pulse, or none."""
-    quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    quiet = from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
+    )
     routes = (
         Route("GET", TICKS, tick, Scope("events:read"), "Tick", "Tick", stream=ticks),
         Route("GET", SILENCE, tick, Scope("events:read"), "Tick", "Tick", stream=silence.stream),

@@ -25,6 +25,7 @@ async def writing_app(database_url: str, master_key: str, whatsapp: Meta) -> Asy
     settings = from_env(
         {
             "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
             "TILLHOUSE_LOG_LEVEL": "error",
             "TILLHOUSE_WHATSAPP_URL": whatsapp.url,
         }

@@ -243,7 +243,13 @@ async def test_two_processes_sell_the_same_goods_to_the_same_keys(
     shop = await open_shop()
     products = [await shop.product(stock=400) for _ in range(4)]
     people = [(await shop.customer(f"Customer {n}"))["id"] for n in range(3)]
-    settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    settings = from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
+    )
     other = App(settings, database_url, master_key)
     await other.start()
     try:
@@ -281,7 +287,13 @@ async def test_two_processes_and_the_last_units(
     shop = await open_shop()
     scarce = [await shop.product(stock=5) for _ in range(2)]
     plenty = await shop.product(stock=500)
-    settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    settings = from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
+    )
     other = App(settings, database_url, master_key)
     await other.start()
     try:

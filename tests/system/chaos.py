@@ -70,6 +70,7 @@ class Chaos:
             DATA=str(self._data),
             PORT=str(port),
             RATE_LIMIT="0",
+            REGISTRATION_LIMIT="0",
             LOG_LEVEL="error",
             WEBHOOK_ALLOW_TARGETS="127.0.0.1",
             WEBHOOK_CA_FILE=str(ca_file),

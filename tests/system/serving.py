@@ -64,7 +64,9 @@ class Serving:
         log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         process = subprocess.Popen(
             [*COMMAND, "serve", "--json", *args],
-            env=environment(**({"PORT": "0", "RATE_LIMIT": "0"} | settings)),
+            env=environment(
+                **({"PORT": "0", "RATE_LIMIT": "0", "REGISTRATION_LIMIT": "0"} | settings)
+            ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

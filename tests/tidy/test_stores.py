@@ -11,6 +11,7 @@ from tillhouse.app import ROOMS
 # it owns; these belong to rooms below all features.
 _GROUND = {
     "api_key_uses": "access",
+    "attempt_cells": "access",
     "audit_events": "access",
     "audit_heads": "access",
     "idempotency_keys": "http",

@@ -24,6 +24,7 @@ def sending_settings(authority: Authority) -> Settings:
     return from_env(
         {
             "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
             "TILLHOUSE_LOG_LEVEL": "error",
             "TILLHOUSE_WEBHOOK_ALLOW_TARGETS": "127.0.0.1",
             "TILLHOUSE_WEBHOOK_CA_FILE": str(authority.ca_file),
@@ -47,7 +48,13 @@ async def sending_app(
 @pytest.fixture(scope="session")
 async def quiet_app(database_url: str, master_key: str) -> AsyncIterator[App]:
     """An application that queues webhooks and sends none; no target is allowed beyond the rules."""
-    settings = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    settings = from_env(
+        {
+            "TILLHOUSE_RATE_LIMIT": "0",
+            "TILLHOUSE_REGISTRATION_LIMIT": "0",
+            "TILLHOUSE_LOG_LEVEL": "error",
+        }
+    )
     app = App(settings, database_url, master_key)
     await app.start()
     yield app

@@ -1,12 +1,12 @@
 """Register, log in, go on, prove the password, change business, log out."""
 
 from datetime import datetime, timedelta
-from ipaddress import ip_network
 
 import msgspec
 from asyncpg import Record
 
-from tillhouse.access import audit
+from tillhouse.access import attempts, audit
+from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.access.process import Services
 from tillhouse.access.rules import STEP_UP_LASTS
@@ -29,7 +29,7 @@ from tillhouse.accounts.types import (
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions.apps import open_default_apps
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Forbidden, Limited, Missing, Unauthenticated
+from tillhouse.kit.errors import Forbidden, Missing, Unauthenticated
 from tillhouse.kit.ids import BookId, BusinessId, UserId, new_id
 from tillhouse.kit.secrets import digest, new_token, same
 from tillhouse.messaging.actions.numbers import open_sandbox
@@ -38,8 +38,6 @@ TRIAL = timedelta(days=14)
 SESSION_LASTS = timedelta(days=30)
 # A client whose refresh was answered but lost may use the old token once more, briefly.
 REFRESH_GRACE = timedelta(seconds=30)
-ATTEMPTS_MAX = 10
-LOCKED_FOR = timedelta(minutes=30)
 
 DEFAULT_CURRENCY = "USD"
 DEFAULT_TIME_ZONE = "UTC"
@@ -59,7 +57,10 @@ class Opened(msgspec.Struct, frozen=True):
 
 async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
     """Open a business with its owner, and log the owner in."""
-    opened = await open_business(call.services, call.db, new, call.now)
+    registration = await attempts.let_register(call.services, call.ip, new.email)
+    hashed = await call.services.passwords.hash(new.password, registration.asker)
+    await attempts.count_registration(call.services, registration)
+    opened = await open_business(call.services, call.db, new, hashed, call.now)
     who = audit.Actor(new.name, call.ip, user_id=opened.user_id)
     await audit.append(
         call.db, opened.business_id, who, ("business.registered", f"Opened {new.business_name}"),
@@ -68,10 +69,11 @@ async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
     return await _open_session(call, opened.user_id, opened.business_id)
 
 
-async def open_business(services: Services, db: Db, new: NewAccount, now: datetime) -> Opened:
+async def open_business(
+    services: Services, db: Db, new: NewAccount, password_hash: str, now: datetime
+) -> Opened:
     """Write the owner, the business, both books and their default apps."""
     opened = Opened(UserId(new_id()), BusinessId(new_id()), BookId(new_id()), BookId(new_id()))
-    password_hash = await services.passwords.hash(new.password)
     await store.insert_user(db, opened.user_id, new.email, new.name, password_hash, now)
     await store.insert_business(
         db,
@@ -100,16 +102,17 @@ async def open_business(services: Services, db: Db, new: NewAccount, now: dateti
 
 async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     """Open a session for the right password; a wrong one and no account read alike."""
-    attempt = await _take_attempt(call, given.email)
     # Hashing takes long: no connection is held meanwhile.
     async with call.services.pool.reading() as db:
         user = await sessions.find_user_by_email(db, given.email)
-    hashed = user["password_hash"] if user else None
-    if not await call.services.passwords.verify(hashed, given.password) or user is None:
+    user_id, hashed = (user["id"], user["password_hash"]) if user else (None, None)
+    attempt = await attempts.let_in(call.services, call.ip, given.email, user_id)
+    is_right = await attempts.is_right(call.services, attempt, hashed, given.password)
+    if user is None or not is_right:
         raise Unauthenticated(_WRONG)
+    await attempts.clear(call.db, attempt)
     if user["business_id"] is None:
         raise Forbidden("You belong to no business any more: ask its owner to add you.")
-    await sessions.forget_attempts(call.db, *attempt)
     return await _open_session(call, user["id"], user["business_id"])
 
 
@@ -146,13 +149,14 @@ async def log_out(call: Call) -> Ended:
 
 async def verify_password(call: Call, given: PasswordProof) -> Verified:
     """Step up: the password, given again, opens what needs it for a quarter of an hour."""
-    attempt = await _take_attempt(call, call.user.email)
+    user = call.user
     async with call.services.pool.reading() as db:
-        hashed = await sessions.find_password_hash(db, call.user.user_id)
-    if not await call.services.passwords.verify(hashed, given.password):
+        hashed = await sessions.find_password_hash(db, user.user_id)
+    attempt = await attempts.let_in(call.services, call.ip, user.email, user.user_id)
+    if not await attempts.is_right(call.services, attempt, hashed, given.password):
         raise Forbidden("The password is wrong.")
-    await sessions.forget_attempts(call.db, *attempt)
-    await sessions.update_password_verified(call.db, call.user.session_id, call.now)
+    await attempts.clear(call.db, attempt)
+    await sessions.update_password_verified(call.db, user.session_id, call.now)
     return Verified(iso(call.now + STEP_UP_LASTS))
 
 
@@ -190,7 +194,7 @@ async def _open_session(call: AnonymousCall, user_id: UserId, business_id: Busin
         (user_id, business_id),
         digest(call.services.vault.pepper, token),
         (call.now, call.now + SESSION_LASTS),
-        call.ip,
+        (call.ip, network_of(call.ip)),
     )
     return _tokens(call, claims, token)
 
@@ -203,25 +207,3 @@ def _tokens(call: AnonymousCall, claims: Claims, refresh_token: str) -> Tokens:
         claims.business_id,
         claims.user_id,
     )
-
-
-async def _take_attempt(call: AnonymousCall, email: str) -> tuple[bytes, str]:
-    """Count this attempt for good, before it is judged: a refusal rolls everything else back."""
-    account = digest(call.services.vault.pepper, f"login {email}")
-    network = _network(call.ip)
-    async with call.services.pool.transaction() as db:
-        taken = await sessions.take_attempt(db, account, network, call.now, ATTEMPTS_MAX)
-    if taken is None:
-        raise Limited(
-            LOCKED_FOR.total_seconds(),
-            "Too many wrong passwords from here: wait half an hour, then try again.",
-        )
-    return account, network
-
-
-def _network(ip: str) -> str:
-    """The neighbourhood that one attacker easily controls: a /24, or a /64 in IPv6."""
-    try:
-        return str(ip_network(f"{ip}/{64 if ':' in ip else 24}", strict=False))
-    except ValueError:
-        return ip

@@ -1,9 +1,17 @@
 """People and their businesses: what this room brings along."""
 
+from tillhouse.access.process import Services
 from tillhouse.accounts.routes import ROUTES
+from tillhouse.accounts.sweeping import SWEEP
 from tillhouse.db.constraints import wrong_field
 from tillhouse.http.route import Group
+from tillhouse.jobs.kinds import LocalKind
 from tillhouse.room import Room
+
+
+def _chores(_services: Services) -> tuple[LocalKind, ...]:
+    return (SWEEP,)
+
 
 ROOM = Room(
     name="accounts",
@@ -17,6 +25,7 @@ ROOM = Room(
         ),
     ),
     tables=("books", "businesses", "members", "subscriptions", "users"),
+    chores=_chores,
     refusals=(
         wrong_field("users_email_key", "email", "is already registered; log in instead"),
         wrong_field(

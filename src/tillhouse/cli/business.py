@@ -72,11 +72,12 @@ def create(  # noqa: PLR0913 - one argument an option
     )
 
     async def work(services: Services) -> actions.Opened:
+        hashed = await services.passwords.hash(new.password)
         async with services.pool.transaction() as db:
             await store.lock_email(db, new.email)
             if await store.find_user_id(db, new.email) is not None:
                 raise CommandError(f"{new.email} is registered already: choose another address.")
-            opened = await actions.open_business(services, db, new, moment := now())
+            opened = await actions.open_business(services, db, new, hashed, moment := now())
             what = ("business.registered", f"Opened {new.business_name}")
             metadata = {"type": new.business_type, "name": new.business_name}
             await audit.append(db, opened.business_id, COMMAND_LINE, what, metadata, moment)

@@ -169,7 +169,8 @@ async def _open(services: Services, db: Db, password: str, moment: datetime) -> 
         time_zone=ZoneName("Africa/Lagos"),
         country=CountryCode("NG"),
     )
-    opened = await actions.open_business(services, db, new, moment)
+    hashed = await services.passwords.hash(new.password)
+    opened = await actions.open_business(services, db, new, hashed, moment)
     # A trial would end; a demo is for as long as the installation is.
     await store.update_subscription(db, opened.business_id, "active", None, moment, api_access=True)
     what = ("business.registered", f"Opened {new.business_name}")

@@ -116,6 +116,9 @@ def judge(settings: Settings) -> list[Finding]:
     if settings.rate_limit == 0:
         message = "One caller can take everything: set TILLHOUSE_RATE_LIMIT to 100 or so."
         found.append(Finding("unsafe", "RATE_LIMIT", message))
+    if settings.registration_limit == 0:
+        message = "Anybody can register without end: set TILLHOUSE_REGISTRATION_LIMIT to 20 or so."
+        found.append(Finding("unsafe", "REGISTRATION_LIMIT", message))
     if settings.webhook_allow_targets:
         message = (
             "Webhooks may reach addresses that are not public: "

@@ -271,6 +271,13 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_app ON api_keys USING btree (book_id, developer_app_id, id);
 
+CREATE TABLE attempt_cells (
+    subject bytea NOT NULL,
+    full_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT attempt_cells_pkey PRIMARY KEY (subject)
+);
+CREATE INDEX attempt_cells_by_age ON attempt_cells USING btree (full_at);
+
 CREATE TABLE audit_events (
     business_id uuid NOT NULL,
     sequence bigint NOT NULL,
@@ -1017,12 +1024,14 @@ CREATE TABLE sessions (
     expires_at timestamp(3) with time zone NOT NULL,
     ended_at timestamp(3) with time zone,
     ip_address text NOT NULL,
+    network text NOT NULL,
     CONSTRAINT sessions_pkey PRIMARY KEY (id),
     CONSTRAINT sessions_previous_refresh_digest_key UNIQUE (previous_refresh_digest),
     CONSTRAINT sessions_refresh_digest_key UNIQUE (refresh_digest),
     CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
-CREATE INDEX sessions_by_user ON sessions USING btree (user_id);
+CREATE INDEX sessions_by_end ON sessions USING btree (LEAST(ended_at, expires_at));
+CREATE INDEX sessions_by_user_and_network ON sessions USING btree (user_id, network);
 
 CREATE TABLE stage_messages (
     book_id uuid NOT NULL,

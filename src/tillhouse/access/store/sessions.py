@@ -1,4 +1,4 @@
-"""Statements on sessions, users and failed passwords."""
+"""Statements on sessions, and on users as far as they log in."""
 
 from datetime import datetime
 from uuid import UUID
@@ -61,20 +61,20 @@ async def insert_session(
     owner: tuple[UUID, UUID],
     refresh_digest: bytes,
     times: tuple[datetime, datetime],
-    ip: str,
+    origin: tuple[str, str],
 ) -> None:
-    """Open a session of (user, business), with (created, expires) times."""
+    """Open a session of (user, business), with (created, expires) times, from (ip, network)."""
     await db.execute(
         """
         INSERT INTO sessions (id, user_id, business_id, refresh_digest, refreshed_at,
-            created_at, expires_at, ip_address)
-        VALUES ($1, $2, $3, $4, $5, $5, $6, $7)
+            created_at, expires_at, ip_address, network)
+        VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8)
         """,
         session_id,
         *owner,
         refresh_digest,
         *times,
-        ip,
+        *origin,
     )
 
 
@@ -151,35 +151,4 @@ async def update_password(db: Db, user_id: UserId, password_hash: str, now: date
         user_id,
         password_hash,
         now,
-    )
-
-
-async def take_attempt(
-    db: Db, account_digest: bytes, network: str, now: datetime, most: int
-) -> Record | None:
-    """Count a password attempt before it is judged; no row when the pair is locked."""
-    return await db.fetchrow(
-        """
-        INSERT INTO login_failures AS f (account_digest, network, failures, last_failed_at)
-        VALUES ($1, $2, 1, $3)
-        ON CONFLICT (account_digest, network) DO UPDATE
-        SET failures = CASE WHEN f.last_failed_at <= $3 - interval '30 minutes'
-                THEN 1 ELSE f.failures + 1 END,
-            last_failed_at = $3
-        WHERE f.failures < $4 OR f.last_failed_at <= $3 - interval '30 minutes'
-        RETURNING f.failures
-        """,
-        account_digest,
-        network,
-        now,
-        most,
-    )
-
-
-async def forget_attempts(db: Db, account_digest: bytes, network: str) -> None:
-    """A right password clears the count of its pair."""
-    await db.execute(
-        "DELETE FROM login_failures WHERE account_digest = $1 AND network = $2",
-        account_digest,
-        network,
     )

@@ -1,0 +1,134 @@
+"""Attempts at passwords: let in, judged, and only then counted.
+
+Nothing is counted before it is judged, so an attempt that a full queue refuses, or that ends with
+its process, costs its owner nothing. And nothing is answered before it is counted: of many
+guesses at once no more are answered than there may be.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access import attempt_rules as rules
+from tillhouse.access.hash_queue import Asker
+from tillhouse.access.process import Services
+from tillhouse.access.store import attempts as store
+from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Limited
+from tillhouse.kit.secrets import digest
+
+# Asked for in place of a missing account, so that its absence takes as long.
+_NOBODY = UUID(int=0)
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """An attempt at a password, let in."""
+
+    asker: Asker
+    from_network: bytes
+    in_all: bytes
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """An attempt to register, let in; (subject, budget) of what it counts in."""
+
+    asker: Asker
+    counted: tuple[tuple[bytes, rules.Budget], ...]
+
+
+async def let_in(services: Services, ip: str, email: str, user_id: UUID | None) -> Attempt:
+    """Refuse or delay an attempt at the password of an account, as far as it deserves."""
+    pepper, network = services.vault.pepper, rules.network_of(ip)
+    account = digest(pepper, f"login {email}")
+    from_network = digest(pepper, f"wrong passwords from {network}")
+    in_all = digest(pepper, "wrong passwords")
+    async with services.pool.reading() as db:
+        is_known = await store.is_known_network(db, user_id or _NOBODY, network)
+        failures = await store.find_failures(db, account, network)
+        cells = await store.list_cells(db, [account, from_network, in_all])
+    moment = now()
+    if failures and rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
+        raise rules.locked(failures["last_failed_at"], moment)
+    asker = Asker(network, account, is_known)
+    if not is_known:
+        full_at = {row["subject"]: row["full_at"] for row in cells}
+        rules.WRONG_FROM_NETWORK.check(full_at.get(from_network), moment, rules.TOO_MANY_WRONG)
+        delay_s = max(
+            rules.WRONG_FOR_ACCOUNT.delay_s(full_at.get(account), moment),
+            rules.WRONG_IN_ALL.delay_s(full_at.get(in_all), moment),
+        )
+        if delay_s:
+            await services.passwords.queue.delay(asker, delay_s)
+    return Attempt(asker, from_network, in_all)
+
+
+async def is_right(services: Services, attempt: Attempt, hashed: str | None, password: str) -> bool:
+    """Judge the password; a wrong one is counted for good before this returns."""
+    if await services.passwords.verify(hashed, password, attempt.asker):
+        return True
+    async with services.pool.transaction() as db:
+        await _count_wrong(db, attempt, now())
+    return False
+
+
+async def _count_wrong(db: Db, attempt: Attempt, moment: datetime) -> None:
+    """Count in one order everywhere: two that count at once never wait for each other."""
+    asker = attempt.asker
+    limits = (rules.FAILURES_MAX, rules.LOCKED_FOR)
+    if not await store.add_failure(db, asker.account, asker.network, moment, limits):
+        raise rules.locked(moment, moment)
+    for subject, budget in (
+        (asker.account, rules.WRONG_FOR_ACCOUNT),
+        (attempt.from_network, rules.WRONG_FROM_NETWORK),
+        (attempt.in_all, rules.WRONG_IN_ALL),
+    ):
+        is_counted = await store.take_attempt(db, subject, budget.every, budget.most, moment)
+        if not is_counted and not budget.late and not asker.is_known:
+            raise Limited(budget.every.total_seconds(), rules.TOO_MANY_WRONG)
+
+
+async def clear(db: Db, attempt: Attempt) -> None:
+    """A right password clears the count, unless too many wrong ones were judged before it."""
+    asker, moment = attempt.asker, now()
+    failures = await store.lock_failures(db, asker.account, asker.network)
+    if not asker.is_known:
+        full_at = await store.lock_cell(db, attempt.from_network)
+        rules.WRONG_FROM_NETWORK.check(full_at, moment, rules.TOO_MANY_WRONG)
+    if failures is None:
+        return
+    if rules.is_locked(failures["failures"], failures["last_failed_at"], moment):
+        raise rules.locked(failures["last_failed_at"], moment)
+    await store.forget_failures(db, asker.account, asker.network)
+
+
+async def let_register(services: Services, ip: str, email: str) -> Registration:
+    """Refuse or delay a registration, as far as those before it ask for."""
+    pepper, network = services.vault.pepper, rules.network_of(ip)
+    asker = Asker(network, digest(pepper, f"login {email}"))
+    per_hour = services.settings.registration_limit
+    if not per_hour:
+        return Registration(asker, ())
+    from_network = digest(pepper, f"registrations from {network}")
+    in_all = digest(pepper, "registrations")
+    for_network = rules.registrations_from_network(per_hour)
+    for_all = rules.registrations_in_all(per_hour)
+    async with services.pool.reading() as db:
+        cells = await store.list_cells(db, [from_network, in_all])
+    full_at, moment = {row["subject"]: row["full_at"] for row in cells}, now()
+    for_network.check(full_at.get(from_network), moment, rules.TOO_MANY_NEW)
+    if delay_s := for_all.delay_s(full_at.get(in_all), moment):
+        await services.passwords.queue.delay(asker, delay_s)
+    return Registration(asker, ((from_network, for_network), (in_all, for_all)))
+
+
+async def count_registration(services: Services, registration: Registration) -> None:
+    """Count a registration for good, before it tells whether the address is taken."""
+    if not registration.counted:
+        return
+    async with services.pool.transaction() as db:
+        for subject, budget in registration.counted:
+            is_counted = await store.take_attempt(db, subject, budget.every, budget.most, now())
+            if not is_counted and not budget.late:
+                raise Limited(budget.every.total_seconds(), rules.TOO_MANY_NEW)
