@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import ledger, orders, requests, webhooks
+from bench import fairness, ledger, orders, requests, webhooks
 from bench.filling import command as filling
 
 SUBJECTS = {
@@ -11,6 +11,7 @@ SUBJECTS = {
     "webhooks": webhooks.measure,
     "orders": orders.measure,
     "ledger": ledger.measure,
+    "fairness": fairness.measure,
 }
 
 

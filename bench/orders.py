@@ -30,7 +30,10 @@ PRODUCTS = 150
 BODIES = 200
 TEMPLATES = 24
 LINES = 3
-_SCOPES = ["orders:read", "orders:write", "products:read", "products:write", "inventory:write"]
+_SCOPES = [
+    "orders:read", "orders:write", "products:read", "products:write", "inventory:write",
+    "events:read",
+]  # fmt: skip
 
 
 class Scene(msgspec.Struct, kw_only=True):
@@ -65,7 +68,7 @@ def _scene() -> Iterator[Scene]:
         world.server("tillhouse", url, **settings) as port,
         tempfile.TemporaryDirectory(prefix="tillhouse-bench-") as folder,
     ):
-        token, bodies = _business(port)
+        token, bodies = business_that_sells(port)
         path = Path(folder) / "scene.json"
         path.write_text(json.dumps({"token": token, "bodies": bodies[:TEMPLATES]}), "utf-8")
         os.environ["BENCH_SCENE"] = str(path)
@@ -73,7 +76,7 @@ def _scene() -> Iterator[Scene]:
             yield Scene(url=url, token=token, bodies=bodies, tillhouse=port, ceiling=ceiling)
 
 
-def _business(port: int) -> tuple[str, list[dict[str, Any]]]:
+def business_that_sells(port: int) -> tuple[str, list[dict[str, Any]]]:
     """A key of a business with tracked products and a subscribed endpoint; bodies of orders."""
     email = f"{os.urandom(8).hex()}@example.com"
     new = {

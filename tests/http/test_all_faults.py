@@ -10,7 +10,7 @@ from tests.make import Business
 
 ORDERS = "/v1/orders"
 KEYS = "/api/developer/api-keys"
-BAD_KEY = {"idempotency-key": "a b"}
+BAD_KEY = {"idempotency-key": "a\tb"}
 TEA: dict[str, Any] = {"product_name": "Tea", "quantity": 1, "custom_price": 5}
 LONG_AGO = "2020-01-31T10:00:00Z"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tillhouse.access.shares import Shares
 from tillhouse.http.body import BODY_BYTES_MAX, RECEIVE_WITHIN_S, Gone, read_body
 from tillhouse.http.exchange import Exchange, begin
 from tillhouse.http.idempotency import fingerprint, parse_key
@@ -70,6 +71,11 @@ def parts(*contents: bytes, every_s: float = 0.0, endless: bool = False) -> Rece
     return receive
 
 
+async def read(request: Exchange, receive: Receive) -> bytes:
+    """A body, read by a process that reads no other."""
+    return await read_body(request, receive, Shares().bodies.hold(request.owner))
+
+
 def counted(receive: Receive) -> tuple[Receive, list[int]]:
     """The same client, and how often it was asked."""
     asked = [0]
@@ -83,25 +89,25 @@ def counted(receive: Receive) -> tuple[Receive, list[int]]:
 
 async def test_parts_are_put_together() -> None:
     """In their order, empty ones too."""
-    assert await read_body(exchange(), parts(b"{", b"", b'"a":1', b"}")) == b'{"a":1}'
-    assert await read_body(exchange(), parts(b"")) == b""
+    assert await read(exchange(), parts(b"{", b"", b'"a":1', b"}")) == b'{"a":1}'
+    assert await read(exchange(), parts(b"")) == b""
 
 
 async def test_a_megabyte_passes_and_a_byte_more_does_not() -> None:
     """However it is cut up."""
     full = b"a" * BODY_BYTES_MAX
-    assert len(await read_body(exchange(), parts(full))) == BODY_BYTES_MAX
-    assert len(await read_body(exchange(), parts(full[:-5], full[-5:]))) == BODY_BYTES_MAX
+    assert len(await read(exchange(), parts(full))) == BODY_BYTES_MAX
+    assert len(await read(exchange(), parts(full[:-5], full[-5:]))) == BODY_BYTES_MAX
     for cut in (parts(full + b"a"), parts(full, b"a"), parts(b"a", full)):
         with pytest.raises(TooLarge, match=str(BODY_BYTES_MAX)):
-            await read_body(exchange(), cut)
+            await read(exchange(), cut)
 
 
 async def test_an_endless_body_is_read_no_further_than_its_limit() -> None:
     """The refusal comes as soon as it can't be right."""
     receive, asked = counted(parts(b"a" * 65_536, endless=True))
     with pytest.raises(TooLarge):
-        await read_body(exchange(), receive)
+        await read(exchange(), receive)
     assert asked[0] == 17
 
 
@@ -110,7 +116,7 @@ async def test_a_declared_size_is_refused_unread(declared: str) -> None:
     """Not one byte is asked for."""
     receive, asked = counted(parts(b"{}"))
     with pytest.raises(TooLarge):
-        await read_body(exchange(content_length=declared), receive)
+        await read(exchange(content_length=declared), receive)
     assert asked[0] == 0
 
 
@@ -118,7 +124,7 @@ async def test_a_declared_size_is_refused_unread(declared: str) -> None:
 async def test_a_size_that_is_no_number_is_refused(declared: str) -> None:
     """400, since the request can't be read."""
     with pytest.raises(Malformed):
-        await read_body(exchange(content_length=declared), parts(b"{}"))
+        await read(exchange(content_length=declared), parts(b"{}"))
 
 
 async def test_a_client_that_leaves_is_gone() -> None:
@@ -128,24 +134,24 @@ async def test_a_client_that_leaves_is_gone() -> None:
         return {"type": "http.disconnect"}
 
     with pytest.raises(Gone):
-        await read_body(exchange(), receive)
+        await read(exchange(), receive)
 
 
 async def test_an_empty_body_needs_no_type() -> None:
     """Only what is there has one."""
-    assert await read_body(exchange(content_type="text/plain"), parts(b"")) == b""
+    assert await read(exchange(content_type="text/plain"), parts(b"")) == b""
     with pytest.raises(WrongMediaType):
-        await read_body(exchange(content_type="text/plain"), parts(b"{}"))
-    assert await read_body(exchange(), parts(b"{}")) == b"{}"
+        await read(exchange(content_type="text/plain"), parts(b"{}"))
+    assert await read(exchange(), parts(b"{}")) == b"{}"
 
 
 def test_a_slow_client_has_fifteen_seconds() -> None:
     """In all, not from part to part; the clock of this loop jumps."""
     slow = parts(*[b" "] * 100, every_s=1.0)
     with pytest.raises(Malformed, match="within 15 seconds"):
-        run_fast(read_body(exchange(), slow))
+        run_fast(read(exchange(), slow))
     assert RECEIVE_WITHIN_S == 15
-    body = run_fast(read_body(exchange(), parts(*[b" "] * 14, every_s=1.0)))
+    body = run_fast(read(exchange(), parts(*[b" "] * 14, every_s=1.0)))
     assert len(body) == 14
 
 
@@ -157,7 +163,7 @@ def test_a_silent_client_has_fifteen_seconds_too() -> None:
         raise AssertionError("never")
 
     with pytest.raises(Malformed, match="within 15 seconds"):
-        run_fast(read_body(exchange(), receive))
+        run_fast(read(exchange(), receive))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from tests.make import Business, Make
 from tests.waiting import ended, within
 from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
+from tillhouse.access.shares import STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX
 from tillhouse.app import App, compose
-from tillhouse.http.api import STREAMS_MAX
 from tillhouse.http.route import Route, Scope, Stream
 from tillhouse.room import Room
 from tillhouse.settings import from_env
@@ -186,16 +186,22 @@ async def test_who_may_listen(shop: Shop) -> None:
 async def test_a_stream_holds_no_connection_and_ends_with_its_caller(
     shop: Shop,
 ) -> None:
-    """Many streams wait on few connections; the 101st is refused, and a place is free again."""
-    client = await shop.business.client("events:read")
-    opened = [Listening(client, PATH) for _ in range(STREAMS_MAX)]
+    """Many streams wait on few connections; what is over a share is refused, until one ends."""
+    keys = STREAMS_OF_BUSINESS_MAX // STREAMS_OF_CALLER_MAX
+    clients = [await shop.business.client("events:read") for _ in range(keys)]
+    opened = [Listening(one, PATH) for one in clients for _ in range(STREAMS_OF_CALLER_MAX)]
     assert {await one.status() for one in opened} == {200}
-    answer = await client.get(PATH, headers={"accept": "text/event-stream"}, status=503)
-    assert answer.headers["retry-after"] == "5"
+    accept = {"accept": "text/event-stream"}
+    answer = await clients[0].get(PATH, headers=accept, status=429)
+    assert answer.headers["retry-after"] == "1"
+    assert "This caller has 20 streams open" in answer.json["message"]
+    other = await shop.business.client("events:read")
+    answer = await other.get(PATH, headers=accept, status=429)
+    assert "This business has 60 streams open" in answer.json["message"]
     event_id = await shop.emit()
     assert {(await one.events(1))[0]["id"] for one in opened} == {event_id}
     await asyncio.gather(*(one.leave() for one in opened))
-    async with listening(client) as again:
+    async with listening(other) as again:
         assert await again.status() == 200
 
 

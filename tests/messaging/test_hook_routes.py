@@ -1,5 +1,6 @@
 """The address that WhatsApp calls: anybody may, and only WhatsApp is heard."""
 
+from typing import Any
 from urllib.parse import quote
 
 import asyncpg
@@ -95,9 +96,33 @@ async def test_a_number_that_is_none_is_missing(anybody: Api, name: str) -> None
 async def test_a_body_that_is_too_large_is_not_read(line: Line, anybody: Api) -> None:
     """More than WhatsApp ever sends; what it may send at once is taken."""
     path, most = line.number["hookPath"], 4 * 1024 * 1024
-    await anybody.post(path, raw=b"x" * (most + 1), status=413)
+    large = b"x" * (most + 1)
+    await anybody.post(path, raw=large, headers={SIGNATURE: signed(large)}, status=413)
     body = b" " * most
     await anybody.post(path, raw=body, headers={SIGNATURE: signed(body)}, status=200)
+
+
+@pytest.mark.parametrize("signature", [None, "", "sha256=", "sha1=" + "0" * 64, "0" * 64])
+async def test_a_body_without_a_signature_is_not_read(
+    line: Line, anybody: Api, signature: str | None
+) -> None:
+    """The head alone is refused: a stranger's megabytes are never taken in."""
+    sent = {"content-length": "1000000"} | ({SIGNATURE: signature} if signature else {})
+    scope = {
+        "type": "http", "method": "POST", "path": line.number["hookPath"], "query_string": b"",
+        "headers": [(k.encode(), v.encode()) for k, v in sent.items()],
+        "client": ("127.0.0.1", 1234),
+    }  # fmt: skip
+    messages: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        raise AssertionError("the body was asked for")
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    await anybody.app(scope, receive, send)
+    assert messages[0]["status"] == 403
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])

@@ -5,6 +5,7 @@ import msgspec
 from tillhouse.access.declared import Declared
 from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
+from tillhouse.access.shares import Shares
 from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
@@ -27,6 +28,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     passwords: Passwords
     key_checker: KeyChecker
     usage: Usage
+    # How much of this process one business, key or network may have at once.
+    shares: Shares
     workers: Workers
     # How jobs ended in this process.
     job_results: Results
@@ -55,6 +58,7 @@ async def connect_services(
         ),
         key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
+        shares=Shares(),
         workers=Workers(),
         job_results=Results(),
     )

@@ -26,14 +26,13 @@ from tillhouse.http.problems import Headers
 from tillhouse.http.raw import RawEndpoint, RawRoute
 from tillhouse.http.route import Route
 from tillhouse.http.router import Router
-from tillhouse.kit.errors import Missing, Problem, Unavailable
+from tillhouse.kit.errors import Missing, Problem
 
 log = structlog.get_logger()
 
 Page = Callable[[Services, Exchange], Awaitable[tuple[int, Headers, bytes]]]
 Responded = tuple[int, bytes | AsyncGenerator[bytes], Headers]
 _UNKNOWN = "(unknown)"
-STREAMS_MAX = 100
 
 
 class Api:
@@ -51,7 +50,6 @@ class Api:
         self._pages = dict(pages)
         self._metrics = Metrics(services.pool, services.workers, services.job_results)
         self._access_log = AccessLog(services.settings.log_level)
-        self._streams = 0
         self._https: Headers = [HSTS] if services.settings.public_url.startswith("https") else []
 
     def add_metrics_page(self) -> None:
@@ -99,13 +97,13 @@ class Api:
         pieces: AsyncGenerator[bytes],
         headers: Headers,
     ) -> None:
-        self._streams += 1
         try:
             await send_stream(send, receive, exchange, pieces, headers)
         except TimeoutError:
             log.info("stream_not_taken", request_id=exchange.request_id)
         finally:
-            self._streams -= 1
+            for held in exchange.held:
+                held.release()
 
     async def _respond(self, exchange: Exchange, receive: Receive) -> Responded:
         try:
@@ -139,8 +137,8 @@ class Api:
             content_type = (b"content-type", page.content_type.encode("latin-1"))
             return page.status, page.body, [content_type, *page.headers]
         answer = await endpoint.answer(self._services, exchange, path, receive)
-        if not isinstance(answer.body, bytes) and self._streams >= STREAMS_MAX:
-            raise Unavailable(f"{STREAMS_MAX} streams are open: try again later.", retry_after_s=5)
+        if not isinstance(answer.body, bytes) and exchange.caller is not None:
+            exchange.held = self._services.shares.hold_stream(exchange.caller)
         headers: Headers = [(b"idempotent-replayed", b"true")] if answer.is_replay else []
         return answer.status, answer.body, headers
 

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from tillhouse.access.quota import Held
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.kit.errors import Malformed, TooLarge, WrongEncoding, WrongMediaType
 
@@ -13,16 +14,19 @@ class Gone(Exception):
     """The client left before its request was complete."""
 
 
-async def read_body(exchange: Exchange, receive: Receive) -> bytes:
+async def read_body(exchange: Exchange, receive: Receive, held: Held) -> bytes:
     """The whole JSON body, or a refusal as soon as it can't be right."""
-    body = await read_bytes(exchange, receive, BODY_BYTES_MAX)
+    body = await read_bytes(exchange, receive, BODY_BYTES_MAX, held)
     if body:
         _check_type(exchange)
     return body
 
 
-async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int) -> bytes:
-    """The whole body, whatever it is, or a refusal as soon as it is too long or too slow."""
+async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int, held: Held) -> bytes:
+    """The whole body, whatever it is, or a refusal as soon as it is too long or too slow.
+
+    The bytes that have come count against the share of their sender.
+    """
     declared = exchange.headers.get(b"content-length", b"0")
     if not declared.isdigit():
         raise Malformed("The Content-Length header must be a number.")
@@ -30,14 +34,14 @@ async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int) -> by
         raise _too_large(bytes_max)
     try:
         async with asyncio.timeout(RECEIVE_WITHIN_S):
-            return await _collect(receive, bytes_max)
+            return await _collect(receive, bytes_max, held)
     except TimeoutError:
         raise Malformed(
             f"The request did not arrive within {RECEIVE_WITHIN_S:.0f} seconds: send it faster."
         ) from None
 
 
-async def _collect(receive: Receive, bytes_max: int) -> bytes:
+async def _collect(receive: Receive, bytes_max: int, held: Held) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
@@ -48,6 +52,7 @@ async def _collect(receive: Receive, bytes_max: int) -> bytes:
         size += len(part)
         if size > bytes_max:
             raise _too_large(bytes_max)
+        held.take(len(part))
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -16,6 +16,7 @@ import structlog
 
 from tillhouse.access.call import AnonymousCall, Call, IdempotencyClaim
 from tillhouse.access.callers import Book
+from tillhouse.access.fair_gate import FairGate
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.http import idempotency
@@ -100,11 +101,25 @@ class Endpoint:
             check(wrong[:ERRORS_MAX])
             if self._has_payload:
                 args.append(query)
-            if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
-                return await self._listen(services, exchange, book, args)
-            return await self._read(services, exchange, book, args)
+            async with self._gate(services).turn(exchange.owner):
+                if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
+                    return await self._listen(services, exchange, book, args)
+                return await self._read(services, exchange, book, args)
+        with services.shares.bodies.hold(exchange.owner) as held:
+            raw = await read_body(exchange, receive, held)
+            async with self._gate(services).turn(exchange.owner):
+                return await self._answer_write(services, exchange, book, args, raw, wrong)
+
+    async def _answer_write(
+        self,
+        services: Services,
+        exchange: Exchange,
+        book: Book | None,
+        args: list[Any],
+        raw: bytes,
+        wrong: list[FieldError],
+    ) -> Answer:
         key = self._key(exchange, wrong)
-        raw = await read_body(exchange, receive)
         form = read_form(raw, self.body_type, services.declared.lists)
         if wrong or form.wrong:
             broken = await self._broken(services, exchange, book, args, form)
@@ -113,6 +128,11 @@ class Endpoint:
             args.append(form.body)
         claim = self._claim(exchange, book, key, form.decoded)
         return await self._write(services, exchange, book, args, claim)
+
+    def _gate(self, services: Services) -> FairGate:
+        """Where requests take turns: logins never hold up those who are in."""
+        is_open = isinstance(self.route.guard, Open)
+        return services.shares.anonymous if is_open else services.shares.requests
 
     async def _admit(
         self, services: Services, exchange: Exchange, wrong: list[FieldError]

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from tillhouse.access.callers import Allowance, KeyCaller, UserCaller
+from tillhouse.access.fair_gate import Name
+from tillhouse.access.quota import Held
 from tillhouse.http.problems import Headers
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
@@ -44,6 +46,13 @@ class Exchange(msgspec.Struct, kw_only=True):
     extra_headers: Headers = []
     # Whether what is answered is a page, with a type of its own, and no JSON.
     is_page: bool = False
+    # The caller's share of the process, as long as its stream lasts.
+    held: list[Held] = []
+
+    @property
+    def owner(self) -> Name:
+        """The business, or else the address, whose share of the process the request takes."""
+        return self.ip if self.caller is None else self.caller.business_id
 
     def header(self, name: bytes) -> str | None:
         """A request header as text."""

@@ -42,7 +42,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     query: Mapping[str, str]
     # Names in lower case.
     headers: Mapping[bytes, bytes]
-    body: bytes
+    body: bytes = b""
 
     def header(self, name: str) -> str | None:
         """A header as text."""
@@ -71,6 +71,8 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
     handler: Callable[[Services, Asked], Awaitable[Page]]
     # How refusals are shown; without it they are the API's own JSON.
     refusal: Refusal | None = None
+    # Refuses what its head alone shows to be wrong, before its body is read.
+    check: Callable[[Services, Asked], Awaitable[None]] | None = None
     body_bytes_max: int = BODY_BYTES_MAX
     answered_within_s: float = ANSWERED_WITHIN_S
 
@@ -105,9 +107,6 @@ class RawEndpoint:
     async def _answer(
         self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
     ) -> Page:
-        body = b""
-        if self.route.method == "POST":
-            body = await read_bytes(exchange, receive, self.route.body_bytes_max)
         asked = Asked(
             now=exchange.now,
             request_id=exchange.request_id,
@@ -115,11 +114,21 @@ class RawEndpoint:
             path=path,
             query=_query(exchange.query),
             headers=exchange.headers,
-            body=body,
         )
+        shares = services.shares
         try:
-            async with asyncio.timeout(self.route.answered_within_s):
-                return await self.route.handler(services, asked)
+            if self.route.check is not None:
+                await self.route.check(services, asked)
+            with shares.bodies.hold(exchange.owner) as held:
+                if self.route.method == "POST":
+                    bytes_max = self.route.body_bytes_max
+                    body = await read_bytes(exchange, receive, bytes_max, held)
+                    asked = msgspec.structs.replace(asked, body=body)
+                async with (
+                    shares.anonymous.turn(exchange.owner),
+                    asyncio.timeout(self.route.answered_within_s),
+                ):
+                    return await self.route.handler(services, asked)
         except TimeoutError as error:
             log.warning("too_slow", request_id=exchange.request_id, route=self.route.path)
             raise Unavailable(retry_after_s=1) from error

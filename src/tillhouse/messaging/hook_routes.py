@@ -23,6 +23,12 @@ async def greet(services: Services, asked: Asked) -> Page:
     return Page(_TEXT, answer.encode())
 
 
+async def check(services: Services, asked: Asked) -> None:
+    """Refuse a caller that is not WhatsApp before its body is read."""
+    signature = asked.header("x-hub-signature-256")
+    await hooks.check(services, _number(asked), signature)
+
+
 async def take(services: Services, asked: Asked) -> Page:
     """Messages of customers, and what became of ours: stored, then answered."""
     signature = asked.header("x-hub-signature-256")
@@ -39,5 +45,5 @@ def _number(asked: Asked) -> NumberId:
 
 HOOKS: tuple[RawRoute, ...] = (
     RawRoute(method="GET", path=_PATH, handler=greet),
-    RawRoute(method="POST", path=_PATH, handler=take, body_bytes_max=BODY_BYTES_MAX),
+    RawRoute(method="POST", path=_PATH, handler=take, check=check, body_bytes_max=BODY_BYTES_MAX),
 )

@@ -41,6 +41,15 @@ async def greet(services: Services, number_id: NumberId, query: Mapping[str, str
     return answer
 
 
+async def check(services: Services, number_id: NumberId, signature: str | None) -> None:
+    """Refuse what no body could mend: an unknown number, a signature of another form."""
+    async with services.pool.reading() as db:
+        if await numbers.find_hooked(db, number_id) is None:
+            raise Missing
+    if not whatsapp_updates.is_signature(signature):
+        raise NotSigned
+
+
 async def take(
     services: Services, number_id: NumberId, body: bytes, signature: str | None, at: datetime
 ) -> None:

@@ -10,7 +10,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import BookKey, OrderId, new_id
+from tillhouse.kit.ids import BookId, BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.orders.kitchen.store.sale import lock_sale
 from tillhouse.orders.receipts import rules, store
@@ -35,6 +35,7 @@ class Found(msgspec.Struct, frozen=True):
 
     sheet: Sheet
     made_at: datetime
+    book_id: BookId
 
 
 async def make(call: Call, order_id: OrderId) -> ReceiptLink:
@@ -68,7 +69,7 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     if row is None:
         raise Missing
     sheet = rules.sheet(_content(row["content"]), row["number"], row["created_at"])
-    return Found(sheet, row["created_at"])
+    return Found(sheet, row["created_at"], row["book_id"])
 
 
 def _content(text: str) -> Content:

@@ -1,54 +1,44 @@
-"""Prints receipts: off the event loop, one at a time, each only once while it is asked for."""
+"""Keeps the files of receipts, and has them printed: one at a time, by turns of their books."""
 
-import asyncio
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from uuid import UUID
 
+from tillhouse.access.fair_gate import FairGate
 from tillhouse.kit.errors import Unavailable
 from tillhouse.orders.receipts.page import Paper
-from tillhouse.orders.receipts.rules import Sheet
+from tillhouse.orders.receipts.printer import Printer, ToPrint
 
 # A file is some 20 KB: what is kept is a few megabytes.
 _KEPT_MAX = 128
-# Waiting room: a file takes a fifth of a second, so nobody waits for longer than some.
-_WAITING_MAX = 32
 
 
 class ReceiptFiles:
-    """Makes the files of receipts."""
+    """The files of receipts, as they are asked for."""
 
     def __init__(self) -> None:
-        # One thread: files take turns, and requests in between keep their half of the time.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="receipts")
+        # In a process of its own: a thread would take half of the event loop's time.
+        self._printer = Printer()
         self._kept: OrderedDict[tuple[UUID, Paper], bytes] = OrderedDict()
-        self._waiting = 0
 
-    async def file(self, receipt_id: UUID, sheet: Sheet, paper: Paper, made_at: datetime) -> bytes:
+    async def file(self, gate: FairGate, receipt: ToPrint) -> bytes:
         """The file of a receipt; a receipt never changes, so neither does its file."""
-        key = (receipt_id, paper)
+        key = (receipt.id, receipt.paper)
         if key not in self._kept:
-            if self._waiting >= _WAITING_MAX:
-                raise Unavailable(retry_after_s=5)
-            self._waiting += 1
-            try:
-                loop = asyncio.get_running_loop()
-                made = await loop.run_in_executor(self._thread, self._make, key, sheet, made_at)
-            finally:
-                self._waiting -= 1
-            self._kept[key] = made
+            async with gate.turn(receipt.book_id):
+                # An earlier request may have made the same file by now.
+                if key not in self._kept:
+                    self._keep(key, await self._print(receipt))
         self._kept.move_to_end(key)
-        while len(self._kept) > _KEPT_MAX:
-            self._kept.popitem(last=False)
         return self._kept[key]
 
-    def _make(self, key: tuple[UUID, Paper], sheet: Sheet, made_at: datetime) -> bytes:
-        # An earlier request may have made the same file by now.
-        if (made := self._kept.get(key)) is not None:
-            return made
-        # Half a second to load, which nobody pays who prints nothing.
-        from tillhouse.orders.receipts import pdf  # noqa: PLC0415
+    def _keep(self, key: tuple[UUID, Paper], made: bytes) -> None:
+        self._kept[key] = made
+        while len(self._kept) > _KEPT_MAX:
+            self._kept.popitem(last=False)
 
-        with pdf.unpacked_fonts() as fonts:
-            return pdf.print_sheet(sheet, key[1], made_at, fonts)
+    async def _print(self, receipt: ToPrint) -> bytes:
+        try:
+            return await self._printer.make(receipt)
+        except (EOFError, OSError) as error:
+            # The process died; the next file starts another.
+            raise Unavailable from error

@@ -10,6 +10,7 @@ from tillhouse.orders.receipts import actions, page
 from tillhouse.orders.receipts.actions import Address
 from tillhouse.orders.receipts.files import ReceiptFiles
 from tillhouse.orders.receipts.page import PAPERS
+from tillhouse.orders.receipts.printer import ToPrint
 
 _NAME = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(\.pdf)?")
 
@@ -26,7 +27,7 @@ class Receipts:
     """Shows receipts as pages and as files."""
 
     def __init__(self) -> None:
-        self._press = ReceiptFiles()
+        self._files = ReceiptFiles()
 
     async def show(self, services: Services, asked: Asked) -> Page:
         """The receipt at a marked address, as a page or as a file."""
@@ -45,7 +46,14 @@ class Receipts:
             raise NoReceipt from None
         if name[2] is None:
             return page.receipt(found.sheet, address, paper)
-        file = await self._press.file(address.receipt_id, found.sheet, paper, found.made_at)
+        receipt = ToPrint(
+            id=address.receipt_id,
+            book_id=found.book_id,
+            sheet=found.sheet,
+            paper=paper,
+            made_at=found.made_at,
+        )
+        file = await self._files.file(services.shares.files, receipt)
         return _file(file, found.sheet.code)
 
 

@@ -61,7 +61,7 @@ async def find_receipt(db: Db, receipt_id: UUID) -> Record | None:
     """A receipt whose address was given out: that names the receipt and no book_id."""
     return await db.fetchrow(
         """
-        SELECT r.number, r.content, r.created_at FROM receipts r
+        SELECT r.book_id, r.number, r.content, r.created_at FROM receipts r
         WHERE r.id = $1 AND (
             SELECT o.deleted_at FROM orders o WHERE o.book_id = r.book_id AND o.id = r.order_id
         ) IS NULL

@@ -1,6 +1,7 @@
 """WhatsApp's webhook: the handshake, the signature, and the updates."""
 
 import hmac
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,6 +14,7 @@ from tillhouse.kit.text import storable
 Status = Literal["sent", "delivered", "read", "failed"]
 
 _PREFIX = "sha256="
+_SIGNATURE = re.compile(_PREFIX + "[0-9a-f]{64}")
 # Reported of voice messages that were listened to.
 _AS_READ = "played"
 _TEXT_LENGTH_MAX = 4096
@@ -53,6 +55,11 @@ def challenge(query: Mapping[str, str], verify_token: str) -> str | None:
     if query.get("hub.mode") != "subscribe" or not is_ours:
         return None
     return query.get("hub.challenge")
+
+
+def is_signature(header: str | None) -> bool:
+    """Whether a header has the form of `X-Hub-Signature-256`."""
+    return _SIGNATURE.fullmatch(header or "") is not None
 
 
 def is_signed(app_secret: str, body: bytes, header: str | None) -> bool:

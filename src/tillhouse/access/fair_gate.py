@@ -1,0 +1,158 @@
+"""A gate at which owners (businesses, networks) take turns, so that none takes it all."""
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from types import TracebackType
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.errors import Limited, Unavailable
+
+Name = UUID | str
+"""An owner's name: the id of a business, or an address."""
+
+# An owner that asked for nothing for so long is no longer active.
+_ACTIVE_S = 1.0
+# Turns that take longer than this on average are heavy: their owner has fewer of them at once.
+_LIGHT_S = 0.05
+# How much the newest turn counts in that average.
+_NEWEST = 0.2
+# A turn that does not come for so long will not come in time.
+TURN_WITHIN_S = 10.0
+
+
+class TooManyAtOnce(
+    Limited,
+    message="Too many of your requests wait already: send fewer at the same time.",
+):
+    """An owner has its whole share, and as many waiting as may wait."""
+
+
+class _Owner(msgspec.Struct):
+    """One owner's turns."""
+
+    held: int = 0
+    # When it last asked for a turn.
+    seen: float = 0.0
+    # How long its turns take, on average.
+    turn_s: float = 0.0
+    waiting: deque[asyncio.Future[None]] = msgspec.field(default_factory=deque)
+
+
+class FairGate:
+    """Lets `total` through at once; while another owner is active, `each` of one, fewer when heavy.
+
+    Owners that wait are let in round robin, each owner's own turns in the order of their arrival.
+    """
+
+    def __init__(self, total: int, each: int, waiting_max: int) -> None:
+        self._total = total
+        self._each = each
+        self._waiting_max = waiting_max
+        self._held = 0
+        # In the order of their last arrival.
+        self._owners: OrderedDict[Name, _Owner] = OrderedDict()
+        self._round: deque[_Owner] = deque()
+
+    def turn(self, name: Name) -> "_Turn":
+        """A turn of an owner, to be held with `async with`."""
+        return _Turn(self, name)
+
+    async def enter(self, name: Name) -> _Owner:
+        """Wait for a turn; it must be given back with `leave`."""
+        owner = self._arrive(name)
+        if not owner.waiting and self._may(owner):
+            self._grant(owner)
+            return owner
+        if len(owner.waiting) >= self._waiting_max:
+            raise TooManyAtOnce(retry_after_s=1)
+        turn = asyncio.get_running_loop().create_future()
+        if not owner.waiting:
+            self._round.append(owner)
+        owner.waiting.append(turn)
+        try:
+            async with asyncio.timeout(TURN_WITHIN_S):
+                await turn
+        except BaseException as error:
+            self._give_up(owner, turn)
+            if isinstance(error, TimeoutError):
+                raise Unavailable(retry_after_s=1) from error
+            raise
+        return owner
+
+    def leave(self, owner: _Owner, took_s: float = 0.0) -> None:
+        """Give a turn back, and let in those whose turn it is."""
+        owner.turn_s += (took_s - owner.turn_s) * _NEWEST
+        owner.held -= 1
+        self._held -= 1
+        for _ in range(len(self._round)):
+            if self._held >= self._total:
+                return
+            self._next()
+
+    def _next(self) -> None:
+        """Let in the first that waits of the owner whose turn it is, if it may."""
+        owner = self._round.popleft()
+        while owner.waiting and owner.waiting[0].done():
+            owner.waiting.popleft()
+        if owner.waiting and self._may(owner):
+            self._grant(owner)
+            owner.waiting.popleft().set_result(None)
+        if owner.waiting:
+            self._round.append(owner)
+
+    def _arrive(self, name: Name) -> _Owner:
+        now = asyncio.get_running_loop().time()
+        owner = self._owners.get(name)
+        if owner is None:
+            owner = self._owners[name] = _Owner()
+        owner.seen = now
+        self._owners.move_to_end(name)
+        oldest, first = next(iter(self._owners.items()))
+        while not (first.held or first.waiting) and first.seen < now - _ACTIVE_S:
+            del self._owners[oldest]
+            oldest, first = next(iter(self._owners.items()))
+        return owner
+
+    def _may(self, owner: _Owner) -> bool:
+        # Alone, an owner leaves room for the first turn of another.
+        if len(self._owners) == 1:
+            most = max(self._each, self._total - self._each)
+        else:
+            most = self._each * min(1.0, _LIGHT_S / max(owner.turn_s, _LIGHT_S))
+        return owner.held < max(1, int(most)) and self._held < self._total
+
+    def _grant(self, owner: _Owner) -> None:
+        owner.held += 1
+        self._held += 1
+
+    def _give_up(self, owner: _Owner, turn: asyncio.Future[None]) -> None:
+        if turn.done() and not turn.cancelled():
+            # The turn came in the same moment.
+            self.leave(owner)
+        elif turn in owner.waiting:
+            owner.waiting.remove(turn)
+
+
+class _Turn:
+    """A turn of one owner, given back at the end of the block."""
+
+    __slots__ = ("_began", "_gate", "_name", "_owner")
+
+    def __init__(self, gate: FairGate, name: Name) -> None:
+        self._gate = gate
+        self._name = name
+
+    async def __aenter__(self) -> None:
+        self._owner = await self._gate.enter(self._name)
+        self._began = time.monotonic()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._gate.leave(self._owner, time.monotonic() - self._began)

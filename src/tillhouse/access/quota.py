@@ -1,0 +1,76 @@
+"""So much at once of what can't wait: bytes of bodies under way, open streams."""
+
+from typing import Self
+from uuid import UUID
+
+from tillhouse.kit.errors import Limited, Unavailable
+
+Name = UUID | str
+"""An owner's name: the id of a key or a business, or an address."""
+
+
+class Quota:
+    """`each` for one owner, `total` for all of them; more is refused."""
+
+    def __init__(self, total: int, each: int, message: str) -> None:
+        self._total = total
+        self._each = each
+        self._message = message
+        self._held: dict[Name, int] = {}
+        self._sum = 0
+
+    def hold(self, owner: Name, amount: int = 0) -> "Held":
+        """Begin to hold something for an owner."""
+        held = Held(self, owner)
+        held.take(amount)
+        return held
+
+    def take(self, owner: Name, amount: int) -> None:
+        """Take more for an owner, or refuse."""
+        more = self._held.get(owner, 0) + amount
+        if more > self._each:
+            raise Limited(1, self._message)
+        if self._sum + amount > self._total:
+            raise Unavailable
+        self._held[owner] = more
+        self._sum += amount
+
+    def give_back(self, owner: Name, amount: int) -> None:
+        """Give back what was taken."""
+        self._sum -= amount
+        left = self._held.get(owner, 0) - amount
+        if left:
+            self._held[owner] = left
+        else:
+            self._held.pop(owner, None)
+
+
+class Held:
+    """The part of a quota that one request holds."""
+
+    __slots__ = ("_amount", "_owner", "_quota")
+
+    def __init__(self, quota: Quota, owner: Name) -> None:
+        self._quota = quota
+        self._owner = owner
+        self._amount = 0
+
+    def take(self, amount: int) -> None:
+        """Take more, or be refused."""
+        if amount:
+            self._quota.take(self._owner, amount)
+            self._amount += amount
+
+    def __enter__(self) -> Self:
+        """Hold until the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give all of it back."""
+        self.release()
+
+    def release(self) -> None:
+        """Give all of it back."""
+        if self._amount:
+            self._quota.give_back(self._owner, self._amount)
+            self._amount = 0

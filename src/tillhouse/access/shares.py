@@ -1,0 +1,48 @@
+"""The shares of one process: how much of it one business, key or network may have at once."""
+
+from tillhouse.access.callers import KeyCaller, UserCaller
+from tillhouse.access.fair_gate import FairGate
+from tillhouse.access.quota import Held, Quota
+
+MIB = 1024 * 1024
+STREAMS_MAX, STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX = 500, 60, 20
+BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX = 128, 32
+
+
+class Shares:
+    """The gates and quotas of one process."""
+
+    def __init__(self) -> None:
+        # Statements are batched: alone, a business may have most of a process.
+        self.requests = FairGate(total=64, each=4, waiting_max=256)
+        # Logins, receipts and hooks of providers, by their networks.
+        self.anonymous = FairGate(total=32, each=4, waiting_max=64)
+        # A file takes a fifth of a second of a single thread.
+        self.files = FairGate(total=1, each=1, waiting_max=16)
+        self.bodies = Quota(
+            BODIES_MIB_MAX * MIB,
+            BODIES_OF_OWNER_MIB_MAX * MIB,
+            f"Bodies of {BODIES_OF_OWNER_MIB_MAX} MiB are under way: send fewer at the same time.",
+        )
+        self._streams_of_callers = Quota(
+            STREAMS_MAX, STREAMS_OF_CALLER_MAX, _too_many_streams("caller", STREAMS_OF_CALLER_MAX)
+        )
+        self._streams_of_businesses = Quota(
+            STREAMS_MAX,
+            STREAMS_OF_BUSINESS_MAX,
+            _too_many_streams("business", STREAMS_OF_BUSINESS_MAX),
+        )
+
+    def hold_stream(self, caller: KeyCaller | UserCaller) -> list[Held]:
+        """One more stream of a caller and its business, or a refusal."""
+        caller_id = caller.key_id if isinstance(caller, KeyCaller) else caller.session_id
+        own = self._streams_of_callers.hold(caller_id, 1)
+        try:
+            return [own, self._streams_of_businesses.hold(caller.business_id, 1)]
+        except BaseException:
+            own.release()
+            raise
+
+
+def _too_many_streams(whose: str, most: int) -> str:
+    return f"This {whose} has {most} streams open: close one, or follow several events in one."

@@ -1,0 +1,127 @@
+"""Owners take turns at the gate, and what is held of a quota comes back."""
+
+import asyncio
+import contextlib
+
+import pytest
+
+from tests.waiting import ended
+from tillhouse.access.fair_gate import FairGate, TooManyAtOnce
+from tillhouse.access.quota import Quota
+from tillhouse.kit.errors import Limited, Unavailable
+
+
+class Visitors:
+    """Tasks at a gate: who is inside, in the order of entering."""
+
+    def __init__(self, gate: FairGate) -> None:
+        self.gate = gate
+        self.entered: list[str] = []
+        self.inside: dict[str, list[asyncio.Event]] = {}
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def come(self, owner: str, count: int = 1) -> None:
+        """So many tasks of an owner come to the gate."""
+        for _ in range(count):
+            self.tasks.append(asyncio.create_task(self._visit(owner)))
+        await settle()
+
+    async def go(self, owner: str) -> None:
+        """The owner's first inside leaves."""
+        self.inside[owner].pop(0).set()
+        await settle()
+
+    async def end(self) -> None:
+        """Nobody is left, inside or outside."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    async def _visit(self, owner: str) -> None:
+        async with self.gate.turn(owner):
+            self.entered.append(owner)
+            leave = asyncio.Event()
+            self.inside.setdefault(owner, []).append(leave)
+            await leave.wait()
+
+
+async def settle() -> None:
+    """Every task that can go on has gone on."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_an_owner_alone_leaves_room_for_another() -> None:
+    """Beside another, each has its part; those who wait are let in by turns."""
+    gate = Visitors(FairGate(total=6, each=2, waiting_max=10))
+    await gate.come("a", 8)
+    assert gate.entered == ["a"] * 4
+    await gate.come("b", 3)
+    assert gate.entered == [*"aaaabb"]
+    for _ in range(3):
+        await gate.go("a")
+    # Of four, two over the part: only the third that leaves makes room for the owner itself.
+    assert gate.entered == [*"aaaabba"]
+    await gate.go("b")
+    assert gate.entered == [*"aaaabbab"]
+    await gate.end()
+
+
+async def test_many_owners_are_let_in_by_turns() -> None:
+    """An owner that came first, with many, has one turn in each round."""
+    gate = Visitors(FairGate(total=2, each=1, waiting_max=10))
+    await gate.come("a", 5)
+    await gate.come("b", 5)
+    await gate.come("c", 5)
+    assert gate.entered == ["a", "b"]
+    for owner in "abacba":
+        await gate.go(owner)
+    assert gate.entered == [*"ababcabc"]
+    await gate.end()
+
+
+async def test_more_than_may_wait_are_refused() -> None:
+    """The refusal says when to come again; nothing is taken by it."""
+    gate = FairGate(total=2, each=1, waiting_max=3)
+    visitors = Visitors(gate)
+    await visitors.come("a", 4)
+    with pytest.raises(TooManyAtOnce):
+        await gate.enter("a")
+    async with gate.turn("b"):
+        pass
+    await visitors.end()
+    async with gate.turn("a"), gate.turn("b"):
+        pass
+
+
+async def test_a_turn_that_is_given_up_is_nobodys() -> None:
+    """Tasks that are cancelled while they wait, and in the moment of their turn, keep nothing."""
+    gate = FairGate(total=1, each=1, waiting_max=10)
+    for late in (False, True):
+        owner = await gate.enter("a")
+        waiting = asyncio.create_task(gate.enter("a"))
+        await settle()
+        if late:
+            gate.leave(owner)
+            waiting.cancel()
+        else:
+            waiting.cancel()
+            gate.leave(owner)
+        with contextlib.suppress(asyncio.CancelledError):
+            await waiting
+        again = await ended(gate.enter("b"))
+        gate.leave(again)
+
+
+def test_a_quota_is_kept_per_owner_and_in_all() -> None:
+    """The amounts held come back; a refused one takes nothing."""
+    quota = Quota(total=10, each=6, message="Too much.")
+    with quota.hold("a") as first, quota.hold("b") as second:
+        first.take(6)
+        with pytest.raises(Limited, match="Too much"):
+            first.take(1)
+        second.take(4)
+        with pytest.raises(Unavailable):
+            second.take(1)
+    with quota.hold("a") as first:
+        first.take(6)

@@ -1,0 +1,144 @@
+"""One business with many requests under way is beside another, never before it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.api import Api, Response
+from tests.make import Business, Make
+from tests.waiting import ended
+from tillhouse.access.call import Call
+from tillhouse.access.shares import BODIES_OF_OWNER_MIB_MAX, MIB
+from tillhouse.app import App, compose
+from tillhouse.http.body import BODY_BYTES_MAX
+from tillhouse.http.route import Route, Scope
+from tillhouse.room import Room
+from tillhouse.settings import from_env
+
+SLOW = "/v1/slow"
+
+
+class Slow:
+    """Requests that last as long as a test wants."""
+
+    def __init__(self) -> None:
+        self.go_on = asyncio.Event()
+        self.under_way = 0
+
+    async def answer(self, call: Call) -> int:
+        """Wait, without a connection."""
+        self.under_way += 1
+        await self.go_on.wait()
+        return 1
+
+
+class Fields(msgspec.Struct):
+    """The body of a write."""
+
+    text: str = ""
+
+
+async def write(call: Call, body: Fields) -> int:
+    """The length of a text."""
+    return len(body.text)
+
+
+@pytest.fixture
+def slow() -> Slow:
+    """Nothing waits yet."""
+    return Slow()
+
+
+@pytest.fixture
+async def make_here(database_url: str, master_key: str, slow: Slow) -> AsyncIterator[Make]:
+    """Businesses at an application with a slow operation."""
+    routes = (
+        Route("GET", SLOW, slow.answer, Scope("voice:read"), "Wait", "Waited"),
+        Route("POST", SLOW, write, Scope("voice:read"), "Write", "Written"),
+    )
+    quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
+    app = App(quiet, database_url, master_key, compose(Room(name="slow", routes=routes)))
+    await app.start()
+    yield Make(app, app.services)
+    slow.go_on.set()
+    await app.stop()
+
+
+async def test_a_business_with_all_its_turns_holds_up_no_other(make_here: Make, slow: Slow) -> None:
+    """Requests beyond its share wait, then are refused; another business is answered."""
+    greedy = await (await make_here.business()).client("voice:read")
+    modest = await (await make_here.business()).client("voice:read")
+    asked = [asyncio.create_task(greedy.get(SLOW)) for _ in range(400)]
+    refused = [one for one in await _first(asked, 84) if one.status == 429]
+    assert len(refused) == 84
+    assert refused[0].headers["retry-after"] == "1"
+    assert 4 <= slow.under_way <= 60
+    answer = await ended(modest.get("/v1/voice/health"))
+    assert answer.status == 200
+    slow.go_on.set()
+    answers = await asyncio.gather(*asked)
+    assert {one.status for one in answers} == {200, 429}
+    assert sum(one.status == 200 for one in answers) >= 256
+
+
+async def _first(tasks: list[asyncio.Task[Response]], count: int) -> list[Response]:
+    """The first answers that come."""
+    coming = asyncio.as_completed(tasks)
+    return [await next(coming) for _ in range(count)]
+
+
+class HalfSent:
+    """A request whose body never ends."""
+
+    def __init__(self, api: Api, size: int) -> None:
+        self.status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._size = size
+        sent = {**api.headers, "content-type": "application/json", "content-length": str(size + 1)}
+        scope: Any = {
+            "type": "http", "method": "POST", "path": SLOW, "query_string": b"",
+            "headers": [(k.encode(), v.encode()) for k, v in sent.items()],
+            "client": (api.peer, 1234),
+        }  # fmt: skip
+        self._leaving = asyncio.Event()
+        self.sent = asyncio.Event()
+        self.task = asyncio.create_task(api.app(scope, self._receive, self._send))
+
+    async def leave(self) -> None:
+        """The client goes."""
+        self._leaving.set()
+        await ended(self.task)
+
+    async def _receive(self) -> dict[str, Any]:
+        if self._size:
+            part, self._size = b" " * self._size, 0
+            return {"type": "http.request", "body": part, "more_body": True}
+        self.sent.set()
+        await self._leaving.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Any) -> None:
+        if "status" in message:
+            self.status.set_result(message["status"])
+
+
+async def test_bodies_under_way_are_bounded(make_here: Make) -> None:
+    """A business that begins many large bodies is refused more, and another is not."""
+    greedy = await (await make_here.business()).client("voice:read")
+    modest: Business = await make_here.business()
+    size = BODY_BYTES_MAX - 1
+    begun = [HalfSent(greedy, size) for _ in range(BODIES_OF_OWNER_MIB_MAX * MIB // size)]
+    for one in begun:
+        await ended(one.sent.wait())
+    assert await ended(_status(HalfSent(greedy, size))) == 429
+    other = await modest.client("voice:read")
+    assert (await other.post(SLOW, {"text": "a" * 1000}, status=200)).data == 1000
+    for one in begun:
+        await one.leave()
+    assert (await greedy.post(SLOW, {"text": "a" * 1000}, status=200)).data == 1000
+
+
+async def _status(request: HalfSent) -> int:
+    return await request.status
