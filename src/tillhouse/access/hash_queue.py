@@ -28,7 +28,7 @@ class Asker(msgspec.Struct, frozen=True):
     is_known: bool = False
 
 
-class Shares(msgspec.Struct, frozen=True):
+class QueueShares(msgspec.Struct, frozen=True):
     """How many may wait: in all, of one network, for one account."""
 
     total: int = 256
@@ -36,7 +36,7 @@ class Shares(msgspec.Struct, frozen=True):
     account: int = 48
 
 
-_DELAYED = Shares(total=512, network=16, account=128)
+_DELAYED = QueueShares(total=512, network=16, account=128)
 
 
 class Waiter:
@@ -50,7 +50,7 @@ class Waiter:
 class Line:
     """Those who wait, by network, each network in its turn."""
 
-    def __init__(self, shares: Shares) -> None:
+    def __init__(self, shares: QueueShares) -> None:
         self._shares = shares
         self._by_network: dict[str, deque[Waiter]] = {}
         self._by_account: Counter[bytes] = Counter()
@@ -111,7 +111,7 @@ class Line:
 class HashQueue:
     """Runs work on a few threads, for known and unknown askers in turn."""
 
-    def __init__(self, shares: Shares) -> None:
+    def __init__(self, shares: QueueShares) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="argon2")
         self._free = _THREADS
         self._known, self._unknown = Line(shares), Line(shares)

@@ -3,7 +3,7 @@
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from tillhouse.access.hash_queue import Asker, HashQueue, Shares
+from tillhouse.access.hash_queue import Asker, HashQueue, QueueShares
 
 # The operator, at the command line.
 OPERATOR = Asker("", b"", is_known=True)
@@ -12,9 +12,9 @@ OPERATOR = Asker("", b"", is_known=True)
 class Passwords:
     """Hashes and verifies; every check takes the same work, account or not."""
 
-    def __init__(self, *, memory_kib: int, passes: int, shares: Shares | None = None) -> None:
+    def __init__(self, *, memory_kib: int, passes: int, shares: QueueShares | None = None) -> None:
         self._hasher = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=1)
-        self.queue = HashQueue(shares or Shares())
+        self.queue = HashQueue(shares or QueueShares())
         # Verified in place of a missing account's, so that its absence takes as long.
         self._nobody = self._hasher.hash("nobody's password")
 

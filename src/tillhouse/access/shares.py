@@ -15,7 +15,7 @@ class Shares:
     def __init__(self) -> None:
         # Statements are batched: alone, a business may have most of a process.
         self.requests = FairGate(total=64, each=4, waiting_max=256)
-        # Logins, receipts and hooks of providers, by their networks.
+        # Receipts and the hooks of providers, by their addresses.
         self.anonymous = FairGate(total=32, each=4, waiting_max=64)
         # A file takes a fifth of a second of a single thread.
         self.files = FairGate(total=1, each=1, waiting_max=16)

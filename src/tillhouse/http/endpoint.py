@@ -6,7 +6,7 @@ admit → read the body → parse → one transaction (replay or handler) → co
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
@@ -16,7 +16,6 @@ import structlog
 
 from tillhouse.access.call import AnonymousCall, Call, IdempotencyClaim
 from tillhouse.access.callers import Book
-from tillhouse.access.fair_gate import FairGate
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.http import idempotency
@@ -101,13 +100,13 @@ class Endpoint:
             check(wrong[:ERRORS_MAX])
             if self._has_payload:
                 args.append(query)
-            async with self._gate(services).turn(exchange.owner):
+            async with self._turn(services, exchange):
                 if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
                     return await self._listen(services, exchange, book, args)
                 return await self._read(services, exchange, book, args)
         with services.shares.bodies.hold(exchange.owner) as held:
             raw = await read_body(exchange, receive, held)
-            async with self._gate(services).turn(exchange.owner):
+            async with self._turn(services, exchange):
                 return await self._answer_write(services, exchange, book, args, raw, wrong)
 
     async def _answer_write(
@@ -129,10 +128,11 @@ class Endpoint:
         claim = self._claim(exchange, book, key, form.decoded)
         return await self._write(services, exchange, book, args, claim)
 
-    def _gate(self, services: Services) -> FairGate:
-        """Where requests take turns: logins never hold up those who are in."""
-        is_open = isinstance(self.route.guard, Open)
-        return services.shares.anonymous if is_open else services.shares.requests
+    def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
+        """The turn of the caller's business; logins have a queue of their own."""
+        if isinstance(self.route.guard, Open):
+            return nullcontext()
+        return services.shares.requests.turn(exchange.owner)
 
     async def _admit(
         self, services: Services, exchange: Exchange, wrong: list[FieldError]
