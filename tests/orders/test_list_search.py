@@ -9,7 +9,7 @@ import pytest
 
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, fee
-from tillhouse.kit.clock import iso
+from tillhouse.kit.clock import iso, now
 
 AT = datetime(2025, 6, 1, 12, tzinfo=UTC)
 # Within one gathering of weeks, in neighbouring ones, and years away.
@@ -78,3 +78,25 @@ async def test_a_search_among_scheduled_orders(open_shop: Open) -> None:
     query = {"search": "ada", "scheduled_only": "true", "limit": 2}
     seen = [one for page in (1, 2) for one in await _ids(shop, {**query, "page": page})]
     assert seen == wanted
+
+
+async def test_a_search_finds_customers_who_were_deleted(open_shop: Open) -> None:
+    """The order shows the name still, so it is found by it, in the page and in the figures."""
+    shop = await open_shop()
+    customer = await shop.customer("Zainab Quaye")
+    order = await shop.sell(fee(700), customer_id=customer["id"])
+    later = iso(now() + timedelta(days=2))
+    planned = await shop.sell(fee(5), customer_id=customer["id"], scheduled_for=later)
+    await shop.sell(fee(80), customer_name="Zane Other")
+    await shop.api.delete(f"/v1/customers/{customer['id']}", status=200)
+    assert (await shop.show(order))["customer"]["name"] == "Zainab Quaye"
+    queries: list[dict[str, Any]] = [
+        {}, {"customer_id": customer["id"]}, {"status": "pending,scheduled"}
+    ]  # fmt: skip
+    for query in queries:
+        path = f"{ORDERS}?{urlencode({'search': 'zai qua', **query})}"
+        answer = await shop.api.get(path, status=200)
+        assert [one["id"] for one in answer.data] == [planned["id"], order["id"]], query
+        assert answer.json["summary"]["filteredOrders"] == 2
+    assert await _ids(shop, {"search": "zainab", "scheduled_only": "true"}) == [planned["id"]]
+    assert (await shop.api.get("/v1/customers?search=zainab", status=200)).data == []

@@ -203,10 +203,9 @@ ROWS: LiteralString = """
 BUYERS: LiteralString = """
     buyers AS (
         SELECT c.id FROM customers c
-        WHERE c.book_id = $1 AND c.deleted_at IS NULL
-            AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
+        WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
     )"""
-"""Customers whom a search finds."""
+"""Customers whom a search finds, deleted ones too: their orders show the name."""
 
 _FOUND: LiteralString = """
         o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
