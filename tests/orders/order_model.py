@@ -247,8 +247,8 @@ class Shop(msgspec.Struct, kw_only=True):
             raise No(400)
         if (order.status, target) == ("cancelled", "scheduled") and "status" not in fields:
             raise No(400)
-        if target == "cancelled" and {"amount_paid", "total_amount"} & fields.keys():
-            raise No(400)
+        if target == "cancelled":
+            _check_settled(order, fields)
         told = self._known(fields.get("customer_name")) if "customer" not in fields else Counter()
         order.customer = fields.get("customer", fields.get("customer_name", order.customer))
         order.total = fields.get("total_amount", order.total)
@@ -340,6 +340,12 @@ class Shop(msgspec.Struct, kw_only=True):
             if is_due and order.stage is None and not order.is_over:
                 told += self._cook(order, number)
         return told
+
+
+def _check_settled(order: Order, fields: Mapping[str, Any]) -> None:
+    """A cancelled order's total stays; what was paid may be handed back."""
+    if "total_amount" in fields or fields.get("amount_paid", order.paid) > order.paid:
+        raise No(400)
 
 
 def _target(order: Order, fields: Mapping[str, Any]) -> str:

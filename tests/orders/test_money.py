@@ -260,6 +260,45 @@ async def test_what_ended_is_no_sale(shop: Shop, end: str) -> None:
     assert accounts == {"bank": 400, "customer_credit": -400}
 
 
+@pytest.mark.parametrize("name", ["Ada Obi", None])
+@pytest.mark.parametrize("way", ["cash", "transfer"])
+async def test_money_is_handed_back_for_a_cancelled_order(
+    shop: Shop, services: Services, name: str | None, way: str
+) -> None:
+    """amount_paid only becomes less, as a refund; the total stays, and so does the status."""
+    given = {"customer_name": name} if name else {}
+    order = await shop.sell(fee(1000), amount_paid=1200, payment_method=way, **given)
+    order = await shop.to(order, "cancelled")
+    for fields in ({"amount_paid": 1201}, {"total_amount": 1000}, {"total_amount": 0}):
+        assert (await shop.patch_all(order, fields, 400)).error == "request_failed"
+    await shop.news()
+    for paid in (700, 700, 0):
+        after = await shop.patch(order, amount_paid=paid)
+        assert (after["amountPaid"], after["status"]) == (paid, "cancelled")
+        assert (after["totalAmount"], after["cancellation"]) == (1000, order["cancellation"])
+    assert await shop.told() == ["order.updated", "order.updated"]
+    assert await _accounts(shop, order) == {}
+    assert await _receipts(shop, order) == [
+        ("sale", way, 1200), ("refund", way, -500), ("refund", way, -700)
+    ]  # fmt: skip
+    async with services.pool.reading() as db:
+        assert [fault async for fault in prove(db, shop.book, [ORDER_SOURCE])] == []
+
+
+async def test_a_cancellation_may_hand_back_at_once(shop: Shop, services: Services) -> None:
+    """One PATCH cancels and refunds; taken up again, the order is owed in full."""
+    order = await _sell(shop, 400, payment_method="pos")
+    over = await shop.to(order, "cancelled", amount_paid=0)
+    assert over["amountPaid"] == 0
+    assert await _accounts(shop, order) == {}
+    assert await _receipts(shop, order) == [("sale", "pos", 400), ("refund", "pos", -400)]
+    again = await shop.to(order, "pending")
+    assert again["remainingAmount"] == 1000
+    assert ("active", 1000) in await shop.debts(order)
+    async with services.pool.reading() as db:
+        assert [fault async for fault in prove(db, shop.book, [ORDER_SOURCE])] == []
+
+
 async def test_nothing_moves_without_money(shop: Shop) -> None:
     """A change of no amount posts nothing."""
     order = await _sell(shop, 400)

@@ -37,7 +37,7 @@ def facts_of(walk: list[LedgerPosition]) -> OrderFacts:
         position=now,
         postings=9,
         used=9,
-        paid=books.kinds["payment"] - books.kinds["payment_correction"],
+        paid=books.kinds["payment"] - books.kinds["payment_correction"] - books.kinds["refund"],
         received=books.received,
         accounts=books.uneven(),
         debts=books.debts,

@@ -173,9 +173,8 @@ def patched(
     _check_transition(order, target)
     if target == "scheduled" and order.status == "cancelled" and patch.status is UNSET:
         raise Refused("A cancelled order is taken up again by its status: send it as scheduled.")
-    touches_money = patch.amount_paid is not UNSET or patch.total_amount is not UNSET
-    if touches_money and target in _SETTLED:
-        raise Refused(f"The amounts of a {target} order stay as they are.")
+    if target in _SETTLED:
+        _check_settled(order, patch, target)
     after = msgspec.structs.replace(order, **_asked(order, patch, now))
     _check_excess(order, after, target)
     return settled(order, after, target, patch, (now, actor))
@@ -249,6 +248,20 @@ def _check_transition(order: OrderState, target: Status) -> None:
         raise Refused(
             "A paid order with an automated deposit can't be cancelled here: its payment may have "
             "to be reversed first."
+        )
+
+
+def _check_settled(order: OrderState, patch: OrderPatch, target: Status) -> None:
+    """Of an order that is over only money that was handed back may be recorded."""
+    touches_money = patch.amount_paid is not UNSET or patch.total_amount is not UNSET
+    if touches_money and target == "refunded":
+        raise Refused("The amounts of a refunded order stay as they are.")
+    if patch.total_amount is not UNSET:
+        raise Refused("The total of a cancelled order stays as it is.")
+    if patch.amount_paid is not UNSET and patch.amount_paid > order.amount_paid:
+        raise Refused(
+            f"The amount paid of a cancelled order is {order.amount_paid:f} and can only become "
+            "less, by what was handed back."
         )
 
 

@@ -21,7 +21,7 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Its next sequence number, and the one that follows its last transfer.
     postings: int
     used: int
-    # Payments less corrections, from the transfers and from the transactions.
+    # Payments less corrections and refunds, from the transfers and from the transactions.
     paid: Decimal
     received: Decimal
     # Debits less credits by account, of its own transfers.

@@ -161,7 +161,8 @@ def _transfers(before: LedgerPosition, after: LedgerPosition) -> Iterator[Transf
 def _payment(before: LedgerPosition, after: LedgerPosition) -> Transfer:
     paid = after.paid - before.paid
     tender = Account(TENDERS[_tender(before, after)])
-    return _signed(tender, receivable(after), paid, ("payment", "payment_correction"))
+    less = "refund" if after.status == "cancelled" else "payment_correction"
+    return _signed(tender, receivable(after), paid, ("payment", less))
 
 
 def _tender(before: LedgerPosition, after: LedgerPosition) -> Method:
@@ -182,7 +183,9 @@ def _movements(before: LedgerPosition, after: LedgerPosition) -> Iterator[Moveme
     if paid > 0:
         yield Movement("debt_payment" if before.debt else "sale", after.method, paid)
     elif paid < 0:
-        yield Movement("adjustment", _tender(before, after), paid)
+        # Money of a cancelled order was handed back.
+        less = "refund" if after.status == "cancelled" else "adjustment"
+        yield Movement(less, _tender(before, after), paid)
 
 
 def _owing(before: LedgerPosition, after: LedgerPosition) -> Iterator[Owing]:

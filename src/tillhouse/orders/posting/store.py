@@ -39,8 +39,8 @@ async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[Or
                 SELECT side.kind, side.owner_id, sum(side.amount) AS held,
                     max(p.sequence) + 1 AS used,
                     sum(CASE WHEN p.kind = 'payment' AND side.amount > 0 THEN p.amount
-                        WHEN p.kind = 'payment_correction' AND side.amount > 0 THEN -p.amount
-                        ELSE 0 END) AS paid
+                        WHEN p.kind IN ('payment_correction', 'refund') AND side.amount > 0
+                            THEN -p.amount ELSE 0 END) AS paid
                 FROM ledger_transfers p
                 CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.amount),
                     (p.credit_kind, p.credit_owner, -p.amount)) AS side (kind, owner_id, amount)
@@ -53,7 +53,7 @@ async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[Or
             SELECT coalesce(sum(r.amount), 0) AS received FROM transactions r
             WHERE r.book_id = $1 AND r.source_id = b.id AND r.source_type = 'order'
                 AND r.status = 'successful'
-                AND r.type IN ('sale', 'debt_payment', 'adjustment')
+                AND r.type IN ('sale', 'debt_payment', 'adjustment', 'refund')
         ) AS x
         CROSS JOIN LATERAL (
             SELECT coalesce(json_agg(json_build_array(a.customer_id, a.balance::text)), '[]')
