@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
+
 from tests.api import Response
 from tests.calls import calling
 from tests.orders.conftest import Open
@@ -15,10 +17,12 @@ from tests.orders.shop import ORDERS, Body, Shop, fee, line, variant_of
 from tests.webhooks.shop import until
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
+from tillhouse.kit.ids import StoreId
 from tillhouse.ledger.proof import prove
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.seating.actions import close_session
 from tillhouse.seating.types import Closing
+from tillhouse.stores.actions import delete_store
 
 MANY = 50
 
@@ -309,6 +313,50 @@ async def test_a_session_that_closes_takes_no_order(shop: Shop) -> None:
     shown = (await shop.api.get(path, status=200)).data
     assert (shown["status"], shown["ordersCount"]) == ("closed", len(orders))
     assert (await shop.ask(table_session_id=session["id"])).status == 400
+
+
+async def test_a_store_that_is_deleted_takes_no_order(open_shop: Open) -> None:
+    """Orders and the deletion at once: each is recorded or refused, and afterwards none is."""
+    shop = await open_shop()
+    for _ in range(5):
+        store = await shop.store()
+        named: Body = {"store_id": store["id"]}
+        path = f"/v1/stores/{store['id']}"
+        asked = [shop.ask(**named) for _ in range(6)]
+        answers = await _all(
+            [*asked, shop.api.delete(path), *(shop.ask(**named) for _ in range(6))]
+        )
+        assert answers[6].status == 200
+        sold = answers[:6] + answers[7:]
+        assert {answer.status for answer in sold} <= {201, 400, 422}
+        recorded = sum(answer.status == 201 for answer in sold)
+        statement = "SELECT count(*) FROM orders WHERE book_id = $1 AND store_id = $2"
+        assert await shop.sql.fetchval(statement, shop.book, UUID(store["id"])) == recorded
+        assert (await shop.ask(**named)).wrong_fields == {"store_id"}
+
+
+@pytest.mark.parametrize("together", [1, 4])
+async def test_an_order_waits_for_a_store_that_is_being_deleted(
+    open_shop: Open, services: Services, together: int
+) -> None:
+    """The deletion isn't committed yet as orders come: they are refused as soon as it is."""
+    shop = await open_shop()
+    store = await shop.store()
+    product = await shop.product(stock=5)
+    before = await shop.footprint()
+    async with calling(services, shop.business) as call:
+        await delete_store(call, StoreId(UUID(store["id"])))
+        orders = [
+            asyncio.create_task(shop.ask(line(product), store_id=store["id"]))
+            for _ in range(together)
+        ]
+        await _blocked_by(shop, await call.db.fetchval("SELECT pg_backend_pid()"))
+        assert not any(order.done() for order in orders)
+    for order in orders:
+        answer = await order
+        assert (answer.status, answer.error) == (400, "order_not_recorded"), answer
+        assert "deleted" in answer.json["message"]
+    assert await shop.footprint() == before
 
 
 async def test_an_order_waits_for_a_session_that_is_being_closed(

@@ -166,6 +166,8 @@ async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: W
     """Refuse what could not be had, count the promotion, and tell of what runs low."""
     if facts.session is not None and not written.is_seated:
         raise NotRecorded(rules.closed(facts.session))
+    if facts.store is not None and not written.is_housed:
+        raise NotRecorded(f"The store {facts.store.name} was deleted.")
     if short := stock.shortage(written.moved, stock.names_of(sale.needs)):
         raise NotRecorded(short)
     promotion_id, customer_id = entry.order["promotion_id"], entry.order["customer_id"]
@@ -291,6 +293,7 @@ def _entry(
         id=order_id,
         currency=facts.trade.currency,
         has_session=new.table_session_id is not None,
+        has_store=facts.store is not None,
         has_ticket=order["ticket_id"] is not None,
         order=order,
         items=items,

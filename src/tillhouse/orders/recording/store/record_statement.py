@@ -103,6 +103,16 @@ _SEATED: LiteralString = """
         FOR SHARE OF s
     ), """
 
+_HOUSED: LiteralString = """
+    housed AS (
+        -- A store that is being deleted waits for the order, or the order for it.
+        SELECT s.id FROM stores s
+        WHERE s.book_id = $1 AND s.deleted_at IS NULL
+            AND s.id = ANY(ARRAY(SELECT store_id FROM sale))
+        ORDER BY s.id
+        FOR KEY SHARE OF s
+    ), """
+
 _TICKET: LiteralString = """
     ticket AS (
         INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
@@ -113,6 +123,12 @@ _TICKET: LiteralString = """
 _IS_SEATED: LiteralString = """
     NOT EXISTS (SELECT FROM sale WHERE table_session_id IS NOT NULL
         AND table_session_id NOT IN (SELECT id FROM seated))
+"""
+
+
+_IS_HOUSED: LiteralString = """
+    NOT EXISTS (SELECT FROM sale WHERE store_id IS NOT NULL
+        AND store_id NOT IN (SELECT id FROM housed))
 """
 
 
@@ -131,6 +147,7 @@ class Entry(msgspec.Struct, kw_only=True):
     id: OrderId
     currency: str
     has_session: bool
+    has_store: bool
     has_ticket: bool
     order: dict[str, Any]
     items: list[dict[str, Any]]
@@ -153,9 +170,10 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """The result of an order: whether its table session was open, and its moves of stock."""
+    """The result of an order: whether table session and store were open, its moves of stock."""
 
     is_seated: bool
+    is_housed: bool
     moved: list[Moved]
     queued: int
 
@@ -170,7 +188,7 @@ async def insert_order(db: Db, book: BookCurrency, recording: Recording) -> Writ
     row = await db.fetchrow(bundle.statement() + bundle.found(), *bundle.values(book))
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
     moved = msgspec.json.decode(row["moved"], type=list[Moved]) if row["moved"] else []
-    return Written(row["is_seated"], moved, row["queued"])
+    return Written(row["is_seated"], row["is_housed"], moved, row["queued"])
 
 
 async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recording]) -> bool:
@@ -201,6 +219,7 @@ class _Bundle:
         self._kept = [one.kept for one in recordings if one.kept]
         self._rows = Rows.of([rows(one.entry.id, one.entry.postings, 0) for one in recordings])
         self._has_session = any(one.entry.has_session for one in recordings)
+        self._has_store = any(one.entry.has_store for one in recordings)
         self._has_ticket = any(one.entry.has_ticket for one in recordings)
 
     def values(self, book: BookCurrency) -> tuple[object, ...]:
@@ -233,6 +252,8 @@ class _Bundle:
         sql = _GIVEN + _ORDER
         if self._has_session:
             sql += _SEATED
+        if self._has_store:
+            sql += _HOUSED
         if self._has_ticket:
             sql += _TICKET
         if self._moves:
@@ -247,8 +268,13 @@ class _Bundle:
         """The result."""
         moved: LiteralString = "(SELECT json_agg(m) FROM moved m)" if self._moves else "NULL::json"
         return (
-            "SELECT " + self._seated() + " AS is_seated, " + moved + " AS moved, "
-            "(SELECT count(*) FROM queued) AS queued"
+            "SELECT "
+            + self._seated()
+            + " AS is_seated, "
+            + self._housed()
+            + " AS is_housed, "
+            + moved
+            + " AS moved, (SELECT count(*) FROM queued) AS queued"
         )
 
     def unless(self) -> LiteralString:
@@ -260,12 +286,17 @@ class _Bundle:
             "SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless("
             + self._seated()
             + " AND "
+            + self._housed()
+            + " AND "
             + (steady if self._moves else "true")
             + ")"
         )
 
     def _seated(self) -> LiteralString:
         return _IS_SEATED if self._has_session else "true"
+
+    def _housed(self) -> LiteralString:
+        return _IS_HOUSED if self._has_store else "true"
 
 
 def _text(rows: Sequence[object]) -> str:
