@@ -37,6 +37,8 @@ class Scope(msgspec.Struct, frozen=True, tag=True):
     name: str
     # Such a route answers about the key itself, so a person can't call it.
     keys_only: bool = False
+    # Roles that may call though they lack the scope.
+    roles: tuple[str, ...] = ()
 
 
 Guard = Open | Session | Portal | Scope

@@ -4,7 +4,7 @@ from tillhouse.http.route import Route, Scope
 from tillhouse.kitchen import actions
 
 _READ = Scope("orders:read")
-_WRITE = Scope("orders:write")
+_WRITE = Scope("orders:write", roles=("kitchen",))
 _TICKETS = "/v1/kitchen/tickets"
 _MESSAGES = "/v1/kitchen/stage-messages"
 

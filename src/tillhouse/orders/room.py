@@ -24,7 +24,7 @@ ROOM = Room(
         ("orders", "Orders"),
         "medium",
         readers=("cashier", "kitchen"),
-        writers=("cashier", "kitchen"),
+        writers=("cashier",),
     ),
     tables=(
         "order_items",

@@ -83,6 +83,7 @@ _ORDERS = "/v1/orders"
 _ONE = _ORDERS + "/{order_id}"
 _READ = Scope("orders:read")
 _WRITE = Scope("orders:write")
+_COOK = Scope("orders:write", roles=("kitchen",))
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _ORDERS, list_orders, _READ,
@@ -101,10 +102,10 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", _ONE + "/confirm", change.confirm, _WRITE,
           "Confirm a scheduled order, with its payment", "Order confirmed",
           idempotent=True, name="confirm_order"),
-    Route("POST", _ONE + "/send-to-kitchen", send_to_kitchen, _WRITE,
+    Route("POST", _ONE + "/send-to-kitchen", send_to_kitchen, _COOK,
           "Send an order to the kitchen", "Order sent to the kitchen",
           idempotent=True, extra=Notified),
-    Route("POST", _ONE + "/kitchen-status", set_kitchen_status, _WRITE,
+    Route("POST", _ONE + "/kitchen-status", set_kitchen_status, _COOK,
           "Set the stage of an order's kitchen ticket", "Kitchen status set",
           idempotent=True, extra=Notified),
     Route("POST", _ONE + "/requery", requery_order, _READ,

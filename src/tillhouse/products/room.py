@@ -34,7 +34,7 @@ ROOM = Room(
         ),
     ),
     events=EVENTS,
-    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier", "kitchen")),
+    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier",)),
     tables=(
         "categories",
         "components",

@@ -33,8 +33,11 @@ def description(route: Route) -> str:
             return "Needs a login with MANAGE_DEVELOPER_KEYS and API access."
         case Scope(name=name, keys_only=True):
             return f"Needs an API key with the scope `{name}`."
-        case Scope(name=name):
-            return f"Needs an API key with the scope `{name}`, or a login whose role includes it."
+        case Scope(name=name, roles=roles):
+            people = "or a login whose role includes it" + "".join(
+                f" or is `{role}`" for role in roles
+            )
+            return f"Needs an API key with the scope `{name}`, {people}."
 
 
 def security(route: Route) -> list[dict[str, list[str]]]:

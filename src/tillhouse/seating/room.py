@@ -24,7 +24,7 @@ ROOM = Room(
         "tables",
         ("tables and table sessions", "Business"),
         "low",
-        readers=("cashier", "kitchen"),
+        readers=("cashier",),
         writers=("cashier",),
     ),
     tables=("dining_tables", "table_sessions"),
