@@ -9,8 +9,7 @@ PREPARE order_figures_searched (uuid, uuid, timestamptz, text, text) AS
 WITH
     buyers AS (
         SELECT c.id FROM customers c
-        WHERE c.book_id = $1 AND c.deleted_at IS NULL
-            AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
+        WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
     ), zone AS (
     SELECT b.currency, coalesce(s.time_zone, b.time_zone) AS name,
         make_interval(mins => coalesce(s.day_cutoff_minutes, 0)) AS cutoff

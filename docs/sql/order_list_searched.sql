@@ -9,8 +9,7 @@ PREPARE order_list_searched (uuid, int8, int8, text, text) AS
 WITH
     buyers AS (
         SELECT c.id FROM customers c
-        WHERE c.book_id = $1 AND c.deleted_at IS NULL
-            AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
+        WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
     )
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,

@@ -95,6 +95,14 @@ WITH
             subtotal_amount numeric, discount_amount numeric, tax_amount numeric,
             total_price numeric, image_url text, modifiers jsonb, components jsonb)
     ),
+    housed AS (
+        -- A store that is being deleted waits for the order, or the order for it.
+        SELECT s.id FROM stores s
+        WHERE s.book_id = $1 AND s.deleted_at IS NULL
+            AND s.id = ANY(ARRAY(SELECT store_id FROM sale))
+        ORDER BY s.id
+        FOR KEY SHARE OF s
+    ),
     wanted AS (
         SELECT variant_id, store_id, sum(on_hand_change) AS on_hand_change,
             sum(reserved_change) AS reserved_change, bool_and(allows) AS allows
@@ -245,8 +253,10 @@ WITH
         SELECT $1, id, webhook_endpoint_id, event_id, made_at(id) FROM delivery
         RETURNING 1
     )
-SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(true AND NOT EXISTS (SELECT
-    FROM moved m WHERE NOT (
+SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(true AND
+    NOT EXISTS (SELECT FROM sale WHERE store_id IS NOT NULL
+        AND store_id NOT IN (SELECT id FROM housed))
+ AND NOT EXISTS (SELECT FROM moved m WHERE NOT (
     m.is_moved
         AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold
             OR m.on_hand - m.reserved - m.on_hand_change + m.reserved_change <= m.threshold)

@@ -103,6 +103,14 @@ WITH
         ORDER BY s.id
         FOR SHARE OF s
     ),
+    housed AS (
+        -- A store that is being deleted waits for the order, or the order for it.
+        SELECT s.id FROM stores s
+        WHERE s.book_id = $1 AND s.deleted_at IS NULL
+            AND s.id = ANY(ARRAY(SELECT store_id FROM sale))
+        ORDER BY s.id
+        FOR KEY SHARE OF s
+    ),
     ticket AS (
         INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
         SELECT $1, ticket_id, id, 'queued', created_at, created_at
@@ -261,6 +269,9 @@ WITH
 SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(
     NOT EXISTS (SELECT FROM sale WHERE table_session_id IS NOT NULL
         AND table_session_id NOT IN (SELECT id FROM seated))
+ AND
+    NOT EXISTS (SELECT FROM sale WHERE store_id IS NOT NULL
+        AND store_id NOT IN (SELECT id FROM housed))
  AND NOT EXISTS (SELECT FROM moved m WHERE NOT (
     m.is_moved
         AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold

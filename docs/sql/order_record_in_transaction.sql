@@ -103,6 +103,14 @@ WITH
         ORDER BY s.id
         FOR SHARE OF s
     ),
+    housed AS (
+        -- A store that is being deleted waits for the order, or the order for it.
+        SELECT s.id FROM stores s
+        WHERE s.book_id = $1 AND s.deleted_at IS NULL
+            AND s.id = ANY(ARRAY(SELECT store_id FROM sale))
+        ORDER BY s.id
+        FOR KEY SHARE OF s
+    ),
     ticket AS (
         INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
         SELECT $1, ticket_id, id, 'queued', created_at, created_at
@@ -261,4 +269,7 @@ WITH
 SELECT
     NOT EXISTS (SELECT FROM sale WHERE table_session_id IS NOT NULL
         AND table_session_id NOT IN (SELECT id FROM seated))
- AS is_seated, (SELECT json_agg(m) FROM moved m) AS moved, (SELECT count(*) FROM queued) AS queued;
+ AS is_seated,
+    NOT EXISTS (SELECT FROM sale WHERE store_id IS NOT NULL
+        AND store_id NOT IN (SELECT id FROM housed))
+ AS is_housed, (SELECT json_agg(m) FROM moved m) AS moved, (SELECT count(*) FROM queued) AS queued;

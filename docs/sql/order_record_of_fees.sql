@@ -240,8 +240,8 @@ WITH
         SELECT $1, id, webhook_endpoint_id, event_id, made_at(id) FROM delivery
         RETURNING 1
     )
-SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(true AND NOT EXISTS (SELECT
-    FROM moved m WHERE NOT (
+SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(true AND true AND NOT EXISTS
+    (SELECT FROM moved m WHERE NOT (
     m.is_moved
         AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold
             OR m.on_hand - m.reserved - m.on_hand_change + m.reserved_change <= m.threshold)

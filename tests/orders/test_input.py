@@ -317,6 +317,26 @@ async def test_lines_know_their_products(shop: Shop) -> None:
     assert bare.wrong_fields <= {"items[0].product_id", "items[0].custom_price"}
 
 
+async def test_the_catalog_knows_the_names(shop: Shop) -> None:
+    """Lines of a product and their modifiers go without; all others are asked for one."""
+    group = await shop.group(50)
+    product = await shop.product(name="Jollof rice", modifier_group_ids=[group["id"]])
+    option = {name: chosen(group)[name] for name in ("modifier_group_id", "modifier_option_id")}
+    for nameless in ({}, {"product_name": None}):
+        item = {"product_id": product["id"], "quantity": 1, "modifiers": [option], **nameless}
+        [shown] = (await shop.sell(item))["items"]
+        assert shown["productName"] == "Jollof rice"
+        assert [one["name"] for one in shown["modifiers"]] == [group["options"][0]["name"]]
+    bare: Body = {"quantity": 1, "custom_price": 5, "modifiers": [option, MODIFIER]}
+    for nameless in ({}, {"product_name": None}):
+        for kind in ("product", "fee"):
+            answer = await _refused(
+                shop, {"items": [GIFT, {**bare, **nameless, "line_type": kind}]}
+            )
+            named = {"items[1].product_name", "items[1].modifiers[0].name"}
+            assert answer.wrong_fields == named
+
+
 async def test_options_know_their_groups(shop: Shop) -> None:
     """Options of another group, groups of another product, options of nobody."""
     mine, other = await shop.group(10, 20), await shop.group(30)

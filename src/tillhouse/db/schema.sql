@@ -409,7 +409,7 @@ CREATE TABLE customers (
 );
 CREATE INDEX customers_by_name ON customers USING btree (book_id, lower(name) text_pattern_ops, id) WHERE deleted_at IS NULL;
 CREATE INDEX customers_by_whatsapp ON customers USING btree (book_id, whatsapp_number) WHERE deleted_at IS NULL;
-CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, name)) WHERE deleted_at IS NULL;
+CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, name));
 CREATE UNIQUE INDEX customers_email_key ON customers USING btree (book_id, lower(email)) WHERE deleted_at IS NULL;
 CREATE INDEX customers_in_order ON customers USING btree (book_id, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX customers_phone_key ON customers USING btree (book_id, phone_number) WHERE deleted_at IS NULL;

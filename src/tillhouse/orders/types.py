@@ -53,7 +53,8 @@ class NewModifier(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     modifier_group_id: UUID
     modifier_option_id: UUID
-    name: Label
+    name: Label | None = None
+    """Required for a line without a catalog product: else the catalog's name holds."""
     price_delta: Amount | None = None
     """Counts only for a line without a catalog product: else the catalog's price holds."""
 
@@ -61,8 +62,8 @@ class NewModifier(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NewItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A line to be sold; null says no more than leaving a field out."""
 
-    product_name: Label
-    """The name of what is sold; a catalog product shows its own."""
+    product_name: Label | None = None
+    """The name of what is sold. Required without `product_id`: a catalog product shows its own."""
     quantity: Quantity
     product_id: ProductId | None = None
     """The product of the catalog; without one the line needs a `custom_price`."""

@@ -15,6 +15,7 @@ from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem, NewMo
 from tillhouse.stock.rules import plain
 
 ZERO = Decimal(0)
+_NO_NAME = "is required for a line without product_id"
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,12 +50,22 @@ def line_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]
     """The faults of the kind of a line: what goes with it, and what doesn't."""
     path = f"items[{place}]."
     if item.product_id is None:
+        yield from _name_errors(item, path)
         if item.variant_id is not None:
             yield FieldError(path + "variant_id", "needs a product_id")
         if item.custom_price is None:
             yield FieldError(path + "custom_price", "is required for a line without product_id")
     elif item.line_type == "fee":
         yield FieldError(path + "product_id", "is left out of a fee line")
+
+
+def _name_errors(item: NewItem, path: str) -> Iterator[FieldError]:
+    """A line that the catalog doesn't know needs a name, and so do its modifiers."""
+    if item.product_name is None:
+        yield FieldError(path + "product_name", _NO_NAME)
+    for number, modifier in enumerate(item.modifiers or ()):
+        if modifier.name is None:
+            yield FieldError(f"{path}modifiers[{number}].name", _NO_NAME)
 
 
 def product_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
