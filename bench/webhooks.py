@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from tests.webhooks.tls import Authority
 
-from bench import drain, weblog, world
+from bench import drain, hostile, weblog, world
 from bench.backlog import Process, queue_backlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
@@ -225,6 +225,9 @@ def measure(options: argparse.Namespace) -> None:
         weblog.measure(options)
         return
     with world.database() as url, _certificates() as folder:
+        if options.floods:
+            uvloop.run(hostile.measure(url, folder, options.seconds, Console()))
+            return
         if not options.beside:
             uvloop.run(_measure(url, folder, options))
         uvloop.run(drain.measure(url, folder, options.backlog, Console()))

@@ -6,6 +6,7 @@ name → address; they end with their standard input.
 
 import asyncio
 import contextlib
+import functools
 import json
 import socket
 import ssl
@@ -142,10 +143,15 @@ async def large_body(reader: Reader, writer: Writer) -> None:
     await _say(reader, writer, _OK + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
 
+@functools.cache
+def _bomb() -> bytes:
+    packer = zlib.compressobj(9, wbits=31)
+    return b"".join(packer.compress(bytes(_MEGABYTE)) for _ in range(100)) + packer.flush()
+
+
 async def gzip_bomb(reader: Reader, writer: Writer) -> None:
     """A hundred megabytes of nothing in a hundred kilobytes."""
-    packer = zlib.compressobj(9, wbits=31)
-    bomb = b"".join(packer.compress(bytes(_MEGABYTE)) for _ in range(100)) + packer.flush()
+    bomb = _bomb()
     head = _OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
     await _say(reader, writer, head + bomb)
 
@@ -173,6 +179,76 @@ async def early_hints(reader: Reader, writer: Writer) -> None:
     """Interim answers without end."""
     await _request(reader)
     await _pour(writer, b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100)
+
+
+async def endless_continue(reader: Reader, writer: Writer) -> None:
+    """The smallest interim answer, without end."""
+    await _request(reader)
+    await _pour(writer, b"HTTP/1.1 100 Continue\r\n\r\n" * 2000)
+
+
+async def drip_continue(reader: Reader, writer: Writer) -> None:
+    """One more interim answer every moment."""
+    await _request(reader)
+    await _drip(writer, b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+async def some_continue(reader: Reader, writer: Writer) -> None:
+    """Interim answers as an honest server may send them, then the answer."""
+    await _request(reader)
+    writer.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+    await writer.drain()
+    writer.write(_OK + b"Content-Length: 2\r\n\r\nok")
+    await writer.drain()
+
+
+async def empty_lines(reader: Reader, writer: Writer) -> None:
+    """Line ends without end where the status line should be."""
+    await _request(reader)
+    await _pour(writer, b"\r\n" * 30_000)
+
+
+async def long_extensions(reader: Reader, writer: Writer) -> None:
+    """A body of single bytes, each with kilobytes of extensions."""
+    await _request(reader)
+    writer.write(_OK + b"Transfer-Encoding: chunked\r\n\r\n")
+    await _pour(writer, (b"1;a=" + b"b" * 4000 + b"\r\na\r\n") * 20)
+
+
+async def tiny_chunks(reader: Reader, writer: Writer) -> None:
+    """A body of single bytes, without end."""
+    await _request(reader)
+    writer.write(_OK + b"Transfer-Encoding: chunked\r\n\r\n")
+    await _pour(writer, b"1\r\na\r\n" * 10_000)
+
+
+async def tiny_records(reader: Reader, writer: Writer) -> None:
+    """Headers without end, each byte of them a TLS record of its own."""
+    await _request(reader)
+    writer.write(_OK)
+    await _pour(writer, b"a")
+
+
+async def stray_bytes(reader: Reader, writer: Writer) -> None:
+    """A whole answer and more after it."""
+    await _say(reader, writer, _OK + b"Content-Length: 2\r\n\r\nok" + b"\0stray" * 100)
+
+
+async def body_of_no_content(reader: Reader, writer: Writer) -> None:
+    """A 204, which has no body, with one."""
+    await _say(reader, writer, b"HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nbody")
+
+
+async def two_lengths(reader: Reader, writer: Writer) -> None:
+    """A 200 whose headers contradict each other."""
+    await _say(reader, writer, _OK + b"Content-Length: 2\r\nContent-Length: 9\r\n\r\nok")
+
+
+async def half_head(reader: Reader, writer: Writer) -> None:
+    """A status line, and the end before the headers are over."""
+    await _request(reader)
+    writer.write(_OK + b"X-A: b\r\n")
+    await writer.drain()
 
 
 async def redirect(reader: Reader, writer: Writer) -> None:
@@ -217,6 +293,25 @@ async def reset(reader: Reader, writer: Writer) -> None:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
 
 
+async def reset_handshake(reader: Reader, writer: Writer) -> None:
+    """Resets the connection in the middle of the handshake."""
+    await reader.read(100)
+    await reset(reader, writer)
+
+
+async def flood_handshake(reader: Reader, writer: Writer) -> None:
+    """Records of a handshake without end."""
+    await reader.read(100)
+    await _pour(writer, b"\x16\x03\x03\x40\x00\x0b\x00\xff\xff" + b"\0" * 16379)
+
+
+async def other_version(reader: Reader, writer: Writer) -> None:
+    """Refuses every version of TLS that is offered, in the words of the protocol."""
+    await reader.read(100)
+    writer.write(b"\x15\x03\x01\x00\x02\x02\x46")
+    await writer.drain()
+
+
 async def half_close(reader: Reader, writer: Writer) -> None:
     """Listens to the beginning of the handshake and says that it has nothing to say."""
     await reader.read(100)
@@ -235,8 +330,12 @@ TRICKS: tuple[Trick, ...] = (
     silence, drip_head, drip_body, drip_error, endless_body, endless_chunk_size,
     endless_trailers, large_body, gzip_bomb, large_header, many_headers, long_status_line,
     early_hints, redirect, switch, cut_body, broken_chunks, nonsense, hang_up,
+    endless_continue, drip_continue, some_continue, empty_lines, long_extensions, tiny_chunks,
+    tiny_records, stray_bytes, body_of_no_content, two_lengths, half_head,
 )  # fmt: skip
-PLAIN_TRICKS: tuple[Trick, ...] = (mute, reset, half_close, speak_plainly)
+PLAIN_TRICKS: tuple[Trick, ...] = (
+    mute, reset, reset_handshake, flood_handshake, other_version, half_close, speak_plainly,
+)  # fmt: skip
 
 
 async def main(pem: Path) -> None:

@@ -13,7 +13,9 @@ from tests.webhooks import hostile_receivers
 from tests.webhooks.forbidden_hosts import ODD_4, literals, names
 from tests.webhooks.tls import Authority
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.guard import ForbiddenTarget, Guard, LookUp, session
+from tillhouse.webhooks.sender.client import Client
+from tillhouse.webhooks.sender.guard import ForbiddenTarget, Guard
+from tillhouse.webhooks.sender.names import LookUp
 
 Answers = list[tuple[int, Any]]
 
@@ -70,7 +72,7 @@ def _answering(*texts: str) -> LookUp:
 
 async def _send(url: str, ask: LookUp | None = None, allowed: str | None = None) -> Outcome:
     networks = [ip_network(allowed)] if allowed else []
-    client = session(networks, None, ask) if ask else session(networks, None)
+    client = Client(networks, None, ask) if ask else Client(networks, None)
     try:
         return await attempt(client, url, b"{}", {})
     finally:
@@ -79,7 +81,7 @@ async def _send(url: str, ask: LookUp | None = None, allowed: str | None = None)
 
 async def test_no_literal_is_dialled(trap: Trap) -> None:
     """Not even one that was saved before the rules knew it."""
-    client = session([], None)
+    client = Client([], None)
     hosts = [*literals(), *ODD_4]
     urls = [f"https://{host}:{trap.port}/hook" for host in hosts]
     outcomes = await asyncio.gather(*(attempt(client, url, b"{}", {}) for url in urls))
@@ -111,7 +113,7 @@ async def test_no_name_leads_inwards(trap: Trap, answers: tuple[str, ...]) -> No
 
 async def test_local_names_lead_nowhere(trap: Trap) -> None:
     """A name server of this machine may know them all: 127.0.0.1."""
-    client = session([], None, _answering("127.0.0.1"))
+    client = Client([], None, _answering("127.0.0.1"))
     for name in names():
         outcome = await attempt(client, f"https://{name}:{trap.port}/", b"{}", {})
         assert outcome.error in ("forbidden_target", "bad_url", "dns_failed"), name
@@ -152,9 +154,9 @@ def test_sockets_are_made_for_public_addresses_alone() -> None:
     for text in ("127.0.0.1", "::1", "10.0.0.1", "fe80::1%eth0", "64:ff9b::10.0.0.1", "nowhere"):
         family, sockaddr = _sockaddr(text)
         with pytest.raises(ForbiddenTarget):
-            guard.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", sockaddr))
+            guard.open_socket(family, sockaddr[0])
     family, sockaddr = _sockaddr("8.8.8.8")
-    guard.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", sockaddr)).close()
+    guard.open_socket(family, sockaddr[0]).close()
 
 
 async def test_a_name_that_is_rebound_is_refused_from_then_on(authority: Authority) -> None:
@@ -168,8 +170,8 @@ async def test_a_name_that_is_rebound_is_refused_from_then_on(authority: Authori
     async with hostile_receivers.serving(hostile_receivers.redirect, context) as url:
         named = url.replace("127.0.0.1", "hooks.example.com")
         for error in ("http_302", "forbidden_target"):
-            client = session([ip_network("127.0.0.1")], authority.ca_file, ask)
-            assert (await attempt(client, named, b"{}", {"Content-Length": "2"})).error == error
+            client = Client([ip_network("127.0.0.1")], authority.ca_file, ask)
+            assert (await attempt(client, named, b"{}", {})).error == error
             await client.close()
 
 
@@ -181,7 +183,7 @@ async def test_one_name_is_asked_for_once_at_a_time() -> None:
         asked.append(host)
         return [_sockaddr("10.0.0.1", port)]
 
-    client = session([], None, ask)
+    client = Client([], None, ask)
     url = "https://hooks.example.com/"
     outcomes = await asyncio.gather(*(attempt(client, url, b"{}", {}) for _ in range(100)))
     await client.close()

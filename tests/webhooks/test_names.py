@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from ipaddress import ip_network
 from typing import Any
 
-import aiohttp
 import pytest
 
 from tests.waiting import within
@@ -15,7 +14,7 @@ from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tests.yardstick import slower
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.guard import session
+from tillhouse.webhooks.sender.client import Client
 from tillhouse.webhooks.sender.names import (
     HANGS_AFTER_S,
     THREADS_HANGING,
@@ -108,23 +107,21 @@ async def named(authority: Authority) -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-async def client(
-    authority: Authority, server: SilentServer
-) -> AsyncIterator[aiohttp.ClientSession]:
+async def client(authority: Authority, server: SilentServer) -> AsyncIterator[Client]:
     """A client as the sender has it, less patient with names."""
-    client = session([ip_network("127.0.0.1")], authority.ca_file, server.ask, PATIENCE_S)
+    client = Client([ip_network("127.0.0.1")], authority.ca_file, server.ask, PATIENCE_S)
     yield client
     await client.close()
 
 
-async def _try(client: aiohttp.ClientSession, url: str) -> tuple[Outcome, float]:
+async def _try(client: Client, url: str) -> tuple[Outcome, float]:
     began = time.perf_counter()
     outcome = await attempt(client, url, b"{}", {})
     return outcome, time.perf_counter() - began
 
 
 async def test_dead_names_hold_up_no_other(
-    client: aiohttp.ClientSession, server: SilentServer, named: Receiver
+    client: Client, server: SilentServer, named: Receiver
 ) -> None:
     """A hundred of them hang; one that nothing is known of yet is found at once."""
     dead = [
@@ -181,9 +178,7 @@ async def test_only_so_many_hang(server: SilentServer) -> None:
     names.close()
 
 
-async def test_a_name_is_asked_for_once_at_a_time(
-    client: aiohttp.ClientSession, server: SilentServer
-) -> None:
+async def test_a_name_is_asked_for_once_at_a_time(client: Client, server: SilentServer) -> None:
     """For every port; also by callers that come after the first gave up."""
     for _ in range(2):
         urls = [f"https://shop.dead.test:{port}/hook" for port in range(8000, 8020)]

@@ -5,79 +5,29 @@ that an answer which changes between two look-ups (rebinding) gains nothing. A n
 forbidden answer is refused whole: its owner can't be trusted with the others either.
 """
 
+import asyncio
 import socket
-import ssl
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.connector import Connection
 
 from tillhouse.kit.network import Network, parse_address
 from tillhouse.kit.targets import is_forbidden
-from tillhouse.webhooks.sender.names import PATIENCE_S, LookUp, Names, look_up
-from tillhouse.webhooks.sender.phases import tracing
+from tillhouse.webhooks.sender.connection import NotSent
+from tillhouse.webhooks.sender.names import PATIENCE_S, Answers, LookUp, Names, look_up
 
-_HEAD_BYTES_MAX = 16 * 1024
-_KEEP_ALIVE_S = 30.0
-_DNS_KEPT_S = 10
+_ANSWERS_KEPT_S = 10.0
+_NAMES_KEPT = 4096
 
 
-class ForbiddenTarget(OSError):
+class ForbiddenTarget(NotSent):
     """A connection to an address that no webhook may go to; never made."""
 
-
-def session(
-    allowed: Sequence[Network],
-    ca_file: Path | None,
-    ask: LookUp = look_up,
-    patience_s: float = PATIENCE_S,
-) -> aiohttp.ClientSession:
-    """A client that dials public addresses only, follows nothing and unpacks nothing."""
-    guard = Guard(allowed, ask, patience_s)
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        context.load_verify_locations(ca_file)
-    connector = aiohttp.TCPConnector(
-        limit=0,
-        ssl=context,
-        resolver=guard,
-        ttl_dns_cache=_DNS_KEPT_S,
-        keepalive_timeout=_KEEP_ALIVE_S,
-        socket_factory=guard.open_socket,
-        happy_eyeballs_delay=None,
-    )
-    return aiohttp.ClientSession(
-        connector=connector,
-        response_class=Response,
-        trace_configs=[tracing()],
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-        trust_env=False,
-        timeout=aiohttp.ClientTimeout(total=None),
-        headers={"User-Agent": "Tillhouse-Webhooks/1", "Accept-Encoding": "identity"},
-        max_line_size=_HEAD_BYTES_MAX,
-        max_field_size=_HEAD_BYTES_MAX,
-        read_bufsize=_HEAD_BYTES_MAX,
-    )
+    def __init__(self, text: str) -> None:
+        super().__init__("forbidden_target")
+        self.text = text
 
 
-class Response(aiohttp.ClientResponse):
-    """A response that remembers who gave it: a short one lets go of its connection at once."""
-
-    peer: str | None = None
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Read the head."""
-        transport = connection.transport
-        name: Any = transport.get_extra_info("peername") if transport is not None else None
-        self.peer = str(name[0]) if name else None
-        return await super().start(connection)
-
-
-class Guard(AbstractResolver):
+class Guard:
     """Resolves names and opens sockets, both under the same table of addresses."""
 
     def __init__(
@@ -88,43 +38,59 @@ class Guard(AbstractResolver):
     ) -> None:
         self._allowed = allowed
         self._names = Names(ask, patience_s)
+        self._found: dict[tuple[str, int], tuple[float, Answers]] = {}
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """The addresses of a name, all of them public."""
-        answers = await self._names.find(host, port)
+    async def resolve(self, host: str, port: int) -> Answers:
+        """The addresses of a host, all of them public."""
+        literal = _literal(host, port)
+        answers = [literal] if literal is not None else await self._find(host, port)
         for _family, sockaddr in answers:
             self._check(sockaddr[0])
-        return [
-            ResolveResult(
-                hostname=host,
-                host=sockaddr[0],
-                port=port,
-                family=family_,
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for family_, sockaddr in answers
-        ]
+        return answers
 
-    async def close(self) -> None:
-        """Ask no more."""
-        self._names.close()
-
-    def open_socket(self, info: Any) -> socket.socket:
+    def open_socket(self, family: int, address: str) -> socket.socket:
         """A socket for one concrete address."""
-        family, kind, protocol, _name, sockaddr = info
-        self._check(sockaddr[0])
-        opened = socket.socket(family, kind, protocol)
+        self._check(address)
+        opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         opened.setblocking(False)
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return opened
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._names.close()
+
+    async def _find(self, host: str, port: int) -> Answers:
+        """The answers for a name, as they were a moment ago or as they are now."""
+        loop = asyncio.get_running_loop()
+        until_s, answers = self._found.get((host, port), (0.0, []))
+        if loop.time() < until_s:
+            return answers
+        try:
+            answers = await self._names.find(host, port)
+        except (OSError, UnicodeError) as error:
+            raise NotSent("dns_failed") from error
+        if len(self._found) >= _NAMES_KEPT:
+            self._found.clear()
+        self._found[host, port] = (loop.time() + _ANSWERS_KEPT_S, answers)
+        return answers
 
     def _check(self, text: str) -> None:
         try:
             address = parse_address(text)
         except ValueError as error:
-            raise ForbiddenTarget(f"{text} is no address") from error
+            raise ForbiddenTarget(text) from error
         if is_forbidden(address, self._allowed):
-            raise ForbiddenTarget(f"{address} is private, local or reserved")
+            raise ForbiddenTarget(text)
+
+
+def _literal(host: str, port: int) -> tuple[int, Any] | None:
+    """The socket address that a host spells out; None for a name."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except OSError:
+            continue
+        more = (0, 0) if family == socket.AF_INET6 else ()
+        return family, (host, port, *more)
+    return None

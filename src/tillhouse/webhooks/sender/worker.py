@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-import aiohttp
 import msgspec
 import structlog
 from asyncpg import Record
@@ -28,7 +27,7 @@ from tillhouse.webhooks import rules, signing
 from tillhouse.webhooks.actions.secrets import SEAL_KIND
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, endpoint_results, one_each
-from tillhouse.webhooks.sender.guard import session
+from tillhouse.webhooks.sender.client import Client
 from tillhouse.webhooks.sender.pace import Pace
 from tillhouse.webhooks.sender.windows import WINDOW_FIRST, EndpointWindows
 from tillhouse.webhooks.store import queue as store
@@ -71,7 +70,7 @@ class Sender:
         self._claimed = 0
         self._stranded_after = store.FIRST_LANE
         self._attempts: set[asyncio.Task[None]] = set()
-        self._session: aiohttp.ClientSession | None = None
+        self._client: Client | None = None
         self._secrets: dict[bytes, str] = {}
         self._claiming = Worker(
             "webhook claims", self._claim_some, poll_s=POLL_S,
@@ -91,7 +90,7 @@ class Sender:
     def start(self) -> None:
         """Begin."""
         settings = self._services.settings
-        self._session = session(settings.webhook_allow_targets, settings.webhook_ca_file)
+        self._client = Client(settings.webhook_allow_targets, settings.webhook_ca_file)
         workers = (self._claiming, self._recording, self._ending)
         self._services.workers.show(*workers)
         for worker in workers:
@@ -107,8 +106,8 @@ class Sender:
         with contextlib.suppress(*_TROUBLE):
             while self._results:
                 await self._record()
-        if self._session is not None:
-            await self._session.close()
+        if self._client is not None:
+            await self._client.close()
 
     async def _claim_some(self) -> bool:
         """One look; whether the next one follows at once."""
@@ -189,8 +188,8 @@ class Sender:
         body = claim.payload.encode()
         secret = self._secrets[claim.secret_sealed]
         headers = signing.headers(secret, claim.event_id, claim.type, body, int(time.time()))
-        assert self._session is not None, "the sender was started"  # noqa: S101
-        outcome = await attempt(self._session, claim.url, body, headers)
+        assert self._client is not None, "the sender was started"  # noqa: S101
+        outcome = await attempt(self._client, claim.url, body, headers)
         self._note(claim, ticket, outcome)
         self._results.append(Result(claim, outcome, began, now()))
         self._has_results.set()
