@@ -10,16 +10,14 @@ _WRITE = Scope("customers:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _ALL, actions.list_page, _READ,
-          "List customers, the newest first", "Customers",
-          name="list_customers"),
+          "List customers, the newest first", "Customers"),
     Route("POST", _ALL, actions.create, _WRITE,
           "Create a customer", "Customer created",
-          status=201, idempotent=True, faults=actions.new_faults, name="create_customer"),
-    Route("GET", _ONE, actions.show, _READ, "Read one customer", "Customer", name="show_customer"),
+          status=201, idempotent=True, faults=actions.new_faults),
+    Route("GET", _ONE, actions.show, _READ, "Read one customer", "Customer"),
     Route("PATCH", _ONE, actions.change, _WRITE,
           "Update a customer", "Customer updated",
-          faults=actions.patch_faults, name="change_customer"),
+          faults=actions.patch_faults),
     Route("DELETE", _ONE, actions.delete, _WRITE,
-          "Delete a customer; number and address are free again", "Customer deleted",
-          name="delete_customer"),
+          "Delete a customer; number and address are free again", "Customer deleted"),
 )  # fmt: skip

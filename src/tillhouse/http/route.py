@@ -124,10 +124,3 @@ class Route(msgspec.Struct, frozen=True):
     faults: Callable[..., Awaitable[list[FieldError]]] | None = None
     # The handler, with the same arguments, of requests that accept text/event-stream.
     stream: Callable[..., Awaitable[Stream]] | None = None
-    # The operation's name for clients, where the handler's own doesn't say it.
-    name: str | None = None
-
-    @property
-    def operation(self) -> str:
-        """The operation's name for clients."""
-        return self.name or self.handler.__name__

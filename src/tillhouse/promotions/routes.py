@@ -10,8 +10,7 @@ _WRITE = Scope("promotions:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _PROMOTIONS, actions.list_page, _READ,
-          "List promotions by name", "Promotions",
-          name="list_all"),
+          "List promotions by name", "Promotions"),
     Route("POST", _PROMOTIONS, actions.create, _WRITE,
           "Create a promotion", "Promotion created",
           status=201, idempotent=True, faults=actions.new_faults),

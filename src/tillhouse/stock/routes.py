@@ -9,11 +9,9 @@ _WRITE = Scope("inventory:write")
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _STOCK, actions.list_page, _READ,
-          "List stock levels, one per variant and store", "Stock levels",
-          name="list_levels"),
+          "List stock levels, one per variant and store", "Stock levels"),
     Route("GET", _STOCK + "/moves", actions.list_moves_page, _READ,
-          "List moves of stock, the newest first", "Stock moves",
-          name="list_moves"),
+          "List moves of stock, the newest first", "Stock moves"),
     Route("POST", _STOCK + "/adjustments", actions.adjust, _WRITE,
           "Adjust the stock of a variant: a purchase, waste, an opening or a correction",
           "Stock adjusted",
