@@ -24,7 +24,6 @@ from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stder
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
 from tillhouse.developer.types import (
-    AppFilter,
     Environment,
     Key,
     NewKey,
@@ -44,6 +43,7 @@ from tillhouse.kit.values import (
     ZoneName,
 )
 from tillhouse.webhooks.emit import Source
+from tillhouse.webhooks.types import AppFilter
 
 EMAIL = Email("demo@tillhouse.example")
 KEY_NAME = Name("Demo key")

@@ -142,12 +142,6 @@ class Secret(msgspec.Struct, frozen=True):
     """The secret of the API key, to be kept safe."""
 
 
-class AppFilter(msgspec.Struct):
-    """Of one app, or of all."""
-
-    developer_app_id: AppId | None = None
-
-
 class ScopeShown(msgspec.Struct, frozen=True, rename="camel"):
     """A scope of the catalogue."""
 

@@ -15,7 +15,6 @@ from tillhouse.developer import rules
 from tillhouse.developer.store import apps as app_store
 from tillhouse.developer.store import keys as store
 from tillhouse.developer.types import (
-    AppFilter,
     Environment,
     Key,
     KeyPatch,
@@ -30,6 +29,7 @@ from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import AppId, BookKey, KeyId, new_id
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
+from tillhouse.webhooks.types import AppFilter
 
 SEAL_KIND = "api key secret"
 
