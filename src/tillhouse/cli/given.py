@@ -7,7 +7,8 @@ from uuid import UUID
 import typer
 
 from tillhouse.cli.output import CommandError, stderr_console
-from tillhouse.kit.values import NewPassword, Value
+from tillhouse.kit.text_types import Value
+from tillhouse.kit.values import NewPassword
 
 V = TypeVar("V", bound=Value)
 

@@ -1,18 +1,17 @@
 """Requests and answers of the customer routes."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.kit import text
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.values import Email, Schema, Search, Value
+from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.values import Email, Search
 
-NAME_LENGTH_MAX = 120
 NOTES_LENGTH_MAX = 2_000
 
 Notes = Annotated[str, Meta(max_length=NOTES_LENGTH_MAX)]
@@ -20,28 +19,14 @@ Notes = Annotated[str, Meta(max_length=NOTES_LENGTH_MAX)]
 Filter = Annotated[str, Meta(max_length=254)]
 
 
-class PersonName(Value):
+class PersonName(OneLine, longest=120, counts_blanks=True, is_spelt=True, example="Chinedu Eze"):
     """The name of a customer: people have names of one letter, too."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "minLength": 1,
-        "maxLength": NAME_LENGTH_MAX,
-        "pattern": r"^\s*[^\s](?:[^\t\n\r]*[^\s])?\s*$",
-        "examples": ["Chinedu Eze"],
-    }
 
     @classmethod
     def check(cls, value: str) -> str:
-        """Trimmed, with single spaces, on one line."""
-        cleaned = text.clean(value)
-        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
-            raise ValueError("must be on one line")
-        # One name has one spelling: it is looked for as it is kept.
-        cleaned = text.spelling(cleaned)
-        # As the pattern says it: blanks at the ends count as well.
-        if not cleaned or len(value) > NAME_LENGTH_MAX:
-            raise ValueError(f"must have 1 to {NAME_LENGTH_MAX} characters")
-        return cleaned
+        """A line break is told before the length."""
+        cls.refuse_breaks(value.strip())
+        return super().check(value)
 
 
 class NewCustomer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

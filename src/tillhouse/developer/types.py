@@ -11,15 +11,8 @@ from tillhouse.access.scopes import Risk
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import AppId, BusinessId, KeyId
 from tillhouse.kit.money import Amount
-from tillhouse.kit.values import (
-    CidrRange,
-    CurrencyCode,
-    DateOrTimestamp,
-    Listed,
-    Name,
-    OriginHost,
-    Schema,
-)
+from tillhouse.kit.text_types import Schema
+from tillhouse.kit.values import CidrRange, CurrencyCode, DateOrTimestamp, Listed, Name, OriginHost
 
 Environment = Literal["test", "live"]
 

@@ -1,23 +1,19 @@
 """Texts that are right by construction: a request's field of such a type has passed its rule.
 
-Each class says with `from_wire` what it accepts and with `SCHEMA` what the documentation tells.
-A ValueError's text completes the sentence "<field> …".
+The few forms that most of them have are in `kit/text_types.py`.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from tillhouse.kit import clock, money, network, text
+from tillhouse.kit.text_types import Coded, OneLine, Schema, Value
 
-Schema = dict[str, Any]
 # Names that all rooms declare together, such as those of scopes, by the name of their list.
 Lists = Mapping[str, Sequence[str]]
 NO_LISTS: Lists = {}
 
-NAME_LENGTH_MIN = 2
-NAME_LENGTH_MAX = 120
 LABEL_LENGTH_MAX = 60
 PASSWORD_LENGTH_MIN = 8
 PASSWORD_LENGTH_MAX = 256
@@ -72,25 +68,6 @@ _PORT = (
 )
 
 
-class Value(str):
-    """A text of one kind, checked when it came in."""
-
-    __slots__ = ()
-    SCHEMA: ClassVar[Schema] = {}
-
-    @classmethod
-    def from_wire(cls, value: object) -> Self:
-        """Take a decoded JSON value, or raise ValueError."""
-        if not isinstance(value, str):
-            raise ValueError("must be a string")  # noqa: TRY004 - one error for all
-        return cls(cls.check(value))
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Return the text as it is to be kept, or raise ValueError."""
-        raise NotImplementedError
-
-
 class Listed(Value):
     """A name on one of the lists that the rooms make together; which it is, `app` knows."""
 
@@ -118,25 +95,12 @@ class Listed(Value):
         return value
 
 
-class Name(Value):
-    """A name that people read: 2 to 120 characters on one line."""
+class Name(OneLine, shortest=2, longest=120, example="Main shop"):
+    """A name that people read."""
 
-    SCHEMA: ClassVar[Schema] = {
-        "minLength": 2,
-        "maxLength": 120,
-        "pattern": r"^\s*\S[^\t\n\r]*\S\s*$",
-        "examples": ["Main shop"],
-    }
 
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Trim, and count what is left."""
-        cleaned = text.clean(value)
-        if not NAME_LENGTH_MIN <= len(cleaned) <= NAME_LENGTH_MAX:
-            raise ValueError(f"must have {NAME_LENGTH_MIN} to {NAME_LENGTH_MAX} characters")
-        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
-            raise ValueError("must be on one line")
-        return cleaned
+class Label(OneLine, longest=LABEL_LENGTH_MAX, counts_blanks=True, example="T12"):
+    """A short name, such as a table's."""
 
 
 class Search(Value):
@@ -224,17 +188,13 @@ class CurrencyCode(Value):
         return value
 
 
-class CountryCode(Value):
-    """An ISO 3166 alpha-2 code."""
-
-    SCHEMA: ClassVar[Schema] = {"pattern": "^[A-Z]{2}$", "examples": ["NG"]}
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Of the right form; the list of states changes faster than releases."""
-        if not re.fullmatch("[A-Z]{2}", value):
-            raise ValueError("must be an ISO 3166 code in capitals, such as NG")
-        return value
+class CountryCode(
+    Coded,
+    pattern="^[A-Z]{2}$",
+    wrong="must be an ISO 3166 code in capitals, such as NG",
+    example="NG",
+):
+    """An ISO 3166 alpha-2 code; the list of states changes faster than releases."""
 
 
 class ZoneName(Value):
@@ -328,25 +288,3 @@ class Moment(Value):
     def at(self) -> datetime:
         """The instant that it stands for."""
         return clock.parse_timestamp(self)
-
-
-class Label(Value):
-    """A short name, such as a table's: 1 to 60 characters on one line."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "minLength": 1,
-        "maxLength": LABEL_LENGTH_MAX,
-        "pattern": r"^\s*[^\s](?:[^\t\n\r]*[^\s])?\s*$",
-        "examples": ["T12"],
-    }
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Trimmed, on one line."""
-        cleaned = text.clean(value)
-        # As the pattern says it: blanks at the ends count as well.
-        if not cleaned or len(value) > LABEL_LENGTH_MAX:
-            raise ValueError(f"must have 1 to {LABEL_LENGTH_MAX} characters")
-        if "\n" in cleaned or "\r" in cleaned or "\t" in cleaned:
-            raise ValueError("must be on one line")
-        return cleaned

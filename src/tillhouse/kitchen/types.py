@@ -1,16 +1,15 @@
 """Requests, facts and answers of the kitchen."""
 
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.kit import text as texts
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CustomerId, MessageId, OrderId, StoreId, TicketId
 from tillhouse.kit.page import Paged
-from tillhouse.kit.values import Schema, Value
+from tillhouse.kit.text_types import Paragraphs
 from tillhouse.messaging import types as messaging
 
 Stage = Literal["queued", "preparing", "ready", "served"]
@@ -159,22 +158,13 @@ class TicketFilter(Paged):
     all: bool = False
 
 
-class StageText(Value):
+class StageText(
+    Paragraphs,
+    longest=TEXT_LENGTH_MAX,
+    description="Placeholders: {customer}, {code}, {table}",
+    example="Hi {customer}, your order {code} is ready.",
+):
     """The message at a stage; a blank one is allowed and sends nothing."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "description": "Placeholders: {customer}, {code}, {table}",
-        "maxLength": TEXT_LENGTH_MAX,
-        "examples": ["Hi {customer}, your order {code} is ready."],
-    }
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Bounded; its placeholders are judged by the rules."""
-        cleaned = texts.clean(value)
-        if len(cleaned) > TEXT_LENGTH_MAX:
-            raise ValueError(f"must have at most {TEXT_LENGTH_MAX} characters")
-        return cleaned
 
 
 class StageTemplate(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -8,19 +8,20 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.kit import clock, text
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.values import Label, Name, Schema, Value
+from tillhouse.kit.text_types import OneLine, Schema, Value
+from tillhouse.kit.values import LABEL_LENGTH_MAX, Name
 
 Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
 
 
-class TagName(Label):
+class TagName(
+    OneLine,
+    longest=LABEL_LENGTH_MAX,
+    counts_blanks=True,
+    description="At least one letter or digit, of any script",
+    example="Catering",
+):
     """The name of a tag; where a tag is looked up, its id or slug will do."""
-
-    SCHEMA: ClassVar[Schema] = {
-        **Label.SCHEMA,
-        "description": "At least one letter or digit, of any script",
-        "examples": ["Catering"],
-    }
 
     @classmethod
     def check(cls, value: str) -> str:

@@ -6,12 +6,11 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from tillhouse.kit import text as texts
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import BookId, ConversationId, CustomerId, MessageId, NumberId, UserId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.values import Schema, Value
+from tillhouse.kit.text_types import Paragraphs, Schema, Value
 from tillhouse.providers.messaging.provider import Template
 
 Provider = Literal["sandbox", "whatsapp"]
@@ -25,23 +24,8 @@ PARAMETERS_MAX = 20
 PhoneShown = Annotated[str, Meta(examples=["+2348030000000"])]
 
 
-class MessageText(Value):
+class MessageText(Paragraphs, shortest=1, longest=TEXT_LENGTH_MAX, example="Your order is ready."):
     """The text of a message: not blank, and no longer than WhatsApp takes."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "minLength": 1,
-        "maxLength": TEXT_LENGTH_MAX,
-        "pattern": r"\S",
-        "examples": ["Your order is ready."],
-    }
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Trimmed and counted."""
-        cleaned = texts.clean(value)
-        if not 1 <= len(cleaned) <= TEXT_LENGTH_MAX:
-            raise ValueError(f"must have 1 to {TEXT_LENGTH_MAX} characters")
-        return cleaned
 
 
 class Credential(Value):

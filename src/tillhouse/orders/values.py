@@ -1,10 +1,7 @@
 """Values of orders that check themselves."""
 
-from typing import ClassVar
-
-from tillhouse.kit import text
 from tillhouse.kit.money import Bounded
-from tillhouse.kit.values import Schema, Value
+from tillhouse.kit.text_types import OneLine
 
 LINE_NAME_MAX = 200
 QUANTITY_LIMIT = 10**9
@@ -24,22 +21,5 @@ class Quantity(
     __slots__ = ()
 
 
-class Label(Value):
+class Label(OneLine, longest=LINE_NAME_MAX, example="Jollof rice"):
     """A short text on one line."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "minLength": 1,
-        "maxLength": LINE_NAME_MAX,
-        "pattern": r"^\s*\S[^\t\n\r]*$",
-        "examples": ["Jollof rice"],
-    }
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Trim, and count what is left."""
-        cleaned = text.clean(value)
-        if not 1 <= len(cleaned) <= LINE_NAME_MAX:
-            raise ValueError(f"must have 1 to {LINE_NAME_MAX} characters")
-        if any(character in cleaned for character in "\n\r\t"):
-            raise ValueError("must be on one line")
-        return cleaned

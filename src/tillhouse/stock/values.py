@@ -3,7 +3,7 @@
 from typing import ClassVar, Self
 
 from tillhouse.kit.money import Amount, amount_from_wire
-from tillhouse.kit.values import Schema
+from tillhouse.kit.text_types import Schema
 
 QUANTITY_LIMIT = 10**9
 DECIMALS_MAX = 3

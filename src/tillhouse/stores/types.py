@@ -1,7 +1,6 @@
 """Requests and answers of the routes of stores and staff."""
 
-import re
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 from uuid import UUID
 
 import msgspec
@@ -10,7 +9,8 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.access.scopes import Role
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.values import Name, Schema, Value, ZoneName
+from tillhouse.kit.text_types import Coded
+from tillhouse.kit.values import Name, ZoneName
 
 Address = Annotated[str, Meta(max_length=500)]
 
@@ -18,20 +18,13 @@ Address = Annotated[str, Meta(max_length=500)]
 Minutes = Annotated[int, Meta(ge=0, le=1440)]
 
 
-class TimeOfDay(Value):
+class TimeOfDay(
+    Coded,
+    pattern="^(?:[01][0-9]|2[0-3]):[0-5][0-9]$",
+    wrong="must be a time of the day such as 04:00",
+    example="04:00",
+):
     """A time of the day, `HH:MM`."""
-
-    SCHEMA: ClassVar[Schema] = {
-        "pattern": "^(?:[01][0-9]|2[0-3]):[0-5][0-9]$",
-        "examples": ["04:00"],
-    }
-
-    @classmethod
-    def check(cls, value: str) -> str:
-        """Between 00:00 and 23:59."""
-        if re.fullmatch("(?:[01][0-9]|2[0-3]):[0-5][0-9]", value, re.ASCII) is None:
-            raise ValueError("must be a time of the day such as 04:00")
-        return value
 
 
 class NewStore(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -8,7 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import AppId, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.secrets import Environment
-from tillhouse.kit.values import DateOrTimestamp, Listed, Name, Schema, Value
+from tillhouse.kit.text_types import Schema, Value
+from tillhouse.kit.values import DateOrTimestamp, Listed, Name
 from tillhouse.webhooks.rules import URL_LENGTH_MAX, clean_url
 
 DeliveryStatus = Literal["pending", "delivered", "failed"]
