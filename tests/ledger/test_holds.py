@@ -274,6 +274,8 @@ ATTACKS: list[LiteralString] = [
     "UPDATE ledger_holds SET amount = 1 WHERE book_id = $1",
     "UPDATE ledger_holds SET expires_at = now() WHERE book_id = $1",
     "UPDATE ledger_holds SET status = 'pending', ended_at = NULL WHERE book_id = $1",
+    "UPDATE ledger_holds SET ended_at = now() + interval '1 day' WHERE book_id = $1 "
+    "AND status = 'released'",
     "DELETE FROM ledger_holds WHERE book_id = $1",
     "UPDATE ledger_balances SET debits = debits - 1 WHERE book_id = $1",
     "UPDATE ledger_balances SET credits = credits - 1 WHERE book_id = $1",
