@@ -111,11 +111,15 @@ WITH
         ORDER BY s.id
         FOR KEY SHARE OF s
     ),
-    ticket AS (
-        INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
-        SELECT $1, ticket_id, id, 'queued', created_at, created_at
+    ticketing AS (
+        SELECT ticket_id AS id, id AS order_id, created_at AS at
         FROM sale WHERE ticket_id IS NOT NULL
     ),
+    ticket AS (
+        INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
+        SELECT $1, id, order_id, 'queued', at, at FROM ticketing
+    )
+,
     wanted AS (
         SELECT variant_id, store_id, sum(on_hand_change) AS on_hand_change,
             sum(reserved_change) AS reserved_change, bool_and(allows) AS allows

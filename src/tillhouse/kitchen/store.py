@@ -19,6 +19,15 @@ from tillhouse.kitchen.types import (
     TicketShown,
 )
 
+# The tickets of new orders: a brick for the statement that inserts the orders. It reads the CTE
+# `ticketing` of the statement around it, with the columns (id, order_id, at), and $1 = book_id.
+QUEUE: LiteralString = """
+    ticket AS (
+        INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
+        SELECT $1, id, order_id, 'queued', at, at FROM ticketing
+    )
+"""
+
 
 async def insert_ticket(
     db: Db, key: BookKey, order_id: OrderId, station: str, now: datetime

@@ -2,8 +2,8 @@
 
 Order, lines, stock, postings, debt and kitchen ticket are written together: one round trip, and
 nothing of it without the rest, its events and the answer to its idempotency key among it. The
-parts of other rooms are their own text (MOVE, POST, TELL, KEEP). Each takes the rows of one order
-as well as those of several, which then are recorded together or not at all.
+parts of other rooms are their own text (MOVE, POST, QUEUE, TELL, KEEP). Each takes the rows of one
+order as well as those of several, which then are recorded together or not at all.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
 from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.kit.json import encode
+from tillhouse.kitchen.store import QUEUE
 from tillhouse.ledger.rules import Postings
 from tillhouse.ledger.store.posting import GIVEN, Rows, rows
 from tillhouse.stock.facts import Moved
@@ -113,10 +114,9 @@ _HOUSED: LiteralString = """
         FOR KEY SHARE OF s
     ), """
 
-_TICKET: LiteralString = """
-    ticket AS (
-        INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
-        SELECT $1, ticket_id, id, 'queued', created_at, created_at
+_TICKETING: LiteralString = """
+    ticketing AS (
+        SELECT ticket_id AS id, id AS order_id, created_at AS at
         FROM sale WHERE ticket_id IS NOT NULL
     ), """
 
@@ -255,7 +255,7 @@ class _Bundle:
         if self._has_store:
             sql += _HOUSED
         if self._has_ticket:
-            sql += _TICKET
+            sql += _TICKETING + QUEUE + ", "
         if self._moves:
             sql += MOVE + ", moved AS MATERIALIZED (" + MOVED + "), "
         if self._rows.posting:
