@@ -52,11 +52,6 @@ DRAWING = {
     },
 }  # fmt: skip
 
-# Objects that gather something as they go, and change nothing but that.
-GATHERING = {
-    "tillhouse.products.sheet.Planner": "what is wrong with the rows of a table",
-}
-
 _CLAIM = re.compile(r"\bpure\b", re.IGNORECASE)
 
 

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from tests.tidy.changes import changes
-from tests.tidy.pure import DRAWING, GATHERING, LIBRARIES, SOURCES, pure_modules
-from tests.tidy.tree import Function, Source, functions, imported, python, tidy
+from tests.tidy.pure import DRAWING, LIBRARIES, SOURCES, pure_modules
+from tests.tidy.tree import Source, functions, imported, python, tidy
 
 _CLOCK = {"now", "utcnow", "today"}
 # A struct or an object that is being made.
@@ -85,23 +85,11 @@ def test_what_is_pure_leaves_its_arguments_as_they_were() -> None:
             f"{source.at(node)} {ast.unparse(node)}"
             for source in pure_modules()
             if source.module not in SOURCES
-            for function in _deciding(source)
+            for function in functions(source.tree)
+            if function.name not in _MAKING
             for node in changes(function)
         ),
     )
-
-
-def _deciding(source: Source) -> Iterator[Function]:
-    """The functions of a module, but for those that make an object or gather in it."""
-    gathering = {
-        function
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.ClassDef) and f"{source.module}.{node.name}" in GATHERING
-        for function in functions(node)
-    }
-    for function in functions(source.tree):
-        if function.name not in _MAKING and function not in gathering:
-            yield function
 
 
 def test_what_a_pure_function_changes_is_found() -> None:

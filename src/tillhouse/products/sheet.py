@@ -83,7 +83,7 @@ def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str)
     seen: set[str] = set()
     for place, row in enumerate(rows):
         if row.sku in seen:
-            found.append(RowFault(place, FieldError("sku", "is that of an earlier row")))
+            found.append(wrong(place, "sku", "is that of an earlier row"))
         seen.add(row.sku)
         found += [RowFault(place, error) for error in _row_errors(row, currency)]
     for lot in lots:
@@ -91,12 +91,17 @@ def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str)
     return found
 
 
+def wrong(place: int, column: str, reason: str) -> RowFault:
+    """A fault of a row."""
+    return RowFault(place, FieldError(column, reason))
+
+
 def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
     for name in ("base_price", "price"):
         amount = getattr(row, name)
-        wrong = check_scale(amount, currency) if amount is not None else None
-        if wrong:
-            yield FieldError(name, wrong)
+        reason = check_scale(amount, currency) if amount is not None else None
+        if reason:
+            yield FieldError(name, reason)
     if row.type == "bundle":
         yield FieldError("type", "can't be bundle: a row has no components; use POST /v1/products")
     if row.type == "simple" and row.variant is not None:
@@ -110,11 +115,11 @@ def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
     for place in lot.variants:
         name = str(rows[place].variant)
         if name in names:
-            yield RowFault(place, FieldError("variant", "is that of an earlier row of the product"))
+            yield wrong(place, "variant", "is that of an earlier row of the product")
         names.add(name)
     if len(lot.variants) > VARIANTS_MAX:
-        wrong = f"is one more than the {VARIANTS_MAX} that a product may have"
-        yield RowFault(lot.variants[VARIANTS_MAX], FieldError("variant", wrong))
+        reason = f"is one more than the {VARIANTS_MAX} that a product may have"
+        yield wrong(lot.variants[VARIANTS_MAX], "variant", reason)
     yield from _differences(rows, lot)
     if lot.own is not None:
         for error in _own_errors(rows[lot.own], has_variants=bool(lot.variants)):
@@ -128,8 +133,7 @@ def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
         for value, place in given[1:]:
             # A category is the same in small letters.
             if str(value).lower() != str(given[0][0]).lower():
-                wrong = "differs from another row of the product"
-                yield RowFault(place, FieldError(column, wrong))
+                yield wrong(place, column, "differs from another row of the product")
 
 
 def _own_errors(own: ProductRow, *, has_variants: bool) -> Iterator[FieldError]:
@@ -138,8 +142,8 @@ def _own_errors(own: ProductRow, *, has_variants: bool) -> Iterator[FieldError]:
             if getattr(own, column) is not None:
                 yield FieldError(column, "belongs to the rows of the product's variants")
     elif None not in (own.price, own.base_price) and own.price != own.base_price:
-        wrong = "differs from base_price, and a product without variants has one price"
-        yield FieldError("price", wrong)
+        reason = "differs from base_price, and a product without variants has one price"
+        yield FieldError("price", reason)
 
 
 class Plan(msgspec.Struct):
@@ -159,54 +163,58 @@ class Planner(msgspec.Struct):
     configs: dict[UUID, Configuration]
     categories: dict[str, UUID]
     ids: Callable[[], UUID]
-    faults: list[RowFault] = []
 
-    def plan(self, lot: Lot) -> Plan | None:
-        """The plan for a lot, None when something is wrong with it."""
-        before = len(self.faults)
-        old = self._existing(lot)
-        if len(self.faults) > before:
-            return None
-        price = self._price(lot)
+    def plan(self, lot: Lot) -> Plan | list[RowFault]:
+        """The plan for a lot, or what is wrong with it."""
+        faults = list(self._sku_faults(lot))
+        if faults:
+            return faults
+        old, price = self._existing(lot), self._price(lot)
         if old is None and price is None:
-            self.wrong(lot.places[0], "base_price", "is required for a new product")
-            return None
+            return [wrong(lot.places[0], "base_price", "is required for a new product")]
         config = self._made(lot, old) if old else self._new(lot, price)
-        if config is None or len(self.faults) > before:
-            return None
-        return Plan(config, old)
+        if isinstance(config, RowFault):
+            return [config]
+        return list(self._config_faults(lot, config)) or Plan(config, old)
 
-    def wrong(self, place: int, column: str, reason: str) -> None:
-        """Note what is wrong with a row."""
-        self.faults.append(RowFault(place, FieldError(column, reason)))
-
-    def _existing(self, lot: Lot) -> Configuration | None:
+    def _sku_faults(self, lot: Lot) -> Iterator[RowFault]:
         found: UUID | None = None
         for place in lot.places:
-            sku = self.rows[place].sku
-            owner = self._owner(place, is_variant=place != lot.own)
+            reason = self._misplaced(place, is_variant=place != lot.own)
+            if reason:
+                yield wrong(place, *reason)
+            owner = self._owner(lot, place)
             if owner is None:
                 continue
             if found is not None and owner.product_id != found:
-                self.wrong(place, "sku", f"{sku} belongs to another product than the rows before")
+                sku = self.rows[place].sku
+                yield wrong(place, "sku", f"{sku} belongs to another product than the rows before")
             found = found or owner.product_id
-        return self.configs[found] if found else None
 
-    def _owner(self, place: int, *, is_variant: bool) -> Owner | None:
+    def _misplaced(self, place: int, *, is_variant: bool) -> tuple[str, str] | None:
+        """The column, and why its sku can't be that of a product, or of a variant."""
         sku = self.rows[place].sku
         of_product, of_variant = self.products.get(sku), self.variants.get(sku)
+        owner = (of_variant or of_product) if is_variant else of_variant
+        if owner is None or (not is_variant and of_product is not None):
+            return None
+        config = self.configs[owner.product_id]
         if not is_variant:
-            if of_product is None and of_variant is not None:
-                name = self.configs[of_variant.product_id].name
-                self.wrong(place, "variant", f"is required: the sku is of a variant of {name}")
-            return of_product
-        if of_variant is None and of_product is not None:
-            name = self.configs[of_product.product_id].name
-            self.wrong(place, "sku", f"is that of the product {name} itself")
-        elif of_variant is not None and self.configs[of_variant.product_id].implicit is not None:
-            name = self.configs[of_variant.product_id].name
-            self.wrong(place, "sku", f"is that of the product {name}, which has no variants")
-        return of_variant
+            return "variant", f"is required: the sku is of a variant of {config.name}"
+        if of_variant is None:
+            return "sku", f"is that of the product {config.name} itself"
+        if config.implicit is not None:
+            return "sku", f"is that of the product {config.name}, which has no variants"
+        return None
+
+    def _owner(self, lot: Lot, place: int) -> Owner | None:
+        owners = self.products if place == lot.own else self.variants
+        return owners.get(self.rows[place].sku)
+
+    def _existing(self, lot: Lot) -> Configuration | None:
+        owners = (self._owner(lot, place) for place in lot.places)
+        owner = next(filter(None, owners), None)
+        return self.configs[owner.product_id] if owner else None
 
     def _shared(self, lot: Lot) -> dict[str, Any]:
         """The product that a group of rows describes."""
@@ -229,12 +237,11 @@ class Planner(msgspec.Struct):
         prices = [row.price for row in rows if row.variant is not None]
         return None if None in prices else prices[0]
 
-    def _new(self, lot: Lot, price: Any) -> Configuration | None:
+    def _new(self, lot: Lot, price: Any) -> Configuration | RowFault:
         shared = self._shared(lot)
         type_ = shared.pop("type", "variable" if lot.variants else "simple")
         if type_ == "variable" and not lot.variants:
-            self.wrong(lot.places[0], "type", "is variable, which needs rows with a variant")
-            return None
+            return wrong(lot.places[0], "type", "is variable, which needs rows with a variant")
         shared.setdefault("tax_rate", Rate(0))
         sku = None if lot.own is None else self.rows[lot.own].sku
         variants = [self._variant(place, None, at) for at, place in enumerate(lot.variants)]
@@ -244,30 +251,28 @@ class Planner(msgspec.Struct):
         config = Configuration(
             id=self.ids(), type=type_, sku=sku, base_price=price, variants=variants, **shared
         )
-        return self._checked(lot, fitted(config))
+        return fitted(config)
 
     def _implicit(self, *, tracks_stock: bool) -> VariantConfiguration:
         return VariantConfiguration(
             id=self.ids(), name="", is_implicit=True, tracks_stock=tracks_stock, prices={}
         )
 
-    def _made(self, lot: Lot, old: Configuration) -> Configuration | None:
+    def _made(self, lot: Lot, old: Configuration) -> Configuration | RowFault:
         shared = self._shared(lot)
         type_ = shared.pop("type", old.type)
         if lot.variants and old.type == "simple":
             type_ = "variable"
         elif type_ != old.type and not (old.implicit and {type_, old.type} <= _ALIKE):
-            self.wrong(lot.places[0], "type", f"is {old.type} already: use PATCH to change it")
-            return None
+            return wrong(lot.places[0], "type", f"is {old.type} already: use PATCH to change it")
         if lot.variants and old.type == "bundle":
-            self.wrong(lot.variants[0], "variant", "must be empty: a bundle has no variants")
-            return None
+            return wrong(lot.variants[0], "variant", "must be empty: a bundle has no variants")
         variants = self._variants_after(lot, old)
         base_price = self._price_after(lot, old)
         changed = msgspec.structs.replace(
             old, type=type_, base_price=base_price, variants=variants, **shared
         )
-        return self._checked(lot, fitted(changed))
+        return fitted(changed)
 
     def _price_after(self, lot: Lot, old: Configuration) -> Any:
         rows = [self.rows[place] for place in lot.places]
@@ -301,17 +306,16 @@ class Planner(msgspec.Struct):
             return msgspec.structs.replace(old, **asked)
         return VariantConfiguration(id=self.ids(), position=position, prices={}, **asked)
 
-    def _checked(self, lot: Lot, config: Configuration) -> Configuration:
+    def _config_faults(self, lot: Lot, config: Configuration) -> Iterator[RowFault]:
         first = lot.places[0]
         if len(config.variants) > VARIANTS_MAX:
-            self.wrong(first, "variant", f"makes more than {VARIANTS_MAX} variants of the product")
+            yield wrong(first, "variant", f"makes more than {VARIANTS_MAX} variants of the product")
         names = [one.name for one in config.variants]
         for place in lot.variants:
             if names.count(str(self.rows[place].variant)) > 1:
-                self.wrong(place, "variant", "is the name of another variant of the product")
+                yield wrong(place, "variant", "is the name of another variant of the product")
         if config.type in ("bundle", "service") and any(v.tracks_stock for v in config.variants):
-            self.wrong(first, "tracks_stock", f"must be no: a {config.type} has no stock")
-        return config
+            yield wrong(first, "tracks_stock", f"must be no: a {config.type} has no stock")
 
 
 _ALIKE = {"simple", "service"}

@@ -50,8 +50,8 @@ async def import_products(
     faults = sheet.sheet_faults(rows, lots, currency)
     categories = await _categories(db, book_id, rows, now)
     planner = await _planner(db, book_id, rows, categories)
-    plans = _plans(planner, lots, faults)
-    faults += planner.faults
+    plans, more = _plans(planner, lots, {fault.place for fault in faults})
+    faults += more
     if faults:
         # The first reason of a cell is enough.
         first = {(fault.place, fault.error.field): fault for fault in reversed(faults)}
@@ -104,20 +104,24 @@ async def _planner(
     )
 
 
-def _plans(planner: Planner, lots: Sequence[Lot], faults: Sequence[RowFault]) -> list[Plan]:
-    """A plan for each lot; a product that two lots mean is a fault of the second."""
-    wrong = {fault.place for fault in faults}
+def _plans(
+    planner: Planner, lots: Sequence[Lot], places: set[int]
+) -> tuple[list[Plan], list[RowFault]]:
+    """Plans for lots without a faulty place, and faults; two lots of one product are one."""
     plans: list[Plan] = []
+    faults: list[RowFault] = []
     seen: set[UUID] = set()
     for lot in lots:
-        plan = planner.plan(lot) if wrong.isdisjoint(lot.places) else None
-        if plan is None:
+        plan = planner.plan(lot) if places.isdisjoint(lot.places) else []
+        if isinstance(plan, list):
+            faults += plan
             continue
         if plan.config.id in seen:
-            planner.wrong(lot.places[0], "sku", "is of a product that earlier rows name otherwise")
+            reason = "is of a product that earlier rows name otherwise"
+            faults.append(sheet.wrong(lot.places[0], "sku", reason))
         seen.add(plan.config.id)
         plans.append(plan)
-    return plans
+    return plans, faults
 
 
 async def _write(db: Db, origin: Source, plans: Sequence[Plan], now: datetime) -> None:
