@@ -174,6 +174,21 @@ def test_every_guide_goes_into_the_wheel() -> None:
         assert line in text, f"Add to force-include in pyproject.toml: {line}"
 
 
+def test_no_backtick_is_shown_outside_of_code() -> None:
+    """Markdown is shown as its meaning."""
+    for path, page in pages().items():
+        for one in page.all():
+            words = "".join(each for each in one.inside if isinstance(each, str))
+            assert "`" not in words or is_code(one), f"{path}: {words}"
+
+
+def is_code(element: Element | None) -> bool:
+    """Whether an element stands in code, or is itself some."""
+    while element is not None and element.name not in ("code", "pre", "script", "style"):
+        element = element.parent
+    return element is not None
+
+
 def test_no_key_for_repetition_is_there_to_be_pasted() -> None:
     """A request is shown with a key that is made as it is sent; guides do the same."""
     constant = re.compile(r"Idempotency-Key: (?!\$)\S+")
