@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, InvalidOperation
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 AMOUNT_LIMIT = 10**15
 """Every amount is smaller than this, so that no sum of a book overflows its column."""
@@ -64,32 +64,42 @@ class Bounded(Amount):
     """An amount within bounds, which a subclass gives as JSON Schema names them.
 
     `class Price(Bounded, minimum=0, wrong="must not be negative", example=1500.5)`
+
+    With a `limit` it is smaller than that either way: told first, then the decimals, then `wrong`.
     """
 
     __slots__ = ()
-    wrong: ClassVar[str]
-    decimals: ClassVar[int | None]
-    bounds: ClassVar[list[tuple[Callable[[Decimal, int], bool], int]]]
+    checks: ClassVar[list["_Check"]]
 
     def __init_subclass__(
-        cls, *, wrong: str, example: float, decimals: int | None = None, **bounds: int
+        cls,
+        *,
+        wrong: str,
+        example: float,
+        decimals: int | None = None,
+        limit: int | None = None,
+        **bounds: int,
     ) -> None:
         super().__init_subclass__()
-        cls.wrong = wrong
-        cls.decimals = decimals
-        cls.bounds = [(_HOLDS[name], bound) for name, bound in bounds.items()]
-        cls.SCHEMA = {"type": "number", **bounds, "examples": [example]}
+        within = [_Check(_HOLDS[name], bound, wrong) for name, bound in bounds.items()]
+        exact = [] if decimals is None else [_exact(decimals)]
+        cls.checks = [*within, *exact] if limit is None else [_smaller(limit), *exact, *within]
+        cls.SCHEMA = {"type": "number", **_schema(limit, bounds), "examples": [example]}
 
     @classmethod
     def from_wire(cls, value: object) -> Self:
         """Take a decoded JSON number, or raise ValueError."""
         amount = amount_from_wire(value)
-        for holds, bound in cls.bounds:
+        for holds, bound, wrong in cls.checks:
             if not holds(amount, bound):
-                raise ValueError(cls.wrong)
-        if cls.decimals is not None and amount != round(amount, cls.decimals):
-            raise ValueError(f"must have at most {cls.decimals} decimals")
+                raise ValueError(wrong)
         return cls(amount)
+
+
+class _Check(NamedTuple):
+    holds: Callable[[Decimal, int], bool]
+    bound: int
+    wrong: str
 
 
 _HOLDS: dict[str, Callable[[Decimal, int], bool]] = {
@@ -97,7 +107,28 @@ _HOLDS: dict[str, Callable[[Decimal, int], bool]] = {
     "maximum": Decimal.__le__,
     "exclusiveMinimum": Decimal.__gt__,
     "exclusiveMaximum": Decimal.__lt__,
+    "unequal": Decimal.__ne__,
 }
+
+
+def _exact(decimals: int) -> _Check:
+    wrong = f"must have at most {decimals} decimals"
+    return _Check(lambda amount, most: amount == round(amount, most), decimals, wrong)
+
+
+def _smaller(limit: int) -> _Check:
+    wrong = f"must be smaller than 10^{len(str(limit)) - 1}"
+    return _Check(lambda amount, bound: abs(amount) < bound, limit, wrong)
+
+
+def _schema(limit: int | None, bounds: dict[str, int]) -> dict[str, Any]:
+    told: dict[str, Any] = dict(bounds)
+    if "unequal" in told:
+        told["not"] = {"const": told.pop("unequal")}
+    if limit is not None:
+        low = {} if "minimum" in told else {"exclusiveMinimum": -limit}
+        told = {**low, "exclusiveMaximum": limit, **told}
+    return told
 
 
 def amount_from_wire(value: object) -> Amount:
