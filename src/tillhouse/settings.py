@@ -44,6 +44,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_lease_s: float = 30.0
     webhook_retention_days: int = 90
     backup_passphrase: str | None = None
+    backup_folder: Path | None = None
+    backup_every_hours: int = 0
+    backup_keep: int = 7
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
@@ -75,6 +78,9 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_RETENTION_DAYS": "how long events and deliveries are kept (90)",
     "BACKUP_PASSPHRASE": "opens the files of `tillhouse backup`, 12 characters or more; "
     "who has lost it has lost them",
+    "BACKUP_FOLDER": "folder of the backups that Tillhouse makes by itself (DATA/backups)",
+    "BACKUP_EVERY_HOURS": "hours from one backup to the next (0 = none by itself)",
+    "BACKUP_KEEP": "how many of them are kept, and how many of those before migrations (7)",
     "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
@@ -106,6 +112,9 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         webhook_lease_s=values.decimal("WEBHOOK_LEASE_S", 30.0, 0.5, 600.0),
         webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
         backup_passphrase=values.passphrase("BACKUP_PASSPHRASE"),
+        backup_folder=values.folder("BACKUP_FOLDER"),
+        backup_every_hours=values.number("BACKUP_EVERY_HOURS", 0, 0, 8760),
+        backup_keep=values.number("BACKUP_KEEP", 7, 1, 1000),
         whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
@@ -218,6 +227,11 @@ class _Values:
         if not path.is_file():
             raise SettingError(f"{PREFIX}{name} names {text}, which is no file: correct the path.")
         return path
+
+    def folder(self, name: str) -> Path | None:
+        """A folder, absolute; it is made when it is needed."""
+        text = self.optional(name)
+        return Path(text).expanduser().absolute() if text else None
 
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         """One of a few words."""

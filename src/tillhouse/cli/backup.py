@@ -1,60 +1,40 @@
 """`tillhouse backup`: the database and its master key in one file, written beside all work."""
 
 import asyncio
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import signal
 from pathlib import Path
 from typing import Annotated
 
-import asyncpg
-import msgspec
 import typer
-from rich.filesize import decimal
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
-from tillhouse.access.vault import open_vault
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.installation import Installation
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.backup_writer import write_backup
+from tillhouse.cli.kept_backups import is_due, keep_backup
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result
 from tillhouse.cli.passphrases import FromStdin, passphrase
-from tillhouse.db.archive import ArchiveWriter, MasterKey, Passphrase
-from tillhouse.db.backup import SESSION, Progress, back_up
-from tillhouse.db.migrate import plan
-from tillhouse.db.pool import Pool
+from tillhouse.settings import Settings
 
-File = Annotated[Path, typer.Argument(help="The file; it ends in .backup by custom.")]
-
-
-class BackedUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A backup as the command tells it."""
-
-    file: str
-    database: str
-    schema: str
-    tables: int
-    rows: int
-    # In the file, and before they were compressed.
-    bytes: int
-    text_bytes: int
-    seconds: float
-
-    @property
-    def sentence(self) -> str:
-        """The same for people."""
-        return (
-            f"Backed up {self.database}: {self.rows:,} rows of {self.tables} tables, "
-            f"{decimal(self.text_bytes)} as text, in {self.seconds:.1f} s. "
-            f"{self.file} has {decimal(self.bytes)}."
-        )
+File = Annotated[
+    Path | None,
+    typer.Argument(help="The file; without one, it is kept in TILLHOUSE_BACKUP_FOLDER."),
+]
 
 
 def backup(
-    file: File, *, passphrase_stdin: FromStdin = False, data: Data = None, as_json: AsJson = False
+    file: File = None,
+    *,
+    if_due: Annotated[
+        bool, typer.Option("--if-due", help="Unless the newest is young enough.")
+    ] = False,
+    passphrase_stdin: FromStdin = False,
+    data: Data = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write the database and its master key into a new file that a passphrase opens."""
     settings = grounds.settings_with(data=data)
+    if file is None:
+        _keep(settings, as_json=as_json, if_due=if_due)
+        return
     path = file.expanduser().absolute()
     if path.exists():
         raise CommandError(f"{path} exists, and no backup is overwritten: give another name.")
@@ -64,68 +44,13 @@ def backup(
     print_result(done, as_json=as_json, shown=done.sentence)
 
 
-async def write_backup(
-    installation: Installation, path: Path, opener: Passphrase | MasterKey
-) -> BackedUp:
-    """Write a backup of an installation, showing how far it is."""
-    began = time.monotonic()
-    connection = await grounds.connect(installation, SESSION)
-    try:
-        await _require_schema(connection)
-        key = await _proved_key(installation)
-        # A file that only the key opens needn't hold it.
-        kept = key if isinstance(opener, Passphrase) else None
-        with ArchiveWriter(path, opener) as archive, _bar() as report:
-            written = await back_up(connection, archive, kept, report)
-            size = archive.bytes_written
-    finally:
-        await connection.close()
-    return BackedUp(
-        file=str(path),
-        database=installation.shown,
-        schema=written.manifest.schema,
-        tables=len(written.manifest.tables),
-        rows=written.rows,
-        bytes=size,
-        text_bytes=written.text_bytes,
-        seconds=round(time.monotonic() - began, 2),
-    )
-
-
-async def _require_schema(connection: asyncpg.Connection) -> None:
-    # A schema that this release doesn't know can't be restored by it either.
-    missing = await plan(connection)
-    if missing and missing[0].number == 1:
-        raise CommandError("There is nothing to back up: the database is empty.")
-
-
-async def _proved_key(installation: Installation) -> str:
-    """The master key, which opens this database: beside another, the rows would be worthless."""
-    key = (await grounds.master_key(installation)).strip()
-    pool = await Pool.open(installation.database_url, size=1)
-    try:
-        await open_vault(pool, key)
-    finally:
-        await pool.close()
-    return key
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[Progress], None]]:
-    console = stderr_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
-    with Bar(
-        *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("Backing up", told="")
-
-        def report(progress: Progress) -> None:
-            bar.update(
-                task,
-                total=max(progress.rows_expected, progress.rows),
-                completed=progress.rows,
-                description=progress.table,
-                told=f"{progress.rows:,} rows, {decimal(progress.text_bytes)}",
-            )
-
-        yield report
+def _keep(settings: Settings, *, as_json: bool, if_due: bool) -> None:
+    # A process that is ended removes its draft.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if if_due and not is_due(settings):
+        print_result({"isDue": False}, as_json=as_json, shown="The newest backup is young enough.")
+        return
+    with grounds.running_database(settings) as installation:
+        done = asyncio.run(keep_backup(installation, if_due=if_due))
+    if done is not None:
+        print_result(done, as_json=as_json, shown=done.sentence)

@@ -20,6 +20,7 @@ from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import NewAccount
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.demo_orders import ORDERS_MAX, Filled, record_orders
+from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
@@ -92,7 +93,10 @@ def demo(
     settings = grounds.settings_with(data=data)
 
     async def make(installation: grounds.Installation) -> Demo:
-        async with grounds.open_services(installation, migrating=lambda _: None) as services:
+        async def keep() -> None:
+            await keep_before_migration(installation)
+
+        async with grounds.open_services(installation, lambda _: None, keep) as services:
             made = await ensure(services)
             status.stop()
             return await _filled(services, made, orders) if orders else made

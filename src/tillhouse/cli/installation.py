@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -101,16 +101,21 @@ async def connect(
 
 @asynccontextmanager
 async def open_services(
-    installation: Installation, migrating: Report | None = None
+    installation: Installation,
+    migrating: Report | None = None,
+    before: Callable[[], Awaitable[None]] | None = None,
 ) -> AsyncIterator[Services]:
-    """Open the services on a database that is up to date, or is migrated when asked to."""
+    """Open the services on a database that is up to date, or is migrated when asked to.
+
+    `before` is awaited before the first migration of a database that has been used.
+    """
     # The rooms bring the libraries of servers along: a command's help needs none of them.
     from tillhouse.app import PRODUCT  # noqa: PLC0415
 
     connection = await connect(installation)
     try:
         if migrating is not None:
-            await migrate(connection, migrating)
+            await migrate(connection, migrating, before=before)
         elif pending := await plan(connection):
             raise CommandError(
                 f"The database lacks {len(pending)} migrations: run `tillhouse migrate` first."

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from tillhouse.cli import installation as grounds
+from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
 from tillhouse.db import migrate as migrations
 from tillhouse.db.migrate import Migration
@@ -14,6 +15,9 @@ from tillhouse.db.migrate import Migration
 def migrate(
     *,
     plan: Annotated[bool, typer.Option("--plan", help="Only tell what is missing.")] = False,
+    backup: Annotated[
+        bool, typer.Option("--backup/--no-backup", help="Keep a backup of what it changes.")
+    ] = True,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -27,13 +31,17 @@ def migrate(
         def report(migration: Migration) -> None:
             stderr_console().print(f"Applied {migration.label}")
 
+        async def keep() -> None:
+            status.update("Backing up …")
+            await keep_before_migration(installation)
+
         async def work() -> list[Migration]:
             connection = await grounds.connect(installation)
             try:
                 status.update("Migrating …")
                 if plan:
                     return await migrations.plan(connection)
-                return await migrations.migrate(connection, report)
+                return await migrations.migrate(connection, report, before=keep if backup else None)
             finally:
                 await connection.close()
 

@@ -14,7 +14,9 @@ from tillhouse.app import App
 from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
+from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
+from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.sockets import bind, listen
@@ -96,6 +98,7 @@ def _serve(serving: Serving) -> None:
         master_key, demo = asyncio.run(_prepare(installation, serving, report))
         status.stop()
         stack.enter_context(Watch(installation.embedded))
+        stack.enter_context(Schedule(serving.settings))
         listen(serving.sockets, serving.settings.host)
 
         def on_ready() -> None:
@@ -132,6 +135,10 @@ async def _prepare(
     installation: Installation, serving: Serving, report: Callable[[Migration], None]
 ) -> tuple[str, demos.Demo | None]:
     """Bring the database up to date, check the master key, and make the demo business."""
-    async with grounds.open_services(installation, migrating=report) as services:
+
+    async def keep() -> None:
+        await keep_before_migration(installation)
+
+    async with grounds.open_services(installation, report, keep) as services:
         demo = await demos.ensure(services) if serving.has_demo else None
         return await grounds.master_key(installation), demo

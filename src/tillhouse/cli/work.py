@@ -8,6 +8,7 @@ from tillhouse.app import App
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console
+from tillhouse.cli.schedule import Schedule
 from tillhouse.http import log as logs
 
 
@@ -16,7 +17,11 @@ def work(*, data: Data = None) -> None:
     settings = grounds.settings_with(data=data)
     logs.set_up(settings.log_level)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt), grounds.running_database(settings) as installation:
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        grounds.running_database(settings) as installation,
+        Schedule(settings),
+    ):
         asyncio.run(_work(installation))
 
 

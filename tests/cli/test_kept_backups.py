@@ -1,0 +1,82 @@
+"""Backups that nobody asks for: before a migration, and as many as are to be kept."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tests.cli.command import Command
+from tillhouse.db.embedded import Embedded
+from tillhouse.db.migrate import load, migrate
+
+LAST = load()[-1].label
+
+
+@pytest.fixture
+async def behind(tmp_path: Path) -> Iterator[Command]:
+    """A database with a user that lacks the last migration."""
+    server = Embedded.start(tmp_path / "data")
+    connection = await asyncpg.connect(server.url)
+    await migrate(connection, up_to=len(load()) - 1)
+    await connection.execute(
+        "INSERT INTO users SELECT gen_random_uuid(), 'ada@example.com', 'b', 'c', now(), now()"
+    )
+    await connection.close()
+    yield Command(tmp_path / "data")
+    server.release()
+
+
+def names(folder: Path) -> list[str]:
+    """The backups in a folder."""
+    return sorted(path.name for path in folder.glob("*.backup"))
+
+
+async def test_a_migration_leaves_the_way_back(behind: Command, tmp_path: Path) -> None:
+    """The database is kept as it was before; the master key that lies there opens it."""
+    assert behind.json("migrate") == {"applied": [LAST]}
+    [name] = names(folder := behind.data / "backups")
+    assert name.endswith("-migration.backup")
+    told = behind.json("restore", str(folder / name), "--check")
+    assert (told["schema"], told["openedBy"]) == (load()[-2].label, "master key")
+    elsewhere = Command(tmp_path / "other")
+    assert "master key opens this backup" in elsewhere.refusal("restore", str(folder / name))
+    elsewhere.environment["TILLHOUSE_MASTER_KEY_FILE"] = str(behind.data / "master.key")
+    back = elsewhere.json("restore", str(folder / name))
+    assert (back["applied"], back["broken"]) == ([LAST], [])
+    key = (behind.data / "master.key").read_text()
+    assert (elsewhere.data / "master.key").read_text() == key
+    assert behind.json("migrate") == {"applied": []}
+    assert names(folder) == [name]
+
+
+async def test_without_a_backup_nothing_is_migrated(behind: Command) -> None:
+    """Where no backup can be written, the database stays as it is, unless one goes without."""
+    (behind.data / "backups").write_text("not a folder")
+    assert "nothing was migrated" in behind.refusal("migrate")
+    assert behind.json("migrate", "--plan") == {"pending": [LAST]}
+    assert behind.json("migrate", "--no-backup") == {"applied": [LAST]}
+
+
+def test_a_new_database_has_nothing_to_keep(tmp_path: Path) -> None:
+    """The first start makes no backup of nothing."""
+    new = Command(tmp_path / "data")
+    new.run("migrate")
+    assert not (tmp_path / "data" / "backups").exists()
+
+
+def test_the_oldest_go(command: Command, tmp_path: Path) -> None:
+    """As many are kept as the setting says; drafts of killed processes go, other files stay."""
+    folder = tmp_path / "kept"
+    keeper = Command(command.data, BACKUP_FOLDER=str(folder), BACKUP_KEEP="2")
+    first = Path(keeper.json("backup")["file"])
+    (folder / ".tillhouse-1.backup.7.part").write_text("half")
+    (folder / "mine.backup").write_text("mine")
+    second = Path(keeper.json("backup")["file"])
+    assert names(folder) == ["mine.backup", first.name, second.name]
+    third = Path(keeper.json("backup")["file"])
+    assert names(folder) == ["mine.backup", second.name, third.name]
+    assert not list(folder.glob(".*.part"))
+    due = Command(command.data, BACKUP_FOLDER=str(folder), BACKUP_EVERY_HOURS="1")
+    assert due.json("backup", "--if-due") == {"isDue": False}
+    assert names(folder) == ["mine.backup", second.name, third.name]
