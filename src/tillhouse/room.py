@@ -146,8 +146,8 @@ def _declared(events: tuple[EventType, ...], scopes: Scopes, constraints: Constr
 
 def _grouped(declared: Iterable[Grouped], groups: Sequence[str]) -> tuple[Grouped, ...]:
     """The same, by the place of the group that each belongs to."""
-    places = {group: place for place, group in enumerate(groups)}
-    return tuple(sorted(declared, key=lambda one: places.get(one.group, len(places))))
+    indices = {group: index for index, group in enumerate(groups)}
+    return tuple(sorted(declared, key=lambda one: indices.get(one.group, len(indices))))
 
 
 def _check_once(noun: str, names: Iterable[str]) -> None:

@@ -52,7 +52,7 @@ def customers(
             with Bar("Importing customers", len(sheet.rows)) as done:
                 made = await import_customers(db, origin, sheet.rows, now(), done)
             faults = (
-                (fault.place, fault.error.field, fault.error.message) for fault in made.faults
+                (fault.row_no, fault.error.field, fault.error.message) for fault in made.faults
             )
             if errors := [*sheet.errors, *errors_at(sheet.lines, faults)]:
                 raise _Wrong(errors)

@@ -112,13 +112,13 @@ class _Run:
         self._services = services
         self._origin = origin
         # The places of wrong orders in the file.
-        self._wrong_places: set[int] = set()
+        self._wrong_indices: set[int] = set()
         self._there = 0
 
     async def check(self, *, takes_now: bool) -> None:
         """Judge every order by its form, by the others, and by what the book knows."""
         lines_of: dict[str, int] = {}
-        place = 0
+        index = 0
         with _Pace("Checking", self.file.size, _BYTES) as done:
             for batch in _batches(self.file.orders(done)):
                 values = [draft.value for draft in batch]
@@ -130,12 +130,12 @@ class _Run:
                     errors = draft.errors_of(faults)
                     errors += _repeated(draft, verdict.row_key, lines_of)
                     if errors:
-                        self._wrong_places.add(place)
+                        self._wrong_indices.add(index)
                         self._refuse(draft, errors)
                     elif verdict.is_there:
                         self._there += 1
-                    place += 1
-        self.counts.orders = place
+                    index += 1
+        self.counts.orders = index
         self.errors = [*self.file.broken, *self.errors]
 
     async def record(self) -> None:
@@ -144,8 +144,8 @@ class _Run:
         left = self.counts.orders - self.counts.wrong - self._there
         right = (
             draft
-            for place, draft in enumerate(self.file.orders(lambda _: None))
-            if place not in self._wrong_places
+            for index, draft in enumerate(self.file.orders(lambda _: None))
+            if index not in self._wrong_indices
         )
         with _Pace("Recording", left, _ORDERS) as done:
             for batch in _batches(right):

@@ -83,5 +83,5 @@ def products(
 
 
 def _errors(sheet: Sheet[ProductRow], made: Imported) -> list[RowError]:
-    faults = ((fault.place, fault.error.field, fault.error.message) for fault in made.faults)
+    faults = ((fault.row_no, fault.error.field, fault.error.message) for fault in made.faults)
     return [*sheet.errors, *errors_at(sheet.lines, faults)]

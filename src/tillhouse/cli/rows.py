@@ -79,8 +79,8 @@ def refuse(
     outcome: str = "nothing was imported. Mend the file, try again.",
 ) -> CommandError:
     """List what is wrong, in the order of lines and columns; the refusal to end with."""
-    places = {name: place for place, name in enumerate(columns)}
-    ordered = sorted(errors, key=lambda e: (e.line, places.get(e.column or "", len(places))))
+    indices = {name: index for index, name in enumerate(columns)}
+    ordered = sorted(errors, key=lambda e: (e.line, indices.get(e.column or "", len(indices))))
     if as_json:
         print_result({**(counts or {}), "errors": ordered}, as_json=True, shown="")
     else:
@@ -146,11 +146,11 @@ def columns_of(header: Sequence[str], type_: Any) -> tuple[list[str], list[RowEr
     fields = fields_of(type_)
     names = ["_".join(cell.strip().lower().split()) for cell in header]
     errors: list[RowError] = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name not in fields:
             reason = unknown(name, list(fields), "column").replace("this request", "this table")
-            errors.append(RowError(1, name[:100] or f"column {place + 1}", reason))
-        elif name in names[:place]:
+            errors.append(RowError(1, name[:100] or f"column {index + 1}", reason))
+        elif name in names[:index]:
             errors.append(RowError(1, name, "is there twice"))
     errors += [
         RowError(1, name, "is missing: the first line names the columns")
@@ -215,4 +215,4 @@ def _plain(text: str, type_: Any) -> object:
 
 def errors_at(lines: Sequence[int], faults: Iterator[tuple[int, str, str]]) -> list[RowError]:
     """The faults that rules found, (index, column, reason), by the lines of the file."""
-    return [RowError(lines[place], column, reason) for place, column, reason in faults]
+    return [RowError(lines[index], column, reason) for index, column, reason in faults]

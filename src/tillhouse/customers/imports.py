@@ -36,7 +36,7 @@ class CustomerRow(msgspec.Struct, kw_only=True):
 class RowFault(msgspec.Struct, frozen=True):
     """The faults of a row, by its place among the rows."""
 
-    place: int
+    row_no: int
     error: FieldError
 
 
@@ -80,7 +80,7 @@ async def import_customers(
     known = await _look(db, origin.book.id, list(contacts.values()))
     faults += _ambiguous(contacts, known)
     if faults:
-        return Imported(faults=sorted(faults, key=lambda fault: fault.place))
+        return Imported(faults=sorted(faults, key=lambda fault: fault.row_no))
     new = [one for one in contacts.values() if not known.of(one) and _name_is_new(one, known)]
     result = Imported(unchanged=len(rows) - len(new))
     done(result.unchanged)
@@ -103,13 +103,13 @@ def _contacts(
     contacts: dict[int, Contact] = {}
     faults: list[RowFault] = []
     seen: set[tuple[str, str]] = set()
-    for place, row in enumerate(rows):
+    for row_no, row in enumerate(rows):
         errors = [*_number_errors(row, country)]
         if not errors:
             contact = _contact(row, country)
             errors = [*_repeated(contact, seen)]
-            contacts[place] = contact
-        faults += [RowFault(place, error) for error in errors]
+            contacts[row_no] = contact
+        faults += [RowFault(row_no, error) for error in errors]
     return contacts, faults
 
 
@@ -135,12 +135,12 @@ def _contact(row: CustomerRow, country: str) -> Contact:
 def _ambiguous(contacts: dict[int, Contact], known: _Known) -> Iterator[RowFault]:
     """Rows of which nobody can say whom they are about, or what is to become of them."""
     seen: set[UUID] = set()
-    for place, contact in contacts.items():
+    for row_no, contact in contacts.items():
         found = known.of(contact)
         if len(found) > 1:
-            yield RowFault(place, FieldError("email", "is one customer's, and phone another's"))
+            yield RowFault(row_no, FieldError("email", "is one customer's, and phone another's"))
         elif found and found[0].id in seen:
-            yield RowFault(place, FieldError("email", "is the customer of a line above already"))
+            yield RowFault(row_no, FieldError("email", "is the customer of a line above already"))
         seen |= {one.id for one in found}
 
 

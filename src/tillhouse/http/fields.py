@@ -152,8 +152,8 @@ def _list_errors(value: list[Any], type_: Any, lists: Lists, path: str) -> Itera
             yield FieldError(path, sentence(error))
             return
         item_type = get_args(inner_type(type_))[0]
-        for place, item in enumerate(value):
-            yield from _errors(item, item_type, lists, f"{path}[{place}]")
+        for index, item in enumerate(value):
+            yield from _errors(item, item_type, lists, f"{path}[{index}]")
 
 
 def _leaf(value: object, type_: Any, lists: Lists, path: str) -> Iterator[FieldError]:

@@ -116,8 +116,8 @@ def _why(error: ValueError) -> str:
     if isinstance(error, _Duplicate):
         return f"The body names the field {str(error)[:100]!r} twice in one object."
     if isinstance(error, json.JSONDecodeError):
-        place = f"line {error.lineno}, column {error.colno}"
-        return f"The body is no valid JSON: {error.msg.lower()} at {place}."
+        location = f"line {error.lineno}, column {error.colno}"
+        return f"The body is no valid JSON: {error.msg.lower()} at {location}."
     return "The body is no valid UTF-8."
 
 
@@ -202,17 +202,17 @@ def _fit_within(value: Any, path: str, unfit: list[FieldError]) -> None:
             if reason:
                 del value[key]
                 _tell(unfit, path, Unfit(reason=reason))
-    places = value.items() if isinstance(value, dict) else enumerate(value)
-    for place, item in places:
+    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    for location, item in entries:
         # Most are told apart by their type alone: a hostile body has hundreds of thousands.
         kind = type(item)
         if kind is dict or kind is list:
-            _fit_within(item, _below(path, place), unfit)
+            _fit_within(item, _below(path, location), unfit)
         elif (kind is str or kind is Unfit) and (found := _unfit(item)):
             # The place is there already, so that what is walked over keeps its size.
-            value[place] = found
+            value[location] = found
             if len(unfit) < _TOLD_MAX:
-                _tell(unfit, _below(path, place), found)
+                _tell(unfit, _below(path, location), found)
 
 
 def _unfit(value: object) -> Unfit | None:
@@ -222,10 +222,10 @@ def _unfit(value: object) -> Unfit | None:
     return value if isinstance(value, Unfit) else None
 
 
-def _below(path: str, place: str | int) -> str:
-    if isinstance(place, int):
-        return f"{path}[{place}]"
-    return f"{path}.{place[:100]}" if path else place[:100]
+def _below(path: str, location: str | int) -> str:
+    if isinstance(location, int):
+        return f"{path}[{location}]"
+    return f"{path}.{location[:100]}" if path else location[:100]
 
 
 def _tell(unfit: list[FieldError], path: str, value: Unfit) -> None:

@@ -133,6 +133,6 @@ def random_text(alphabet: str, length: int) -> str:
     drawn, size = secrets.randbelow(len(alphabet) ** length), len(alphabet)
     text = ""
     for _ in range(length):
-        drawn, place = divmod(drawn, size)
-        text += alphabet[place]
+        drawn, index = divmod(drawn, size)
+        text += alphabet[index]
     return text

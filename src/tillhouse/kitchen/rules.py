@@ -103,8 +103,8 @@ def _values(sale: SaleFacts) -> dict[str, str]:
 def message_errors(asked: StageMessages) -> Iterator[FieldError]:
     """Stages named twice, and placeholders that nothing stands for."""
     seen: set[Stage] = set()
-    for place, message in enumerate(asked.messages):
-        path = f"messages[{place}]"
+    for index, message in enumerate(asked.messages):
+        path = f"messages[{index}]"
         with suppress(InvalidField):
             if message.stage in seen:
                 yield FieldError(f"{path}.stage", "is named twice")

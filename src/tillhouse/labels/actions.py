@@ -120,7 +120,7 @@ async def tag_ids(call: Call, tags: list[str]) -> list[UUID]:
     rows = await tag_store.upsert_tags(call.db, call.book.id, ids, new, call.now)
     by_id = {row["id"] for row in rows}
     by_slug = {row["slug"]: row["id"] for row in rows if row["slug"]}
-    found = {place: id_ for place, id_ in asked.ids.items() if id_ in by_id}
-    found |= {place: by_slug[one] for place, one in asked.slugs.items() if one in by_slug}
+    found = {index: id_ for index, id_ in asked.ids.items() if id_ in by_id}
+    found |= {index: by_slug[one] for index, one in asked.slugs.items() if one in by_slug}
     check(rules.unknown_tags(asked, found, len(tags)))
-    return list(dict.fromkeys(found[place] for place in range(len(tags))))
+    return list(dict.fromkeys(found[index] for index in range(len(tags))))

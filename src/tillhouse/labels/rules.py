@@ -63,12 +63,12 @@ def tags_asked(tags: list[str]) -> TagsAsked:
     ids: dict[int, UUID] = {}
     slugs: dict[int, str] = {}
     names: dict[str, str] = {}
-    for place, tag in enumerate(tags):
+    for index, tag in enumerate(tags):
         cleaned = clean(tag)
         if _UUID.fullmatch(cleaned):
-            ids[place] = UUID(cleaned)
+            ids[index] = UUID(cleaned)
         elif found := slug(cleaned):
-            slugs[place] = found
+            slugs[index] = found
             names.setdefault(found, cleaned)
     return TagsAsked(ids, slugs, names)
 
@@ -76,12 +76,12 @@ def tags_asked(tags: list[str]) -> TagsAsked:
 def unknown_tags(asked: TagsAsked, found: dict[int, UUID], count: int) -> list[FieldError]:
     """The faults of tags for which no id was found."""
     wrong: list[FieldError] = []
-    for place in range(count):
-        if place not in found:
+    for index in range(count):
+        if index not in found:
             words = (
                 "is no tag of this business and environment"
-                if place in asked.ids
+                if index in asked.ids
                 else "needs a letter or a digit"
             )
-            wrong.append(FieldError(f"tags[{place}]", words))
+            wrong.append(FieldError(f"tags[{index}]", words))
     return wrong

@@ -12,8 +12,8 @@ from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.changing.store import Holding, list_holdings
 from tillhouse.orders.recording.rules.lines import ZERO
 from tillhouse.orders.recording.rules.sale import Need
-from tillhouse.stock.actions import actor, open_places
-from tillhouse.stock.facts import Move, Moved, Place
+from tillhouse.stock.actions import actor, ensure_levels
+from tillhouse.stock.facts import LevelKey, Move, Moved
 from tillhouse.stock.rules import shorts
 from tillhouse.stock.store.moving import record_moves
 
@@ -42,9 +42,11 @@ def moves(
 
 async def open_levels(call: Call, needs: Iterable[Need]) -> None:
     """Open a level at zero for each variant without one, so that there is a row to judge by."""
-    places = {Place(need.variant.id, need.store_id) for need in needs if not need.variant.has_level}
-    if places:
-        await open_places(call, list(places))
+    keys = {
+        LevelKey(need.variant.id, need.store_id) for need in needs if not need.variant.has_level
+    }
+    if keys:
+        await ensure_levels(call, list(keys))
 
 
 def names_of(needs: Iterable[Need]) -> dict[VariantId, str]:

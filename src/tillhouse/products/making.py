@@ -25,7 +25,7 @@ Ids = Callable[[], UUID]
 
 def new_configuration(new: NewProduct, facts: Facts, ids: Ids) -> Configuration:
     """A product as asked for; whether it may be is for the rules."""
-    variants = [new_variant(one, VariantId(ids()), place) for place, one in enumerate(new.variants)]
+    variants = [new_variant(one, VariantId(ids()), index) for index, one in enumerate(new.variants)]
     if not variants:
         implicit = VariantConfiguration(
             id=ids(),

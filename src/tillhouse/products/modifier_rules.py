@@ -32,8 +32,8 @@ def group_faults(
         return found
     own = {option.id for option in old.options} if old else set[UUID]()
     seen: set[UUID | None] = set()
-    for place, option in enumerate(options):
-        path = f"options[{place}]"
+    for index, option in enumerate(options):
+        path = f"options[{index}]"
         found += faults(lambda one=option, path=path: _delta_errors(one, currency, path))
         if old is not None:
             found += faults(lambda one=option, path=path: _id_errors(one, own, seen, path))

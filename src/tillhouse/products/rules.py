@@ -88,11 +88,11 @@ def new_faults(new: NewProduct, facts: Facts) -> list[FieldError]:
         lambda: _twice(variants, "sku", "variants"),
     )
     found += _product_faults(new, facts, None)
-    for place, variant in enumerate(variants):
-        found += _variant_faults(variant, facts, f"variants[{place}].")
+    for index, variant in enumerate(variants):
+        found += _variant_faults(variant, facts, f"variants[{index}].")
         found += faults(
-            lambda one=variant, place=place: _stock_errors(
-                type_of(new), tracks_stock=one.tracks_stock, path=f"variants[{place}]."
+            lambda one=variant, index=index: _stock_errors(
+                type_of(new), tracks_stock=one.tracks_stock, path=f"variants[{index}]."
             )
         )
     return found
@@ -186,10 +186,10 @@ def _product_faults(
         lambda: _group_errors(groups, facts),
     )
     found += _price_faults(known(lambda: asked.prices, []), facts, "")
-    for place, component in enumerate(components):
+    for index, component in enumerate(components):
         found += faults(
-            lambda place=place, component=component: _component_errors(
-                component, facts, own, f"components[{place}]"
+            lambda index=index, component=component: _component_errors(
+                component, facts, own, f"components[{index}]"
             )
         )
     found += faults(lambda: _same_component(components, facts))
@@ -248,10 +248,10 @@ def _same_name(
 
 def _twice(variants: list[NewVariant], name: str, path: str) -> Iterator[FieldError]:
     seen: set[str] = set()
-    for place, variant in enumerate(variants):
+    for index, variant in enumerate(variants):
         value: str | None = known(lambda one=variant: getattr(one, name), None)
         if value is not None and value in seen:
-            yield FieldError(f"{path}[{place}].{name}", "is that of another variant here")
+            yield FieldError(f"{path}[{index}].{name}", "is that of another variant here")
         elif value is not None:
             seen.add(value)
 
@@ -266,8 +266,8 @@ def _scale_errors(amount: Any, field: str, facts: Facts) -> Iterator[FieldError]
 def _price_faults(prices: list[NewStorePrice], facts: Facts, path: str) -> list[FieldError]:
     found: list[FieldError] = []
     seen: set[UUID | None] = set()
-    for place, one in enumerate(prices):
-        field = f"{path}prices[{place}]"
+    for index, one in enumerate(prices):
+        field = f"{path}prices[{index}]"
         found += faults(
             lambda one=one, field=field: _scale_errors(one.price, f"{field}.price", facts),
             lambda one=one, field=field: _store_errors(one, facts, seen, f"{field}.store_id"),
@@ -292,11 +292,11 @@ def _category_errors(asked: NewProduct | ProductPatch, facts: Facts) -> Iterator
 
 
 def _group_errors(groups: list[UUID], facts: Facts) -> Iterator[FieldError]:
-    for place, group_id in enumerate(groups):
-        field = f"modifier_group_ids[{place}]"
+    for index, group_id in enumerate(groups):
+        field = f"modifier_group_ids[{index}]"
         if group_id not in facts.groups:
             yield FieldError(field, f"is no modifier group {_ELSEWHERE}")
-        elif group_id in groups[:place]:
+        elif group_id in groups[:index]:
             yield FieldError(field, "is in this list already")
 
 
@@ -327,9 +327,9 @@ def variant_of(component: NewComponent, facts: Facts) -> UUID | None:
 
 def _same_component(components: list[NewComponent], facts: Facts) -> Iterator[FieldError]:
     seen: set[UUID] = set()
-    for place, component in enumerate(components):
+    for index, component in enumerate(components):
         variant_id = known(lambda one=component: variant_of(one, facts), None)
         if variant_id is not None and variant_id in seen:
-            yield FieldError(f"components[{place}]", "is in this list already: add the quantities")
+            yield FieldError(f"components[{index}]", "is in this list already: add the quantities")
         elif variant_id is not None:
             seen.add(variant_id)

@@ -33,7 +33,7 @@ class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
 class RowFault(NamedTuple):
     """The faults of a row, by its place in the table."""
 
-    place: int
+    row_no: int
     error: FieldError
 
 
@@ -44,7 +44,7 @@ class Lot(msgspec.Struct, frozen=True):
     variants: list[int] = []
 
     @property
-    def places(self) -> list[int]:
+    def row_nos(self) -> list[int]:
         """All of them."""
         return ([] if self.own is None else [self.own]) + self.variants
 
@@ -63,37 +63,37 @@ _SHARED = ("type", "base_price", "category", "unit", "tax_rate")
 def lots_of(rows: Sequence[ProductRow]) -> list[Lot]:
     """Rows with variants belong together by the product's name; any other is a product."""
     variants: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
+    for row_no, row in enumerate(rows):
         if row.variant is not None:
-            variants.setdefault(row.name, []).append(place)
+            variants.setdefault(row.name, []).append(row_no)
     own: dict[str, int] = {}
     lots: list[Lot] = []
-    for place, row in enumerate(rows):
+    for row_no, row in enumerate(rows):
         if row.variant is None and row.name in variants and row.name not in own:
-            own[row.name] = place
+            own[row.name] = row_no
         elif row.variant is None:
-            lots.append(Lot(own=place))
-    lots += [Lot(own.get(name), places) for name, places in variants.items()]
-    return sorted(lots, key=lambda lot: min(lot.places))
+            lots.append(Lot(own=row_no))
+    lots += [Lot(own.get(name), row_nos) for name, row_nos in variants.items()]
+    return sorted(lots, key=lambda lot: min(lot.row_nos))
 
 
 def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str) -> list[RowFault]:
     """The faults of the rows as they are, whatever the book has."""
     found: list[RowFault] = []
     seen: set[str] = set()
-    for place, row in enumerate(rows):
+    for row_no, row in enumerate(rows):
         if row.sku in seen:
-            found.append(wrong(place, "sku", "is that of an earlier row"))
+            found.append(wrong(row_no, "sku", "is that of an earlier row"))
         seen.add(row.sku)
-        found += [RowFault(place, error) for error in _row_errors(row, currency)]
+        found += [RowFault(row_no, error) for error in _row_errors(row, currency)]
     for lot in lots:
         found += _lot_faults(rows, lot)
     return found
 
 
-def wrong(place: int, column: str, reason: str) -> RowFault:
+def wrong(row_no: int, column: str, reason: str) -> RowFault:
     """A fault of a row."""
-    return RowFault(place, FieldError(column, reason))
+    return RowFault(row_no, FieldError(column, reason))
 
 
 def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
@@ -112,10 +112,10 @@ def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
 
 def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
     names: set[str] = set()
-    for place in lot.variants:
-        name = str(rows[place].variant)
+    for row_no in lot.variants:
+        name = str(rows[row_no].variant)
         if name in names:
-            yield wrong(place, "variant", "is that of an earlier row of the product")
+            yield wrong(row_no, "variant", "is that of an earlier row of the product")
         names.add(name)
     if len(lot.variants) > VARIANTS_MAX:
         reason = f"is one more than the {VARIANTS_MAX} that a product may have"
@@ -128,12 +128,12 @@ def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
 
 def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
     for column in _SHARED:
-        values = [(getattr(rows[place], column), place) for place in lot.places]
-        given = [(value, place) for value, place in values if value is not None]
-        for value, place in given[1:]:
+        values = [(getattr(rows[row_no], column), row_no) for row_no in lot.row_nos]
+        given = [(value, row_no) for value, row_no in values if value is not None]
+        for value, row_no in given[1:]:
             # A category is the same in small letters.
             if str(value).lower() != str(given[0][0]).lower():
-                yield wrong(place, column, "differs from another row of the product")
+                yield wrong(row_no, column, "differs from another row of the product")
 
 
 def _own_errors(own: ProductRow, *, has_variants: bool) -> Iterator[FieldError]:
@@ -171,7 +171,7 @@ class Planner(msgspec.Struct):
             return faults
         old, price = self._existing(lot), self._price(lot)
         if old is None and price is None:
-            return [wrong(lot.places[0], "base_price", "is required for a new product")]
+            return [wrong(lot.row_nos[0], "base_price", "is required for a new product")]
         config = self._made(lot, old) if old else self._new(lot, price)
         if isinstance(config, RowFault):
             return [config]
@@ -179,21 +179,21 @@ class Planner(msgspec.Struct):
 
     def _sku_faults(self, lot: Lot) -> Iterator[RowFault]:
         found: UUID | None = None
-        for place in lot.places:
-            reason = self._misplaced(place, is_variant=place != lot.own)
+        for row_no in lot.row_nos:
+            reason = self._misplaced(row_no, is_variant=row_no != lot.own)
             if reason:
-                yield wrong(place, *reason)
-            owner = self._owner(lot, place)
+                yield wrong(row_no, *reason)
+            owner = self._owner(lot, row_no)
             if owner is None:
                 continue
             if found is not None and owner.product_id != found:
-                sku = self.rows[place].sku
-                yield wrong(place, "sku", f"{sku} belongs to another product than the rows before")
+                sku = self.rows[row_no].sku
+                yield wrong(row_no, "sku", f"{sku} belongs to another product than the rows before")
             found = found or owner.product_id
 
-    def _misplaced(self, place: int, *, is_variant: bool) -> tuple[str, str] | None:
+    def _misplaced(self, row_no: int, *, is_variant: bool) -> tuple[str, str] | None:
         """The column, and why its sku can't be that of a product, or of a variant."""
-        sku = self.rows[place].sku
+        sku = self.rows[row_no].sku
         of_product, of_variant = self.products.get(sku), self.variants.get(sku)
         owner = (of_variant or of_product) if is_variant else of_variant
         if owner is None or (not is_variant and of_product is not None):
@@ -207,20 +207,20 @@ class Planner(msgspec.Struct):
             return "sku", f"is that of the product {config.name}, which has no variants"
         return None
 
-    def _owner(self, lot: Lot, place: int) -> Owner | None:
-        owners = self.products if place == lot.own else self.variants
-        return owners.get(self.rows[place].sku)
+    def _owner(self, lot: Lot, row_no: int) -> Owner | None:
+        owners = self.products if row_no == lot.own else self.variants
+        return owners.get(self.rows[row_no].sku)
 
     def _existing(self, lot: Lot) -> Configuration | None:
-        owners = (self._owner(lot, place) for place in lot.places)
+        owners = (self._owner(lot, row_no) for row_no in lot.row_nos)
         owner = next(filter(None, owners), None)
         return self.configs[owner.product_id] if owner else None
 
     def _shared(self, lot: Lot) -> dict[str, Any]:
         """The product that a group of rows describes."""
-        found: dict[str, Any] = {"name": self.rows[lot.places[0]].name}
+        found: dict[str, Any] = {"name": self.rows[lot.row_nos[0]].name}
         for column in ("type", "unit", "tax_rate", "category"):
-            given = [getattr(self.rows[place], column) for place in lot.places]
+            given = [getattr(self.rows[row_no], column) for row_no in lot.row_nos]
             value = next((one for one in given if one is not None), None)
             if value is not None:
                 found[column] = value
@@ -230,7 +230,7 @@ class Planner(msgspec.Struct):
 
     def _price(self, lot: Lot) -> Any:
         """The product's price: the one that is named, else that of its first row."""
-        rows = [self.rows[place] for place in lot.places]
+        rows = [self.rows[row_no] for row_no in lot.row_nos]
         named = next((row.base_price for row in rows if row.base_price is not None), None)
         if named is not None or not lot.variants:
             return named if named is not None else rows[0].price
@@ -241,12 +241,12 @@ class Planner(msgspec.Struct):
         shared = self._shared(lot)
         type_ = shared.pop("type", "variable" if lot.variants else "simple")
         if type_ == "variable" and not lot.variants:
-            return wrong(lot.places[0], "type", "is variable, which needs rows with a variant")
+            return wrong(lot.row_nos[0], "type", "is variable, which needs rows with a variant")
         shared.setdefault("tax_rate", Rate(0))
         sku = None if lot.own is None else self.rows[lot.own].sku
-        variants = [self._variant(place, None, at) for at, place in enumerate(lot.variants)]
+        variants = [self._variant(row_no, None, at) for at, row_no in enumerate(lot.variants)]
         if not variants:
-            tracks = bool(self.rows[lot.places[0]].tracks_stock)
+            tracks = bool(self.rows[lot.row_nos[0]].tracks_stock)
             variants = [self._implicit(tracks_stock=tracks)]
         config = Configuration(
             id=self.ids(), type=type_, sku=sku, base_price=price, variants=variants, **shared
@@ -264,7 +264,7 @@ class Planner(msgspec.Struct):
         if lot.variants and old.type == "simple":
             type_ = "variable"
         elif type_ != old.type and not (old.implicit and {type_, old.type} <= _ALIKE):
-            return wrong(lot.places[0], "type", f"is {old.type} already: use PATCH to change it")
+            return wrong(lot.row_nos[0], "type", f"is {old.type} already: use PATCH to change it")
         if lot.variants and old.type == "bundle":
             return wrong(lot.variants[0], "variant", "must be empty: a bundle has no variants")
         variants = self._variants_after(lot, old)
@@ -275,7 +275,7 @@ class Planner(msgspec.Struct):
         return fitted(changed)
 
     def _price_after(self, lot: Lot, old: Configuration) -> Any:
-        rows = [self.rows[place] for place in lot.places]
+        rows = [self.rows[row_no] for row_no in lot.row_nos]
         named = next((row.base_price for row in rows if row.base_price is not None), None)
         if named is None and not lot.variants and old.implicit is not None:
             named = rows[0].price
@@ -283,11 +283,11 @@ class Planner(msgspec.Struct):
 
     def _variants_after(self, lot: Lot, old: Configuration) -> list[VariantConfiguration]:
         variants = {one.id: one for one in old.variants}
-        for place in lot.variants:
-            owner = self.variants.get(self.rows[place].sku)
+        for row_no in lot.variants:
+            owner = self.variants.get(self.rows[row_no].sku)
             before = variants.get(owner.variant_id) if owner and owner.variant_id else None
             after = max((one.position for one in variants.values()), default=-1) + 1
-            variant = self._variant(place, before, after)
+            variant = self._variant(row_no, before, after)
             variants[variant.id] = variant
         own = self.rows[lot.own] if lot.own is not None else None
         if own is not None and own.tracks_stock is not None and old.implicit is not None:
@@ -296,9 +296,9 @@ class Planner(msgspec.Struct):
         return list(variants.values())
 
     def _variant(
-        self, place: int, old: VariantConfiguration | None, position: int
+        self, row_no: int, old: VariantConfiguration | None, position: int
     ) -> VariantConfiguration:
-        row = self.rows[place]
+        row = self.rows[row_no]
         given = {"price": row.price, "tracks_stock": row.tracks_stock}
         asked: dict[str, Any] = {n: value for n, value in given.items() if value is not None}
         asked |= {"name": str(row.variant), "sku": row.sku}
@@ -307,13 +307,13 @@ class Planner(msgspec.Struct):
         return VariantConfiguration(id=self.ids(), position=position, prices={}, **asked)
 
     def _config_faults(self, lot: Lot, config: Configuration) -> Iterator[RowFault]:
-        first = lot.places[0]
+        first = lot.row_nos[0]
         if len(config.variants) > VARIANTS_MAX:
             yield wrong(first, "variant", f"makes more than {VARIANTS_MAX} variants of the product")
         names = [one.name for one in config.variants]
-        for place in lot.variants:
-            if names.count(str(self.rows[place].variant)) > 1:
-                yield wrong(place, "variant", "is the name of another variant of the product")
+        for row_no in lot.variants:
+            if names.count(str(self.rows[row_no].variant)) > 1:
+                yield wrong(row_no, "variant", "is the name of another variant of the product")
         if config.type in ("bundle", "service") and any(v.tracks_stock for v in config.variants):
             yield wrong(first, "tracks_stock", f"must be no: a {config.type} has no stock")
 

@@ -121,9 +121,9 @@ def _unknown_errors(
     asked: NewPromotion | PromotionPatch, name: str, known: set[UUID], noun: str
 ) -> Iterator[FieldError]:
     ids: list[UUID] = getattr(asked, name) or []
-    for place, id_ in enumerate(ids):
+    for index, id_ in enumerate(ids):
         if id_ not in known:
-            yield FieldError(f"{name}[{place}]", f"is no {noun} of this book")
+            yield FieldError(f"{name}[{index}]", f"is no {noun} of this book")
 
 
 def _period_errors(terms: Terms) -> Iterator[FieldError]:

@@ -106,11 +106,11 @@ def _typed(text: Any, schema: Schema) -> Any:
             return str(text)
 
 
-def _parameter(name: str, place: str, schema: Schema, sentence: str, *, required: bool) -> Schema:
+def _parameter(name: str, source: str, schema: Schema, sentence: str, *, required: bool) -> Schema:
     plain = {key: value for key, value in schema.items() if key not in ("description", "title")}
     return {
         "name": name,
-        "in": place,
+        "in": source,
         "required": required,
         "description": sentence,
         "schema": plain,

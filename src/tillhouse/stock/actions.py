@@ -13,7 +13,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.stock import rules
-from tillhouse.stock.facts import Facts, Move, Moved, Place
+from tillhouse.stock.facts import Facts, LevelKey, Move, Moved
 from tillhouse.stock.store import levels as store
 from tillhouse.stock.store.facts import find_facts
 from tillhouse.stock.store.moves import count_moves, list_moves
@@ -50,12 +50,12 @@ async def adjust(call: Call, new: NewAdjustment) -> StockLevel:
     await _keep_stores(call, new.store_id)
     facts = await _facts(call, [new], new.store_id)
     check(rules.adjustment_faults(new, facts))
-    place = Place(new.variant_id, new.store_id)
-    await open_places(call, [place])
+    key = LevelKey(new.variant_id, new.store_id)
+    await ensure_levels(call, [key])
     change = rules.change_of(new)
-    move = _noted(call, place, new.kind, change, new.reason, allows=new.allow_negative)
+    move = _noted(call, key, new.kind, change, new.reason, allows=new.allow_negative)
     await _moved(call, [move], facts)
-    return (await store.list_levels_at(call.db, call.book.id, [place]))[0]
+    return (await store.list_levels_at(call.db, call.book.id, [key]))[0]
 
 
 async def adjustment_faults(call: Call, new: NewAdjustment) -> list[FieldError]:
@@ -68,16 +68,16 @@ async def count(call: Call, new: NewCount) -> StockLevels:
     await _keep_stores(call, new.store_id)
     facts = await _facts(call, new.items, new.store_id)
     check(rules.count_faults(new, facts))
-    places = [Place(item.variant_id, new.store_id) for item in new.items]
-    await open_places(call, places)
-    thought = await store.lock_on_hand(call.db, call.book.id, places)
-    counted = {Place(item.variant_id, new.store_id): item.counted for item in new.items}
+    keys = [LevelKey(item.variant_id, new.store_id) for item in new.items]
+    await ensure_levels(call, keys)
+    thought = await store.lock_on_hand(call.db, call.book.id, keys)
+    counted = {LevelKey(item.variant_id, new.store_id): item.counted for item in new.items}
     moves = [
-        _noted(call, place, "count", counted[place] - thought[place], new.reason, allows=True)
-        for place in places
+        _noted(call, key, "count", counted[key] - thought[key], new.reason, allows=True)
+        for key in keys
     ]
     await _moved(call, moves, facts)
-    return StockLevels(await store.list_levels_at(call.db, call.book.id, places))
+    return StockLevels(await store.list_levels_at(call.db, call.book.id, keys))
 
 
 async def count_faults(call: Call, new: NewCount) -> list[FieldError]:
@@ -93,14 +93,14 @@ async def transfer(call: Call, new: NewTransfer) -> StockLevels:
     check(rules.transfer_faults(new, facts))
     moves: list[Move] = []
     for item in new.items:
-        here = Place(item.variant_id, new.from_store_id)
-        there = Place(item.variant_id, new.to_store_id)
+        here = LevelKey(item.variant_id, new.from_store_id)
+        there = LevelKey(item.variant_id, new.to_store_id)
         moves.append(_noted(call, here, "transfer", -item.quantity, new.reason))
         moves.append(_noted(call, there, "transfer", Decimal(item.quantity), new.reason))
-    places = list(dict.fromkeys(Place(move.variant_id, move.store_id) for move in moves))
-    await open_places(call, places)
+    keys = list(dict.fromkeys(LevelKey(move.variant_id, move.store_id) for move in moves))
+    await ensure_levels(call, keys)
     await _moved(call, moves, facts)
-    return StockLevels(await store.list_levels_at(call.db, call.book.id, places))
+    return StockLevels(await store.list_levels_at(call.db, call.book.id, keys))
 
 
 async def transfer_faults(call: Call, new: NewTransfer) -> list[FieldError]:
@@ -111,9 +111,9 @@ async def transfer_faults(call: Call, new: NewTransfer) -> list[FieldError]:
     return rules.transfer_faults(new, facts)
 
 
-async def open_places(call: Call, places: Sequence[Place]) -> None:
+async def ensure_levels(call: Call, keys: Sequence[LevelKey]) -> None:
     """Make the levels that are missing, at zero, so that a move finds them."""
-    await insert_levels(call.db, call.book.id, call.now, [(new_id(), place) for place in places])
+    await insert_levels(call.db, call.book.id, call.now, [(new_id(), key) for key in keys])
 
 
 def actor(call: Call) -> dict[str, Any]:
@@ -137,7 +137,7 @@ async def _moved(call: Call, moves: list[Move], facts: Facts) -> list[Moved]:
 
 def _noted(
     call: Call,
-    place: Place,
+    key: LevelKey,
     kind: str,
     change: Decimal,
     reason: str | None,
@@ -146,8 +146,8 @@ def _noted(
 ) -> Move:
     return Move(
         id=new_id(),
-        variant_id=place.variant_id,
-        store_id=place.store_id,
+        variant_id=key.variant_id,
+        store_id=key.store_id,
         kind=kind,
         on_hand_change=change,
         reason=reason,

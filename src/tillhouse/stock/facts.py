@@ -9,7 +9,7 @@ import msgspec
 from tillhouse.kit.ids import OrderId, ProductId, StoreId, VariantId
 
 
-class Place(msgspec.Struct, frozen=True):
+class LevelKey(msgspec.Struct, frozen=True):
     """Where a variant lies: in a store, or without one with the business itself."""
 
     variant_id: VariantId

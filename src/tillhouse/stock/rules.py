@@ -130,11 +130,11 @@ Rule = Callable[[], Iterable[FieldError]]
 
 
 def _item_rules(new: NewCount | NewTransfer, facts: Facts) -> list[Rule]:
-    def rule(place: int, item: NewCountItem | NewTransferItem) -> Rule:
-        return lambda: _variant_errors(item, f"items[{place}].", facts)
+    def rule(key: int, item: NewCountItem | NewTransferItem) -> Rule:
+        return lambda: _variant_errors(item, f"items[{key}].", facts)
 
     try:
-        return [rule(place, item) for place, item in enumerate(new.items)]
+        return [rule(key, item) for key, item in enumerate(new.items)]
     except InvalidField:
         return []
 
@@ -163,10 +163,10 @@ def _sign_errors(new: NewAdjustment) -> Iterator[FieldError]:
 
 def _twice_errors(new: NewCount) -> Iterator[FieldError]:
     seen: set[UUID] = set()
-    for place, item in enumerate(new.items):
+    for key, item in enumerate(new.items):
         with suppress(InvalidField):
             if item.variant_id in seen:
-                yield FieldError(f"items[{place}].variant_id", "is counted twice")
+                yield FieldError(f"items[{key}].variant_id", "is counted twice")
             seen.add(item.variant_id)
 
 

@@ -88,7 +88,7 @@ def prepare(
         ids=ids,
         types=[event_type.name for event_type, _ in events],
         payloads=payloads,
-        moments=[now - place * _APART for place in range(last - 1, followed_by - 1, -1)],
+        moments=[now - index * _APART for index in range(last - 1, followed_by - 1, -1)],
         app_id=origin.app_id,
     )
 

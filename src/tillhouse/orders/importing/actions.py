@@ -121,8 +121,8 @@ async def record_all(
     rest = iter(enumerate(orders))
 
     async def work(rest: Iterator[tuple[int, Ready]]) -> None:
-        for place, ready in rest:
-            results[place] = await record(services, origin, ready)
+        for index, ready in rest:
+            results[index] = await record(services, origin, ready)
             done(1)
 
     try:
@@ -255,17 +255,17 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
                 found[sku] = (product_id, variant_id)
     for case in cases:
         value = case.asked.value
-        for place, sku in enumerate(case.asked.skus):
+        for index, sku in enumerate(case.asked.skus):
             if sku is None:
                 continue
             if sku not in found:
-                case.missing.add(place)
-                case.faults.append(FieldError(f"items[{place}].product_sku", sheet.NO_SKU))
+                case.missing.add(index)
+                case.faults.append(FieldError(f"items[{index}].product_sku", sheet.NO_SKU))
             else:
                 product_id, variant_id = found[sku]
                 ids = {"product_id": str(product_id)}
                 ids |= {} if variant_id is None else {"variant_id": str(variant_id)}
-                value["items"][place] |= ids
+                value["items"][index] |= ids
         case.new = right_parts(value, NewOrder)
 
 

@@ -79,16 +79,16 @@ def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> li
     found: list[FieldError] = []
     for error in faults:
         line = _LINE.fullmatch(error.field)
-        place = int(line["place"]) if line else -1
-        if line is None or place >= len(asked.skus) or asked.skus[place] is None:
+        line_index = int(line["place"]) if line else -1
+        if line is None or line_index >= len(asked.skus) or asked.skus[line_index] is None:
             found.append(error)
-        elif place in missing:
+        elif line_index in missing:
             # That it needs a price is said of lines without a product.
-            if asked.value["items"][place].get("custom_price") is not None:
+            if asked.value["items"][line_index].get("custom_price") is not None:
                 found.append(error)
         elif line["name"] in ("product_id", "variant_id"):
             reason = _SEVERAL if line["name"] == "variant_id" else error.message
-            found.append(FieldError(f"items[{place}].product_sku", reason))
+            found.append(FieldError(f"items[{line_index}].product_sku", reason))
         else:
             found.append(error)
     return found

@@ -268,7 +268,7 @@ def _entry(
     call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: CustomerId | None
 ) -> Entry:
     order_id = OrderId(new_id())
-    items = [_item(order_id, one, place) for place, one in enumerate(sale.lines)]
+    items = [_item(order_id, one, index) for index, one in enumerate(sale.lines)]
     position = LedgerPosition(
         total=sale.totals.total,
         paid=sale.amount_paid,
@@ -356,13 +356,13 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
     }
 
 
-def _item(order_id: OrderId, one: Line, place: int) -> dict[str, Any]:
+def _item(order_id: OrderId, one: Line, index: int) -> dict[str, Any]:
     variant = one.variant
     is_named = variant is not None and not variant.is_implicit
     return {
         "id": new_id(),
         "order_id": order_id,
-        "position": place,
+        "position": index,
         "line_type": one.line_type,
         "product_id": one.product.id if one.product else None,
         "variant_id": variant.id if variant else None,

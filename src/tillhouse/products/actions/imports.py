@@ -50,12 +50,12 @@ async def import_products(
     faults = sheet.sheet_faults(rows, lots, currency)
     categories = await _categories(db, book_id, rows, now)
     planner = await _planner(db, book_id, rows, categories)
-    plans, more = _plans(planner, lots, {fault.place for fault in faults})
+    plans, more = _plans(planner, lots, {fault.row_no for fault in faults})
     faults += more
     if faults:
         # The first reason of a cell is enough.
-        first = {(fault.place, fault.error.field): fault for fault in reversed(faults)}
-        return Imported(faults=sorted(first.values(), key=lambda fault: fault.place))
+        first = {(fault.row_no, fault.error.field): fault for fault in reversed(faults)}
+        return Imported(faults=sorted(first.values(), key=lambda fault: fault.row_no))
     changed = [plan for plan in plans if plan.config != plan.old]
     done(len(plans) - len(changed))
     for batch in _batches(changed):
@@ -105,20 +105,20 @@ async def _planner(
 
 
 def _plans(
-    planner: Planner, lots: Sequence[Lot], places: set[int]
+    planner: Planner, lots: Sequence[Lot], row_nos: set[int]
 ) -> tuple[list[Plan], list[RowFault]]:
     """Plans for lots without a faulty place, and faults; two lots of one product are one."""
     plans: list[Plan] = []
     faults: list[RowFault] = []
     seen: set[UUID] = set()
     for lot in lots:
-        plan = planner.plan(lot) if places.isdisjoint(lot.places) else []
+        plan = planner.plan(lot) if row_nos.isdisjoint(lot.row_nos) else []
         if isinstance(plan, list):
             faults += plan
             continue
         if plan.config.id in seen:
             reason = "is of a product that earlier rows name otherwise"
-            faults.append(sheet.wrong(lot.places[0], "sku", reason))
+            faults.append(sheet.wrong(lot.row_nos[0], "sku", reason))
         seen.add(plan.config.id)
         plans.append(plan)
     return plans, faults

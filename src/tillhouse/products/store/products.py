@@ -225,17 +225,17 @@ def document(configs: Sequence[Configuration]) -> str:
                 for store_id, price in variant.prices.items()
             ]
         found["groups"] += [
-            {"product_id": config.id, "group_id": group_id, "position": place}
-            for place, group_id in enumerate(config.group_ids)
+            {"product_id": config.id, "group_id": group_id, "position": index}
+            for index, group_id in enumerate(config.group_ids)
         ]
         found["parts"] += [
             {
                 "product_id": config.id,
                 "variant_id": part.variant_id,
                 "quantity": part.quantity,
-                "position": place,
+                "position": index,
             }
-            for place, part in enumerate(config.parts)
+            for index, part in enumerate(config.parts)
         ]
     return encode(found).decode()
 

@@ -8,7 +8,7 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, StoreId
 from tillhouse.kit.page import Page
-from tillhouse.stock.facts import Place
+from tillhouse.stock.facts import LevelKey
 from tillhouse.stock.types import LevelFilter, StockLevel
 
 _LEVEL = """
@@ -68,7 +68,7 @@ async def list_levels(db: Db, book_id: BookId, wanted: LevelFilter, page: Page) 
     return [StockLevel(**row) for row in rows]
 
 
-async def list_levels_at(db: Db, book_id: BookId, places: Sequence[Place]) -> list[StockLevel]:
+async def list_levels_at(db: Db, book_id: BookId, keys: Sequence[LevelKey]) -> list[StockLevel]:
     """The levels of these places, in their order."""
     rows = await db.fetch(
         _LEVEL
@@ -81,8 +81,8 @@ async def list_levels_at(db: Db, book_id: BookId, places: Sequence[Place]) -> li
         ORDER BY w.position
         """,
         book_id,
-        [place.variant_id for place in places],
-        [place.store_id for place in places],
+        [key.variant_id for key in keys],
+        [key.store_id for key in keys],
     )
     return [StockLevel(**row) for row in rows]
 
@@ -117,7 +117,9 @@ async def lock_kept_stores(db: Db, book_id: BookId, stores: Sequence[UUID]) -> N
     )
 
 
-async def lock_on_hand(db: Db, book_id: BookId, places: Sequence[Place]) -> dict[Place, Decimal]:
+async def lock_on_hand(
+    db: Db, book_id: BookId, keys: Sequence[LevelKey]
+) -> dict[LevelKey, Decimal]:
     """How much there is in these places, held until the transaction ends."""
     rows = await db.fetch(
         """
@@ -129,7 +131,7 @@ async def lock_on_hand(db: Db, book_id: BookId, places: Sequence[Place]) -> dict
         FOR NO KEY UPDATE OF l
         """,
         book_id,
-        [place.variant_id for place in places],
-        [place.store_id for place in places],
+        [key.variant_id for key in keys],
+        [key.store_id for key in keys],
     )
-    return {Place(row["variant_id"], row["store_id"]): row["on_hand"] for row in rows}
+    return {LevelKey(row["variant_id"], row["store_id"]): row["on_hand"] for row in rows}

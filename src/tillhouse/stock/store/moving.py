@@ -7,7 +7,7 @@ from uuid import UUID
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
-from tillhouse.stock.facts import Move, Moved, Place
+from tillhouse.stock.facts import LevelKey, Move, Moved
 
 # Reads the CTE `moving` of the statement around it, with the columns (id uuid, variant_id uuid,
 # store_id uuid, kind text, on_hand_change numeric, reserved_change numeric, order_id uuid,
@@ -108,7 +108,7 @@ async def record_moves(db: Db, book_id: BookId, now: datetime, moves: list[Move]
 
 
 async def insert_levels(
-    db: Db, book_id: BookId, now: datetime, levels: list[tuple[UUID, Place]]
+    db: Db, book_id: BookId, now: datetime, levels: list[tuple[UUID, LevelKey]]
 ) -> None:
     """Open places at zero, each under its new id; those that there are stay as they are."""
     await db.execute(
@@ -122,6 +122,6 @@ async def insert_levels(
         book_id,
         now,
         [level_id for level_id, _ in levels],
-        [place.variant_id for _, place in levels],
-        [place.store_id for _, place in levels],
+        [key.variant_id for _, key in levels],
+        [key.store_id for _, key in levels],
     )

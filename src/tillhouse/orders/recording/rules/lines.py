@@ -46,9 +46,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
         return self.product.tax_rate if self.product else ZERO
 
 
-def line_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
+def line_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
     """The faults of the kind of a line: what goes with it, and what doesn't."""
-    path = f"items[{place}]."
+    path = f"items[{index}]."
     if item.product_id is None:
         yield from _name_errors(item, path)
         if item.variant_id is not None:
@@ -68,11 +68,11 @@ def _name_errors(item: NewItem, path: str) -> Iterator[FieldError]:
             yield FieldError(f"{path}modifiers[{number}].name", _NO_NAME)
 
 
-def product_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
+def product_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
     """A product or a variant that the book doesn't have."""
     if item.product_id is None:
         return
-    path, product = f"items[{place}].", facts.products.get(item.product_id)
+    path, product = f"items[{index}].", facts.products.get(item.product_id)
     if product is None:
         yield FieldError(path + "product_id", "is no product of this book")
         return
@@ -87,9 +87,9 @@ def _variant_errors(item: NewItem, path: str, product: ProductFacts) -> Iterator
         yield FieldError(path + "variant_id", "is no variant of this product")
 
 
-def price_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
+def price_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
     """Amounts finer than the currency, or a line that would cost less than nothing."""
-    path, currency = f"items[{place}].", facts.trade.currency
+    path, currency = f"items[{index}].", facts.trade.currency
     if item.custom_price is not None and (wrong := check_scale(item.custom_price, currency)):
         yield FieldError(path + "custom_price", wrong)
     for number, modifier in enumerate(item.modifiers or ()):
@@ -98,12 +98,12 @@ def price_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError
             yield FieldError(f"{path}modifiers[{number}].price_delta", wrong)
 
 
-def modifier_errors(item: NewItem, place: int, facts: Facts) -> Iterator[FieldError]:
+def modifier_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
     """Options outside their group, groups that the product hasn't, too few or too many."""
     product = facts.products.get(item.product_id) if item.product_id else None
     if product is None:
         return
-    path = f"items[{place}].modifiers"
+    path = f"items[{index}].modifiers"
     groups = {group.id: group for group in product.groups}
     chosen: Counter[UUID] = Counter()
     for number, modifier in enumerate(item.modifiers or ()):

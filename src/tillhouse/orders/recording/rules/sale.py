@@ -104,7 +104,7 @@ def _item_rules(new: NewOrder, facts: Facts) -> list[Callable[[], Iterator[Field
     except InvalidField:
         # Of a list that isn't one the form has said enough.
         return []
-    return [partial(rule, item, place, facts) for place, item in items for rule in _ITEM_RULES]
+    return [partial(rule, item, index, facts) for index, item in items for rule in _ITEM_RULES]
 
 
 def _amount_errors(name: str, amount: Decimal | None, facts: Facts) -> Iterator[FieldError]:
@@ -140,10 +140,10 @@ def _term_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
 
 
 def _tag_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
-    for place, tag in enumerate(new.tags or ()):
+    for index, tag in enumerate(new.tags or ()):
         tag_id = uuid_of(tag)
         if tag_id is not None and tag_id not in facts.tags:
-            yield FieldError(f"tags[{place}]", "is no tag of this book")
+            yield FieldError(f"tags[{index}]", "is no tag of this book")
 
 
 def uuid_of(text: str) -> UUID | None:
@@ -295,7 +295,7 @@ def _wants_kitchen(new: NewOrder, facts: Facts, *, is_import: bool) -> bool:
 
 def needs(lines: Sequence[Line], facts: Facts, *, allows_all: bool) -> Iterator[Need]:
     """The stock that the lines need: a bundle's components, any other line's variant."""
-    for place, one in enumerate(lines):
+    for index, one in enumerate(lines):
         if one.product is None or one.variant is None:
             continue
         parts = [(c.variant, c.quantity) for c in one.product.components]
@@ -304,7 +304,7 @@ def needs(lines: Sequence[Line], facts: Facts, *, allows_all: bool) -> Iterator[
                 policy = variant.stock_policy or facts.trade.stock_policy
                 own = facts.store.id if facts.store else None
                 yield Need(
-                    line=place,
+                    line=index,
                     variant=variant,
                     quantity=quantity * one.quantity,
                     store_id=variant.level_store_id if variant.has_level else own,
