@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tillhouse.kit.network import (
+    HOPS_MAX,
     clean_origin,
     client_address,
     contains,
@@ -63,6 +64,15 @@ def test_an_unreadable_hop_hides_the_client(hop: str) -> None:
     assert client_address("10.0.0.1", [f"203.0.113.7, {hop}"], PROXIES) is None
     assert client_address("10.0.0.1", [f"{hop}, 203.0.113.7"], PROXIES) is not None
     assert client_address(hop, [], PROXIES) in (None, ip_address("::1"))
+
+
+def test_a_crowd_of_hops_is_not_read() -> None:
+    """A caller may write thousands of proxies of ours into one header."""
+    hop = "10.0.0.2"
+    assert client_address("10.0.0.1", [", ".join([hop] * HOPS_MAX)], PROXIES) == ip_address(hop)
+    assert client_address("10.0.0.1", [", ".join([hop] * (HOPS_MAX + 1))], PROXIES) is None
+    beyond = ", ".join(["1.2.3.4", *[hop] * 8000])
+    assert client_address("10.0.0.1", [beyond], PROXIES) is None
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ _UNHURRIED = {
     "tests/system/chaos.py": "a report, and limits of waits",
     "tests/system/raw_socket.py": "its callers judge what it took",
     "tests/system/serving.py": "its callers judge what it took; limits of waits",
+    "tests/held_loop.py": "it measures, and its caller compares",
     "tests/system/test_rate.py": "what may pass is worked out of the time that it took",
     "tests/webhooks/test_crash.py": "moments to kill a process at",
 }

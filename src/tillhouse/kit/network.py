@@ -14,6 +14,9 @@ from ipaddress import (
 )
 from typing import NamedTuple
 
+# No request passes more proxies than that; to read thousands of addresses takes a while.
+HOPS_MAX = 32
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -70,14 +73,14 @@ def client_address(
         if not contains(trusted, client):
             return client
         hops = [hop for value in forwarded_for for hop in value.split(",")]
-        for hop in reversed(hops):
+        for hop in reversed(hops[-HOPS_MAX:]):
             client = _parse_hop(hop.strip())
             if not contains(trusted, client):
                 return client
     except ValueError:
         # An unreadable hop is no reason to believe the one before it.
         return None
-    return client
+    return client if len(hops) <= HOPS_MAX else None
 
 
 def clean_origin(entry: str) -> str:

@@ -1,0 +1,64 @@
+"""How long the work of one task holds the event loop: the longest stretch without a pause.
+
+While a task runs from one `await` that waits to the next, no other request is answered. Each such
+stretch of every task that begins meanwhile is measured in the processor's own time.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class _Measured(Coroutine[Any, Any, Any]):
+    """A coroutine that tells how long each of its stretches took."""
+
+    def __init__(self, inner: Coroutine[Any, Any, Any], longest: "Longest") -> None:
+        self._inner = inner
+        self._longest = longest
+
+    def send(self, value: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return self._inner.send(value)
+        finally:
+            self._longest.note(time.thread_time() - began)
+
+    def throw(self, *error: Any) -> Any:
+        return self._inner.throw(*error)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __await__(self) -> Iterator[Any]:
+        raise TypeError("a task runs it")
+
+
+class Longest:
+    """The longest stretch so far."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def note(self, seconds: float) -> None:
+        """One more stretch."""
+        self.seconds = max(self.seconds, seconds)
+
+
+@contextmanager
+def longest_stretch() -> Iterator[Longest]:
+    """Measure every task that begins in the block."""
+    longest, loop = Longest(), asyncio.get_running_loop()
+    before = loop.get_task_factory()
+
+    def measured(
+        loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any
+    ) -> asyncio.Task[Any]:
+        return asyncio.Task(_Measured(coroutine, longest), loop=loop, **options)
+
+    loop.set_task_factory(measured)
+    try:
+        yield longest
+    finally:
+        loop.set_task_factory(before)
