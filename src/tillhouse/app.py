@@ -1,5 +1,6 @@
 """The composition root: the one place that knows every room."""
 
+import asyncio
 import gc
 
 import structlog
@@ -128,6 +129,7 @@ class App:
         self._master_key = master_key
         self._services: Services | None = None
         self._api: Api | None = None
+        self._stopping: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or start and stop with the server."""
@@ -158,10 +160,16 @@ class App:
         self._watch(services, self._api)
         return services
 
+    def stop_workers(self) -> asyncio.Task[None] | None:
+        """Tell the workers to stop; requests may go on meanwhile."""
+        if self._services is not None and self._stopping is None:
+            self._stopping = asyncio.create_task(self._services.workers.stop())
+        return self._stopping
+
     async def stop(self) -> None:
         """Stop the workers and let go of the database."""
-        if self._services is not None:
-            await self._services.workers.stop()
+        if self._services is not None and (stopping := self.stop_workers()):
+            await stopping
             await self._services.pool.notifier.stop()
             await close_services(self._services)
 

@@ -1,15 +1,19 @@
 """The output of commands: results on standard output, all else on standard error."""
 
+import io
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 from tillhouse.kit.json import encode
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 # A pipe has no width: what reads it wants whole lines.
 _PIPE_WIDTH = 400
@@ -27,6 +31,23 @@ class CommandError(Exception):
 def stderr_console() -> Console:
     """Where people are told how things go: standard error."""
     return Console(stderr=True, highlight=False)
+
+
+def tolerate_full_disks() -> None:
+    """Let nothing fail that this process prints: where it goes may be full, or gone."""
+    sys.stdout = io.TextIOWrapper(_Unfailing(1, "w", closefd=False), "utf-8", line_buffering=True)
+    sys.stderr = io.TextIOWrapper(_Unfailing(2, "w", closefd=False), "utf-8", line_buffering=True)
+
+
+class _Unfailing(io.FileIO):
+    """A file that takes everything; what can't be written is lost."""
+
+    def write(self, data: "Buffer") -> int:
+        """Write what can be written."""
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
 
 
 def print_result(result: object, *, as_json: bool, shown: RenderableType) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
+import structlog
 import typer
 
 from tillhouse.app import App
@@ -15,7 +16,13 @@ from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import keep_before_migration
-from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
+from tillhouse.cli.output import (
+    AsJson,
+    Data,
+    print_result,
+    stderr_console,
+    tolerate_full_disks,
+)
 from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
@@ -28,6 +35,8 @@ from tillhouse.http import log as logs
 from tillhouse.settings import Settings
 
 _WORKERS_MAX = 64
+
+log = structlog.get_logger()
 
 
 class Serving(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +76,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     """Serve the API; without TILLHOUSE_DATABASE_URL, with a database of its own."""
     given: dict[str, object] = {"host": host, "port": port, "data": data, "log_level": log_level}
     settings = grounds.settings_with(**given)
+    tolerate_full_disks()
     logs.set_up(settings.log_level)
     # From here on a SIGTERM ends us as Ctrl-C does: through every `finally`.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -103,7 +113,11 @@ def _serve(serving: Serving) -> None:
 
         def on_ready() -> None:
             address = serving.settings.public_url
-            welcome(stderr_console(), address, demo)
+            console = stderr_console()
+            if console.is_terminal or demo:
+                welcome(console, address, demo)
+            else:
+                log.info("ready", address=address, reference=f"{address}/docs")
             if serving.as_json:
                 print_result(Ready(address, demo), as_json=True, shown="")
 
@@ -126,7 +140,7 @@ def _run(
             serving.sockets,
             runs_workers=serving.runs_workers,
         )
-        await Workers(order, serving.workers, on_ready).run()
+        await Workers(order, serving.sockets, serving.workers, on_ready).run()
 
     asyncio.run(supervise())
 

@@ -1,28 +1,38 @@
 """One process that serves: uvicorn with our protocol, on sockets that exist already."""
 
+import asyncio
 import contextlib
+import functools
 import socket
 from collections.abc import Callable
+from types import FrameType
+from typing import cast
 
 import uvicorn
 
 from tillhouse.app import App
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.sockets import BACKLOG
+from tillhouse.cli.stopping import StopLimit
+from tillhouse.http.connections import Connections, connections_max
 from tillhouse.http.protocol import PatientProtocol
 
-DRAIN_WITHIN_S = 10
+# Requests and workers end at the same time; then the database is let go.
+DRAIN_WITHIN_S = 5
 
 
 class Server(uvicorn.Server):
     """uvicorn's server that tells when it is ready."""
 
     def __init__(self, app: App, on_ready: Callable[[], None]) -> None:
+        self._app = app
+        self._connections = Connections(connections_max())
+        protocol = functools.partial(PatientProtocol, known=self._connections)
         super().__init__(
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http=PatientProtocol,
+                http=cast("type[asyncio.Protocol]", protocol),
                 ws="none",
                 lifespan="on",
                 # TILLHOUSE_TRUSTED_PROXIES says which proxies to believe about an address.
@@ -36,12 +46,40 @@ class Server(uvicorn.Server):
             )
         )
         self._on_ready = on_ready
+        self.stop_limit = StopLimit()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop, and be gone in time."""
+        self.stop_limit.start()
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and tell so."""
         await super().startup(sockets)
         if self.started and not self.should_exit:
             self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take what waits to be taken, answer all of it once more, and end."""
+        self._connections.is_draining = True
+        self._app.stop_workers()
+        for each in sockets or ():
+            await self._accept_rest(each)
+        await super().shutdown(sockets)
+
+    async def _accept_rest(self, listener: socket.socket) -> None:
+        """Accept callers whose connections the kernel made already: it would reset them."""
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(OSError):
+            while True:
+                taken, _ = listener.accept()
+                await loop.connect_accepted_socket(self._protocol, taken)
+
+    def _protocol(self) -> asyncio.Protocol:
+        made = cast("Callable[..., asyncio.Protocol]", self.config.http_protocol_class)
+        return made(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
 
 def serve(server: Server, sockets: list[socket.socket]) -> None:
@@ -52,3 +90,5 @@ def serve(server: Server, sockets: list[socket.socket]) -> None:
             server.run(sockets)
     except SystemExit:
         raise CommandError("Tillhouse could not start: the line above says why.") from None
+    finally:
+        server.stop_limit.cancel()

@@ -16,6 +16,7 @@ import msgspec
 from tillhouse.app import App
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.server import Server, serve
+from tillhouse.http import log as logs
 from tillhouse.settings import from_env
 
 READY = b"ready\n"
@@ -36,6 +37,7 @@ def main() -> int:
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     settings = from_env(os.environ, **order.given)
+    logs.set_up(settings.log_level)
     app = App(settings, order.database_url, order.master_key, runs_workers=order.runs_workers)
     server = Server(app, lambda: _say(READY))
     threading.Thread(target=_leave_with_parent, args=(server,), daemon=True).start()
@@ -53,4 +55,5 @@ def _say(line: bytes) -> None:
 def _leave_with_parent(server: Server) -> None:
     while os.read(sys.stdin.fileno(), 1):
         pass
+    server.stop_limit.start()
     server.should_exit = True

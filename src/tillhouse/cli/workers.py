@@ -15,6 +15,7 @@ import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
 from tillhouse.cli.output import CommandError
+from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S
 from tillhouse.cli.worker import READY, Order
 from tillhouse.kit.json import encode
 
@@ -29,9 +30,15 @@ log = structlog.get_logger()
 class Workers:
     """Keeps so many workers alive until a signal comes."""
 
-    def __init__(self, order: Order, count: int, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        order: Order,
+        sockets: list[socket.socket],
+        count: int,
+        on_ready: Callable[[], None],
+    ) -> None:
         self._order = encode(order) + b"\n"
-        self._sockets = order.sockets
+        self._sockets = sockets
         self._count = count
         self._on_ready = on_ready
         self._alive: set[Process] = set()
@@ -56,9 +63,19 @@ class Workers:
 
     def _leave(self, number: signal.Signals) -> None:
         is_urgent = self._leaving.is_set() and number == signal.SIGINT
-        self._leaving.set()
+        if not self._leaving.is_set():
+            self._leaving.set()
+            asyncio.get_running_loop().call_later(CHILDREN_STOPPED_WITHIN_S, self._kill)
+            # The last worker closes them: no caller waits where nobody accepts.
+            for each in self._sockets:
+                each.close()
         for worker in self._alive:
             worker.send_signal(signal.SIGINT if is_urgent else signal.SIGTERM)
+
+    def _kill(self) -> None:
+        for worker in self._alive:
+            log.error("worker_killed", pid=worker.pid, after_s=CHILDREN_STOPPED_WITHIN_S)
+            worker.kill()
 
     async def _keep(self) -> None:
         """One place among the workers, filled as long as we serve."""
@@ -88,7 +105,7 @@ class Workers:
             _RUN,
             stdin=PIPE,
             stdout=PIPE,
-            pass_fds=self._sockets,
+            pass_fds=[each.fileno() for each in self._sockets],
             env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
             # The terminal's Ctrl-C is for us; we tell the workers.
             start_new_session=True,

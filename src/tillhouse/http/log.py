@@ -2,7 +2,7 @@
 
 import logging
 import os
-import sys
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -18,8 +18,10 @@ _ERRORS_FROM = 500
 
 def set_up(level: str) -> None:
     """Send the log of this process to standard error, one JSON object a line."""
-    logging.basicConfig(level=_LEVELS[level], stream=sys.stderr, format="%(message)s", force=True)
+    logging.basicConfig(level=_LEVELS[level], handlers=[_Library()], force=True)
+    # Libraries warn of what they couldn't hand over: of a request we tell ourselves.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.captureWarnings(capture=True)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -28,9 +30,41 @@ def set_up(level: str) -> None:
             structlog.processors.JSONRenderer(serializer=_serialise),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: _Lines(),
         cache_logger_on_first_use=False,
     )
+
+
+class _Lines:
+    """The log that takes finished lines; each level is a method, as structlog calls them."""
+
+    def msg(self, line: str) -> None:
+        """Write one line."""
+        write_line(line.encode())
+
+    debug = info = warning = warn = error = critical = exception = log = msg
+
+
+class _Library(logging.Handler):
+    """The log of libraries, as lines like ours."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line, a traceback within it."""
+        line: dict[str, Any] = {
+            "time": iso(now()),
+            "level": record.levelname.lower(),
+            "event": record.getMessage().strip(),
+            "logger": record.name,
+        }
+        if record.exc_info:
+            line["exception"] = logging.Formatter().formatException(record.exc_info)
+        write_line(_serialise(line).encode())
+
+
+def write_line(line: bytes) -> None:
+    """Write a line to standard error; a log that takes nothing more stops nobody."""
+    with suppress(OSError):
+        os.write(2, line + b"\n")
 
 
 def _time(_logger: object, _name: str, event: structlog.typing.EventDict) -> dict[str, Any]:
@@ -82,7 +116,7 @@ class AccessLog:
             str(exchange.caller.business_id) if exchange.caller else None,
             _name(exchange.caller),
         )
-        os.write(sys.stderr.fileno(), self._encode(line) + b"\n")
+        write_line(self._encode(line))
 
 
 def _name(caller: KeyCaller | UserCaller | None) -> str | None:

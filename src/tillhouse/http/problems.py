@@ -1,8 +1,17 @@
 """The only place with the status numbers of refusals."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 
-from tillhouse.kit.errors import Limited, Problem, Unavailable, WrongEncoding, WrongMethod
+from tillhouse.kit.errors import (
+    Limited,
+    Malformed,
+    Problem,
+    Unavailable,
+    WrongEncoding,
+    WrongMethod,
+)
+from tillhouse.kit.ids import new_id
 from tillhouse.kit.json import encode
 
 STATUS = {
@@ -47,6 +56,25 @@ def envelope(problem: Problem, request_id: str) -> bytes:
         body["details"] = [{"field": d.field, "message": d.message} for d in problem.details]
     body["requestId"] = request_id
     return encode(body)
+
+
+def early_answer(status: int, message: str) -> bytes:
+    """The last answer of a connection, to a request that nobody has looked at."""
+    problem = (
+        Unavailable(message) if status == HTTPStatus.SERVICE_UNAVAILABLE else Malformed(message)
+    )
+    request_id = str(new_id())
+    body = envelope(problem, request_id)
+    headers = [
+        *headers_of(problem),
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"x-request-id", request_id.encode()),
+        (b"connection", b"close"),
+    ]
+    lines = [b"%s: %s" % header for header in headers]
+    first = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()
+    return b"\r\n".join([first, *lines, b"", body])
 
 
 def internal_error(request_id: str) -> bytes:
