@@ -146,3 +146,60 @@ async def test_all_are_stopped_together_and_seen_while_they_run() -> None:
     assert ages["stuck"] > ages["quick"]
     await ended(group.stop(), within_s=5)
     assert group.ages() == {}
+
+
+class Stuck:
+    """Rounds of which the first never ends, not even when it is cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.has_begun = asyncio.Event()
+        self.has_gone_on = asyncio.Event()
+        self.release = asyncio.Event()
+
+    async def do(self) -> bool:
+        """One round."""
+        self.begun += 1
+        self.has_begun.set()
+        if self.begun > 1:
+            self.has_gone_on.set()
+            return False
+        while not self.release.is_set():
+            try:
+                await self.release.wait()
+            except asyncio.CancelledError:
+                continue
+        return True
+
+
+async def test_a_stuck_worker_is_replaced() -> None:
+    """Whether or not its round can be cancelled; what it was stuck in begins nothing more."""
+    stuck, workers = Stuck(), Workers()
+    workers.start(Worker("test", stuck.do, poll_s=NEVER_S, stuck_s=0.05))
+    async with within(30):
+        await stuck.has_gone_on.wait()
+    assert workers.ages()["test"] < 30
+    stuck.release.set()
+    await ended(workers.stop())
+    assert stuck.begun == 2
+
+
+async def test_a_stop_waits_for_no_worker_that_is_stuck() -> None:
+    """A round that can't be cancelled is left behind."""
+    stuck, workers = Stuck(), Workers()
+    workers.start(Worker("test", stuck.do, poll_s=NEVER_S, drain_s=0.05))
+    async with within(30):
+        await stuck.has_begun.wait()
+    await ended(workers.stop())
+    assert not stuck.release.is_set()
+    stuck.release.set()
+
+
+async def test_a_worker_that_rests_is_not_stuck() -> None:
+    """However long it has nothing to do."""
+    rounds = Rounds()
+    worker = Worker("test", rounds.do, poll_s=NEVER_S, stuck_s=0)
+    worker.start()
+    await rounds.until(completed=1)
+    assert not worker.is_stuck
+    await ended(worker.stop())

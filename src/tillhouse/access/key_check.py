@@ -76,6 +76,10 @@ class KeyChecker:
                 self._burst,
             )
         except (*FAILURES, Unavailable) as error:
+            if isinstance(error, TimeoutError | Unavailable):
+                # Nothing answers there: who came meanwhile would only wait for the same.
+                _refuse(self._waiting, error)
+                self._waiting = {}
             _refuse(batch, error)
             await db.release()
             return

@@ -3,34 +3,69 @@
 import asyncio
 import contextlib
 import signal
+from types import FrameType
+
+import structlog
 
 from tillhouse.app import App
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
-from tillhouse.cli.output import Data, stderr_console
+from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.schedule import Schedule
+from tillhouse.cli.stopping import StopLimit
+from tillhouse.db.pool import AWAY
 from tillhouse.http import log as logs
+
+AGAIN_S = 1.0
+
+log = structlog.get_logger()
 
 
 def work(*, data: Data = None) -> None:
     """Send webhooks until told to stop; beside `tillhouse serve --no-work`, or with it."""
     settings = grounds.settings_with(data=data)
+    tolerate_full_disks()
     logs.set_up(settings.log_level)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    limit = StopLimit()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        limit.start()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGTERM, stop)
     with (
         contextlib.suppress(KeyboardInterrupt),
         grounds.running_database(settings) as installation,
         Schedule(settings),
     ):
-        asyncio.run(_work(installation))
+        try:
+            asyncio.run(_work(installation))
+        finally:
+            limit.cancel()
 
 
 async def _work(installation: Installation) -> None:
-    master_key = await grounds.master_key(installation)
-    app = App(installation.settings, installation.database_url, master_key, runs_workers=True)
-    await app.start()
-    stderr_console().print("Sending webhooks; Ctrl-C stops.")
+    app = await _started(installation, await grounds.master_key(installation))
+    if (console := stderr_console()).is_terminal:
+        console.print("Sending webhooks; Ctrl-C stops.")
+    else:
+        log.info("working")
     try:
         await asyncio.Event().wait()
     finally:
         await app.stop()
+
+
+async def _started(installation: Installation, master_key: str) -> App:
+    """The application; while the database is away, there is nothing to send, and this waits."""
+    while True:
+        app = App(installation.settings, installation.database_url, master_key, runs_workers=True)
+        try:
+            await app.start()
+        except AWAY as error:
+            log.warning("database_away", error=str(error)[:200], again_s=AGAIN_S)
+            with contextlib.suppress(*AWAY):
+                await app.stop()
+            await asyncio.sleep(AGAIN_S)
+        else:
+            return app

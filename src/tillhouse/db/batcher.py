@@ -142,8 +142,8 @@ class _Queue(Generic[K, T, R]):
             return
         try:
             result = await self._sent([one.item for one in batch])
-        except Unavailable as error:
-            # No connection is to be had: the items behind would only wait for the same.
+        except (Unavailable, TimeoutError) as error:
+            # Nothing answers there: the items behind would only wait for the same.
             batch += self._waiting
             self._waiting.clear()
             _fail(batch, error)

@@ -20,7 +20,7 @@ from tillhouse.kit.errors import Unavailable
 SESSION_SETTINGS = {
     "application_name": "tillhouse",
     "timezone": "UTC",
-    "statement_timeout": "20s",
+    "statement_timeout": "13s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "30s",
 }
@@ -47,15 +47,25 @@ _NOTIFY: dict[str, LiteralString] = {
 _KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
 # A batched statement waits for no lock: each of its requests can still wait alone.
 _FAIL_FAST = {"lock_timeout": "100ms"}
-# A statement that the server had to end long ago was sent into a connection that is dead, and all
-# of a book may wait for it.
-FAIL_FAST_TIMEOUT_S = 25.0
-ACQUIRE_TIMEOUT_S = 5.0
+# A statement that the server had to end long ago was sent into a connection that is dead, or to a
+# server that has stopped: its caller, and all that wait behind it, hear so within 20 seconds.
+ANSWERED_WITHIN_S = 15.0
+ACQUIRE_TIMEOUT_S = 4.0
+RELEASED_WITHIN_S = 2.0
+CLOSED_WITHIN_S = 2.0
 CONNECT_TIMEOUT_S = 5
 # A server that is away or coming back is not asked again for this long: every try costs it a new
 # process, and thousands of them a second would keep it from recovering.
 AWAY_S = 0.1
 _AWAY = (asyncpg.CannotConnectNowError, OSError)
+# Errors of a server that is away or leaving, and may be back soon.
+AWAY = (
+    *_AWAY,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InterfaceError,
+    Unavailable,
+)
 
 
 class _Connection(asyncpg.Connection):
@@ -192,7 +202,7 @@ class Db:
         if connection is not None and self.write:
             # A connection that died has left the pool by itself, and refuses every word.
             try:
-                await connection.execute("ROLLBACK")
+                await connection.execute("ROLLBACK", timeout=RELEASED_WITHIN_S)
             except FAILURES:
                 with contextlib.suppress(*FAILURES):
                     connection.terminate()
@@ -250,9 +260,7 @@ class Pool:
         if not fail_fast:
             return cls(reads, writes, writes, url)
         failing_fast = {**kept, **_FAIL_FAST}
-        return cls(
-            reads, writes, await _connect(url, fail_fast, failing_fast, FAIL_FAST_TIMEOUT_S), url
-        )
+        return cls(reads, writes, await _connect(url, fail_fast, failing_fast), url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same notifier wakes both."""
@@ -280,7 +288,10 @@ class Pool:
         self, connection: Any, *, write: bool = False, fails_fast: bool = False
     ) -> None:
         """Take a connection back."""
-        await self._inner(write=write, fails_fast=fails_fast).release(connection)
+        inner = self._inner(write=write, fails_fast=fails_fast)
+        # One whose statement was given up is closed when the server doesn't confirm that.
+        with contextlib.suppress(TimeoutError):
+            await inner.release(connection, timeout=RELEASED_WITHIN_S)
 
     def _inner(self, *, write: bool, fails_fast: bool) -> asyncpg.Pool:
         if fails_fast:
@@ -343,7 +354,7 @@ class Pool:
         """Close every connection, waiting a moment for those in use."""
         inners = self._inners()
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(CLOSED_WITHIN_S):
                 await asyncio.gather(*(inner.close() for inner in inners))
         except TimeoutError:
             for inner in inners:
@@ -353,9 +364,7 @@ class Pool:
         return {self._reads, self._writes, self._fail_fast}
 
 
-async def _connect(
-    url: str, size: int, planner: Mapping[str, str], statement_s: float | None = None
-) -> asyncpg.Pool:
+async def _connect(url: str, size: int, planner: Mapping[str, str]) -> asyncpg.Pool:
     return await asyncpg.create_pool(
         url,
         min_size=1,
@@ -363,7 +372,7 @@ async def _connect(
         connection_class=_Connection,
         server_settings={**SESSION_SETTINGS, **planner},
         timeout=CONNECT_TIMEOUT_S,
-        command_timeout=statement_s,
+        command_timeout=ANSWERED_WITHIN_S,
         # The longest statements are those that most need to be kept.
         max_cacheable_statement_size=0,
         max_inactive_connection_lifetime=300,

@@ -11,8 +11,13 @@ import structlog
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.errors import Unavailable
 
-# A round that is under way when the worker is stopped may take so long to end.
-DRAIN_S = 15.0
+# A round that is under way when the worker is stopped may take so long to end, and so long again
+# when it is cut off.
+DRAIN_S = 5.0
+CUT_OFF_S = 1.0
+# No round takes so long: its statements end within seconds, and calls outside run beside it.
+STUCK_S = 120.0
+WATCH_EVERY_S = 1.0
 # After a failed round the worker rests this long, twice as long after each further one, and no
 # longer than that: a database that comes back is noticed within seconds.
 BACKOFF_S = 0.5
@@ -33,7 +38,7 @@ class Worker:
     logged, and the rest after it is longer each time; it never ends the worker.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one argument a trait
         self,
         name: str,
         do_round: Round,
@@ -42,6 +47,7 @@ class Worker:
         wait: Wait = asyncio.sleep,
         drain_s: float = DRAIN_S,
         under_way: Collection[asyncio.Task[None]] = (),
+        stuck_s: float = STUCK_S,
     ) -> None:
         self.name = name
         self._do_round = do_round
@@ -51,8 +57,11 @@ class Worker:
         # Tasks that rounds have begun and don't wait for.
         self._under_way = under_way
         self._task: asyncio.Task[None] | None = None
+        self._stuck_s = stuck_s
         self._is_stopping = False
         self._is_resting = False
+        # When the round that is under way began.
+        self._began_s: float | None = None
         self._failures = 0
         self._completed_s = time.monotonic()
 
@@ -71,10 +80,25 @@ class Worker:
         """The heartbeat: how long ago the last round completed."""
         return time.monotonic() - self._completed_s
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether its round takes longer than any round does."""
+        began_s = self._began_s
+        return began_s is not None and time.monotonic() - began_s > self._stuck_s
+
     def start(self) -> None:
         """Begin with a round."""
         self._completed_s = time.monotonic()
+        self._began_s = None
         self._task = asyncio.create_task(self._run(), name=f"worker {self.name}")
+
+    def replace(self) -> None:
+        """Give up the round that is stuck, whether or not it can be cancelled; begin anew."""
+        if self._task is None or self._is_stopping:
+            return
+        log.error("worker_stuck", worker=self.name, after_s=self._stuck_s)
+        self._task.cancel()
+        self.start()
 
     async def stop(self) -> None:
         """Let what is under way end, within the time for it; begin nothing else."""
@@ -94,18 +118,27 @@ class Worker:
             log.warning("worker_cut_off", worker=self.name, after_s=self._drain_s)
             task.cancel()
         if pending:
-            await asyncio.wait(pending)
+            await asyncio.wait(pending, timeout=CUT_OFF_S)
 
     async def _run(self) -> None:
-        while not self._is_stopping:
+        this = asyncio.current_task()
+        # One that was replaced begins nothing more, should its round end after all.
+        while not self._is_stopping and self._task is this:
+            self._began_s = time.monotonic()
             try:
                 has_more = await self._do_round()
             except Exception as error:  # noqa: BLE001 - nobody else would start it again
+                if self._task is not this:
+                    return
+                self._began_s = None
                 again_s = self._note_failure(error)
                 if not self._is_stopping:
                     await self._rest(asyncio.sleep, again_s)
                 continue
+            if self._task is not this:
+                return
             self._failures = 0
+            self._began_s = None
             self._completed_s = time.monotonic()
             if has_more:
                 # A backlog leaves room for the rest of the process.
@@ -157,6 +190,7 @@ class Workers:
     def __init__(self) -> None:
         self._running: list[Runs] = []
         self._shown: list[Worker] = []
+        self._watching: asyncio.Task[None] | None = None
 
     @property
     def running(self) -> Sequence[Runs]:
@@ -169,6 +203,8 @@ class Workers:
         self._running += workers
         for worker in workers:
             worker.start()
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch(), name="watch over workers")
 
     def show(self, *workers: Worker) -> None:
         """Let these be seen; their owner starts and stops them, in an order of its own."""
@@ -176,7 +212,17 @@ class Workers:
 
     async def stop(self) -> None:
         """Stop all at once: none begins anything while another one is still finishing."""
+        if self._watching is not None:
+            self._watching.cancel()
         await asyncio.gather(*(worker.stop() for worker in self._running))
+
+    async def _watch(self) -> None:
+        """Replace those that are stuck."""
+        while True:
+            await asyncio.sleep(WATCH_EVERY_S)
+            for worker in self._shown:
+                if worker.is_stuck:
+                    worker.replace()
 
     def ages(self) -> dict[str, float]:
         """By name, how long ago each running worker completed a round."""

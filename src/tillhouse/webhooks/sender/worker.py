@@ -42,7 +42,7 @@ GATHER_S = 0.01
 STRANDED_EVERY_S = 2.0
 STRANDED_ROWS = 1000
 EVENT_EXPIRED = "event_expired"
-DRAIN_WITHIN_S = 12.0
+DRAIN_WITHIN_S = 4.0
 
 _AUDIT_ACTOR = audit.Actor(name="webhook sender", ip="local")
 _TROUBLE = (*FAILURES, Unavailable)
