@@ -129,6 +129,7 @@ def bookkeeper(s: Story) -> None:
     s.sends("GET /api/developer/api-keys/{key_id}", **one, status=404)
     s.sends("GET /v1/customers", by="owner", headers={"service-environment": "test"})
     s.sends("GET /v1/customers", by="owner", headers={"service-environment": "prod"}, status=422)
+    s.sends("POST /v1/customers", {"name": "Chinedu Eze"}, by="owner", status=422)
 
 
 def premises(s: Story) -> None:

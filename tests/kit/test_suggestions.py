@@ -11,6 +11,9 @@ ORDER = ("items", "payment_method", "amount_paid", "discount_amount", "promotion
          "hotel_reservation_id", "hotel_room_id", "academic_term_id")  # fmt: skip
 KEY = ("name", "environment", "scopes", "developer_app_id", "allowed_origins",
        "allowed_ip_ranges", "expires_at", "withdrawal_policy")  # fmt: skip
+PRODUCT = ("name", "base_price", "type", "unit", "sku", "tax_rate", "variants", "prices")
+ITEM = ("product_name", "quantity", "product_id", "variant_id", "custom_price", "modifiers")
+GROUP = ("name", "min_choices", "max_choices", "options")
 LIST = ("search", "page", "limit", "status", "start_date", "end_date", "store_ids", "tag_ids")
 
 
@@ -51,6 +54,10 @@ LIST = ("search", "page", "limit", "status", "start_date", "end_date", "store_id
         ("limits", LIST, "limit"),
         ("startDate", LIST, "start_date"),
         ("store_id", LIST, "store_ids"),
+        ("price", PRODUCT, "base_price"),
+        ("price", ITEM, "custom_price"),
+        ("min", GROUP, "min_choices"),
+        ("max", GROUP, "max_choices"),
     ],
 )
 def test_a_typing_error_finds_its_name(typed: str, known: tuple[str, ...], meant: str) -> None:

@@ -1,10 +1,13 @@
 """The answers of a route to requests that it can't read. Generated from the route table."""
 
+from typing import cast, get_origin
+
 import pytest
 
 from tests.make import Make
 from tests.routes.conftest import Visitor
 from tests.routes.table import (
+    OF_KEYS,
     WITH_A_QUERY,
     WRITES,
     body_for,
@@ -13,7 +16,8 @@ from tests.routes.table import (
 )
 from tillhouse.app import ROUTES
 from tillhouse.http.endpoint import Endpoint
-from tillhouse.http.route import Route
+from tillhouse.http.fields import fields_of, inner_type
+from tillhouse.http.route import Route, Scope
 
 PATHS = {route.path: route for route in ROUTES}
 OTHER_TYPES = (
@@ -49,12 +53,28 @@ async def test_an_unknown_query_parameter_is_named(route: Route, visitor: Visito
 
 @every(WITH_A_QUERY)
 async def test_a_repeated_query_parameter_is_named(route: Route, visitor: Visitor) -> None:
-    """Which of two values was meant, nobody can know."""
+    """Which of two values was meant, nobody can know; a list has both."""
     api = visitor.api(route)
-    for name in Endpoint(route).query_type.__struct_fields__:
+    for name, field in fields_of(Endpoint(route).query_type).items():
         path = f"{random_path(route)}?{name}=1&{name}=1"
-        answer = await api.request(route.method, path, status=422)
-        assert answer.wrong_fields == {name}
+        if get_origin(inner_type(field.type)) is list:
+            once = await api.request(route.method, f"{random_path(route)}?{name}=1,1")
+            twice = await api.request(route.method, path, status=once.status)
+            assert twice.json.get("details") == once.json.get("details")
+        else:
+            answer = await api.request(route.method, path, status=422)
+            assert answer.wrong_fields == {name}
+
+
+@every([r for r in OF_KEYS if r.method != "GET" and not cast("Scope", r.guard).keys_only])
+async def test_a_write_of_a_login_names_its_environment(route: Route, visitor: Visitor) -> None:
+    """A sale that was meant as a test would count otherwise."""
+    body = await body_for(route, visitor.business)
+    owner = visitor.business.owner
+    answer = await owner.request(route.method, random_path(route), body, status=422)
+    assert answer.json["details"] == [
+        {"field": "Service-Environment", "message": "is required: test or live"}
+    ]
 
 
 @every(WRITES)

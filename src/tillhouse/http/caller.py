@@ -12,6 +12,8 @@ from tillhouse.http.route import Guard, Open, Portal, Scope, Session
 from tillhouse.kit.errors import Forbidden, Invalid, Unauthenticated
 from tillhouse.kit.secrets import digest, parse_api_key
 
+# Methods that change nothing.
+READS = ("GET", "HEAD")
 _BEARER = "bearer "
 _KEY_MARK = "thsk_"
 
@@ -46,9 +48,14 @@ async def _admit_to_scope(services: Services, guard: Scope, exchange: Exchange) 
         raise Forbidden("This answers about an API key: call it with one.")
     if user.role not in guard.roles:
         rules.check_scope(user.scopes, guard.name)
-    environment = exchange.header(b"service-environment") or "live"
+    environment = exchange.header(b"service-environment")
     if b"service-environment" in exchange.repeated:
         raise Invalid.field("Service-Environment", "is given twice; send one")
+    if not environment:
+        if exchange.method not in READS:
+            # A sale that was meant as a test would count, and the other way round.
+            raise Invalid.field("Service-Environment", "is required: test or live")
+        environment = "live"
     if environment not in ("test", "live"):
         raise Invalid.field("Service-Environment", "must be test or live")
     return Book(user.books.of(environment), environment)

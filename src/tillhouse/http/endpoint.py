@@ -21,7 +21,7 @@ from tillhouse.db.pool import Db
 from tillhouse.http import idempotency
 from tillhouse.http.answer import EVENTS
 from tillhouse.http.body import read_body
-from tillhouse.http.caller import admit
+from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, Form, read_form, right_parts
 from tillhouse.http.query import parse_query
@@ -34,7 +34,6 @@ from tillhouse.kit.partial import InvalidField
 log = structlog.get_logger()
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_READS = ("GET",)
 # A comment, which clients of server-sent events pass over.
 _HEARTBEAT = b":\n\n"
 # A deadlock's victim has done nothing wrong and nothing at all: it runs again.
@@ -73,7 +72,7 @@ class Endpoint:
         self.route = route
         signature = signature_of(route)
         payload = signature.payload
-        self._is_read = route.method in _READS
+        self._is_read = route.method in READS
         self._has_payload = payload is not None
         self.data_type: Any = signature.data
         self.body_type: Any = NoBody if self._is_read else payload or NoBody

@@ -1,10 +1,12 @@
 """From a query string to its struct; unknown and repeated parameters are refused by name."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec.structs import FieldInfo
 
 from tillhouse.http.fields import choices, fields_of, inner_type, sentence, unknown
 from tillhouse.http.wire import convert
@@ -20,15 +22,17 @@ def parse_query(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Any:
     """The parameters as `type_`, or `Invalid` with every wrong one."""
     pairs, errors = _pairs(raw) if raw else ([], [])
     fields = fields_of(type_)
+    given, repeated = _joined(pairs, fields)
     values: dict[str, object] = {}
-    for name, text in pairs:
+    for name, text in given.items():
         if reason := unfit(name) or unfit(text):
             errors.append(FieldError(name[:100], reason))
             values[name] = None
         elif name not in fields:
             errors.append(FieldError(name[:100], unknown(name, list(fields), "parameter")))
-        elif name in values:
-            errors.append(FieldError(name, "is given twice; split several values by commas"))
+        elif name in repeated:
+            errors.append(FieldError(name, "is given twice; send one"))
+            values[name] = None
         else:
             values[name], wrong = _value(text, fields[name].type, lists)
             errors += [FieldError(name, wrong)] if wrong else []
@@ -38,6 +42,22 @@ def parse_query(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Any:
     if errors:
         raise Invalid(errors)
     return type_(**{fields[name].name: value for name, value in values.items()})
+
+
+def _joined(
+    pairs: list[tuple[str, str]], fields: Mapping[str, FieldInfo]
+) -> tuple[dict[str, str], set[str]]:
+    """Each parameter once, the parts of a repeated list together; and what else is repeated."""
+    given: dict[str, list[str]] = {}
+    for name, text in pairs:
+        given.setdefault(name, []).append(text)
+    joined = {name: ",".join(texts) for name, texts in given.items()}
+    repeated = {
+        name
+        for name, texts in given.items()
+        if len(texts) > 1 and name in fields and not _is_list(fields[name].type)
+    }
+    return joined, repeated
 
 
 def _pairs(raw: bytes) -> tuple[list[tuple[str, str]], list[FieldError]]:
@@ -60,12 +80,16 @@ def _plain(text: str, type_: Any) -> object:
     return int(text) if type_ is int and _WHOLE.fullmatch(text) else text
 
 
+def _is_list(type_: Any) -> bool:
+    return get_origin(inner_type(type_)) in (list, tuple)
+
+
 def _value(text: str, type_: Any, lists: Lists) -> tuple[object, str | None]:
     inner = inner_type(type_)
     if inner is Search and not text.strip():
         # Every search form sends it when nothing was typed.
         return None, None
-    if get_origin(inner) in (list, tuple):
+    if _is_list(inner):
         item = inner_type(get_args(inner)[0])
         raw: object = [_plain(part.strip(), item) for part in text.split(",")]
     else:

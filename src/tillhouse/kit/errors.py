@@ -200,7 +200,7 @@ class SubscriptionRequired(
 class PasswordVerificationRequired(
     Forbidden,
     code="password_verification_required",
-    message="Verify your password, then repeat the request.",
+    message="Give your password to POST /api/auth/verify-password, then repeat the request.",
 ):
     """The session must prove the password again before this step."""
 

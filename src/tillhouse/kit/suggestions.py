@@ -10,10 +10,20 @@ _REPLACED_FROM = 5
 _TWO_EDITS_FROM = 8
 # Left out, or added where the thing itself is taken.
 _ENDINGS = ("id", "ids")
+# Words by which other systems know what has a longer name here.
+_ELSEWHERE = {
+    "price": ("base_price", "custom_price"),
+    "min": ("min_choices",),
+    "max": ("max_choices",),
+}
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that differs by case, separators, an id at the end or a letter or two."""
+    known = list(known)
+    for meant in _ELSEWHERE.get(name, ()):
+        if meant in known:
+            return meant
     typed = _plain(name[:_NAME_MAX]) if len(name) <= _NAME_MAX else ""
     best, fewest = None, _TWO_EDITS_FROM
     for candidate in known:

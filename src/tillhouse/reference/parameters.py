@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from tillhouse.http.caller import READS
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.route import Scope
 from tillhouse.http.signature import NoQuery
@@ -35,17 +36,17 @@ def parameters(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> li
     if route.idempotent:
         found.append(_IDEMPOTENCY_KEY)
     if isinstance(route.guard, Scope) and not route.guard.keys_only:
-        found.append(_environment(schemas))
+        found.append(_environment(schemas, is_read=route.method in READS))
     return found
 
 
-def _environment(schemas: Schemas) -> Schema:
+def _environment(schemas: Schemas, *, is_read: bool) -> Schema:
+    absent = ": `live` when left out" if is_read else ", which has to name it"
     return {
         "name": "Service-Environment",
         "in": "header",
         "required": False,
-        "description": "The book to act in, for a login: `live` when left out. An API key brings "
-        "its own.",
+        "description": f"The book that a login acts in{absent}. An API key brings its own.",
         "schema": schemas.tidied({"enum": ["live", "test"]}),
     }
 

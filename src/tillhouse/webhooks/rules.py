@@ -50,7 +50,9 @@ def clean_url(text: str) -> str:
     except ValueError:
         raise ValueError("must be an https:// address with a valid host and port") from None
     if parts.scheme != "https":
-        raise ValueError("must begin with https://")
+        raise ValueError(
+            "must begin with https://; `tillhouse listen` delivers to a program on your machine"
+        )
     if "@" in parts.netloc:
         raise ValueError("must not hold a user name or password")
     if port == 0:
