@@ -12,6 +12,7 @@ from tillhouse.cli.backup_writer import write_backup
 from tillhouse.cli.kept_backups import is_due, keep_backup
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result
 from tillhouse.cli.passphrases import FromStdin, passphrase
+from tillhouse.cli.servers import tell_database
 from tillhouse.settings import Settings
 
 File = Annotated[
@@ -32,6 +33,7 @@ def backup(
 ) -> None:
     """Write the database and its master key into a new file that a passphrase opens."""
     settings = grounds.settings_with(data=data)
+    grounds.require_database(settings)
     if file is None:
         _keep(settings, as_json=as_json, if_due=if_due)
         return
@@ -40,6 +42,7 @@ def backup(
         raise CommandError(f"{path} exists, and no backup is overwritten: give another name.")
     opener = passphrase(settings, from_stdin=passphrase_stdin, is_new=True)
     with grounds.running_database(settings) as installation:
+        tell_database(installation)
         done = asyncio.run(write_backup(installation, path, opener))
     print_result(done, as_json=as_json, shown=done.sentence)
 
@@ -51,6 +54,7 @@ def _keep(settings: Settings, *, as_json: bool, if_due: bool) -> None:
         print_result({"isDue": False}, as_json=as_json, shown="The newest backup is young enough.")
         return
     with grounds.running_database(settings) as installation:
+        tell_database(installation)
         done = asyncio.run(keep_backup(installation, if_due=if_due))
     if done is not None:
         print_result(done, as_json=as_json, shown=done.sentence)

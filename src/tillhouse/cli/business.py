@@ -11,6 +11,7 @@ from tillhouse.access.process import Services
 from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import BusinessType, NewAccount
 from tillhouse.cli import given
+from tillhouse.cli.business_delete import delete
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import end_of_day, iso, now, parse_date
@@ -27,6 +28,7 @@ def commands() -> typer.Typer:
     group.command()(create)
     group.command()(subscription)
     group.command()(trade)
+    group.command()(delete)
     return group
 
 

@@ -22,6 +22,7 @@ from tillhouse.cli import installation as grounds
 from tillhouse.cli.demo_orders import ORDERS_MAX, Filled, record_orders
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.servers import address_of, tell_database
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
 from tillhouse.developer.types import (
@@ -103,7 +104,10 @@ def demo(
 
     opening = stderr_console().status("Opening the demo business …")
     with opening as status, grounds.running_database(settings) as installation:
+        tell_database(installation)
         made = asyncio.run(make(installation))
+        if (address := address_of(installation)) is not None:
+            made = msgspec.structs.replace(made, base_url=address)
     print_result(made, as_json=as_json, shown=card(made))
 
 

@@ -4,7 +4,10 @@ import asyncio
 import os
 import stat
 from collections.abc import Mapping
+from datetime import timedelta
+from ipaddress import ip_address
 from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -13,6 +16,7 @@ from rich.console import Group
 from tillhouse.access.vault import open_vault
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
+from tillhouse.cli.kept_backups import age_of_newest
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console, table
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan
@@ -24,7 +28,6 @@ from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
 
 State = Literal["fine", "unsafe", "broken"]
 _SECRET = ("MASTER_KEY", "BACKUP_PASSPHRASE")
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _MARKS: dict[State, str] = {"fine": "ok", "unsafe": "UNSAFE", "broken": "BROKEN"}
 
 
@@ -51,7 +54,8 @@ def doctor(*, data: Data = None, as_json: AsJson = False) -> None:
     try:
         settings = grounds.settings_with(data=data)
         shown = show_settings(settings, os.environ)
-        findings = [*judge(settings), *_files(settings), *_look_at_database(settings)]
+        findings = [*judge(settings), *_files(settings), *_backups(settings)]
+        findings += _look_at_database(settings)
     except SettingError as error:
         findings = [Finding("broken", "settings", str(error))]
     rows = [(s.name, s.value, s.source) for s in shown]
@@ -87,15 +91,18 @@ def judge(settings: Settings) -> list[Finding]:
     """Risks that follow from the settings alone."""
     found: list[Finding] = []
     is_https = settings.public_url.startswith("https://")
-    if settings.host in _EVERYWHERE and not is_https:
+    if not is_https and not _stays_here(settings):
         found.append(
             Finding(
                 "unsafe",
-                "HOST",
-                "Everybody on the network can connect, without encryption: put a proxy with "
-                "TLS in front and set TILLHOUSE_PUBLIC_URL to its https address.",
+                "TLS",
+                "Passwords and keys come in without encryption: put a proxy with TLS in front "
+                "and set TILLHOUSE_PUBLIC_URL to its https address.",
             )
         )
+    if os.geteuid() == 0:
+        message = "Tillhouse runs as root, and needs none of its rights: give it a user of its own."
+        found.append(Finding("unsafe", "root", message))
     if is_https and not settings.trusted_proxies:
         found.append(
             Finding(
@@ -126,6 +133,38 @@ def judge(settings: Settings) -> list[Finding]:
         )
         found.append(Finding("unsafe", "WEBHOOK_ALLOW_TARGETS", message))
     return found
+
+
+def _stays_here(settings: Settings) -> bool:
+    """Whether nobody but this machine can connect, nor is told to."""
+    hosts = (settings.host, urlsplit(settings.public_url).hostname or "")
+    return all(host == "localhost" or _is_loopback(host) for host in hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _backups(settings: Settings) -> list[Finding]:
+    """Whether the newest backup is as young as the schedule wants it."""
+    every = settings.backup_every_hours
+    if every == 0:
+        message = "None by schedule: TILLHOUSE_BACKUP_EVERY_HOURS sets one."
+        return [Finding("fine", "backups", message)]
+    age = age_of_newest(settings)
+    if age is None or age > timedelta(hours=2 * every):
+        last = "none yet" if age is None else f"the newest is {age // timedelta(hours=1)} hours old"
+        message = (
+            f"One is due every {every} hours, and there is {last}: see `backup_failed` in the log."
+        )
+        return [Finding("unsafe", "backups", message)]
+    if settings.backup_passphrase is None:
+        message = "Only the master key opens them: set TILLHOUSE_BACKUP_PASSPHRASE."
+        return [Finding("unsafe", "backups", message)]
+    return [Finding("fine", "backups", f"The newest is {age // timedelta(hours=1)} hours old.")]
 
 
 def _source(name: str, environ: Mapping[str, str]) -> str:
@@ -163,12 +202,12 @@ def _look_at_database(settings: Settings) -> list[Finding]:
 async def _examine(installation: Installation) -> list[Finding]:
     connection = await grounds.connect(installation)
     try:
-        version = connection.get_server_version()
+        version = connection.get_settings().server_version
         pending = await plan(connection)
     finally:
         await connection.close()
     kind = "embedded" if installation.embedded else "external"
-    text = f"PostgreSQL {version.major}.{version.minor} answers ({kind})."
+    text = f"PostgreSQL {version} answers ({kind})."
     found = [Finding("fine", "database", text)]
     if pending:
         names = ", ".join(migration.label for migration in pending)

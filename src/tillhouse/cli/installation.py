@@ -37,7 +37,7 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self) -> str:
         """Which database it is, as people may read it."""
         if self.embedded is not None:
-            return f"the database in {self.settings.data}"
+            return f"the database in {self.settings.data.resolve()}"
         return f"the database {without_password(self.database_url)}"
 
     @property
@@ -63,6 +63,15 @@ def settings_without_key(**given: object) -> Settings:
     if settings.master_key is not None:
         parse_master_key(settings.master_key)
     return settings
+
+
+def require_database(settings: Settings) -> None:
+    """Refuse a folder without a database, in which a command would make a second one."""
+    if settings.database_url is None and not (settings.data / "postgres").exists():
+        raise CommandError(
+            f"There is no database in {settings.data}: name its folder with --data or "
+            "TILLHOUSE_DATA, or let `tillhouse serve` make one."
+        )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import typer
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
+from tillhouse.cli.servers import tell_database
 from tillhouse.db import migrate as migrations
 from tillhouse.db.migrate import Migration
 
@@ -27,6 +28,7 @@ def migrate(
         stderr_console().status("Opening the database …") as status,
         grounds.running_database(settings) as installation,
     ):
+        tell_database(installation)
 
         def report(migration: Migration) -> None:
             stderr_console().print(f"Applied {migration.label}")

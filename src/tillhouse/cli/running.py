@@ -8,6 +8,7 @@ from typing import TypeVar
 from tillhouse.access.process import Services
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.output import stderr_console
+from tillhouse.cli.servers import tell_database
 
 T = TypeVar("T")
 
@@ -15,10 +16,12 @@ T = TypeVar("T")
 def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
     """Do the work with services that are opened for it."""
     settings = grounds.settings_with(data=data)
+    grounds.require_database(settings)
     with (
         stderr_console().status("Opening the database …") as status,
         grounds.running_database(settings) as installation,
     ):
+        tell_database(installation)
 
         async def run_with_services() -> T:
             async with grounds.open_services(installation) as services:

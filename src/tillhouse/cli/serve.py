@@ -26,6 +26,7 @@ from tillhouse.cli.output import (
 from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
+from tillhouse.cli.servers import RunningServer, noted
 from tillhouse.cli.sockets import bind, listen
 from tillhouse.cli.watch import Watch
 from tillhouse.cli.welcome import welcome
@@ -110,6 +111,8 @@ def _serve(serving: Serving) -> None:
         stack.enter_context(Watch(installation.embedded))
         stack.enter_context(Schedule(serving.settings))
         listen(serving.sockets, serving.settings.host)
+        here = RunningServer(serving.settings.public_url, installation.shown)
+        stack.enter_context(noted(here))
 
         def on_ready() -> None:
             address = serving.settings.public_url

@@ -32,6 +32,8 @@ class Verdict(msgspec.Struct, frozen=True):
         """The same for people."""
         if self.broken:
             return Group(*_tables(self.broken))
+        if self.businesses == 0:
+            return "There is no business in this database, so nothing was verified."
         return f"The audit chains and ledgers of {self.businesses} businesses are whole."
 
 
@@ -39,7 +41,7 @@ def verify(*, data: Data = None, as_json: AsJson = False) -> None:
     """Check every business's audit chain and ledger; exit code 1 when something is wrong."""
     verdict = run(look_at_all, data)
     print_result(verdict, as_json=as_json, shown=verdict.shown)
-    if verdict.broken:
+    if verdict.broken or verdict.businesses == 0:
         raise typer.Exit(1)
 
 

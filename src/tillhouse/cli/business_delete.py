@@ -1,0 +1,62 @@
+"""`tillhouse business delete`: all that a business has, gone for good."""
+
+import asyncio
+import sys
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from tillhouse.cli import given
+from tillhouse.cli import installation as grounds
+from tillhouse.cli.installation import Installation
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.servers import tell_database
+from tillhouse.db.backup import SESSION
+from tillhouse.db.removal import delete_business, find_name
+
+Typed = Annotated[
+    str | None, typer.Option("--name", help="Its name, typed in full; asked for when left out.")
+]
+
+
+def delete(
+    business: Annotated[str, typer.Argument(help="Id of the business.")],
+    *,
+    name: Typed = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a business with its orders, money, keys and audit log; only a backup has it then."""
+    business_id = given.id_of("BUSINESS", business)
+    settings = grounds.settings_with(data=data)
+    grounds.require_database(settings)
+    with grounds.running_database(settings) as installation:
+        tell_database(installation)
+        found, rows = asyncio.run(_delete(installation, business_id, name))
+    shown = f"Deleted {found} with {rows:,} rows."
+    print_result({"businessId": business_id, "name": found, "rows": rows}, as_json=as_json,
+                 shown=shown)  # fmt: skip
+
+
+async def _delete(
+    installation: Installation, business_id: UUID, typed: str | None
+) -> tuple[str, int]:
+    connection = await grounds.connect(installation, SESSION)
+    try:
+        name = await find_name(connection, business_id)
+        if name is None:
+            raise CommandError(f"There is no business {business_id}: see `business list`.")
+        if (typed if typed is not None else _typed(name)) != name:
+            raise CommandError(f"The business is called {name}: nothing was deleted.")
+        return name, await delete_business(connection, business_id)
+    finally:
+        await connection.close()
+
+
+def _typed(name: str) -> str:
+    if not sys.stdin.isatty():
+        raise CommandError("There is nobody to ask: type the name of the business as --name.")
+    console = stderr_console()
+    console.print(f"Everything of {name} is deleted: orders, money, keys and audit log.")
+    return console.input("Type its name: ", markup=False)
