@@ -55,12 +55,29 @@ def account(s: Story) -> None:
     s.tokens["owner"] = refreshed["accessToken"]
     s.sends("GET /api/auth/me")
     s.sends("GET /api/auth/me", by="nobody", status=401)
+    _sessions(s)
     switched = s.sends("POST /api/auth/switch", {"business_id": s.known["business_id"]})
     s.sends("POST /api/auth/switch", {"business_id": NOBODY}, status=404)
     s.tokens["owner"] = switched["accessToken"]
     s.sends("POST /api/developer/api-keys", _key("Too early"), status=403)
     s.sends("POST /api/auth/verify-password", {"password": "another phrase"}, status=403)
     s.sends("POST /api/auth/verify-password", {"password": PASSWORD})
+
+
+def _sessions(s: Story) -> None:
+    """Ada looks where she is logged in, ends the rest, and chooses a password anew."""
+    listed = s.sends("GET /api/auth/sessions")
+    other = next(one["id"] for one in listed if not one["isCurrent"])
+    s.sends("DELETE /api/auth/sessions/{login_session_id}", login_session_id=other)
+    s.sends("DELETE /api/auth/sessions/{login_session_id}", login_session_id=other, status=404)
+    s.sends("POST /api/auth/sessions/end-others")
+    change = {"current_password": PASSWORD, "new_password": "password123"}
+    s.sends("POST /api/auth/change-password", change, status=422)
+    wrong = {"current_password": "another phrase", "new_password": "seven green bicycles"}
+    s.sends("POST /api/auth/change-password", wrong, status=403)
+    for before, after in ((PASSWORD, "seven green bicycles"), ("seven green bicycles", PASSWORD)):
+        change = {"current_password": before, "new_password": after}
+        s.sends("POST /api/auth/change-password", change)
 
 
 def _key(name: str, **fields: object) -> dict[str, object]:

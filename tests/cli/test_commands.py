@@ -70,7 +70,7 @@ def test_businesses(command: Command, business: str) -> None:
     said = command.refusal(*again, "--email", "ada@example.com", pipe=f"{PASSWORD}\n")
     assert "registered already" in said
     short = command.refusal(*again, "--email", "bo@example.com", pipe="short\n", code=2)
-    assert "at least 8 characters" in short
+    assert "at least 10 characters" in short
 
 
 async def test_subscription(command: Command, business: str, embedded: Embedded) -> None:

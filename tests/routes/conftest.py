@@ -12,6 +12,7 @@ import pytest
 from tests.api import Api, Response
 from tests.make import Business, Make
 from tests.routes.table import MAKERS, REMOVERS, every_scope, name_of, ready
+from tests.waiting import within
 from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.http.route import Open, Route, Scope
@@ -168,6 +169,10 @@ class Exchanges:
 
 
 @pytest.fixture(scope="module")
-def exchanges(app: App) -> Exchanges:
-    """For tests that look at an answer and change nothing."""
+async def exchanges(app: App) -> Exchanges:
+    """For tests that look at an answer and change nothing; the first chores are done by then."""
+    due = "SELECT EXISTS (SELECT FROM jobs WHERE due_at <= now() AND dead_at IS NULL)"
+    async with within(30), app.services.pool.reading() as db:
+        while await db.fetchval(due):
+            pass
     return Exchanges(app)

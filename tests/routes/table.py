@@ -59,6 +59,18 @@ async def _make_key(business: Business, environment: str) -> str:
     return (await business.key(environment=environment))["id"]
 
 
+async def _make_session(business: Business, _environment: str) -> str:
+    """Another session of the owner."""
+    body = {"email": business.email, "password": PASSWORD}
+    await business.anybody.post("/api/auth/login", body, status=200)
+    listed = (await business.owner.get("/api/auth/sessions", status=200)).data
+    return next(one["id"] for one in listed if not one["isCurrent"])
+
+
+async def _end_session(business: Business, session_id: str) -> None:
+    await business.owner.delete(f"/api/auth/sessions/{session_id}", status=200)
+
+
 async def _delete_key(business: Business, key_id: str) -> None:
     await business.owner.delete(f"/api/developer/api-keys/{key_id}", status=200)
 
@@ -90,12 +102,14 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
 # How to make, and to remove, what a name in a path stands for.
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "key_id": _make_key,
+    "login_session_id": _make_session,
     "endpoint_id": _make_endpoint,
     "delivery_id": _make_delivery,
 }
 # A delivery stays in the log for ever, so it has no remover.
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
     "key_id": _delete_key,
+    "login_session_id": _end_session,
     "endpoint_id": _delete_endpoint,
 }
 
@@ -110,6 +124,10 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /api/auth/login": lambda b: {"email": b.email, "password": PASSWORD},
     "POST /api/auth/refresh": lambda b: {"refresh_token": b.tokens["refreshToken"]},
     "POST /api/auth/verify-password": lambda _: {"password": PASSWORD},
+    "POST /api/auth/change-password": lambda _: {
+        "current_password": PASSWORD,
+        "new_password": PASSWORD,
+    },
     "POST /api/auth/switch": lambda b: {"business_id": b.id},
     "POST /api/developer/api-keys": lambda _: {
         "name": "Till",

@@ -38,6 +38,9 @@ BUDGETS: dict[str, int] = {
     # Owner, business with both books, chain, two apps with their signing secrets and the data
     # key that seals these, sandbox number, first audit event, session.
     "POST /api/auth/register": 11,
+    # The judged password: its hash, what is counted (3), the count; the user's row, the sessions
+    # (2), and for each business an event of the audit log.
+    "POST /api/auth/change-password": 14,
     # The business's data key is read once per process, and the limit counts under a lock.
     "POST /api/developer/api-keys": 8,
 }

@@ -52,6 +52,7 @@ GUESTS = {
     **{f"{place} {table}": why for place in _PLACES for table, why in _PLACED.items()},
     "access.store.vault.update_data_key businesses": "the columns of the wrapped key are access's",
     "access.store.sessions.update_password users": "the column of the password is access's",
+    "access.store.sessions.update_hash users": "the column of the password is access's",
     "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",
     "messaging.store.messages.insert_outbound jobs": BRICK,
     "orders.kitchen.store.due.queue_due jobs": BRICK,

@@ -13,6 +13,7 @@ _BINARY = {".gz", ".png", ".ico", ".woff2", ".wav", ".pdf"}
 # Written by others, word for word.
 _FOREIGN = {
     "LICENSE",
+    "src/tillhouse/kit/passwords/LICENSE.txt",
     "src/tillhouse/orders/receipts/fonts/LICENSE.txt",
     "src/tillhouse/reference/viewer/static/OFL.txt",
 }

@@ -14,9 +14,12 @@ from tillhouse.access import attempt_rules as rules
 from tillhouse.access.hash_queue import Asker
 from tillhouse.access.process import Services
 from tillhouse.access.store import attempts as store
+from tillhouse.access.store import sessions
 from tillhouse.db.pool import Db
+from tillhouse.kit import passwords
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Limited
+from tillhouse.kit.ids import UserId
 from tillhouse.kit.secrets import digest
 
 # Asked for in place of a missing account, so that its absence takes as long.
@@ -26,6 +29,7 @@ _NOBODY = UUID(int=0)
 class Attempt(msgspec.Struct, frozen=True):
     """An attempt at a password, let in."""
 
+    user_id: UserId | None
     asker: Asker
     from_network: bytes
     in_all: bytes
@@ -38,7 +42,7 @@ class Registration(msgspec.Struct, frozen=True):
     counted: tuple[tuple[bytes, rules.Budget], ...]
 
 
-async def let_in(services: Services, ip: str, email: str, user_id: UUID | None) -> Attempt:
+async def let_in(services: Services, ip: str, email: str, user_id: UserId | None) -> Attempt:
     """Refuse or delay an attempt at the password of an account, as far as it deserves."""
     pepper, network = services.vault.pepper, rules.network_of(ip)
     account = digest(pepper, f"login {email}")
@@ -61,16 +65,31 @@ async def let_in(services: Services, ip: str, email: str, user_id: UUID | None) 
         )
         if delay_s:
             await services.passwords.queue.delay(asker, delay_s)
-    return Attempt(asker, from_network, in_all)
+    return Attempt(user_id, asker, from_network, in_all)
 
 
 async def is_right(services: Services, attempt: Attempt, hashed: str | None, password: str) -> bool:
     """Judge the password; a wrong one is counted for good before this returns."""
-    if await services.passwords.verify(hashed, password, attempt.asker):
+    normal = passwords.normal(password)
+    if await services.passwords.verify(hashed, normal, attempt.asker):
+        return True
+    # A password from before spellings were made one was hashed as it was typed.
+    is_as_typed = normal != password and await services.passwords.verify(
+        hashed, password, attempt.asker
+    )
+    if is_as_typed and hashed is not None:
+        await _keep_normal(services, attempt, hashed, normal)
         return True
     async with services.pool.transaction() as db:
         await _count_wrong(db, attempt, now())
     return False
+
+
+async def _keep_normal(services: Services, attempt: Attempt, hashed: str, normal: str) -> None:
+    assert attempt.user_id is not None, "a hash is somebody's"  # noqa: S101
+    new = await services.passwords.hash(normal, attempt.asker)
+    async with services.pool.transaction() as db:
+        await sessions.update_hash(db, attempt.user_id, hashed, new)
 
 
 async def _count_wrong(db: Db, attempt: Attempt, moment: datetime) -> None:

@@ -1,5 +1,10 @@
-"""Access tokens: one algorithm, one issuer, one audience, and a session that must still stand."""
+"""Access tokens: one algorithm, one issuer, one audience, and a session that must still stand.
 
+Refresh tokens name a session and a generation, under a keyed digest. So nothing is kept of those
+that were spent, each is recognised as such, and the successor of one is always the same.
+"""
+
+import re
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -8,7 +13,7 @@ import msgspec
 
 from tillhouse.kit.errors import Unauthenticated
 from tillhouse.kit.ids import BusinessId, UserId
-from tillhouse.kit.secrets import same
+from tillhouse.kit.secrets import digest, same
 
 LIFETIME = timedelta(minutes=15)
 _ALGORITHM = "HS256"
@@ -16,6 +21,7 @@ _ISSUER = "tillhouse"
 _AUDIENCE = "tillhouse-dashboard"
 _LENGTH_MAX = 2048
 _UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, OSError, RecursionError)
+_REFRESH = re.compile(r"thrt_([0-9a-f]{32})([0-9a-f]{8})([0-9a-f]{64})")
 _REQUIRED = ["iss", "aud", "sub", "sid", "bid", "iat", "exp"]
 
 
@@ -73,3 +79,17 @@ class Tokens:
         if not same(again, token):
             raise Unauthenticated
         return claims
+
+    def refresh_token(self, session_id: UUID, generation: int) -> str:
+        """The refresh token of a session in its generation."""
+        named = f"{session_id.hex}{generation:08x}"
+        return f"thrt_{named}{digest(self._key, f'refresh {named}').hex()}"
+
+    def read_refresh(self, token: str) -> tuple[UUID, int] | None:
+        """The session and the generation of a refresh token that we made."""
+        match = _REFRESH.fullmatch(token[:_LENGTH_MAX])
+        if match is None:
+            return None
+        session_id, generation = UUID(hex=match[1]), int(match[2], 16)
+        is_ours = same(self.refresh_token(session_id, generation), token)
+        return (session_id, generation) if is_ours else None

@@ -1,9 +1,9 @@
 """Register, log in, go on, prove the password, change business, log out."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import msgspec
-from asyncpg import Record
 
 from tillhouse.access import attempts, audit
 from tillhouse.access.attempt_rules import network_of
@@ -13,7 +13,7 @@ from tillhouse.access.rules import STEP_UP_LASTS
 from tillhouse.access.store import audit as audit_store
 from tillhouse.access.store import sessions
 from tillhouse.access.tokens import LIFETIME, Claims
-from tillhouse.accounts import store
+from tillhouse.accounts import rules, store
 from tillhouse.accounts.types import (
     AccessToken,
     BusinessChoice,
@@ -21,28 +21,35 @@ from tillhouse.accounts.types import (
     Ended,
     Me,
     NewAccount,
+    OthersEnded,
+    PasswordChange,
+    PasswordChanged,
     PasswordProof,
     RefreshToken,
+    SessionShown,
     Tokens,
     Verified,
 )
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions.apps import open_default_apps
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import Forbidden, Missing, Unauthenticated
+from tillhouse.kit.errors import Forbidden, Missing, Unauthenticated, check
 from tillhouse.kit.ids import BookId, BusinessId, UserId, new_id
-from tillhouse.kit.secrets import digest, new_token, same
+from tillhouse.kit.secrets import digest
+from tillhouse.kit.values import GivenPassword
 from tillhouse.messaging.actions.numbers import open_sandbox
 
 TRIAL = timedelta(days=14)
 SESSION_LASTS = timedelta(days=30)
-# A client whose refresh was answered but lost may use the old token once more, briefly.
-REFRESH_GRACE = timedelta(seconds=30)
+# Of one person; the session that was refreshed longest ago makes room for the next.
+SESSIONS_MAX = 200
+_OLD_TOKEN_LENGTH_MAX = 64
 
 DEFAULT_CURRENCY = "USD"
 DEFAULT_TIME_ZONE = "UTC"
 DEFAULT_COUNTRY = "US"
 
+_WRONG_PASSWORD = "The password is wrong."  # noqa: S105 - what is said of one
 _WRONG = "The e-mail address or the password is wrong."
 
 
@@ -57,6 +64,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
     """Open a business with its owner, and log the owner in."""
+    check(rules.password_faults("password", new.password, (new.email, new.name, new.business_name)))
     registration = await attempts.let_register(call.services, call.ip, new.email)
     hashed = await call.services.passwords.hash(new.password, registration.asker)
     await attempts.count_registration(call.services, registration)
@@ -66,7 +74,7 @@ async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
         call.db, opened.business_id, who, ("business.registered", f"Opened {new.business_name}"),
         {"type": new.business_type, "name": new.business_name}, call.now,
     )  # fmt: skip
-    return await _open_session(call, opened.user_id, opened.business_id)
+    return await _open_session(call, (opened.user_id, opened.business_id), call.now)
 
 
 async def open_business(
@@ -113,32 +121,39 @@ async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     await attempts.clear(call.db, attempt)
     if user["business_id"] is None:
         raise Forbidden("You belong to no business any more: ask its owner to add you.")
-    return await _open_session(call, user["id"], user["business_id"])
+    owner = (user["id"], user["business_id"])
+    return await _open_session(call, owner, user["password_changed_at"])
 
 
 async def refresh(call: AnonymousCall, given: RefreshToken) -> Tokens:
     """Exchange a refresh token; one that was exchanged before ends the session."""
-    used = digest(call.services.vault.pepper, given.refresh_token)
-    row = await sessions.lock_session_by_refresh(call.db, used)
-    if row is None or row["ended_at"] is not None or row["expires_at"] <= call.now:
+    used = await _used(call, given.refresh_token)
+    row = used and await sessions.lock_session(call.db, used[0])
+    if not used or row is None or row["ended_at"] is not None or row["expires_at"] <= call.now:
         raise Unauthenticated("This session has ended: log in again.")
-    if not same(row["refresh_digest"], used):
-        return await _refresh_again(call, row)
-    new = new_token("thrt_")
-    digests = (digest(call.services.vault.pepper, new), used)
-    await sessions.update_refresh(call.db, row["id"], digests, call.now, call.now + SESSION_LASTS)
-    return _tokens(call, Claims(row["user_id"], row["id"], row["business_id"]), new)
+    generation = rules.next_generation(
+        used[1], row["refresh_generation"], call.now - row["refreshed_at"]
+    )
+    if generation is None:
+        # The refusal rolls this request back, so the end is a transaction of its own.
+        await call.db.rollback()
+        async with call.services.pool.transaction() as db:
+            await sessions.end_session(db, row["id"], call.now)
+        raise Unauthenticated("This refresh token was used before: log in again.")
+    if generation > row["refresh_generation"]:
+        expires_at = call.now + SESSION_LASTS
+        await sessions.update_refresh(call.db, row["id"], generation, call.now, expires_at)
+    return _tokens(call, Claims(row["user_id"], row["id"], row["business_id"]), generation)
 
 
-async def _refresh_again(call: AnonymousCall, row: Record) -> Tokens:
-    """An exchanged token came back: soon after, its answer was lost; later, it was stolen."""
-    if call.now - row["refreshed_at"] <= REFRESH_GRACE:
-        return await _open_session(call, row["user_id"], row["business_id"])
-    # The refusal rolls this request back, so the end of the session is a transaction of its own.
-    await call.db.rollback()
-    async with call.services.pool.transaction() as db:
-        await sessions.end_session(db, row["id"], call.now)
-    raise Unauthenticated("This refresh token was used before: log in again.")
+async def _used(call: AnonymousCall, token: str) -> tuple[UUID, int] | None:
+    """The session and the generation of a refresh token."""
+    if used := call.services.tokens.read_refresh(token):
+        return used
+    if len(token) > _OLD_TOKEN_LENGTH_MAX:
+        return None
+    old = await sessions.find_refresh_digest(call.db, digest(call.services.vault.pepper, token))
+    return (old["id"], old["generation"]) if old else None
 
 
 async def log_out(call: Call) -> Ended:
@@ -147,17 +162,67 @@ async def log_out(call: Call) -> Ended:
     return Ended(call.user.session_id)
 
 
+async def list_sessions(call: Call) -> list[SessionShown]:
+    """The sessions of the person that stand, this one among them."""
+    user = call.user
+    rows = await sessions.list_sessions(call.db, user.user_id, call.now, SESSIONS_MAX)
+    return [SessionShown(**row, is_current=row["id"] == user.session_id) for row in rows]
+
+
+async def end_session(call: Call, login_session_id: UUID) -> Ended:
+    """End one session of the person, this one perhaps."""
+    if not await sessions.end_own_session(call.db, call.user.user_id, login_session_id, call.now):
+        raise Missing
+    return Ended(login_session_id)
+
+
+async def end_other_sessions(call: Call) -> OthersEnded:
+    """End all sessions of the person but this one."""
+    user = call.user
+    return OthersEnded(
+        await sessions.end_other_sessions(call.db, user.user_id, user.session_id, call.now)
+    )
+
+
 async def verify_password(call: Call, given: PasswordProof) -> Verified:
     """Step up: the password, given again, opens what needs it for a quarter of an hour."""
+    attempt, changed_at = await _judged(call, given.password)
+    await attempts.clear(call.db, attempt)
+    if await sessions.lock_password(call.db, call.user.user_id) != changed_at:
+        raise Forbidden(_WRONG_PASSWORD)
+    await sessions.update_password_verified(call.db, call.user.session_id, call.now)
+    return Verified(iso(call.now + STEP_UP_LASTS))
+
+
+async def change_password(call: Call, given: PasswordChange) -> PasswordChanged:
+    """Replace the password, end all other sessions, and the step-up of this one."""
+    user = call.user
+    check(rules.password_faults("new_password", given.new_password, (user.email, user.name)))
+    attempt, changed_at = await _judged(call, given.current_password)
+    hashed = await call.services.passwords.hash(given.new_password, attempt.asker)
+    await attempts.clear(call.db, attempt)
+    if await sessions.lock_password(call.db, user.user_id) != changed_at:
+        raise Forbidden(_WRONG_PASSWORD)
+    await sessions.update_password(call.db, user.user_id, hashed, call.now)
+    count = await sessions.end_other_sessions(call.db, user.user_id, user.session_id, call.now)
+    await sessions.update_password_verified(call.db, user.session_id, None)
+    actor = audit.Actor(user.name, call.ip, user_id=user.user_id)
+    what = ("user.password_changed", f"Changed the password of {user.email}")
+    for business in await store.list_memberships(call.db, user.user_id):
+        metadata = {"userId": str(user.user_id)}
+        await audit.append(call.db, BusinessId(business.id), actor, what, metadata, call.now)
+    return PasswordChanged(iso(call.now), count)
+
+
+async def _judged(call: Call, password: GivenPassword) -> tuple[attempts.Attempt, datetime]:
+    """An attempt with the caller's right password, and since when that is the password."""
     user = call.user
     async with call.services.pool.reading() as db:
-        hashed = await sessions.find_password_hash(db, user.user_id)
+        found = await sessions.find_password(db, user.user_id)
     attempt = await attempts.let_in(call.services, call.ip, user.email, user.user_id)
-    if not await attempts.is_right(call.services, attempt, hashed, given.password):
-        raise Forbidden("The password is wrong.")
-    await attempts.clear(call.db, attempt)
-    await sessions.update_password_verified(call.db, user.session_id, call.now)
-    return Verified(iso(call.now + STEP_UP_LASTS))
+    if not await attempts.is_right(call.services, attempt, found["password_hash"], password):
+        raise Forbidden(_WRONG_PASSWORD)
+    return attempt, found["password_changed_at"]
 
 
 async def switch(call: Call, choice: BusinessChoice) -> AccessToken:
@@ -185,24 +250,29 @@ async def me(call: Call) -> Me:
     )
 
 
-async def _open_session(call: AnonymousCall, user_id: UserId, business_id: BusinessId) -> Tokens:
-    token = new_token("thrt_")
-    claims = Claims(user_id, new_id(), business_id)
-    await sessions.insert_session(
-        call.db,
-        claims.session_id,
-        (user_id, business_id),
-        digest(call.services.vault.pepper, token),
-        (call.now, call.now + SESSION_LASTS),
-        (call.ip, network_of(call.ip)),
+async def _open_session(
+    call: AnonymousCall, owner: tuple[UserId, BusinessId], password_changed_at: datetime
+) -> Tokens:
+    user_id, business_id = owner
+    new = sessions.NewSession(
+        id=new_id(),
+        user_id=user_id,
+        business_id=business_id,
+        created_at=call.now,
+        expires_at=call.now + SESSION_LASTS,
+        ip=call.ip,
+        network=network_of(call.ip),
     )
-    return _tokens(call, claims, token)
+    if not await sessions.insert_session(call.db, new, password_changed_at, SESSIONS_MAX):
+        # Changed between the look at it and now: what was given is no longer the password.
+        raise Unauthenticated(_WRONG)
+    return _tokens(call, Claims(user_id, new.id, business_id), 1)
 
 
-def _tokens(call: AnonymousCall, claims: Claims, refresh_token: str) -> Tokens:
+def _tokens(call: AnonymousCall, claims: Claims, generation: int) -> Tokens:
     return Tokens(
         call.services.tokens.sign(claims, call.now),
-        refresh_token,
+        call.services.tokens.refresh_token(claims.session_id, generation),
         int(LIFETIME.total_seconds()),
         claims.business_id,
         claims.user_id,

@@ -55,6 +55,15 @@ class PasswordProof(msgspec.Struct, forbid_unknown_fields=True):
     """The password, given again."""
 
 
+class PasswordChange(msgspec.Struct, forbid_unknown_fields=True):
+    """The password as it is and as it is to be."""
+
+    current_password: GivenPassword
+    """The password that holds until now."""
+    new_password: NewPassword
+    """The password to log in with from now on."""
+
+
 class BusinessChoice(msgspec.Struct, forbid_unknown_fields=True):
     """The business to go on with."""
 
@@ -92,6 +101,40 @@ class Ended(msgspec.Struct, frozen=True, rename="camel"):
     """A session that is over."""
 
     session_id: UUID
+
+
+class OthersEnded(msgspec.Struct, frozen=True, rename="camel"):
+    """The sessions that are over, besides the one that goes on."""
+
+    ended_sessions: int
+    """How many sessions ended."""
+
+
+class PasswordChanged(msgspec.Struct, frozen=True, rename="camel"):
+    """A password that was replaced, and the sessions that ended with it."""
+
+    changed_at: Timestamp
+    """When the new password began to hold."""
+    ended_sessions: int
+    """How many other sessions ended with it."""
+
+
+class SessionShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A session that stands."""
+
+    id: UUID
+    business_id: BusinessId
+    """The business that the session acts for."""
+    ip_address: str
+    """The address from which the person logged in."""
+    created_at: Timestamp
+    """When the person logged in."""
+    refreshed_at: Timestamp
+    """When tokens of the session were given out last."""
+    expires_at: Timestamp
+    """When the session ends unless it is refreshed before."""
+    is_current: bool
+    """Whether this request was made in it."""
 
 
 class Subscription(msgspec.Struct, frozen=True, rename="camel"):

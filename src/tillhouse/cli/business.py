@@ -65,7 +65,7 @@ def create(  # noqa: PLR0913 - one argument an option
     new = NewAccount(
         name=given.value(Name, "The owner's name", owner_name),
         email=given.value(Email, "The e-mail address", email),
-        password=given.new_password(from_stdin=password_stdin),
+        password=given.new_password((email, owner_name, name), from_stdin=password_stdin),
         business_name=given.value(Name, "The name", name),
         business_type=kind,
         currency=given.value(CurrencyCode, "The currency", currency),

@@ -1,12 +1,14 @@
 """Values from the command line, checked as a request's fields are."""
 
 import sys
+from collections.abc import Iterable
 from typing import TypeVar
 from uuid import UUID
 
 import typer
 
 from tillhouse.cli.output import CommandError, stderr_console
+from tillhouse.kit import passwords
 from tillhouse.kit.text_types import Value
 from tillhouse.kit.values import NewPassword
 
@@ -29,14 +31,23 @@ def id_of(name: str, text: str) -> UUID:
         raise typer.BadParameter(f"{name} must be an id, such as the lists print them") from None
 
 
-def new_password(*, from_stdin: bool) -> NewPassword:
+def new_password(own: Iterable[str], *, from_stdin: bool) -> NewPassword:
     """A password from a pipe, or asked for twice; never from the command line itself."""
-    if from_stdin:
-        return value(NewPassword, "The password", sys.stdin.readline().rstrip("\r\n"))
+    chosen = value(NewPassword, "The password", _from_pipe() if from_stdin else _asked())
+    if wrong := passwords.own_fault(chosen, own):
+        raise typer.BadParameter(f"The password {wrong}")
+    return chosen
+
+
+def _from_pipe() -> str:
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _asked() -> str:
     if not sys.stdin.isatty():
         raise CommandError("There is nobody to ask for the password: pipe it to --password-stdin.")
     console = stderr_console()
     first = console.input("Password: ", password=True)
     if console.input("Again: ", password=True) != first:
         raise CommandError("The two passwords differ: try again.")
-    return value(NewPassword, "The password", first)
+    return first

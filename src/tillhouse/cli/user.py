@@ -65,7 +65,9 @@ def add(  # noqa: PLR0913 - one argument an option
     business_id = BusinessId(given.id_of("BUSINESS", business))
     address = given.value(Email, "The e-mail address", email)
     new_name = given.value(Name, "The name", name) if name is not None else None
-    secret = given.new_password(from_stdin=password_stdin) if new_name is not None else None
+    secret = None
+    if new_name is not None:
+        secret = given.new_password((address, new_name), from_stdin=password_stdin)
 
     async def work(services: Services) -> UUID:
         async with services.pool.transaction() as db:
@@ -125,7 +127,7 @@ def password(
 ) -> None:
     """Set a person's password and end all of their sessions."""
     address = given.value(Email, "The e-mail address", email)
-    secret = given.new_password(from_stdin=password_stdin)
+    secret = given.new_password((address,), from_stdin=password_stdin)
 
     async def work(services: Services) -> UUID:
         hashed = await services.passwords.hash(secret)

@@ -11,6 +11,7 @@ from tillhouse.access.scopes import Scopes
 from tillhouse.developer.types import Environment, KeyPatch, NewKey, NewWithdrawalPolicy
 from tillhouse.kit.errors import FieldError, LimitReached, Refused
 from tillhouse.kit.money import check_scale
+from tillhouse.kit.network import covers, parse_networks
 from tillhouse.kit.partial import faults, made
 from tillhouse.kit.values import DateOrTimestamp
 
@@ -75,6 +76,29 @@ def changed_key(old: KeyFacts, patch: KeyPatch, business: Business) -> KeyFacts:
             "withdrawal_policy": after("withdrawal_policy", _stored),
         },
     )
+
+
+def is_wider(old: KeyFacts, new: KeyFacts, scopes: Scopes) -> bool:
+    """Whether a changed key may do more than before, or may do it from more places."""
+    return (
+        bool(scopes.granted(new.scopes) - scopes.granted(old.scopes))
+        or _opens(old.allowed_origins, new.allowed_origins)
+        or _opens(old.allowed_ip_ranges, new.allowed_ip_ranges, _is_within)
+    )
+
+
+def _opens(
+    old: list[str], new: list[str], is_covered: Callable[[str, list[str]], bool] | None = None
+) -> bool:
+    """Whether a list lets in what it didn't; an empty one lets in all."""
+    if not old:
+        return False
+    covered = is_covered or (lambda entry, entries: entry in entries)
+    return not new or not all(covered(entry, old) for entry in new)
+
+
+def _is_within(entry: str, entries: list[str]) -> bool:
+    return covers(parse_networks(entries), parse_networks([entry])[0])
 
 
 def key_faults(

@@ -59,6 +59,12 @@ def contains(networks: Iterable[Network], address: Address) -> bool:
     return any(address in network for network in networks)
 
 
+def covers(networks: Iterable[Network], inner: Network) -> bool:
+    """Tell whether all of a network is in one of the others."""
+    first = inner.network_address
+    return any(first in network and inner.prefixlen >= network.prefixlen for network in networks)
+
+
 def client_address(
     peer: str, forwarded_for: Iterable[str], trusted: Sequence[Network]
 ) -> Address | None:

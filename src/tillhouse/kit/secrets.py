@@ -85,11 +85,6 @@ def new_webhook_secret() -> str:
     return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode("ascii")
 
 
-def new_token(prefix: str) -> str:
-    """Make a bearer token of 256 random bits behind a prefix as given."""
-    return prefix + random_base62(_SECRET_BITS)
-
-
 def digest(pepper: bytes, secret: str) -> bytes:
     """Hash a random secret for lookup: HMAC-SHA256, useless without the pepper."""
     return hmac.digest(pepper, _bytes(secret), hashlib.sha256)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
-from tillhouse.kit import clock, money, network, text
+from tillhouse.kit import clock, money, network, passwords, text
 from tillhouse.kit.text_types import Coded, OneLine, Schema, Value
 
 # Names that all rooms declare together, such as those of scopes, by the name of their list.
@@ -15,49 +15,6 @@ Lists = Mapping[str, Sequence[str]]
 NO_LISTS: Lists = {}
 
 LABEL_LENGTH_MAX = 60
-PASSWORD_LENGTH_MIN = 8
-PASSWORD_LENGTH_MAX = 256
-
-# The passwords that every guesser tries first; length does the rest.
-_GUESSED_FIRST = frozenset(
-    [
-        "12345678",
-        "123456789",
-        "1234567890",
-        "11111111",
-        "00000000",
-        "87654321",
-        "password",
-        "password1",
-        "password123",
-        "passw0rd",
-        "p@ssw0rd",
-        "p@ssword",
-        "qwertyui",
-        "qwerty123",
-        "qwertyuiop",
-        "1q2w3e4r",
-        "1qaz2wsx",
-        "abcd1234",
-        "abc12345",
-        "iloveyou",
-        "sunshine",
-        "princess",
-        "football",
-        "baseball",
-        "superman",
-        "trustno1",
-        "letmein1",
-        "welcome1",
-        "whatever",
-        "changeme",
-        "changeit",
-        "computer",
-        "internet",
-        "administrator",
-        "tillhouse",
-    ]
-)
 
 # Parts of patterns that tell in the documentation what the rules in `kit` check.
 _MAILBOX = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
@@ -134,24 +91,23 @@ class Email(Value):
 
 
 class NewPassword(Value):
-    """A password good enough to be set."""
+    """A password good enough to be set: 10 to 256 characters, and not easily guessed."""
 
     SCHEMA: ClassVar[Schema] = {
-        "minLength": 8,
-        "maxLength": 256,
+        "minLength": passwords.LENGTH_MIN,
+        "maxLength": passwords.LENGTH_MAX,
         "examples": ["a long phrase is best"],
     }
 
     @classmethod
     def check(cls, value: str) -> str:
-        """Long enough, not absurdly long, not the first guess."""
-        if len(value) < PASSWORD_LENGTH_MIN:
-            raise ValueError(f"must have at least {PASSWORD_LENGTH_MIN} characters")
-        if len(value) > PASSWORD_LENGTH_MAX:
-            raise ValueError(f"must have at most {PASSWORD_LENGTH_MAX} characters")
-        if value.lower() in _GUESSED_FIRST or len(set(value)) == 1:
-            raise ValueError("is among the first that anybody guesses; choose another")
-        return value
+        """Bounded before anything is done with it, then in its one spelling, and good enough."""
+        if len(value) > passwords.LENGTH_MAX:
+            raise ValueError(f"must have at most {passwords.LENGTH_MAX} characters")
+        normal = passwords.normal(value)
+        if fault := passwords.fault(normal):
+            raise ValueError(fault)
+        return normal
 
 
 class GivenPassword(Value):
@@ -166,8 +122,8 @@ class GivenPassword(Value):
     @classmethod
     def check(cls, value: str) -> str:
         """Bound the work of hashing."""
-        if not 1 <= len(value) <= PASSWORD_LENGTH_MAX:
-            raise ValueError(f"must have 1 to {PASSWORD_LENGTH_MAX} characters")
+        if not 1 <= len(value) <= passwords.LENGTH_MAX:
+            raise ValueError(f"must have 1 to {passwords.LENGTH_MAX} characters")
         return value
 
 

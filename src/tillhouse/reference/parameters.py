@@ -57,7 +57,10 @@ def _path_parameters(
     found: list[Schema] = []
     for name, type_ in endpoint.path_types.items():
         words = sorted(get_args(type_))
-        schema: Schema = {"type": "string", "format": "uuid", "examples": [examples[name]]}
+        schema: Schema = {"type": "string", "format": "uuid"}
+        # A new operation is described before its first request is recorded.
+        if name in examples:
+            schema["examples"] = [examples[name]]
         if words:
             schema = schemas.tidied({"enum": words})
         found.append(

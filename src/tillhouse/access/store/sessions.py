@@ -1,11 +1,14 @@
 """Statements on sessions, and on users as far as they log in."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BusinessId, UserId
 
 
@@ -38,7 +41,7 @@ async def find_user_by_email(db: Db, email: str) -> Record | None:
     """A user with the business to log in to: the one joined first."""
     return await db.fetchrow(
         """
-        SELECT u.id, u.name, u.password_hash, m.business_id
+        SELECT u.id, u.name, u.password_hash, u.password_changed_at, m.business_id
         FROM users u
         LEFT JOIN LATERAL (
             SELECT business_id FROM members WHERE user_id = u.id
@@ -50,63 +53,113 @@ async def find_user_by_email(db: Db, email: str) -> Record | None:
     )
 
 
-async def find_password_hash(db: Db, user_id: UserId) -> str | None:
-    """The stored hash of a user's password."""
-    return await db.fetchval("SELECT password_hash FROM users WHERE id = $1", user_id)
+async def find_password(db: Db, user_id: UserId) -> Record:
+    """The stored hash of a user's password, and since when it is the password."""
+    row = await db.fetchrow(
+        "SELECT password_hash, password_changed_at FROM users WHERE id = $1", user_id
+    )
+    return existing(row)
 
 
-async def insert_session(
-    db: Db,
-    session_id: UUID,
-    owner: tuple[UUID, UUID],
-    refresh_digest: bytes,
-    times: tuple[datetime, datetime],
-    origin: tuple[str, str],
-) -> None:
-    """Open a session of (user, business), with (created, expires) times, from (ip, network)."""
-    await db.execute(
-        """
-        INSERT INTO sessions (id, user_id, business_id, refresh_digest, refreshed_at,
-            created_at, expires_at, ip_address, network)
-        VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8)
-        """,
-        session_id,
-        *owner,
-        refresh_digest,
-        *times,
-        *origin,
+async def lock_password(db: Db, user_id: UserId) -> datetime | None:
+    """Since when a user has the present password; it doesn't change until the transaction ends."""
+    return await db.fetchval(
+        "SELECT password_changed_at FROM users WHERE id = $1 FOR NO KEY UPDATE", user_id
     )
 
 
-async def lock_session_by_refresh(db: Db, digest: bytes) -> Record | None:
-    """The session of a member whose current or previous refresh token this is."""
+class NewSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as it is opened."""
+
+    id: UUID
+    user_id: UUID
+    business_id: UUID
+    created_at: datetime
+    expires_at: datetime
+    ip: str
+    network: str
+
+
+async def insert_session(db: Db, new: NewSession, password_changed_at: datetime, most: int) -> bool:
+    """Open a session, unless the password was changed since; of too many, forget the oldest."""
+    return bool(
+        await db.fetchval(
+            """
+            WITH surplus AS (
+                DELETE FROM sessions WHERE user_id = $2 AND id IN (
+                    SELECT id FROM sessions WHERE user_id = $2
+                    ORDER BY refreshed_at DESC, id DESC OFFSET $9 - 1
+                    FOR UPDATE SKIP LOCKED
+                )
+            )
+            INSERT INTO sessions (id, user_id, business_id, refreshed_at, created_at, expires_at,
+                ip_address, network, refresh_generation)
+            SELECT $1, id, $3, $4, $4, $5, $6, $7, 1
+            FROM users WHERE id = $2 AND password_changed_at = $8 FOR SHARE
+            RETURNING true
+            """,
+            *msgspec.structs.astuple(new),
+            password_changed_at,
+            most,
+        )
+    )
+
+
+async def lock_session(db: Db, session_id: UUID) -> Record | None:
+    """A session of a member, to be continued."""
     return await db.fetchrow(
         """
-        SELECT s.id, s.user_id, s.business_id, s.refresh_digest, s.refreshed_at, s.expires_at,
-            s.ended_at
+        SELECT s.id, s.user_id, s.business_id, s.refresh_generation, s.refreshed_at,
+            s.expires_at, s.ended_at
         FROM sessions s
         JOIN members m ON m.business_id = s.business_id AND m.user_id = s.user_id
-        WHERE s.refresh_digest = $1 OR s.previous_refresh_digest = $1
+        WHERE s.id = $1
         FOR NO KEY UPDATE OF s
+        """,
+        session_id,
+    )
+
+
+async def find_refresh_digest(db: Db, digest: bytes) -> Record | None:
+    """The session and the generation of a refresh token from before generations were counted."""
+    return await db.fetchrow(
+        """
+        SELECT id, CASE WHEN refresh_digest = $1 THEN 0 ELSE -1 END AS generation
+        FROM sessions WHERE refresh_digest = $1 OR previous_refresh_digest = $1
         """,
         digest,
     )
 
 
 async def update_refresh(
-    db: Db, session_id: UUID, digests: tuple[bytes, bytes], now: datetime, expires_at: datetime
+    db: Db, session_id: UUID, generation: int, now: datetime, expires_at: datetime
 ) -> None:
-    """Replace a session's refresh token: (new, previous) digests."""
+    """Let a session go on in its next generation."""
     await db.execute(
         """
-        UPDATE sessions SET refresh_digest = $2, previous_refresh_digest = $3,
-            refreshed_at = $4, expires_at = $5
+        UPDATE sessions SET refresh_generation = $2, refreshed_at = $3, expires_at = $4
         WHERE id = $1
         """,
         session_id,
-        *digests,
+        generation,
         now,
         expires_at,
+    )
+
+
+async def list_sessions(db: Db, user_id: UserId, now: datetime, most: int) -> Sequence[Record]:
+    """The sessions of a user that stand, the one used last first."""
+    return await db.fetch(
+        """
+        SELECT id, business_id, ip_address, iso(created_at) AS created_at,
+            iso(refreshed_at) AS refreshed_at, iso(expires_at) AS expires_at
+        FROM sessions
+        WHERE user_id = $1 AND ended_at IS NULL AND expires_at > $2
+        ORDER BY sessions.refreshed_at DESC, id DESC LIMIT $3
+        """,
+        user_id,
+        now,
+        most,
     )
 
 
@@ -117,12 +170,30 @@ async def end_session(db: Db, session_id: UUID, now: datetime) -> None:
     )
 
 
-async def end_other_sessions(db: Db, user_id: UserId, kept: UUID | None, now: datetime) -> None:
-    """End all sessions of a user but one."""
-    await db.execute(
+async def end_own_session(db: Db, user_id: UserId, session_id: UUID, now: datetime) -> bool:
+    """End a session of a user that stands; whether there was one."""
+    done = await db.execute(
         """
         UPDATE sessions SET ended_at = $3
-        WHERE user_id = $1 AND id IS DISTINCT FROM $2 AND ended_at IS NULL
+        WHERE id = $2 AND user_id = $1 AND ended_at IS NULL AND expires_at > $3
+        """,
+        user_id,
+        session_id,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def end_other_sessions(db: Db, user_id: UserId, kept: UUID | None, now: datetime) -> int:
+    """End all sessions of a user but one; how many stood."""
+    return await db.fetchval(
+        """
+        WITH ended AS (
+            UPDATE sessions SET ended_at = $3
+            WHERE user_id = $1 AND id IS DISTINCT FROM $2 AND ended_at IS NULL
+            RETURNING expires_at
+        )
+        SELECT count(*) FROM ended WHERE expires_at > $3
         """,
         user_id,
         kept,
@@ -130,8 +201,8 @@ async def end_other_sessions(db: Db, user_id: UserId, kept: UUID | None, now: da
     )
 
 
-async def update_password_verified(db: Db, session_id: UUID, now: datetime) -> None:
-    """Note that the password was given in this session."""
+async def update_password_verified(db: Db, session_id: UUID, now: datetime | None) -> None:
+    """Note when the password was given in this session; None takes the step-up back."""
     await db.execute("UPDATE sessions SET password_verified_at = $2 WHERE id = $1", session_id, now)
 
 
@@ -151,4 +222,14 @@ async def update_password(db: Db, user_id: UserId, password_hash: str, now: date
         user_id,
         password_hash,
         now,
+    )
+
+
+async def update_hash(db: Db, user_id: UserId, old_hash: str, new_hash: str) -> None:
+    """Keep the same password in another form."""
+    await db.execute(
+        "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2",
+        user_id,
+        old_hash,
+        new_hash,
     )

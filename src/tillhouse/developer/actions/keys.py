@@ -87,12 +87,14 @@ async def show(call: Call, key_id: KeyId) -> Key:
 
 async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
     """Change what the patch names; what comes of it holds on the key's next request."""
-    if patch.withdrawal_policy is not UNSET:
-        check_step_up(call.user, call.now)
     row = await _lock_usable(call, key_id)
     business = await _business(call)
     old = _facts(row)
     facts = rules.changed_key(old, patch, business)
+    if patch.withdrawal_policy is not UNSET or rules.is_wider(
+        old, facts, call.services.declared.scopes
+    ):
+        check_step_up(call.user, call.now)
     check(rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now))
     if old.expires_at is not None and old.expires_at <= call.now:
         # An expired key that comes back counts again.
