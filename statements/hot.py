@@ -25,9 +25,11 @@ class Hot(msgspec.Struct, frozen=True):
 def _taken_from_stock(name: str, value: Any) -> Any:
     """Orders as most are: with stock, a payment and a key, without a table or the kitchen."""
     if name == "recordings":
-        plain = {"has_session": False, "has_ticket": False}
+        plain = {"has_session": False, "has_store": False, "has_ticket": False}
         return [
-            msgspec.structs.replace(one, entry=msgspec.structs.replace(one.entry, **plain))
+            msgspec.structs.replace(
+                one, newcomer=None, entry=msgspec.structs.replace(one.entry, **plain)
+            )
             for one in value
         ]
     return value
@@ -36,18 +38,20 @@ def _taken_from_stock(name: str, value: Any) -> Any:
 def _of_a_product(name: str, value: Any) -> Any:
     """The facts that orders of catalog products need, and nothing else."""
     if name == "wants":
-        unnamed = {"customer_id": None, "session_id": None, "server_id": None, "term_id": None}
+        one_each = ("customer_id", "customer_name", "session_id", "server_id", "term_id")
+        unnamed = dict.fromkeys(one_each)
         return [msgspec.structs.replace(one, **unnamed, options=[], tags=[]) for one in value]
     return value
 
 
 _RECORDING = (
     "book_id now currency posting movement owing orders items moves event_ids event_types "
-    "event_payloads event_moments event_apps surfaces keys fingerprints answers"
+    "event_payloads event_moments event_apps surfaces keys fingerprints answers newcomer_ids "
+    "newcomer_names"
 )
 _FACTS = (
     "book_id store_id store_name customers sessions servers terms products variants "
-    "bare_products options keys tags"
+    "bare_products options keys tags customer_names"
 )
 _SEARCHED = "book_id limit offset words code"
 
@@ -62,7 +66,7 @@ HOT = (
         "Orders with stock, payment and key: the whole transaction.", _RECORDING,
         change=_taken_from_stock),
     Hot("order_record_in_full", "orders.recording.store.record_statement.insert_orders",
-        "The same with a table's session and a kitchen ticket.", _RECORDING),
+        "With a store, a table's session, a kitchen ticket and a new customer too.", _RECORDING),
     Hot("order_record_of_fees", "orders.recording.store.record_statement.insert_orders",
         "Orders without stock, payment, key, table or ticket.", _RECORDING, is_full=False),
     Hot("order_record_in_transaction", "orders.recording.store.record_statement.insert_order",

@@ -13,11 +13,12 @@
 --   $11 options uuid[]
 --   $12 keys text[]
 --   $13 tags uuid[]
+--   $14 customer_names text[]
 PREPARE order_facts (uuid, uuid, text, uuid[], uuid[], uuid[], uuid[], uuid[], uuid[], uuid[],
-    uuid[], text[], uuid[]) AS
+    uuid[], text[], uuid[], text[]) AS
 WITH given AS (
     SELECT $2::uuid, $3::text, $4::uuid[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[],
-        $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[]
+        $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[], $14::text[]
 ), place AS (
     SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
     WHERE s.book_id = $1 AND s.deleted_at IS NULL AND s.id = $2
@@ -33,6 +34,14 @@ SELECT json_build_object('type', t.type, 'currency', t.currency,
             'phoneNumber', c.phone_number, 'whatsappNumber', c.whatsapp_number))
         FROM customers c
         WHERE c.book_id = $1 AND c.id = ANY($4) AND c.deleted_at IS NULL) AS customers,
+    (SELECT json_object_agg(n.name, json_build_object('id', c.id, 'name', c.name,
+            'phoneNumber', c.phone_number, 'whatsappNumber', c.whatsapp_number))
+        FROM unnest($14::text[]) AS n (name)
+        CROSS JOIN LATERAL (
+            SELECT p.id, p.name, p.phone_number, p.whatsapp_number FROM customers p
+            WHERE p.book_id = $1 AND lower(p.name) = lower(n.name) AND p.deleted_at IS NULL
+            ORDER BY p.id LIMIT 1
+        ) c) AS named,
     (SELECT json_agg(json_build_object('id', s.id, 'status', s.status, 'label', d.label,
             'store_id', d.store_id))
         FROM table_sessions s

@@ -13,11 +13,12 @@
 --   $11 options uuid[]
 --   $12 keys text[]
 --   $13 tags uuid[]
+--   $14 customer_names text[]
 PREPARE order_facts_of_products (uuid, uuid, text, uuid[], uuid[], uuid[], uuid[], uuid[], uuid[],
-    uuid[], uuid[], text[], uuid[]) AS
+    uuid[], uuid[], text[], uuid[], text[]) AS
 WITH given AS (
     SELECT $2::uuid, $3::text, $4::uuid[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[],
-        $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[]
+        $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[], $14::text[]
 ), place AS (
     SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
     WHERE s.book_id = $1 AND s.deleted_at IS NULL AND s.id = $2

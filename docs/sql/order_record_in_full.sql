@@ -1,4 +1,4 @@
--- The same with a table's session and a kitchen ticket.
+-- With a store, a table's session, a kitchen ticket and a new customer too.
 -- src/tillhouse/orders/recording/store/record_statement.py: insert_orders
 --   $1 book_id uuid
 --   $2 now timestamptz
@@ -18,8 +18,10 @@
 --   $16 keys text[]
 --   $17 fingerprints bytea[]
 --   $18 answers bytea[]
+--   $19 newcomer_ids uuid[]
+--   $20 newcomer_names text[]
 PREPARE order_record_in_full (uuid, timestamptz, text, json, json, json, json, json, json, uuid[],
-    text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[]) AS
+    text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[]) AS
 WITH
     posting AS (
         SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
@@ -62,6 +64,8 @@ WITH
     ), keeping AS (
         SELECT * FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bytea[])
             AS k (surface, key, fingerprint, answer)
+    ), newcomer AS (
+        SELECT * FROM unnest($19::uuid[], $20::text[]) AS n (id, name)
     ),
     placed AS (
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
@@ -118,6 +122,17 @@ WITH
     ticket AS (
         INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
         SELECT $1, id, order_id, 'queued', at, at FROM ticketing
+    )
+,
+    made AS (
+        INSERT INTO customers (book_id, id, name, created_at, updated_at)
+        SELECT $1, n.id, n.name, $2, $2 FROM newcomer n RETURNING id
+    ),
+    tally AS (
+        INSERT INTO customer_tallies (book_id, slot, customers)
+        SELECT $1, pg_backend_pid() % 64, count(*) FROM made HAVING count(*) > 0
+        ON CONFLICT (book_id, slot)
+        DO UPDATE SET customers = customer_tallies.customers + EXCLUDED.customers
     )
 ,
     wanted AS (
@@ -276,6 +291,10 @@ SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(
  AND
     NOT EXISTS (SELECT FROM sale WHERE store_id IS NOT NULL
         AND store_id NOT IN (SELECT id FROM housed))
+ AND
+    NOT EXISTS (SELECT FROM newcomer n JOIN customers c
+        ON c.book_id = $1 AND lower(c.name) = lower(n.name) AND c.deleted_at IS NULL)
+    AND (SELECT count(*) = count(DISTINCT lower(n.name)) FROM newcomer n)
  AND NOT EXISTS (SELECT FROM moved m WHERE NOT (
     m.is_moved
         AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold

@@ -18,8 +18,11 @@
 --   $16 keys text[]
 --   $17 fingerprints bytea[]
 --   $18 answers bytea[]
+--   $19 newcomer_ids uuid[]
+--   $20 newcomer_names text[]
 PREPARE order_record_in_transaction (uuid, timestamptz, text, json, json, json, json, json, json,
-    uuid[], text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[]) AS
+    uuid[], text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[])
+    AS
 WITH
     posting AS (
         SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
@@ -62,6 +65,8 @@ WITH
     ), keeping AS (
         SELECT * FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bytea[])
             AS k (surface, key, fingerprint, answer)
+    ), newcomer AS (
+        SELECT * FROM unnest($19::uuid[], $20::text[]) AS n (id, name)
     ),
     placed AS (
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
@@ -118,6 +123,17 @@ WITH
     ticket AS (
         INSERT INTO kitchen_tickets (book_id, id, order_id, status, queued_at, updated_at)
         SELECT $1, id, order_id, 'queued', at, at FROM ticketing
+    )
+,
+    made AS (
+        INSERT INTO customers (book_id, id, name, created_at, updated_at)
+        SELECT $1, n.id, n.name, $2, $2 FROM newcomer n RETURNING id
+    ),
+    tally AS (
+        INSERT INTO customer_tallies (book_id, slot, customers)
+        SELECT $1, pg_backend_pid() % 64, count(*) FROM made HAVING count(*) > 0
+        ON CONFLICT (book_id, slot)
+        DO UPDATE SET customers = customer_tallies.customers + EXCLUDED.customers
     )
 ,
     wanted AS (

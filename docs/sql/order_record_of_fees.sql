@@ -18,8 +18,10 @@
 --   $16 keys text[]
 --   $17 fingerprints bytea[]
 --   $18 answers bytea[]
+--   $19 newcomer_ids uuid[]
+--   $20 newcomer_names text[]
 PREPARE order_record_of_fees (uuid, timestamptz, text, json, json, json, json, json, json, uuid[],
-    text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[]) AS
+    text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[]) AS
 WITH
     posting AS (
         SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
@@ -62,6 +64,8 @@ WITH
     ), keeping AS (
         SELECT * FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bytea[])
             AS k (surface, key, fingerprint, answer)
+    ), newcomer AS (
+        SELECT * FROM unnest($19::uuid[], $20::text[]) AS n (id, name)
     ),
     placed AS (
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
@@ -240,8 +244,8 @@ WITH
         SELECT $1, id, webhook_endpoint_id, event_id, made_at(id) FROM delivery
         RETURNING 1
     )
-SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(true AND true AND NOT EXISTS
-    (SELECT FROM moved m WHERE NOT (
+SELECT (SELECT count(*) FROM queued) AS queued WHERE rollback_unless(true AND true AND true AND NOT
+    EXISTS (SELECT FROM moved m WHERE NOT (
     m.is_moved
         AND (m.threshold IS NULL OR m.on_hand - m.reserved > m.threshold
             OR m.on_hand - m.reserved - m.on_hand_change + m.reserved_change <= m.threshold)

@@ -31,6 +31,7 @@ BRICK = "the text is the owner's own brick, spliced in: decision 0021"
 _PLACES = (
     "orders.recording.store.record_statement.insert_order",
     "orders.recording.store.record_statement.insert_orders",
+    "orders.recording.store.record_statement.insert_orders_of_newcomers",
 )
 _PLACED = {
     "ledger_accounts": BRICK,
@@ -45,6 +46,8 @@ _PLACED = {
     "webhook_queue": BRICK,
     "idempotency_keys": BRICK,
     "kitchen_tickets": BRICK,
+    "customers": BRICK,
+    "customer_tallies": BRICK,
 }
 
 # Writes by another room than the owner, each with its reason.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import LiteralString
 from uuid import UUID
 
 import msgspec
@@ -21,7 +22,7 @@ _CUSTOMER = """
 """
 
 # Adds what the statement made to the tally, each connection to a slot of its own.
-_TALLY = """
+_TALLY: LiteralString = """
     tally AS (
         INSERT INTO customer_tallies (book_id, slot, customers)
         SELECT $1, pg_backend_pid() % 64, count(*) FROM made HAVING count(*) > 0
@@ -29,6 +30,22 @@ _TALLY = """
         DO UPDATE SET customers = customer_tallies.customers + EXCLUDED.customers
     )
 """
+
+MAKE: LiteralString = (
+    """
+    made AS (
+        INSERT INTO customers (book_id, id, name, created_at, updated_at)
+        SELECT $1, n.id, n.name, $2, $2 FROM newcomer n RETURNING id
+    ), """
+    + _TALLY
+)
+"""Makes the customers of `newcomer (id, name)` in book $1 at $2; `lock_names` goes before."""
+IS_NEW: LiteralString = """
+    NOT EXISTS (SELECT FROM newcomer n JOIN customers c
+        ON c.book_id = $1 AND lower(c.name) = lower(n.name) AND c.deleted_at IS NULL)
+    AND (SELECT count(*) = count(DISTINCT lower(n.name)) FROM newcomer n)
+"""
+"""Whether nobody had any of their names, and no two have the same."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -205,6 +222,22 @@ async def lock_name(db: Db, book_id: BookId, name: str) -> None:
         """,
         book_id,
         name,
+    )
+
+
+async def lock_names(db: Db, book_id: BookId, names: Sequence[str]) -> None:
+    """The same for several names."""
+    await db.execute(
+        """
+        SELECT pg_advisory_xact_lock(n.key)
+        FROM (
+            SELECT DISTINCT
+                hashtextextended($1::uuid::text || ' customer ' || lower(name), 0) AS key
+            FROM unnest($2::text[]) AS name ORDER BY key OFFSET 0
+        ) n
+        """,
+        book_id,
+        names,
     )
 
 

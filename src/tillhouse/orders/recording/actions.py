@@ -8,21 +8,25 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import Wanted as WantedCustomer
 from tillhouse.http.route import Reply, envelope
-from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
-from tillhouse.kit.ids import CustomerId, OrderId, PromotionId, new_id, short_code
+from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import Sending
 from tillhouse.labels.actions import tag_ids
 from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders import payment_rules as payment
-from tillhouse.orders.actor import actor_of
 from tillhouse.orders.kitchen.actions import tell_of_new
-from tillhouse.orders.posting.rules import LedgerPosition, postings
+from tillhouse.orders.recording.customer import (
+    arrival,
+    insert_with_newcomers,
+    is_unknown,
+    name_of,
+    newcomer_of,
+)
+from tillhouse.orders.recording.entry import entry_of
 from tillhouse.orders.recording.facts import Earlier, Facts
 from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
@@ -30,15 +34,15 @@ from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import Sale, uuid_of
 from tillhouse.orders.recording.store.facts import StoreKey, Wanted, find_facts
 from tillhouse.orders.recording.store.record_statement import (
+    BookCurrency,
     Entry,
     Kept,
     Recording,
     Written,
     insert_order,
-    insert_orders,
 )
 from tillhouse.orders.showing import show
-from tillhouse.orders.types import Channel, NewItem, NewOrder, Order
+from tillhouse.orders.types import CustomerShown, NewItem, NewOrder, Order
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all, note_queued, prepare, source
 
@@ -86,21 +90,46 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     if reason := reason_against(call, new, facts):
         raise NotRecorded(reason)
     tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
-    customer_id = await _customer_id(call, new)
+    if is_unknown(new, facts) and (made := await _with_newcomer(call, new, facts, lines, tags)):
+        return made
+    customer_id = await _customer_id(call, new, facts)
     if new.promotion_id is not None:
         lines = await _discounted(call, new, new.promotion_id, lines, customer_id)
-    sale = rules.decide(new, facts, lines, call.now)
-    if reason := rules.reason_against_needs(sale.needs):
-        raise NotRecorded(reason)
-    entry = _entry(call, new, facts, sale, customer_id)
+    sale = _decided(call, new, facts, lines)
+    entry = entry_of(call, new, facts, sale, customer_id)
     entry.order["tag_ids"] = tags
     return await _record(call, facts, sale, entry)
 
 
-async def _customer_id(call: Call, new: NewOrder) -> CustomerId | None:
-    if new.customer_id is not None or new.customer_name is None:
-        return new.customer_id
+def _decided(call: Call, new: NewOrder, facts: Facts, lines: list[Line]) -> Sale:
+    sale = rules.decide(new, facts, lines, call.now)
+    if reason := rules.reason_against_needs(sale.needs):
+        raise NotRecorded(reason)
+    return sale
+
+
+async def _customer_id(call: Call, new: NewOrder, facts: Facts) -> CustomerId | None:
+    if facts.customer is not None:
+        return CustomerId(facts.customer.id)
+    if new.customer_name is None:
+        return None
     return (await find_or_create(call, WantedCustomer(name=str(new.customer_name))))[0]
+
+
+async def _with_newcomer(
+    call: Call, new: NewOrder, facts: Facts, lines: list[Line], tags: list[UUID]
+) -> Outcome | None:
+    """The order and its new customer, if one statement can make both."""
+    if not call.db.can_write_once or new.promotion_id is not None:
+        return None
+    newcomer = newcomer_of(new)
+    facts = msgspec.structs.replace(facts, customer=newcomer)
+    sale = _decided(call, new, facts, lines)
+    entry = entry_of(call, new, facts, sale, CustomerId(newcomer.id))
+    entry.order["tag_ids"] = tags
+    await stock.open_levels(call, sale.needs)
+    order, recording = _prepared(call, facts, sale, entry, newcomer)
+    return await _shared(call, facts, order, recording)
 
 
 async def _discounted(
@@ -122,34 +151,58 @@ async def _discounted(
 async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
     """Write it, and see to it that all of it could be had."""
     await stock.open_levels(call, sale.needs)
-    order = None
-    if fresh.knows(entry.order, facts):
-        order = fresh.shown(entry.order, entry.items, facts, call.now)
-    kept = _kept(call, order)
-    # Each thing that is taken may be running low, and be the last of its kind.
-    told = prepare(
-        source(call), announce.created(call, entry, sale), call.now,
-        followed_by=2 * len(entry.moves),
-    )  # fmt: skip
-    in_book = (call.book.id, facts.trade.currency)
-    recording = Recording(call.now, entry, told, kept)
-    if (
-        order is not None
-        and _is_all(call, facts, entry, kept)
-        and await call.services.batcher.write(
-            call.db, insert_orders, in_book, recording, weight=len(entry.items)
-        )
-    ):
-        return Outcome(order=order, kept=kept and kept.answer)
-    written = await insert_order(call.db, in_book, recording)
+    order, recording = _prepared(call, facts, sale, entry)
+    if shared := await _shared(call, facts, order, recording):
+        return shared
+    written = await insert_order(call.db, _in_book(call, facts), recording)
     note_queued(call.db, written.queued)
     await _follow(call, facts, sale, entry, written)
     sending = await _tell_kitchen(call, facts, entry)
+    kept = recording.kept
     return Outcome(
         order=order or await show(call, OrderId(entry.id)),
         kept=kept and kept.answer,
         sending=sending,
     )
+
+
+def _prepared(
+    call: Call, facts: Facts, sale: Sale, entry: Entry, newcomer: CustomerShown | None = None
+) -> tuple[Order | None, Recording]:
+    """The order as it is shown, if the facts have all of it; and all that is written of it."""
+    order = None
+    if fresh.knows(entry.order, facts):
+        order = fresh.shown(entry.order, entry.items, facts, call.now)
+    happened = announce.created(call, entry, sale)
+    if newcomer is not None:
+        happened.insert(0, arrival(call, newcomer))
+    # Each thing that is taken may be running low, and be the last of its kind.
+    told = prepare(source(call), happened, call.now, followed_by=2 * len(entry.moves))
+    return order, Recording(call.now, entry, told, _kept(call, order), newcomer)
+
+
+async def _shared(
+    call: Call, facts: Facts, order: Order | None, recording: Recording
+) -> Outcome | None:
+    """The order as written in a batch; None when it has to be written by itself."""
+    entry, kept = recording.entry, recording.kept
+    if (
+        order is not None
+        and _is_all(call, facts, entry, kept)
+        and await call.services.batcher.write(
+            call.db,
+            insert_with_newcomers,
+            _in_book(call, facts),
+            recording,
+            weight=len(entry.items),
+        )
+    ):
+        return Outcome(order=order, kept=kept and kept.answer)
+    return None
+
+
+def _in_book(call: Call, facts: Facts) -> BookCurrency:
+    return call.book.id, facts.trade.currency
 
 
 def _is_all(call: Call, facts: Facts, entry: Entry, kept: Kept | None) -> bool:
@@ -230,6 +283,7 @@ def wanted_of(call: Call, new: NewOrder) -> Wanted:
     named = [ids for ids in map(_ids, items) if ids.product]
     return Wanted(
         customer_id=_given(new, "customer_id"),
+        customer_name=name_of(_given(new, "customer_id"), _given(new, "customer_name")),
         session_id=_given(new, "table_session_id"),
         server_id=_given(new, "served_by_user_id"),
         term_id=_given(new, "academic_term_id"),
@@ -262,121 +316,3 @@ def _ids(item: NewItem) -> _Ids:
         ids.variant = item.variant_id
         ids.options = [modifier.modifier_option_id for modifier in item.modifiers or ()]
     return ids
-
-
-def _entry(
-    call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: CustomerId | None
-) -> Entry:
-    order_id = OrderId(new_id())
-    items = [_item(order_id, one, index) for index, one in enumerate(sale.lines)]
-    position = LedgerPosition(
-        total=sale.totals.total,
-        paid=sale.amount_paid,
-        method=new.payment_method or "cash",
-        customer_id=customer_id,
-        status=sale.status,
-    )
-    posted = postings(None, position)
-    moves = stock.moves(call, sale.needs, items, reserves=sale.status == "scheduled")
-    order = {
-        **_order(call, new, facts, sale),
-        "id": order_id,
-        "customer_id": customer_id,
-        "promotion_customer_id": customer_id if new.promotion_id else None,
-        "stock_state": _stock_state(sale) if moves else "none",
-        "stock_round": 0,
-        "created_at": iso(call.now),
-        "postings": posted.used,
-        "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
-    }
-    return Entry(
-        id=order_id,
-        currency=facts.trade.currency,
-        has_session=new.table_session_id is not None,
-        has_store=facts.store is not None,
-        has_ticket=order["ticket_id"] is not None,
-        order=order,
-        items=items,
-        moves=moves,
-        postings=posted,
-    )
-
-
-def _stock_state(sale: Sale) -> str:
-    return "reserved" if sale.status == "scheduled" else "taken"
-
-
-def _origin(call: Call) -> tuple[str, Channel]:
-    """Where an order comes from, and the channel of one that names none."""
-    match call.caller:
-        case KeyCaller():
-            return "api", "other"
-        case UserCaller():
-            return "dashboard", "dashboard"
-        case SystemCaller():
-            # The system sells nothing itself: it records what was sold elsewhere.
-            return "import", "other"
-
-
-def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any]:
-    actor = actor_of(call)
-    source, channel = _origin(call)
-    totals = sale.totals
-    return {
-        "short_code": short_code(),
-        "idempotency_key": call.claim.key if call.claim else None,
-        "idempotency_fingerprint": call.claim.fingerprint.hex() if call.claim else None,
-        "status": sale.status,
-        "summary": sale.summary,
-        "subtotal_amount": totals.subtotal,
-        "discount_amount": totals.discount,
-        "service_charge_amount": totals.service_charge,
-        "tax_amount": totals.tax,
-        "exclusive_tax_amount": totals.exclusive_tax,
-        "total_amount": totals.total,
-        "amount_paid": sale.amount_paid,
-        "payment_method": new.payment_method or "cash",
-        "store_id": facts.store.id if facts.store else None,
-        "channel": new.channel or channel,
-        "scheduled_at": iso(sale.scheduled_at) if sale.scheduled_at else None,
-        "service_mode": new.service_mode,
-        "table_session_id": new.table_session_id,
-        "table_label": sale.table_label,
-        "covers": new.covers,
-        "academic_term_id": new.academic_term_id,
-        "promotion_id": new.promotion_id,
-        "notes": new.notes,
-        "recorded_by_id": actor.id,
-        "recorded_by_name": actor.name,
-        "served_by_id": new.served_by_user_id,
-        "entry_source": "import" if sale.is_import else source,
-        "wants_kitchen": sale.wants_kitchen,
-        "fires_at": iso(sale.fires_at) if sale.fires_at else None,
-        "occurred_at": iso(sale.occurred_at),
-    }
-
-
-def _item(order_id: OrderId, one: Line, index: int) -> dict[str, Any]:
-    variant = one.variant
-    is_named = variant is not None and not variant.is_implicit
-    return {
-        "id": new_id(),
-        "order_id": order_id,
-        "position": index,
-        "line_type": one.line_type,
-        "product_id": one.product.id if one.product else None,
-        "variant_id": variant.id if variant else None,
-        "product_name": one.product_name,
-        "variant_name": variant.name if variant is not None and is_named else None,
-        "quantity": one.quantity,
-        "unit_price": one.unit_price,
-        "original_unit_price": one.original_unit_price,
-        "subtotal_amount": one.subtotal,
-        "discount_amount": one.discount,
-        "tax_amount": one.tax,
-        "total_price": one.total,
-        "image_url": (variant.image_url if variant else None)
-        or (one.product.image_url if one.product else None),
-        "modifiers": one.modifiers,
-        "components": one.components,
-    }

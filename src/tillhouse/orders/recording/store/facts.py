@@ -41,7 +41,7 @@ K = TypeVar("K")
 _GIVEN: LiteralString = """
     WITH given AS (
         SELECT $2::uuid, $3::text, $4::uuid[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[],
-            $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[]
+            $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[], $14::text[]
     ), place AS (
         SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
         WHERE s.book_id = $1 AND s.deleted_at IS NULL AND """
@@ -67,6 +67,16 @@ _CUSTOMERS: LiteralString = """,
                 'phoneNumber', c.phone_number, 'whatsappNumber', c.whatsapp_number))
             FROM customers c
             WHERE c.book_id = $1 AND c.id = ANY($4) AND c.deleted_at IS NULL) AS customers"""
+
+_NAMED: LiteralString = """,
+        (SELECT json_object_agg(n.name, json_build_object('id', c.id, 'name', c.name,
+                'phoneNumber', c.phone_number, 'whatsappNumber', c.whatsapp_number))
+            FROM unnest($14::text[]) AS n (name)
+            CROSS JOIN LATERAL (
+                SELECT p.id, p.name, p.phone_number, p.whatsapp_number FROM customers p
+                WHERE p.book_id = $1 AND lower(p.name) = lower(n.name) AND p.deleted_at IS NULL
+                ORDER BY p.id LIMIT 1
+            ) c) AS named"""
 
 _SESSIONS: LiteralString = """,
         (SELECT json_agg(json_build_object('id', s.id, 'status', s.status, 'label', d.label,
@@ -150,6 +160,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """The ids that one request names besides its store."""
 
     customer_id: CustomerId | None = None
+    # Instead of the id.
+    customer_name: str | None = None
     session_id: UUID | None = None
     server_id: UUID | None = None
     term_id: TermId | None = None
@@ -193,6 +205,8 @@ class Found(msgspec.Struct, frozen=True):
 
     common: Common
     customers: dict[UUID, CustomerShown]
+    # By the names that the orders give, in whatever case: the oldest of each.
+    named: dict[str, CustomerShown]
     sessions: dict[UUID, SessionFacts]
     servers: dict[UUID, str]
     terms: dict[UUID, TermShown]
@@ -202,7 +216,8 @@ class Found(msgspec.Struct, frozen=True):
         """The facts of one of them."""
         return Facts(
             **_fields(self.common),
-            customer=_named(self.customers, wanted.customer_id),
+            customer=_named(self.customers, wanted.customer_id)
+            or _named(self.named, wanted.customer_name),
             session=_named(self.sessions, wanted.session_id),
             server_name=_named(self.servers, wanted.server_id),
             term=_named(self.terms, wanted.term_id),
@@ -223,12 +238,12 @@ async def find_facts(db: Db, key: StoreKey, wants: Sequence[Wanted]) -> Found:
 
 
 # Of what a request names one of, and of what several.
-_ONE = ("customer_id", "session_id", "server_id", "term_id", "key")
+_ONE = ("customer_id", "customer_name", "session_id", "server_id", "term_id", "key")
 _MANY = ("products", "variants", "bare_products", "options", "tags")
 # Behind book and store, which are $1 to $3.
 _ORDER = (
     "customer_id", "session_id", "server_id", "term_id", "products", "variants", "bare_products",
-    "options", "key", "tags",
+    "options", "key", "tags", "customer_name",
 )  # fmt: skip
 
 
@@ -252,6 +267,7 @@ def _statement(key: StoreKey, named: Mapping[str, Sequence[Any]]) -> LiteralStri
 
 _PARTS: dict[str, LiteralString] = {
     "customer_id": _CUSTOMERS,
+    "customer_name": _NAMED,
     "session_id": _SESSIONS,
     "server_id": _SERVERS,
     "term_id": _TERMS,
@@ -273,6 +289,7 @@ def _found(row: Record) -> Found:
             tells_queued=row["tells_queued"],
         ),
         customers={one.id: one for one in _list(row.get("customers"), CustomerShown)},
+        named=_one(row.get("named"), dict[str, CustomerShown]) or {},
         sessions={one.id: one for one in _list(row.get("sessions"), _Session)},
         servers=_one(row.get("servers"), dict[UUID, str]) or {},
         terms={one.id: one for one in _list(row.get("terms"), TermShown)},

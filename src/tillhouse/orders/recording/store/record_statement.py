@@ -13,6 +13,7 @@ from typing import Any, LiteralString
 import asyncpg
 import msgspec
 
+from tillhouse.customers.store import IS_NEW, MAKE
 from tillhouse.db.constraints import is_rolled_back
 from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
@@ -21,6 +22,7 @@ from tillhouse.kit.json import encode
 from tillhouse.kitchen.store import QUEUE
 from tillhouse.ledger.rules import Postings
 from tillhouse.ledger.store.posting import GIVEN, Rows, rows
+from tillhouse.orders.types import CustomerShown
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.store.moving import MOVE, MOVED, NO_THRESHOLD_CROSSED
 from tillhouse.webhooks.emit import note_queued
@@ -57,6 +59,8 @@ _GIVEN: LiteralString = (
     ), keeping AS (
         SELECT * FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bytea[])
             AS k (surface, key, fingerprint, answer)
+    ), newcomer AS (
+        SELECT * FROM unnest($19::uuid[], $20::text[]) AS n (id, name)
     ), """
 )
 
@@ -151,6 +155,9 @@ class Entry(msgspec.Struct, kw_only=True):
     has_ticket: bool
     order: dict[str, Any]
     items: list[dict[str, Any]]
+    # The items as JSON, and the bytes that it has.
+    items_json: str
+    items_bytes: int
     moves: list[dict[str, Any]]
     postings: Postings
 
@@ -162,6 +169,8 @@ class Recording(msgspec.Struct, frozen=True):
     entry: Entry
     told: Told
     kept: Kept | None
+    # The customer who is made with the order.
+    newcomer: CustomerShown | None = None
 
     @property
     def key(self) -> str:
@@ -208,16 +217,33 @@ async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recordi
     return True
 
 
+async def insert_orders_of_newcomers(
+    db: Db, book: BookCurrency, recordings: Sequence[Recording]
+) -> bool:
+    """Record orders, and new customers of some, whose names this transaction has locked."""
+    bundle = _Bundle(sorted(recordings, key=lambda one: one.key))
+    try:
+        row = await db.fetchrow(bundle.statement() + bundle.unless(), *bundle.values(book))
+    except asyncpg.PostgresError as error:
+        if is_rolled_back(error):
+            return False
+        raise
+    assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
+    note_queued(db, row["queued"])
+    return True
+
+
 class _Bundle:
     """The orders of one statement: its text and its values."""
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
         self._recordings = recordings
         self._orders = [one.entry.order for one in recordings]
-        self._items = [row for one in recordings for row in one.entry.items]
+        self._items = [one.entry.items_json[1:-1] for one in recordings]
         self._moves = [row for one in recordings for row in one.entry.moves]
         self._kept = [one.kept for one in recordings if one.kept]
         self._rows = Rows.of([rows(one.entry.id, one.entry.postings, 0) for one in recordings])
+        self._newcomers = [one.newcomer for one in recordings if one.newcomer]
         self._has_session = any(one.entry.has_session for one in recordings)
         self._has_store = any(one.entry.has_store for one in recordings)
         self._has_ticket = any(one.entry.has_ticket for one in recordings)
@@ -234,7 +260,7 @@ class _Bundle:
             _text(self._rows.movement),
             _text(self._rows.owing),
             _text(self._orders),
-            _text(self._items),
+            f"[{','.join(self._items)}]",
             _text(self._moves),
             [id_ for one in told for id_ in one.ids],
             [type_ for one in told for type_ in one.types],
@@ -245,6 +271,8 @@ class _Bundle:
             [one.key for one in kept],
             [one.fingerprint for one in kept],
             [one.answer for one in kept],
+            [one.id for one in self._newcomers],
+            [one.name for one in self._newcomers],
         )
 
     def statement(self) -> LiteralString:
@@ -256,6 +284,8 @@ class _Bundle:
             sql += _HOUSED
         if self._has_ticket:
             sql += _TICKETING + QUEUE + ", "
+        if self._newcomers:
+            sql += MAKE + ", "
         if self._moves:
             sql += MOVE + ", moved AS MATERIALIZED (" + MOVED + "), "
         if self._rows.posting:
@@ -287,6 +317,8 @@ class _Bundle:
             + self._seated()
             + " AND "
             + self._housed()
+            + " AND "
+            + (IS_NEW if self._newcomers else "true")
             + " AND "
             + (steady if self._moves else "true")
             + ")"
