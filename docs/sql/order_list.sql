@@ -4,7 +4,9 @@
 --   $2 limit int8
 --   $3 offset int8
 PREPARE order_list (uuid, int8, int8) AS
-SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+SELECT * FROM (
+        SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM (
+    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
                 'productId', i.product_id, 'variantId', i.variant_id,
                 'productName', i.product_name, 'variantName', i.variant_name,
@@ -52,4 +54,4 @@ JOIN (SELECT o.id FROM (
     SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
 ) o WHERE true ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id
-    WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC;
+    WHERE o.book_id = $1) w) w WHERE w.page_bytes <= 8388608 ORDER BY w.occurred_at DESC, w.id DESC;

@@ -24,7 +24,9 @@
 PREPARE order_list_deep (uuid, int8, int8, timestamptz[], timestamptz[], text[], text[], text[],
     text[], text, uuid, uuid[], bool, bool, uuid, uuid, uuid, uuid, uuid[], timestamptz,
     timestamptz) AS
-SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+SELECT * FROM (
+        SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM (
+    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
                 'productId', i.product_id, 'variantId', i.variant_id,
                 'productName', i.product_name, 'variantName', i.variant_name,
@@ -81,4 +83,5 @@ AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true AND (o.st
     (o.recorded_by_id = $16 OR o.served_by_id = $16) AND (o.served_by_id = $17) AND
     (o.academic_term_id = $18) AND (o.tag_ids <> '{}' AND o.tag_ids && $19) AND (o.occurred_at >=
     $20) AND (o.occurred_at <= $21) OFFSET 0) w) o ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2
-    OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC;
+    OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1) w) w WHERE w.page_bytes <= 8388608 ORDER
+    BY w.occurred_at DESC, w.id DESC;

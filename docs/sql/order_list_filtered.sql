@@ -32,6 +32,8 @@ WITH
         SELECT c.id FROM customers c
         WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
     )
+    SELECT * FROM (
+        SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM (
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
                 'productId', i.product_id, 'variantId', i.variant_id,
@@ -87,5 +89,5 @@ JOIN (SELECT o.id FROM (SELECT o.* FROM (
     o.served_by_id = $18) AND (o.served_by_id = $19) AND (o.academic_term_id = $20) AND (o.tag_ids
     <> '{}' AND o.tag_ids && $21) AND (o.customer_id = $22) AND (o.table_session_id = $23) AND
     (o.customer_id IN (SELECT id FROM buyers) OR o.short_code ^@ $24) ORDER BY o.occurred_at DESC,
-    o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at
-    DESC, o.id DESC;
+    o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1) w) w WHERE
+    w.page_bytes <= 8388608 ORDER BY w.occurred_at DESC, w.id DESC;

@@ -54,6 +54,7 @@ BEYOND_THE_SCHEMA = [
     r"template: stands in the place of a text",
     r"(?:value|maximum_discount|minimum_subtotal): must be more than 0",
     r"items\[\d+\]\.(?:custom_price|variant_id|product_id|product_name): (?:is|needs)",
+    r"(?:items|limit): (?:come|takes in)",
     r"items\[\d+\]\.modifiers\[\d+\]\.name: is required for a line without",
     r"(?:scheduled_for|occurred_at|amount_paid|discount_amount|items): must ",
     r"occurred_at: is left out of a scheduled order",

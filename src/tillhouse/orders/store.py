@@ -63,6 +63,8 @@ _JSON = (
 )  # fmt: skip
 # Of the newest receipt, whose address isn't the database's to make.
 _RECEIPT = ("receipt_id", "receipt_made_at")
+# Of a page: what all its lines come to.
+PAGE_BYTES = "page_bytes"
 _NONE = Raw(b"null")
 _EMPTY = Raw(b"[]")
 
@@ -72,6 +74,7 @@ def order_of(row: Record, receipt_url: str | None) -> Order:
     shown: dict[str, Any] = {**row, **_ready(row), "receipt_url": receipt_url}
     for name in _RECEIPT:
         del shown[name]
+    shown.pop(PAGE_BYTES, None)
     return Order(**shown)
 
 

@@ -7,8 +7,9 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
+from tillhouse.kit.errors import Invalid
 from tillhouse.kit.money import round_money
-from tillhouse.kit.page import Page, meta
+from tillhouse.kit.page import PAGE_MAX, Page, meta
 from tillhouse.labels.actions import known_tags
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store import page as store
@@ -19,6 +20,7 @@ from tillhouse.orders.listing.store.query import OrderQuery
 from tillhouse.orders.showing import orders_of
 from tillhouse.orders.types import OrderFilter, OrderPage, Summary
 
+TOO_LARGE = "takes in orders of more than 8 MiB: ask for fewer at a time"
 # No scan is longer than this: else the tallies tell where the page is.
 _SCAN_MAX = 10_000
 # So many tagged orders are fetched by their tags and sorted.
@@ -32,13 +34,23 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     summary = _summary(await _figures(call, query))
     rows: Sequence[Record] = []
     if page.offset < summary.filtered_orders:
-        if wanted.scheduled_only:
-            rows = await store.list_scheduled(call.db, call.book.id, query, page)
-        elif _is_looked_up(query):
-            rows = await store.list_found(call.db, call.book.id, query, page)
-        else:
-            rows = await _orders(call, query, page, summary)
+        rows = await _rows(call, wanted, query, page, summary)
+        if not rows and page.per_page > 1:
+            # They were deleted since they were counted, or are too large for one answer.
+            one = Page(min(page.offset + 1, PAGE_MAX), 1)
+            if await _rows(call, wanted, query, one, summary):
+                raise Invalid.field("limit", TOO_LARGE)
     return OrderPage(orders_of(call, rows), meta(page, summary.filtered_orders), summary)
+
+
+async def _rows(
+    call: Call, wanted: OrderFilter, query: OrderQuery, page: Page, summary: Summary
+) -> Sequence[Record]:
+    if wanted.scheduled_only:
+        return await store.list_scheduled(call.db, call.book.id, query, page)
+    if _is_looked_up(query):
+        return await store.list_found(call.db, call.book.id, query, page)
+    return await _orders(call, query, page, summary)
 
 
 async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> Sequence[Record]:

@@ -11,7 +11,7 @@ from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.types import Wanted as WantedCustomer
 from tillhouse.http.route import Reply, envelope
-from tillhouse.kit.errors import FieldError, KeyReused, Missing, Problem, check
+from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import Sending
@@ -48,6 +48,9 @@ from tillhouse.webhooks.emit import emit_all, note_queued, prepare, source
 
 # The answer says it, which is kept with the key in the statement that writes the order.
 RECORDED = "Order recorded"
+# The catalog's names, modifiers and components of all lines: 500 lines of a product have half.
+ITEMS_BYTES_MAX = 512 * 1024
+TOO_LARGE = "come to more than 512 KiB with their modifiers and components: make several orders"
 
 
 class NotRecorded(
@@ -96,7 +99,7 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     if new.promotion_id is not None:
         lines = await _discounted(call, new, new.promotion_id, lines, customer_id)
     sale = _decided(call, new, facts, lines)
-    entry = entry_of(call, new, facts, sale, customer_id)
+    entry = _entered(call, new, facts, sale, customer_id)
     entry.order["tag_ids"] = tags
     return await _record(call, facts, sale, entry)
 
@@ -106,6 +109,15 @@ def _decided(call: Call, new: NewOrder, facts: Facts, lines: list[Line]) -> Sale
     if reason := rules.reason_against_needs(sale.needs):
         raise NotRecorded(reason)
     return sale
+
+
+def _entered(
+    call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: CustomerId | None
+) -> Entry:
+    entry = entry_of(call, new, facts, sale, customer_id)
+    if entry.items_bytes > ITEMS_BYTES_MAX:
+        raise Invalid.field("items", TOO_LARGE)
+    return entry
 
 
 async def _customer_id(call: Call, new: NewOrder, facts: Facts) -> CustomerId | None:
@@ -125,7 +137,7 @@ async def _with_newcomer(
     newcomer = newcomer_of(new)
     facts = msgspec.structs.replace(facts, customer=newcomer)
     sale = _decided(call, new, facts, lines)
-    entry = entry_of(call, new, facts, sale, CustomerId(newcomer.id))
+    entry = _entered(call, new, facts, sale, CustomerId(newcomer.id))
     entry.order["tag_ids"] = tags
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry, newcomer)

@@ -28,10 +28,17 @@ from tillhouse.orders.listing.store.query import (
 )
 from tillhouse.orders.store import ORDER
 
-_PAGE: LiteralString = ORDER + "JOIN (SELECT o.id FROM ("
+# A page whose lines come to more bytes than this isn't sent: not a row of it.
+_WEIGHED: LiteralString = """
+    SELECT * FROM (
+        SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM ("""
+_FITS: LiteralString = ") w) w WHERE w.page_bytes <= 8388608"
+_PAGE: LiteralString = _WEIGHED + ORDER + "JOIN (SELECT o.id FROM ("
 _NEWEST: LiteralString = " ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3"
 _SHOWN: LiteralString = (
-    ") page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC"
+    ") page ON page.id = o.id WHERE o.book_id = $1"
+    + _FITS
+    + " ORDER BY w.occurred_at DESC, w.id DESC"
 )
 
 
@@ -138,6 +145,8 @@ async def list_scheduled(
         + ") o WHERE o.status = 'scheduled'"
         + where.sql()
         + " ORDER BY o.scheduled_at, o.id LIMIT $2 OFFSET $3"
-        + ") page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.scheduled_at, o.id",
+        + ") page ON page.id = o.id WHERE o.book_id = $1"
+        + _FITS
+        + " ORDER BY w.scheduled_for, w.id",
         *where.args,
     )

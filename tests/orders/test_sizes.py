@@ -1,0 +1,45 @@
+"""Orders and pages have a size that one answer can bear."""
+
+from tests.orders.conftest import Open
+from tests.orders.shop import ORDERS, Body, Shop, chosen, line
+
+MODIFIERS = 50
+MIB = 1024 * 1024
+
+
+async def _heavy_line(shop: Shop) -> Body:
+    """A line of about 27 KB, of which the request says 7."""
+    group = await shop.group(options=[{"name": "€" * 120, "price_delta": 0}])
+    product = await shop.product(modifier_group_ids=[group["id"]])
+    modifiers = [chosen(group) | {"name": "x"} for _ in range(MODIFIERS)]
+    return line(product, modifiers=modifiers)
+
+
+async def test_an_order_and_a_page_have_a_size(open_shop: Open) -> None:
+    """An order beyond 512 KiB, a line beyond 50 modifiers, a page beyond 8 MiB: 422."""
+    shop = await open_shop()
+    heavy = await _heavy_line(shop)
+    count = await shop.total()
+    too_many = heavy | {"modifiers": [*heavy["modifiers"], heavy["modifiers"][0]]}
+    answer = await shop.ask(too_many)
+    assert answer.wrong_fields == {"items[0].modifiers"}
+    assert (await shop.ask(*[heavy] * 24)).wrong_fields == {"items"}
+    assert await shop.total() == count
+    for _ in range(20):
+        await shop.sell(*[heavy] * 18)
+    for path in (ORDERS + "?", ORDERS + "?channel=other"):
+        assert (await shop.api.get(path + "&limit=50")).wrong_fields == {"limit"}
+        answer = await shop.api.get(path + "&limit=16", status=200)
+        assert len(answer.data) == 16
+        assert len(answer.body) < 9 * MIB
+        assert len((await shop.api.get(path + "&limit=16&page=2", status=200)).data) == 4
+
+
+async def test_five_hundred_lines_fit(shop: Shop) -> None:
+    """Of products as they are, each with a modifier."""
+    group = await shop.group(5, name="Extras")
+    product = await shop.product(
+        name="A dish of rather many words", modifier_group_ids=[group["id"]]
+    )
+    order = await shop.sell(*[line(product, modifiers=[chosen(group)])] * 500)
+    assert len(order["items"]) == 500
