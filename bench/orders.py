@@ -17,12 +17,15 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import client, lists, world
+from bench import client, lists, workers, world
 from bench.recording import Recorder
 
 BOOKS = str(Path(tempfile.gettempdir()) / "tillhouse-bench")
-PARTS = ("place", "show", "list")
+PARTS = ("place", "names", "show", "page", "workers", "list")
 CLIENTS = (1, 8, 16)
+# Of what is compared at one number of clients.
+FEW_CLIENTS = 8
+REGULARS = 50
 # In its first seconds a new database has its tables analysed again and again, as they double.
 WARM_S = 6
 SHOW_CLIENTS = 16
@@ -49,12 +52,14 @@ class Scene(msgspec.Struct, kw_only=True):
 def measure(options: argparse.Namespace) -> None:
     """Measure, and print tables."""
     only = options.only
-    if only in (None, "place", "show"):
+    parts = {"place": _place, "names": _names, "show": _show, "page": _page}
+    if only not in ("list", "workers"):
         with _scene() as scene:
-            if only != "show":
-                _place(scene, options)
-            if only != "place":
-                _show(scene, options)
+            for name, part in parts.items():
+                if only in (None, name):
+                    part(scene, options)
+    if only in (None, "workers"):
+        workers.measure(options, business_that_sells)
     if only in (None, "list"):
         lists.measure(options)
 
@@ -117,10 +122,14 @@ def _product(port: int, token: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _posts(scene: Scene) -> Callable[[], bytes]:
-    """Requests that never repeat."""
+def _posts(scene: Scene, names: Iterator[str] | None = None) -> Callable[[], bytes]:
+    """Requests that never repeat, perhaps with a customer's name each."""
     run, numbers = os.urandom(6).hex(), itertools.count()
-    encoded = itertools.cycle([msgspec.json.encode(body) for body in scene.bodies])
+    if names is None:
+        encoded = itertools.cycle([msgspec.json.encode(body) for body in scene.bodies])
+    else:
+        named = zip(itertools.cycle(scene.bodies), names, strict=False)
+        encoded = (msgspec.json.encode(body | {"customer_name": name}) for body, name in named)
 
     def make() -> bytes:
         key = f"idempotency-key: {run}-{next(numbers)}"
@@ -163,6 +172,56 @@ def _place(scene: Scene, options: argparse.Namespace) -> None:
         f"p99 of 60 ms at 16. Medians of {options.rounds} rounds of {options.seconds:g} s, ms, "
         f"after {WARM_S} s each."
     )
+
+
+def _names(scene: Scene, options: argparse.Namespace) -> None:
+    """Orders with a customer's name beside those without, in turns."""
+    run = os.urandom(4).hex()
+    regulars = itertools.cycle([f"Regular {n} of {run}" for n in range(REGULARS)])
+    strangers = (f"Stranger {n} of {run}" for n in itertools.count())
+    cases = {
+        "without": _posts(scene), "a name that is known": _posts(scene, regulars),
+        "a name that is new": _posts(scene, strangers),
+    }  # fmt: skip
+    runs: dict[str, list[client.Result]] = {name: [] for name in cases}
+    client.run(
+        scene.tillhouse, cases["a name that is known"], clients=FEW_CLIENTS, seconds=WARM_S,
+        wanted=b"HTTP/1.1 201",
+    )  # fmt: skip
+    for _ in range(options.rounds):
+        for name, make in cases.items():
+            result = client.run(
+                scene.tillhouse, make, clients=FEW_CLIENTS, seconds=options.seconds,
+                wanted=b"HTTP/1.1 201",
+            )  # fmt: skip
+            runs[name].append(result)
+    _compare(runs, "without", "Bar: 90 % of orders without a customer's name.")
+
+
+def _page(scene: Scene, options: argparse.Namespace) -> None:
+    """GET /v1/orders, 50 with their summary, against the same statements and bytes."""
+    bearer = [f"authorization: Bearer {scene.token}"]
+    client.run(scene.tillhouse, _posts(scene), clients=8, seconds=2, wanted=b"HTTP/1.1 201")
+    runs: dict[str, list[client.Result]] = {"ceiling": [], "GET /v1/orders": []}
+    request = client.get("/v1/orders?limit=50", bearer)
+    for _ in range(options.rounds):
+        for name, port in zip(runs, (scene.ceiling, scene.tillhouse), strict=True):
+            result = client.run(port, request, clients=FEW_CLIENTS, seconds=options.seconds)
+            runs[name].append(result)
+    _compare(runs, "ceiling", "Bar: 60 % of the ceiling (the same statements and bytes).")
+
+
+def _compare(runs: dict[str, list[client.Result]], against: str, says: str) -> None:
+    table = Table("subject", "clients", "req/s", f"of {against}", "p50", "p95", "p99", "failures")
+    base = _median(runs[against], "per_second")
+    for name, results in runs.items():
+        rate = _median(results, "per_second")
+        table.add_row(
+            name, str(FEW_CLIENTS), f"{rate:,.0f}", f"{rate / base:.0%}",
+            *(f"{_median(results, f'{p}_ms'):.1f}" for p in ("p50", "p95", "p99")),
+            str(sum(r.failures for r in results)),
+        )  # fmt: skip
+    Console(width=120).print(table, says)
 
 
 async def _statements(scene: Scene) -> list[str]:
