@@ -71,7 +71,8 @@ async def test_secrets_are_forgotten_with_the_number(
 ) -> None:
     """Credentials that are no longer needed are stored nowhere."""
     number_id = await active_number(business, "live")
-    await business.owner.delete(f"{NUMBERS}/{number_id}", status=200)
+    live = {"service-environment": "live"}
+    await business.owner.delete(f"{NUMBERS}/{number_id}", headers=live, status=200)
     sealed = await sql.fetchval(
         "SELECT credentials_sealed FROM messaging_numbers WHERE id = $1::text::uuid", number_id
     )

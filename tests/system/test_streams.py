@@ -22,6 +22,7 @@ from tests.system.streams import PATH, Streaming, streaming
 from tests.webhooks.shop import ENDPOINTS
 from tests.webhooks.shop import until as looking
 from tests.yardstick import slower
+from tillhouse.access.shares import STREAMS_OF_CALLER_MAX
 from tillhouse.kit.ids import new_id
 
 # Streams end at once, one whose caller takes nothing a second later; the process is gone soon
@@ -30,7 +31,7 @@ ENDED_WITHIN_S = 5.0
 STOPPED_WITHIN_S = 8.0
 TOLD_WITHIN_S = 0.1
 EVENTS = 9
-STREAMS = 30
+STREAMS = STREAMS_OF_CALLER_MAX
 # More than the sockets' buffers hold.
 LARGE = 2 * 1024 * 1024
 LARGE_EVENTS = 20

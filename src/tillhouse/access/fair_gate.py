@@ -1,7 +1,6 @@
 """A gate at which owners (businesses, networks) take turns, so that none takes it all."""
 
 import asyncio
-import time
 from collections import OrderedDict, deque
 from types import TracebackType
 from uuid import UUID
@@ -15,10 +14,6 @@ Name = UUID | str
 
 # An owner that asked for nothing for so long is no longer active.
 _ACTIVE_S = 1.0
-# Turns that take longer than this on average are heavy: their owner has fewer of them at once.
-_LIGHT_S = 0.05
-# How much the newest turn counts in that average.
-_NEWEST = 0.2
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -36,13 +31,11 @@ class _Owner(msgspec.Struct):
     held: int = 0
     # When it last asked for a turn.
     seen: float = 0.0
-    # How long its turns take, on average.
-    turn_s: float = 0.0
     waiting: deque[asyncio.Future[None]] = msgspec.field(default_factory=deque)
 
 
 class FairGate:
-    """Lets `total` through at once; while another owner is active, `each` of one, fewer when heavy.
+    """Lets `total` through at once; `each` of one owner while another is active.
 
     Owners that wait are let in round robin, each owner's own turns in the order of their arrival.
     """
@@ -82,9 +75,8 @@ class FairGate:
             raise
         return owner
 
-    def leave(self, owner: _Owner, took_s: float = 0.0) -> None:
+    def leave(self, owner: _Owner) -> None:
         """Give a turn back, and let in those whose turn it is."""
-        owner.turn_s += (took_s - owner.turn_s) * _NEWEST
         owner.held -= 1
         self._held -= 1
         for _ in range(len(self._round)):
@@ -118,11 +110,9 @@ class FairGate:
 
     def _may(self, owner: _Owner) -> bool:
         # Alone, an owner leaves room for the first turn of another.
-        if len(self._owners) == 1:
-            most = max(self._each, self._total - self._each)
-        else:
-            most = self._each * min(1.0, _LIGHT_S / max(owner.turn_s, _LIGHT_S))
-        return owner.held < max(1, int(most)) and self._held < self._total
+        is_alone = len(self._owners) == 1
+        most = max(self._each, self._total - self._each) if is_alone else self._each
+        return owner.held < most and self._held < self._total
 
     def _grant(self, owner: _Owner) -> None:
         owner.held += 1
@@ -139,7 +129,7 @@ class FairGate:
 class _Turn:
     """A turn of one owner, given back at the end of the block."""
 
-    __slots__ = ("_began", "_gate", "_name", "_owner")
+    __slots__ = ("_gate", "_name", "_owner")
 
     def __init__(self, gate: FairGate, name: Name) -> None:
         self._gate = gate
@@ -147,7 +137,6 @@ class _Turn:
 
     async def __aenter__(self) -> None:
         self._owner = await self._gate.enter(self._name)
-        self._began = time.monotonic()
 
     async def __aexit__(
         self,
@@ -155,4 +144,4 @@ class _Turn:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._gate.leave(self._owner, time.monotonic() - self._began)
+        self._gate.leave(self._owner)

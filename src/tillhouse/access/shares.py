@@ -14,7 +14,8 @@ class Shares:
 
     def __init__(self) -> None:
         # Statements are batched: alone, a business may have most of a process.
-        self.requests = FairGate(total=64, each=4, waiting_max=256)
+        # Beside others it has enough for some that wait for a lock, and for the rest.
+        self.requests = FairGate(total=64, each=8, waiting_max=256)
         # Receipts and the hooks of providers, by their addresses.
         self.anonymous = FairGate(total=32, each=4, waiting_max=64)
         # A file takes a fifth of a second of a single thread.
