@@ -10,7 +10,7 @@ import msgspec
 from tillhouse.kit.errors import Limited, Unavailable
 
 Name = UUID | str
-"""An owner's name: the id of a business, or an address."""
+"""An owner's name: the id of a business or of its key, or an address."""
 
 # An owner that asked for nothing for so long is no longer active.
 _ACTIVE_S = 1.0

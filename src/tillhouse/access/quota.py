@@ -1,12 +1,9 @@
 """So much at once of what can't wait: bytes of bodies under way, open streams."""
 
 from typing import Self
-from uuid import UUID
 
+from tillhouse.access.fair_gate import Name
 from tillhouse.kit.errors import Limited, Unavailable
-
-Name = UUID | str
-"""An owner's name: the id of a key or a business, or an address."""
 
 
 class Quota:

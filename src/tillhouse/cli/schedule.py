@@ -2,43 +2,27 @@
 
 import subprocess
 import sys
-import threading
-from types import TracebackType
-from typing import Self
 
 import structlog
 
+from tillhouse.cli.background import Background
 from tillhouse.cli.kept_backups import is_due
 from tillhouse.settings import Settings
 
 LOOK_EVERY_S = 60.0
-STOP_WITHIN_S = 10.0
 
 log = structlog.get_logger()
 
 
-class Schedule:
+class Schedule(Background):
     """Looks once a minute whether a backup is due; without a setting there is nothing to do."""
 
     def __init__(self, settings: Settings) -> None:
+        super().__init__("backup schedule")
         self._settings = settings
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="backup schedule")
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Look, and look again, until it is over."""
         if self._settings.backup_every_hours == 0:
             return
         while True:
@@ -47,7 +31,7 @@ class Schedule:
                     self._back_up()
             except OSError as error:
                 log.warning("backup_failed", error=str(error))
-            if self._over.wait(LOOK_EVERY_S):
+            if self.over.wait(LOOK_EVERY_S):
                 return
 
     def _back_up(self) -> None:
@@ -66,9 +50,9 @@ class Schedule:
                 told, complaint = process.communicate(timeout=0.5)
                 break
             except subprocess.TimeoutExpired:
-                if self._over.is_set():
+                if self.over.is_set():
                     process.terminate()
         if process.returncode == 0:
             log.info("backup_made", told=told.strip())
-        elif not self._over.is_set():
+        elif not self.over.is_set():
             log.warning("backup_failed", error=complaint.strip())
