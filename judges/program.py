@@ -22,8 +22,9 @@ def main(address: str, key: str) -> None:
     client = AuthenticatedClient(base_url=address, token=key)
     customer = customers_create.sync(client=client, body=NewCustomer(name="Chinedu Eze"))
     assert isinstance(customer, CustomersCreateResponse201), customer
-    item = NewItem(product_name="Delivery", quantity=1, custom_price=500)
-    body = NewOrder(items=[item], customer_id=customer.data.id)
+    item = NewItem(product_name="Delivery", quantity=1, custom_price="499.50")
+    packing = NewItem(product_name="Packing", quantity=1, custom_price=0.5)
+    body = NewOrder(items=[item, packing], customer_id=customer.data.id)
     recorded = orders_create.sync(client=client, body=body)
     assert isinstance(recorded, OrdersCreateResponse201), recorded
     page = orders_list.sync(client=client, status=[OrderStatus.PENDING], limit=5)

@@ -10,7 +10,10 @@ async function main(address: string, key: string): Promise<void> {
   const customer = await customersCreate({ body: { name: "Chinedu Eze" }, throwOnError: true });
   // No field of a request is required because it has a default.
   const body: NewOrder = {
-    items: [{ product_name: "Delivery", quantity: 1, custom_price: 500, line_type: "fee" }],
+    items: [
+      { product_name: "Delivery", quantity: 1, custom_price: "499.50", line_type: "fee" },
+      { product_name: "Packing", quantity: 1, custom_price: 0.5, line_type: "fee" },
+    ],
     customer_id: customer.data.data.id,
   };
   const recorded = await ordersCreate({ body, throwOnError: true });

@@ -56,8 +56,8 @@ def menu(s: Story) -> None:
         "variant_id": jollof["variants"][1]["id"],
     }
     s.sends("POST /v1/products", {**_JOLLOF, "name": "Fried rice"}, status=409)
-    s.sends("POST /v1/products", {"name": "Rice", "base_price": "1500"}, status=422)
-    drink = {"name": "Chapman", "sku": "CHAPMAN", "base_price": 800, "tax_rate": 7.5}
+    s.sends("POST /v1/products", {"name": "Rice", "base_price": "1,500"}, status=422)
+    drink = {"name": "Chapman", "sku": "CHAPMAN", "base_price": "800.00", "tax_rate": 7.5}
     s.known["drink_id"] = s.sends("POST /v1/products", drink)["id"]
     components = [
         {"product_id": jollof["id"], "variant_id": s.known["variant_id"], "quantity": 2},

@@ -145,7 +145,7 @@ def paid(s: Story) -> None:
     """They pay and leave, with a receipt."""
     s.chapter("2026-01-31T12:45:00Z")
     s.sends("PATCH /v1/orders/{order_id}", {"amount_paid": 2000})
-    s.sends("PATCH /v1/orders/{order_id}", {"amount_paid": 5724.5})
+    s.sends("PATCH /v1/orders/{order_id}", {"amount_paid": "5724.50"})
     s.sends("PATCH /v1/orders/{order_id}", {"status": "eaten", "amount": 1}, status=422)
     s.sends("GET /v1/debts/{debt_id}")
     s.sends("GET /v1/debts", query={"order_id": s.known["order_id"], "page": 1, "limit": 5})

@@ -210,7 +210,11 @@ async def test_json_lines_with_mistakes_record_nothing(
         {**good, "row_key": 7, "occurred_at": SOLD, "status": "completed"},
         '{"row_key": "half',
         "[]",
-        {"row_key": f"{mark}-2", "items": [{"product_sku": "none", "quantity": "2"}], "notes": 1},
+        {
+            "row_key": f"{mark}-2",
+            "items": [{"product_sku": "none", "quantity": "2 plates"}],
+            "notes": 1,
+        },
         {**good, "row_key": f"{mark}-1", "occurred_at": SOLD},
         {**good, "row_key": f"{mark}-3", "occurred_at": SOLD, "customer_id": str(uuid4())},
         {**good, "row_key": f"{mark}-4", "occurred_at": SOLD, "store_name": "Nowhere"},

@@ -52,7 +52,8 @@ BEYOND_THE_SCHEMA = [
     r"text: is required, unless",
     r"to_store_id: must be another place",
     r"template: stands in the place of a text",
-    r"(?:value|maximum_discount|minimum_subtotal): must be more than 0",
+    # Bounds of a number hold for one in a string as well.
+    r"[\w.\[\]]+: must (?:be more than 0|not be 0|be from 0 to)",
     r"items\[\d+\]\.(?:custom_price|variant_id|product_id|product_name): (?:is|needs)",
     r"(?:items|limit): (?:come|takes in)",
     r"items\[\d+\]\.modifiers\[\d+\]\.name: is required for a line without",

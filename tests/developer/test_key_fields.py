@@ -114,7 +114,7 @@ async def test_all_wrong_fields_are_named_at_once(business: Business) -> None:
         "allowed_origins": ["*"],
         "allowed_ip_ranges": ["x"],
         "expires_at": "soon",
-        "withdrawal_policy": {"max_per_day": "5", "currency": "XX"},
+        "withdrawal_policy": {"max_per_day": "5,00", "currency": "XX"},
         "scope": "x",
     }
     answer = await business.owner.post(KEYS, body, status=422)
@@ -152,7 +152,7 @@ async def test_wrong_fields_and_broken_rules_are_named_together(business: Busine
 async def test_rules_are_silent_about_what_they_cannot_know(business: Business) -> None:
     """A rule that rests on a wrong field says nothing; the others say all."""
     await business.step_up()
-    policy = {"max_per_transaction": "5", "max_per_day": 0, "currency": "XXX"}
+    policy = {"max_per_transaction": "+5", "max_per_day": 0, "currency": "XXX"}
     body = {
         "name": "Till",
         "environment": "staging",

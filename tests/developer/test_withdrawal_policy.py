@@ -14,7 +14,7 @@ POLICY: dict[str, Any] = {"max_per_transaction": 100, "max_per_day": 500.5, "cur
 WRONG: list[tuple[dict[str, Any], set[str]]] = [
     ({"max_per_transaction": 0}, {"max_per_transaction"}),
     ({"max_per_transaction": -5}, {"max_per_transaction"}),
-    ({"max_per_transaction": "100"}, {"max_per_transaction"}),
+    ({"max_per_transaction": "100 "}, {"max_per_transaction"}),
     ({"max_per_transaction": True}, {"max_per_transaction"}),
     ({"max_per_transaction": None}, {"max_per_transaction"}),
     ({"max_per_transaction": 1.005}, {"max_per_transaction"}),

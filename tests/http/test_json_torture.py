@@ -245,9 +245,9 @@ async def test_every_text_takes_texts_only(make: Make, value: object) -> None:
     assert answer.wrong_fields == ACCOUNT.keys() - may_be_null
 
 
-@pytest.mark.parametrize("value", ["5", True, False, None, [5], {"a": 5}, "1e3", ""])
+@pytest.mark.parametrize("value", ["5 ", True, False, None, [5], {"a": 5}, "1e3", ""])
 async def test_every_number_takes_numbers_only(developer: Business, value: object) -> None:
-    """No text and no boolean is turned into a number."""
+    """No boolean is turned into a number, and no text but a plain decimal."""
     policy = {"max_per_transaction": value, "max_per_day": value, "currency": "USD"}
     body = {"name": "Till", "environment": "test", "scopes": ["voice:read"]}
     raw = json.dumps({**body, "withdrawal_policy": policy}).encode()
@@ -259,7 +259,18 @@ async def test_every_number_takes_numbers_only(developer: Business, value: objec
 
 
 @pytest.mark.parametrize(
-    "number", ["1e999999999", "1e15", "-1e-999999999", "0.0000001", "9" * 30, "1" + "0" * 4000]
+    "number",
+    [
+        "1e999999999",
+        "1e15",
+        "-1e-999999999",
+        "0.0000001",
+        "9" * 30,
+        "1" + "0" * 4000,
+        '"1e3"',
+        '"0.0000001"',
+        f'"{"9" * 100_000}"',
+    ],
 )
 async def test_absurd_amounts_are_named(developer: Business, number: str) -> None:
     """Too large, too fine: 422, and nobody writes the zeros out."""

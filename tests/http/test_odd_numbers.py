@@ -42,7 +42,8 @@ def order(number: str, more: str = "") -> str:
 @pytest.mark.parametrize("number", ODD)
 async def test_what_is_no_number_is_told_of_its_field(seller: Api, number: str) -> None:
     """Wherever it stands, and together with everything else."""
-    price = {"items[0].custom_price": f"must be a number; {number} is none"}
+    wanted = 'must be a number or a decimal string such as "1500.50"'
+    price = {"items[0].custom_price": f"{wanted}; {number} is none"}
     assert await told(seller, order(number)) == price
     both = await told(seller, order(number, f',"amount_paid":{number},"zz":{number}'))
     assert both.keys() == {"items[0].custom_price", "amount_paid", "zz"}

@@ -96,7 +96,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {
         ({}, "withdrawal_policy."),
         (5, "withdrawal_policy"),
         ({**RIGHT["withdrawal_policy"], "x": 1}, "withdrawal_policy.x"),
-        ({**RIGHT["withdrawal_policy"], "max_per_day": "1"}, "withdrawal_policy.max_per_day"),
+        ({**RIGHT["withdrawal_policy"], "max_per_day": "1e1"}, "withdrawal_policy.max_per_day"),
     ],
 }
 _POLICY = {f"withdrawal_policy.{name}" for name in RIGHT["withdrawal_policy"]}

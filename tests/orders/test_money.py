@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from tests.orders.conftest import Open
-from tests.orders.shop import Body, Shop, fee, line
+from tests.orders.shop import ORDERS, Body, Shop, fee, line
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
 from tillhouse.ledger.proof import prove
@@ -44,6 +44,21 @@ async def _receipts(shop: Shop, order: Body) -> list[tuple[str, str, Decimal]]:
 async def _sell(shop: Shop, paid: float = 0, **fields: Any) -> Body:
     """An order of 1000 of a customer."""
     return await shop.sell(fee(1000), amount_paid=paid, customer_name="Ada Obi", **fields)
+
+
+async def test_decimal_strings_sell_as_numbers_do(shop: Shop) -> None:
+    """To the last digit, into the ledger; answers hold numbers."""
+    item = {"product_name": "Rice, loose", "quantity": "1.125", "custom_price": "1500.40"}
+    order = await shop.sell(item, amount_paid="1000.05", discount_amount="0.40")
+    assert order["items"][0]["quantity"] == 1.125
+    assert order["totalAmount"] == 1687.55
+    assert await _receipts(shop, order) == [("sale", "cash", Decimal("1000.05"))]
+    same = await shop.sell({**item, "quantity": 1.125, "custom_price": 1500.4}, discount_amount=0.4)
+    assert same["totalAmount"] == order["totalAmount"]
+    wrong = await shop.api.post(
+        ORDERS, {"items": [item], "amount_paid": "1000.005", "discount_amount": "1,5"}, status=422
+    )
+    assert wrong.wrong_fields == {"amount_paid", "discount_amount"}
 
 
 async def test_what_is_owed_is_a_debt(shop: Shop) -> None:

@@ -158,6 +158,8 @@ def _fillings(schema: Schema) -> Iterator[tuple[str, bytes]]:
         case "number" | "integer":
             yield "digits", b"9" * _FULL
             yield "decimals", b"0." + b"9" * _FULL
+            yield "digits in a string", b'"' + b"9" * _FULL + b'"'
+            yield "decimals in a string", b'"0.' + b"9" * _FULL + b'"'
         case _:
             pass
 

@@ -1,5 +1,6 @@
 """Exact money: what may come in, how many decimals a currency has, how to round and to share."""
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, Inexact, InvalidOperation
 from typing import Any, ClassVar, NamedTuple, Self
@@ -8,6 +9,11 @@ AMOUNT_LIMIT = 10**15
 """Every amount is smaller than this, so that no sum of a book overflows its column."""
 
 WIRE_DECIMALS_MAX = 6
+
+# A decimal as JSON writes one, but without an exponent; `[0-9]` leaves out other alphabets' digits.
+_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_PLAIN_LENGTH_MAX = 40
+_WANTED = 'must be a number or a decimal string such as "1500.50"'
 
 _WIRE_UNIT = Decimal(1).scaleb(-WIRE_DECIMALS_MAX)
 
@@ -43,20 +49,28 @@ EXPONENTS: dict[str, int] = {
 _UNITS = {code: Decimal(1).scaleb(-decimals) for code, decimals in EXPONENTS.items()}
 
 
+def _described(
+    bounds: dict[str, Any], example: float, decimals: int = WIRE_DECIMALS_MAX
+) -> dict[str, Any]:
+    """The schema of a number within bounds, or of a string that holds one."""
+    is_signed = "minimum" not in bounds and bounds.get("exclusiveMinimum", -1) < 0
+    most = bounds["maximum"] if "maximum" in bounds else bounds["exclusiveMaximum"] - 1
+    whole = rf"(?:0|[1-9][0-9]{{0,{len(str(most)) - 1}}})"
+    pattern = rf"^{'-?' if is_signed else ''}{whole}(?:\.[0-9]{{1,{decimals}}})?$"
+    return {"type": ["number", "string"], **bounds, "pattern": pattern, "examples": [example]}
+
+
 class Amount(Decimal):
     """An exact number from the wire: finite, bounded, with at most six decimals."""
 
     __slots__ = ()
-    SCHEMA: ClassVar[dict[str, Any]] = {
-        "type": "number",
-        "exclusiveMinimum": -AMOUNT_LIMIT,
-        "exclusiveMaximum": AMOUNT_LIMIT,
-        "examples": [1500.5],
-    }
+    SCHEMA: ClassVar[dict[str, Any]] = _described(
+        {"exclusiveMinimum": -AMOUNT_LIMIT, "exclusiveMaximum": AMOUNT_LIMIT}, 1500.5
+    )
 
     @classmethod
     def from_wire(cls, value: object) -> "Amount":
-        """Take a decoded JSON number, or raise ValueError."""
+        """Take a decoded JSON number, or a decimal in a string, or raise ValueError."""
         return amount_from_wire(value)
 
 
@@ -84,11 +98,11 @@ class Bounded(Amount):
         within = [_Check(_HOLDS[name], bound, wrong) for name, bound in bounds.items()]
         exact = [] if decimals is None else [_exact(decimals)]
         cls.checks = [*within, *exact] if limit is None else [_smaller(limit), *exact, *within]
-        cls.SCHEMA = {"type": "number", **_schema(limit, bounds), "examples": [example]}
+        cls.SCHEMA = _described(_schema(limit, bounds), example, decimals or WIRE_DECIMALS_MAX)
 
     @classmethod
     def from_wire(cls, value: object) -> Self:
-        """Take a decoded JSON number, or raise ValueError."""
+        """Take a decoded JSON number, or a decimal in a string, or raise ValueError."""
         amount = amount_from_wire(value)
         for holds, bound, wrong in cls.checks:
             if not holds(amount, bound):
@@ -132,13 +146,15 @@ def _schema(limit: int | None, bounds: dict[str, int]) -> dict[str, Any]:
 
 
 def amount_from_wire(value: object) -> Amount:
-    """Check a decoded JSON number and return it without trailing zeros, or raise ValueError."""
+    """Check a decoded number or decimal string, drop trailing zeros; or raise ValueError."""
+    if isinstance(value, str):
+        value = _from_text(value)
     if isinstance(value, int) and not isinstance(value, bool):
         if abs(value) >= AMOUNT_LIMIT:
             raise ValueError("must be smaller than 10^15")
         return Amount(value)
     if not isinstance(value, Decimal):
-        raise ValueError("must be a number")  # noqa: TRY004  (one error for every wrong value)
+        raise ValueError(_WANTED)  # noqa: TRY004  (one error for every wrong value)
     if not value.is_finite():
         raise ValueError("must be a finite number")
     if not value:
@@ -151,6 +167,13 @@ def amount_from_wire(value: object) -> Amount:
     except (Inexact, InvalidOperation):
         raise ValueError(f"must have at most {WIRE_DECIMALS_MAX} decimals") from None
     return Amount(f"{exact:f}".rstrip("0").rstrip("."))
+
+
+def _from_text(text: str) -> Decimal:
+    """A decimal as programs write it, never in the form of one country."""
+    if len(text) > _PLAIN_LENGTH_MAX or not _PLAIN.fullmatch(text):
+        raise ValueError(_WANTED)
+    return Decimal(text)
 
 
 def is_currency(code: str) -> bool:

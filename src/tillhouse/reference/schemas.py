@@ -148,15 +148,16 @@ def _enum_in(schema: Any) -> tuple[str, ...] | None:
 
 
 def _nullable(schema: Schema) -> Schema:
-    """`anyOf` of a plain type and null as one schema of two types."""
+    """`anyOf` of plain types and null as one schema of several types."""
     kinds = schema.get("anyOf", [])
     if len(kinds) != 2 or _NULL not in kinds:
         return schema
     [kind] = [kind for kind in kinds if kind != _NULL]
-    if not isinstance(kind.get("type"), str) or "enum" in kind:
+    if "type" not in kind or "enum" in kind:
         return schema
+    types = kind["type"] if isinstance(kind["type"], list) else [kind["type"]]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**kind, **rest, "type": [kind["type"], "null"]}
+    return {**kind, **rest, "type": [*types, "null"]}
 
 
 def _as_json(value: Any) -> str:
