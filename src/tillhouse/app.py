@@ -20,7 +20,7 @@ from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.pages import HEALTH
 from tillhouse.jobs import sweeping
-from tillhouse.jobs.kinds import Kind
+from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.runner import JobRunner, workers_for
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
@@ -109,6 +109,12 @@ _CHORES_EVERY_S = 3600.0
 _METRICS_EVERY_S = 5.0
 
 
+def chores_of(product: Composition, services: Services) -> list[LocalKind]:
+    """The periodic jobs of the product: those of its rooms, and of the rooms below them."""
+    of_rooms = [kind for room in product.rooms for kind in room.chores(services)]
+    return [idempotency.SWEEP, sweeping.SWEEP, *of_rooms]
+
+
 class App:
     """The ASGI application of one process: opens the services, answers, closes them."""
 
@@ -186,12 +192,10 @@ class App:
                 services.workers.start(await make(services))
 
     def _job_workers(self, services: Services) -> list[Worker]:
-        rooms = self._product.rooms
-        chores: list[Kind] = [idempotency.SWEEP, sweeping.SWEEP]
-        chores += [kind for room in rooms for kind in room.chores(services)]
+        chores = chores_of(self._product, services)
         pool, results = services.pool, services.job_results
         if self._runs_workers:
-            jobs = [kind for room in rooms for kind in room.jobs(services)]
+            jobs = [kind for room in self._product.rooms for kind in room.jobs(services)]
             return workers_for(pool, [*chores, *jobs], results)
         # Nobody may be working elsewhere, and chores must be done.
         return [JobRunner(pool, chores, results).worker("chores", _CHORES_EVERY_S, hears=False)]

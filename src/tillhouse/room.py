@@ -3,8 +3,9 @@
 Nothing is registered by importing it, and the rooms below know no feature: they get declarations.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import TypeVar
 from uuid import UUID
 
@@ -44,6 +45,9 @@ class SourceType(msgspec.Struct, frozen=True):
     prove: ProveOwn
 
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 def _none(_services: Services) -> Sequence[LocalKind]:
     return ()
 
@@ -63,8 +67,11 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[EventType, ...] = ()
     # The rights of keys and roles that its operations ask for.
     scopes: tuple[Scope, ...] = ()
-    # The tables that it alone writes.
-    tables: tuple[str, ...] = ()
+    # The tables that it alone writes and whose rows stay: facts of a business, or a bounded number
+    # of rows for each such fact.
+    kept_tables: tuple[str, ...] = ()
+    # Those whose rows outlive their use, each with the chore or the worker that deletes them.
+    swept_tables: Mapping[str, str] = _NOTHING
     # The answers to requests that violate constraints of its tables.
     refusals: tuple[Refusal, ...] = ()
     # Constraints that keep random names apart: two equal draws are nobody's mistake.
@@ -78,6 +85,11 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     jobs: Callable[[Services], Sequence[Kind]] = _none
     # Types of its own for which it posts to the ledger.
     sources: tuple[SourceType, ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it alone writes."""
+        return (*self.kept_tables, *self.swept_tables)
 
 
 class Composition(msgspec.Struct, frozen=True):

@@ -3,15 +3,8 @@
 import asyncpg
 
 from tests.make import Business, Make
+from tests.sweeping import sweep
 from tillhouse.access.process import Services
-from tillhouse.accounts.sweeping import SWEEP
-from tillhouse.jobs.runner import JobRunner, Results
-from tillhouse.kit.clock import now
-
-
-async def _sweep(services: Services, sql: asyncpg.Connection) -> None:
-    await sql.execute("UPDATE jobs SET due_at = now() WHERE kind = $1", SWEEP.name)
-    await JobRunner(services.pool, [SWEEP], Results()).run_due(now())
 
 
 async def test_sessions_that_ended_are_forgotten_after_a_month(
@@ -31,7 +24,7 @@ async def test_sessions_that_ended_are_forgotten_after_a_month(
                 business.id,
                 age,
             )
-    await _sweep(services, sql)
+    await sweep(services, "logins")
     left = await sql.fetch(
         "SELECT business_id FROM sessions WHERE business_id::text = ANY($1)",
         [business.id for business in (*gone, *kept)],
@@ -57,7 +50,7 @@ async def test_failures_and_cells_are_forgotten(
         FROM generate_series(1, 2510) n
         """
     )
-    await _sweep(services, sql)
+    await sweep(services, "logins")
     assert await sql.fetchval("SELECT count(*) FROM login_failures WHERE network = 'flood'") == 10
     left = await sql.fetchval(
         "SELECT count(*) FROM attempt_cells WHERE subject IN "

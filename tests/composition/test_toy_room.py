@@ -2,58 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 from story.recording import read
 
 from tests.api import Api
-from tests.composition.toys import TABLE, TOYS
-from tests.conftest import fresh_database
+from tests.composition.toys import TOYS
 from tests.make import Business
-from tests.waiting import ended, within
+from tests.waiting import within
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import PORTAL, Shop
 from tests.webhooks.tls import Authority
 from tests.wire.test_recorded_answers import RECORDED
 from tillhouse.app import App, compose
 from tillhouse.reference.openapi import describe
-from tillhouse.settings import from_env
-
-
-@pytest.fixture(scope="module")
-async def toys_url(server_url: str) -> AsyncIterator[str]:
-    """A database with the tables of toys."""
-    async with fresh_database(server_url, "tillhouse_toys") as url:
-        connection = await asyncpg.connect(url)
-        await connection.execute(TABLE)
-        await connection.close()
-        yield url
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """The one that vouches for the receiver."""
-    return Authority(tmp_path_factory.mktemp("tls"))
-
-
-@pytest.fixture(scope="module")
-async def toy_app(toys_url: str, master_key: str, authority: Authority) -> AsyncIterator[App]:
-    """The product with toys, in a process that works."""
-    settings = from_env(
-        {
-            "TILLHOUSE_RATE_LIMIT": "0",
-            "TILLHOUSE_REGISTRATION_LIMIT": "0",
-            "TILLHOUSE_LOG_LEVEL": "error",
-            "TILLHOUSE_WEBHOOK_ALLOW_TARGETS": "127.0.0.1",
-            "TILLHOUSE_WEBHOOK_CA_FILE": str(authority.ca_file),
-        }
-    )
-    app = App(settings, toys_url, master_key, compose(TOYS), runs_workers=True)
-    await app.start()
-    yield app
-    await ended(app.stop(), within_s=10)
 
 
 @pytest.fixture

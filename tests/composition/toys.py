@@ -82,7 +82,8 @@ async def show_window(services: Services, _asked: Asked) -> Page:
 
 
 async def count_toys(db: Db, _job: Job) -> bool:
-    """A chore: note how many toys there are."""
+    """A chore: note how many toys there are, and forget what was noted long ago."""
+    await db.execute("DELETE FROM toy_counts WHERE counted_at < $1", now() - timedelta(days=1))
     await db.execute("INSERT INTO toy_counts SELECT count(*), $1 FROM toys", now())
     return False
 
@@ -122,7 +123,8 @@ TOYS = Room(
     pages=lambda: (RawRoute(method="GET", path="/toys/window", handler=show_window),),
     events=(TOY_MADE,),
     scopes=pair("toys", ("toys", "Toys"), "low", readers=("cashier",)),
-    tables=("toy_counts", "toys"),
+    kept_tables=("toys",),
+    swept_tables={"toy_counts": "toy_counts"},
     refusals=(taken("toys_name_key", "There is a toy of this name already: choose another."),),
     chores=chores,
     workers=(painter,),

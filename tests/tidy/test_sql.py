@@ -16,7 +16,11 @@ from statements.samples import module_of
 from tests.tidy.tree import Function, Source, functions, tidy
 
 # Statements that need no book, each with its reason.
-BOOKLESS: dict[str, str] = {}
+BOOKLESS = {
+    "access.store.keys.delete_full_buckets": "a chore deletes by age, whosever it is",
+    "access.store.usage.delete_old_usage": "a chore deletes by age, whosever it is",
+    "orders.listing.store.tallies.delete_empty_tallies": "a chore deletes what sums to nothing",
+}
 
 # Statements that may read a whole table or index, each with its reason.
 SCANS = {
@@ -24,6 +28,10 @@ SCANS = {
     "access.store.vault.update_root": "the table has one row",
     "access.store.vault.lock_old_data_keys": "a new master key wraps the keys of every business",
     "accounts.store.list_businesses": "a command lists every business",
+    "access.store.keys.delete_full_buckets": "once a day; an index of the column that each request "
+    "writes would cost them all",
+    "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "
+    "cost every fold",
     "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
     "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",

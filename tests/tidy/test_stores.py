@@ -4,26 +4,13 @@ import re
 
 from statements.collect import Statement, asking, statements
 
+from tests.tidy.ground import GROUND
 from tests.tidy.tree import ROOT, tidy
 from tillhouse.app import ROOMS
 
 # Table → the package that writes it. Anybody may read any table by join. A room says itself what
-# it owns; these belong to rooms below all features.
-_GROUND = {
-    "api_key_uses": "access",
-    "attempt_cells": "access",
-    "audit_events": "access",
-    "audit_heads": "access",
-    "idempotency_keys": "http",
-    "installation": "access",
-    "jobs": "jobs",
-    "login_failures": "access",
-    "rate_cells": "access",
-    "schema_migrations": "db",
-    "sessions": "access",
-    "usage_records": "access",
-}
-OWNERS = _GROUND | {table: room.name for room in ROOMS for table in room.tables}
+# it owns.
+OWNERS = GROUND | {table: room.name for room in ROOMS for table in room.tables}
 
 BRICK = "the text is the owner's own brick, spliced in: decision 0021"
 

@@ -6,6 +6,7 @@ import asyncpg
 
 from tillhouse.app import App
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import new_id
 from tillhouse.webhooks.store.partitions import turn_partitions
 
 WEEKS = """
@@ -32,6 +33,29 @@ async def test_weeks_come_and_go(sending_app: App) -> None:
         assert "webhook_deliveries_20310106" not in await _weeks(db)
         assert "webhook_deliveries_20310120" in await _weeks(db)
         # In this transaction only: other tests still need the present weeks.
+        await db.rollback()
+
+
+async def test_what_no_week_takes_is_forgotten_all_the_same(sending_app: App) -> None:
+    """After a clock that was wrong or a long stop; a week that began there stays there."""
+    services = sending_app.services
+    future = datetime(2031, 1, 8, tzinfo=UTC)
+    add = (
+        "INSERT INTO webhook_events (book_id, id, type, payload) VALUES ($1, least_id($2), 'x', '')"
+    )
+    count = "SELECT count(*) FROM webhook_events_rest WHERE book_id = $1"
+    async with services.pool.transaction() as db:
+        book_id = new_id()
+        for age in (0, 50, 110):
+            await db.execute(add, book_id, future - timedelta(days=age))
+        await turn_partitions(db, future, 100)
+        assert await db.fetchval(count, book_id) == 2
+        weeks = await _weeks(db)
+        assert "webhook_deliveries_20310106" in weeks
+        assert await db.fetchval("SELECT to_regclass('webhook_events_20310106')") is None
+        assert await db.fetchval("SELECT to_regclass('webhook_events_20310113')")
+        await turn_partitions(db, future + timedelta(days=101), 100)
+        assert await db.fetchval(count, book_id) == 0
         await db.rollback()
 
 

@@ -24,7 +24,7 @@ ROOM = Room(
             "authentication",
         ),
     ),
-    tables=("books", "businesses", "members", "subscriptions", "users"),
+    kept_tables=("books", "businesses", "members", "subscriptions", "users"),
     chores=_chores,
     refusals=(
         wrong_field("users_email_key", "email", "is already registered; log in instead"),

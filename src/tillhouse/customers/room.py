@@ -19,7 +19,7 @@ ROOM = Room(
         readers=("cashier",),
         writers=("cashier",),
     ),
-    tables=("customer_tallies", "customers"),
+    kept_tables=("customer_tallies", "customers"),
     refusals=(
         taken("customers_phone_key", "Another customer has this phone number already."),
         taken("customers_email_key", "Another customer has this e-mail address already."),

@@ -196,6 +196,9 @@ DECLARE
     parent text;
     child text;
     week date;
+    least uuid;
+    beyond uuid;
+    has_begun boolean;
     dropped integer := 0;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('webhook partitions', 0));
@@ -203,10 +206,14 @@ BEGIN
         FOR ahead IN 0..2 LOOP
             week := date_trunc('week', moment AT TIME ZONE 'UTC')::date + 7 * ahead;
             child := format('%s_%s', parent, to_char(week, 'YYYYMMDD'));
-            IF to_regclass(child) IS NULL THEN
+            CONTINUE WHEN to_regclass(child) IS NOT NULL;
+            least := least_id(week::timestamp AT TIME ZONE 'UTC');
+            beyond := least_id((week + 7)::timestamp AT TIME ZONE 'UTC');
+            EXECUTE format('SELECT EXISTS (SELECT FROM %I WHERE id >= $1 AND id < $2)',
+                parent || '_rest') INTO has_begun USING least, beyond;
+            IF NOT has_begun THEN
                 EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
-                    child, parent, least_id(week::timestamp AT TIME ZONE 'UTC'),
-                    least_id((week + 7)::timestamp AT TIME ZONE 'UTC'));
+                    child, parent, least, beyond);
             END IF;
         END LOOP;
         FOR child IN
@@ -218,6 +225,9 @@ BEGIN
             EXECUTE format('DROP TABLE %I', child);
             dropped := dropped + 1;
         END LOOP;
+        EXECUTE format('DELETE FROM %1$I WHERE ctid = ANY (ARRAY('
+            'SELECT ctid FROM %1$I WHERE id < $1 LIMIT 10000))', parent || '_rest')
+            USING least_id(moment - make_interval(days => keep_days));
     END LOOP;
     RETURN dropped;
 END $function$;
@@ -1187,6 +1197,7 @@ CREATE TABLE usage_records (
     CONSTRAINT usage_records_pkey PRIMARY KEY (book_id, day, developer_app_id, method, endpoint, status_family),
     CONSTRAINT usage_records_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE INDEX usage_records_by_day ON usage_records USING btree (day);
 
 CREATE TABLE users (
     id uuid NOT NULL,

@@ -2,6 +2,7 @@
 
 from tillhouse.db.constraints import wrong_field
 from tillhouse.developer.routes import ROUTES
+from tillhouse.developer.sweeping import SWEEPS
 from tillhouse.http.route import Group
 from tillhouse.room import Room
 
@@ -16,6 +17,7 @@ ROOM = Room(
             "authentication",
         ),
     ),
-    tables=("api_keys", "developer_apps"),
+    kept_tables=("api_keys", "developer_apps"),
+    chores=lambda _services: SWEEPS,
     refusals=(wrong_field("api_keys_have_a_scope", "scopes", "needs at least one scope"),),
 )

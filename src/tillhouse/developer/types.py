@@ -18,6 +18,7 @@ Environment = Literal["test", "live"]
 
 SCOPES_MAX = 100
 LIST_MAX = 100
+DAYS_MAX = 90
 
 
 class ScopeName(Listed):
@@ -183,7 +184,7 @@ class Succeeded(msgspec.Struct):
 class UsageFilter(msgspec.Struct):
     """How far back, and of which app."""
 
-    days: Annotated[int, Meta(ge=1, le=90)] = 30
+    days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] = 30
     developer_app_id: AppId | None = None
 
 

@@ -17,5 +17,5 @@ ROOM = Room(
         ),
     ),
     events=EVENTS,
-    tables=("kitchen_tickets", "stage_messages"),
+    kept_tables=("kitchen_tickets", "stage_messages"),
 )

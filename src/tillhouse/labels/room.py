@@ -12,7 +12,7 @@ ROOM = Room(
         Group("/v1/academic-terms", "Academic terms", "The terms of a school's sales.", "places"),
         Group("/v1/tags", "Tags", "Words that orders are sorted by.", "places"),
     ),
-    tables=("academic_terms", "tags"),
+    kept_tables=("academic_terms", "tags"),
     refusals=(
         wrong_field("academic_terms_in_order", "ends_on", "must not be before starts_on"),
         taken(

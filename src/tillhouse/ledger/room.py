@@ -25,7 +25,7 @@ def _chores(_services: Services) -> tuple[LocalKind, ...]:
 
 ROOM = Room(
     name="ledger",
-    tables=(
+    kept_tables=(
         "debt_tallies",
         "debts",
         "ledger_accounts",

@@ -20,6 +20,6 @@ ROOM = Room(
     pages=lambda: HOOKS,
     events=EVENTS,
     scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
-    tables=("conversations", "messages", "messaging_numbers"),
+    kept_tables=("conversations", "messages", "messaging_numbers"),
     jobs=kinds,
 )

@@ -7,7 +7,7 @@ from tillhouse.orders.events import EVENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
-from tillhouse.orders.worker import folding, kinds, queueing
+from tillhouse.orders.worker import chores, folding, kinds, queueing
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -26,16 +26,15 @@ ROOM = Room(
         readers=("cashier", "kitchen"),
         writers=("cashier",),
     ),
-    tables=(
-        "order_items",
-        "order_tallies",
-        "order_tallies_in_detail",
-        "order_tally_changes",
-        "orders",
-        "receipts",
-    ),
+    kept_tables=("order_items", "orders", "receipts"),
+    swept_tables={
+        "order_tallies": "empty_tallies",
+        "order_tallies_in_detail": "empty_tallies",
+        "order_tally_changes": "tallies",
+    },
     redrawn=("orders_short_code_key",),
     sources=(ORDER_SOURCE,),
     workers=(folding, queueing),
+    chores=chores,
     jobs=kinds,
 )

@@ -3,6 +3,7 @@
 Any number of processes may do it: a due order is claimed by one, and folding is taken in turns.
 """
 
+from datetime import timedelta
 from functools import partial
 
 from tillhouse.access.call import Call
@@ -17,7 +18,7 @@ from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
 from tillhouse.orders.kitchen.store.sale import find_sale
-from tillhouse.orders.listing.store.tallies import update_tallies
+from tillhouse.orders.listing.store.tallies import delete_empty_tallies, update_tallies
 
 KITCHEN = "order_to_kitchen"
 QUEUE_EVERY_S = 1.0
@@ -26,6 +27,7 @@ QUEUED_AT_ONCE = 100
 # besides: a few thousand cost it a millisecond.
 FOLD_EVERY_S = 5.0
 FOLDED_AT_ONCE = 5_000
+EMPTIED_AT_ONCE = 5_000
 
 
 async def folding(services: Services) -> Worker:
@@ -64,6 +66,16 @@ async def queue_scheduled(pool: Pool) -> int:
         count = await queue_due(db, KITCHEN, now(), QUEUED_AT_ONCE)
         db.queues_jobs = count > 0
     return count
+
+
+async def _forget_empty_tallies(db: Db, _job: Job) -> bool:
+    """Forget kinds that no order is of any more: an order may have been of many, one by one."""
+    return await delete_empty_tallies(db, EMPTIED_AT_ONCE) == EMPTIED_AT_ONCE
+
+
+def chores(_services: Services) -> tuple[LocalKind, ...]:
+    """The periodic jobs of this room."""
+    return (LocalKind(name="empty_tallies", run=_forget_empty_tallies, every=timedelta(days=1)),)
 
 
 def kinds(services: Services) -> tuple[Kind, ...]:

@@ -35,7 +35,7 @@ ROOM = Room(
     ),
     events=EVENTS,
     scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier",)),
-    tables=(
+    kept_tables=(
         "categories",
         "components",
         "modifier_groups",

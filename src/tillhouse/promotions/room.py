@@ -14,5 +14,5 @@ ROOM = Room(
         ),
     ),
     scopes=pair("promotions", ("promotions", "Catalog"), "medium", readers=("cashier",)),
-    tables=("promotion_customers", "promotions"),
+    kept_tables=("promotion_customers", "promotions"),
 )

@@ -27,7 +27,7 @@ ROOM = Room(
         readers=("cashier",),
         writers=("cashier",),
     ),
-    tables=("dining_tables", "table_sessions"),
+    kept_tables=("dining_tables", "table_sessions"),
     refusals=(
         taken(
             "dining_tables_label_key",

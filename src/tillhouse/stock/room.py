@@ -13,7 +13,7 @@ ROOM = Room(
     groups=(Group("/v1/inventory", "Inventory", "Levels of stock, and every move.", "catalog"),),
     events=EVENTS,
     scopes=(Scope("inventory:write", "Adjust stock", "Catalog", "medium"),),
-    tables=("stock_levels", "stock_moves"),
+    kept_tables=("stock_levels", "stock_moves"),
     refusals=(
         not_allowed(
             "stock_levels_on_hand_bounds",

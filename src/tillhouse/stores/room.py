@@ -14,7 +14,7 @@ ROOM = Room(
         Group("/v1/staff", "Staff", "The people who work for the business.", "places"),
     ),
     scopes=pair("stores", ("stores and staff", "Business"), "medium", readers=("cashier",)),
-    tables=("stores",),
+    kept_tables=("stores",),
     refusals=(
         taken("stores_name_key", "There is a store of this name already: choose another name."),
     ),

@@ -1,13 +1,14 @@
 """Signed events to other people's servers: what this room brings along."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
+import structlog
 
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.batcher import StatementBatcher
-from tillhouse.db.pool import Db
+from tillhouse.db.pool import FAILURES, Db
 from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
@@ -19,6 +20,8 @@ from tillhouse.webhooks.store.partitions import turn_partitions
 from tillhouse.webhooks.store.queue import PLANNER
 
 SENDER_CONNECTIONS = 4
+
+log = structlog.get_logger()
 
 
 class SenderBeside(Sender):
@@ -44,6 +47,16 @@ def _chores(services: Services) -> tuple[LocalKind, ...]:
     return (LocalKind(name="webhook_partitions", run=turn, every=timedelta(hours=1)),)
 
 
+async def _open_weeks(services: Services, moment: datetime) -> None:
+    """Make this week's partitions before its first event, after a long stop, too."""
+    try:
+        async with services.pool.transaction() as db:
+            await turn_partitions(db, moment, services.settings.webhook_retention_days)
+    except FAILURES as error:
+        # A backup holds the tables, perhaps: the chore tries again.
+        log.warning("webhook_partitions_not_made", error=type(error).__name__)
+
+
 ROOM = Room(
     name="webhooks",
     routes=ROUTES,
@@ -57,14 +70,13 @@ ROOM = Room(
         ),
     ),
     scopes=(Scope("events:read", "Read and follow every event of the book", "Webhooks", "high"),),
-    tables=(
-        "webhook_deliveries",
-        "webhook_endpoints",
-        "webhook_events",
-        "webhook_queue",
-        "webhook_secrets",
-    ),
-    at_start=(open_missing_secrets,),
+    kept_tables=("webhook_endpoints", "webhook_secrets"),
+    swept_tables={
+        "webhook_deliveries": "webhook_partitions",
+        "webhook_events": "webhook_partitions",
+        "webhook_queue": "webhook results",
+    },
+    at_start=(open_missing_secrets, _open_weeks),
     chores=_chores,
     workers=(_sender,),
 )

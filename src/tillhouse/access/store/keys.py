@@ -56,3 +56,18 @@ async def check_keys(
         rate,
         burst,
     )
+
+
+async def delete_full_buckets(db: Db, for_s: float, limit: int) -> int:
+    """Forget some buckets, of any book_id, that have been full for so long; how many."""
+    done = await db.execute(
+        """
+        DELETE FROM rate_cells WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM rate_cells
+            WHERE full_at < extract(epoch FROM clock_timestamp())::float8 - $1::float8
+            LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """,
+        for_s,
+        limit,
+    )
+    return int(done.rpartition(" ")[2])

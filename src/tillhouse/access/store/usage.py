@@ -41,6 +41,20 @@ async def add_usage(db: Db, tallies: Sequence[tuple[CounterKey, Tally]]) -> None
     )
 
 
+async def delete_old_usage(db: Db, before: date, limit: int) -> int:
+    """Forget some records, of any book_id, of days before that one; how many."""
+    done = await db.execute(
+        """
+        DELETE FROM usage_records WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM usage_records WHERE day < $1 ORDER BY day LIMIT $2
+            FOR UPDATE SKIP LOCKED))
+        """,
+        before,
+        limit,
+    )
+    return int(done.rpartition(" ")[2])
+
+
 async def touch_keys(
     db: Db, uses: Sequence[tuple[tuple[UUID, UUID], tuple[datetime, str]]]
 ) -> None:

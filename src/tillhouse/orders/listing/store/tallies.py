@@ -1,4 +1,7 @@
-"""Folding: changes of the tallies, gathered as orders changed, become part of the sums."""
+"""Folding: changes of the tallies, gathered as orders changed, become part of the sums.
+
+A statement that holds the advisory lock is alone with the sums.
+"""
 
 from tillhouse.db.pool import Db
 
@@ -49,6 +52,34 @@ async def update_tallies(db: Db, limit: int) -> int:
                 remaining_amount = t.remaining_amount + excluded.remaining_amount
         )
         SELECT count(*) FROM gone
+        """,
+        limit,
+    )
+
+
+async def delete_empty_tallies(db: Db, limit: int) -> int:
+    """Forget some kinds, of any book_id, that no order is of any more; how many."""
+    return await db.fetchval(
+        """
+        WITH folding AS (
+            SELECT pg_try_advisory_xact_lock(hashtextextended('order tallies', 0)) AS is_mine
+        ), gone AS (
+            -- Asked twice: a sum that was folded into since this statement began is looked at anew.
+            DELETE FROM order_tallies WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM order_tallies
+                WHERE orders = 0 AND total_amount = 0 AND remaining_amount = 0
+                    AND (SELECT is_mine FROM folding) LIMIT $1))
+                AND orders = 0 AND total_amount = 0 AND remaining_amount = 0
+            RETURNING 1
+        ), gone_in_detail AS (
+            DELETE FROM order_tallies_in_detail WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM order_tallies_in_detail
+                WHERE orders = 0 AND total_amount = 0 AND remaining_amount = 0
+                    AND (SELECT is_mine FROM folding) LIMIT $1))
+                AND orders = 0 AND total_amount = 0 AND remaining_amount = 0
+            RETURNING 1
+        )
+        SELECT greatest((SELECT count(*) FROM gone), (SELECT count(*) FROM gone_in_detail))
         """,
         limit,
     )
