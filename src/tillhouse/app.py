@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from collections.abc import Sequence
 
 import structlog
 
@@ -22,7 +23,7 @@ from tillhouse.http.pages import HEALTH
 from tillhouse.jobs import sweeping
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.runner import JobRunner, workers_for
-from tillhouse.jobs.worker import Worker
+from tillhouse.jobs.worker import Runs, Worker
 from tillhouse.kit.clock import now
 from tillhouse.kitchen.room import ROOM as KITCHEN
 from tillhouse.labels.room import ROOM as LABELS
@@ -126,9 +127,12 @@ class App:
         product: Composition = PRODUCT,
         *,
         runs_workers: bool = False,
+        apart: Sequence[Runs] | None = None,
     ) -> None:
         # Whether this process also does what is due, such as sending webhooks, not only answers.
         self._runs_workers = runs_workers
+        # Other processes in the place of workers that would hold up requests here.
+        self._apart = apart
         self._product = product
         self._settings = settings
         self._database_url = database_url
@@ -188,8 +192,9 @@ class App:
 
     async def _start_workers(self, services: Services) -> None:
         for room in self._product.rooms:
-            for make in room.workers:
+            for make in room.workers if self._apart is not None else room.workers + room.apart:
                 services.workers.start(await make(services))
+        services.workers.start(*(self._apart or ()))
 
     def _job_workers(self, services: Services) -> list[Worker]:
         chores = chores_of(self._product, services)

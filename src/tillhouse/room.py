@@ -81,6 +81,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     # Periodic jobs, run by any process, whether it has workers or not.
     chores: Callable[[Services], Sequence[LocalKind]] = _none
     workers: tuple[MakesWorker, ...] = ()
+    # Workers that `serve` runs in a process of their own, because they would hold up requests.
+    apart: tuple[MakesWorker, ...] = ()
     # The kinds of job that its workers run.
     jobs: Callable[[Services], Sequence[Kind]] = _none
     # Types of its own for which it posts to the ledger.

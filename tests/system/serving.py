@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -56,7 +56,6 @@ class Serving:
         self._began = began
         self.ready: dict[str, Any] = {}
         self.ready_after_s = 0.0
-        self.idle_bytes = 0
 
     @classmethod
     def start(cls, *args: str, **settings: str) -> "Serving":
@@ -90,7 +89,6 @@ class Serving:
         assert line, self.log
         self.ready_after_s = time.monotonic() - self._began
         self.ready = json.loads(line)
-        self.idle_bytes = resident_bytes(self.pid)
         return self
 
     @property
@@ -134,8 +132,30 @@ class Serving:
         self._log.close()
 
 
-def resident_bytes(pid: int) -> int:
-    """The memory that a process holds."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
-    return int(line.split()[1]) * 1024
+def children(pid: int, module: str = "") -> list[int]:
+    """The processes under another one, those that run this module."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [
+        child
+        for child in map(int, text.split())
+        if module.encode() in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def memory_bytes(pids: Iterable[int]) -> int:
+    """The memory that processes hold together; what they share of files is counted once."""
+    own, shared = 0, dict[tuple[str, ...], int]()
+    for pid in pids:
+        mapping: tuple[str, ...] = ()
+        resident = 0
+        for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
+            name, *values = line.split()
+            if not name.endswith(":"):
+                # Of a mapping's head: its offset, device, inode and path.
+                mapping = tuple(values[1:])
+            elif name == "Rss:":
+                resident = int(values[0])
+            elif name == "Anonymous:":
+                own += int(values[0])
+                shared[mapping] = max(shared.get(mapping, 0), resident - int(values[0]))
+    return (own + sum(shared.values())) * 1024

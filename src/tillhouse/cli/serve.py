@@ -24,6 +24,7 @@ from tillhouse.cli.output import (
     tolerate_full_disks,
 )
 from tillhouse.cli.schedule import Schedule
+from tillhouse.cli.sender import SenderProcess, sender_order
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.servers import RunningServer, noted
@@ -130,8 +131,17 @@ def _serve(serving: Serving) -> None:
 def _run(
     serving: Serving, database_url: str, master_key: str, on_ready: Callable[[], None]
 ) -> None:
+    sender = None
+    if serving.runs_workers:
+        sender = SenderProcess(sender_order(serving.given, database_url, master_key))
     if serving.workers == 1:
-        app = App(serving.settings, database_url, master_key, runs_workers=serving.runs_workers)
+        app = App(
+            serving.settings,
+            database_url,
+            master_key,
+            runs_workers=serving.runs_workers,
+            apart=(sender,) if sender else (),
+        )
         serve_here(Server(app, on_ready), serving.sockets)
         return
 
@@ -143,7 +153,7 @@ def _run(
             serving.sockets,
             runs_workers=serving.runs_workers,
         )
-        await Workers(order, serving.sockets, serving.workers, on_ready).run()
+        await Workers(order, serving.sockets, serving.workers, on_ready, sender).run()
 
     asyncio.run(supervise())
 

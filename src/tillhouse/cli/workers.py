@@ -5,24 +5,23 @@ import os
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 import time
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections.abc import Callable
 
 import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
+from tillhouse.cli.child import hear, start_child
 from tillhouse.cli.output import CommandError
+from tillhouse.cli.sender import SenderProcess
 from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S
-from tillhouse.cli.worker import READY, Order
-from tillhouse.kit.json import encode
+from tillhouse.cli.worker import Order
 
 # A worker that died young would die again at once: its successor waits a moment.
 YOUNG_S = 5.0
 PAUSE_S = 1.0
-_RUN = "import sys; from tillhouse.cli.worker import main; sys.exit(main())"
 
 log = structlog.get_logger()
 
@@ -36,8 +35,10 @@ class Workers:
         sockets: list[socket.socket],
         count: int,
         on_ready: Callable[[], None],
+        sender: SenderProcess | None = None,
     ) -> None:
-        self._order = encode(order) + b"\n"
+        self._sender = sender
+        self._order = order
         self._sockets = sockets
         self._count = count
         self._on_ready = on_ready
@@ -55,11 +56,18 @@ class Workers:
         # Fresh, because counts of an earlier run would be added to this one's.
         self._counts = tempfile.mkdtemp(prefix="tillhouse-metrics-")
         try:
-            await asyncio.gather(*(self._keep() for _ in range(self._count)))
+            await asyncio.gather(self._send(), *(self._keep() for _ in range(self._count)))
         finally:
             shutil.rmtree(self._counts, ignore_errors=True)
         if self._has_failed:
             raise CommandError("Tillhouse could not start: the line above says why.")
+
+    async def _send(self) -> None:
+        """Send webhooks beside the workers, and stop when they do."""
+        if self._sender is not None:
+            self._sender.start()
+            await self._leaving.wait()
+            await self._sender.stop()
 
     def _leave(self, number: signal.Signals) -> None:
         is_urgent = self._leaving.is_set() and number == signal.SIGINT
@@ -81,9 +89,14 @@ class Workers:
         """One place among the workers, filled as long as we serve."""
         while not self._leaving.is_set():
             began = time.monotonic()
-            worker = await self._start()
+            worker = await start_child(
+                "tillhouse.cli.worker",
+                self._order,
+                sockets=[each.fileno() for each in self._sockets],
+                environment={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
+            )
             self._alive.add(worker)
-            was_ready = await self._await_ready(worker)
+            was_ready = await self._hear(worker)
             code = await worker.wait()
             self._alive.discard(worker)
             mark_process_dead(worker.pid, self._counts)
@@ -97,31 +110,21 @@ class Workers:
             if time.monotonic() - began < YOUNG_S:
                 await self._pause()
 
-    async def _start(self) -> Process:
-        worker = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-c",
-            _RUN,
-            stdin=PIPE,
-            stdout=PIPE,
-            pass_fds=[each.fileno() for each in self._sockets],
-            env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
-            # The terminal's Ctrl-C is for us; we tell the workers.
-            start_new_session=True,
-        )
-        assert worker.stdin is not None  # noqa: S101 - it is a pipe
-        worker.stdin.write(self._order)
-        return worker
+    async def _hear(self, worker: Process) -> bool:
+        """Follow it to its end; whether it became ready, which its first beat says."""
+        was_ready = False
 
-    async def _await_ready(self, worker: Process) -> bool:
-        assert worker.stdout is not None  # noqa: S101 - it is a pipe
-        if await worker.stdout.readline() != READY:
-            return False
-        self._ready += 1
-        if self._ready == self._count:
-            self._on_ready()
-        return True
+        def take(_beat: bytes) -> None:
+            nonlocal was_ready
+            if was_ready:
+                return
+            was_ready = True
+            self._ready += 1
+            if self._ready == self._count:
+                self._on_ready()
+
+        await hear(worker, take)
+        return was_ready
 
     async def _pause(self) -> None:
         try:

@@ -233,8 +233,6 @@ class Pool:
         self.statements = 0
         self.notifier = Notifier()
         self._away_until = 0.0
-        # Of a worker's pool: that of the requests in the same process.
-        self.front: Pool | None = None
 
     @classmethod
     async def open(
@@ -266,7 +264,6 @@ class Pool:
         """A second pool on the same database, for a worker; the same notifier wakes both."""
         pool = await Pool.open(self._url, size=size, planner=planner)
         pool.notifier = self.notifier
-        pool.front = self
         return pool
 
     async def acquire(self, *, write: bool = False, fails_fast: bool = False) -> Any:

@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import structlog
 
@@ -184,12 +184,32 @@ class Runs(Protocol):
         ...
 
 
+@runtime_checkable
+class Shown(Protocol):
+    """Background work whose rounds can be watched."""
+
+    @property
+    def name(self) -> str:
+        """Its name in logs and metrics."""
+        ...
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and has not ended."""
+        ...
+
+    @property
+    def age_s(self) -> float:
+        """How long ago a round completed."""
+        ...
+
+
 class Workers:
     """The background work of one process."""
 
     def __init__(self) -> None:
         self._running: list[Runs] = []
-        self._shown: list[Worker] = []
+        self._shown: list[Shown] = []
         self._watching: asyncio.Task[None] | None = None
 
     @property
@@ -199,14 +219,14 @@ class Workers:
 
     def start(self, *workers: Runs) -> None:
         """Start these, and keep them until all are stopped."""
-        self.show(*(worker for worker in workers if isinstance(worker, Worker)))
+        self.show(*(worker for worker in workers if isinstance(worker, Shown)))
         self._running += workers
         for worker in workers:
             worker.start()
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="watch over workers")
 
-    def show(self, *workers: Worker) -> None:
+    def show(self, *workers: Shown) -> None:
         """Let these be seen; their owner starts and stops them, in an order of its own."""
         self._shown += workers
 
@@ -221,7 +241,7 @@ class Workers:
         while True:
             await asyncio.sleep(WATCH_EVERY_S)
             for worker in self._shown:
-                if worker.is_stuck:
+                if isinstance(worker, Worker) and worker.is_stuck:
                     worker.replace()
 
     def ages(self) -> dict[str, float]:

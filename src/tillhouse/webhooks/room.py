@@ -78,5 +78,5 @@ ROOM = Room(
     },
     at_start=(open_missing_secrets, _open_weeks),
     chores=_chores,
-    workers=(_sender,),
+    apart=(_sender,),
 )
