@@ -31,6 +31,9 @@ def main() -> None:
     parser.add_argument(
         "--floods", action="store_true", help="of webhooks: only beside receivers that flood"
     )
+    parser.add_argument(
+        "--steady", action="store_true", help="of webhooks: only orders with one endpoint"
+    )
     parser.add_argument("--log", type=int, default=0, help="deliveries of the long log to list")
     parser.add_argument("--rows", type=int, default=0, help="orders of the large book to list")
     parser.add_argument("--books", default=orders.BOOKS, help="folder in which books are kept")

@@ -25,12 +25,18 @@ Request = bytes | Callable[[], bytes]
 
 
 class _Connection(asyncio.Protocol):
-    """Sends one request after another, and notes how long each answer took."""
+    """Sends one request after another, and notes how long each answer took.
 
-    def __init__(self, request: Request, wanted: bytes, until: float) -> None:
+    With `every_s` it sends at its times, and a late answer counts from when it was due.
+    """
+
+    def __init__(
+        self, request: Request, wanted: bytes, until: float, every_s: float | None = None
+    ) -> None:
         self._request = request
         self._wanted = wanted
         self._until = until
+        self._every_s = every_s
         self._buffer = b""
         self._sent_at = 0.0
         self.times: list[float] = []
@@ -58,10 +64,17 @@ class _Connection(asyncio.Protocol):
         now = time.perf_counter()
         self.times.append(now - self._sent_at)
         self.failures += not head.startswith(self._wanted)
-        if now < self._until:
+        if now >= self._until:
+            self._transport.close()
+        elif self._every_s is None:
             self._send()
         else:
-            self._transport.close()
+            due = self._sent_at + self._every_s
+            asyncio.get_running_loop().call_later(max(0.0, due - now), self._send_due, due)
+
+    def _send_due(self, due: float) -> None:
+        self._send()
+        self._sent_at = due
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.failures += exc is not None
@@ -69,14 +82,22 @@ class _Connection(asyncio.Protocol):
             self.done.set_result(None)
 
 
-async def _load(port: int, request: Request, wanted: bytes, clients: int, seconds: float) -> Result:
+async def _load(
+    port: int,
+    request: Request,
+    wanted: bytes,
+    clients: int,
+    seconds: float,
+    per_second: float | None,
+) -> Result:
     loop = asyncio.get_running_loop()
     began = time.perf_counter()
     until = began + seconds
+    every_s = clients / per_second if per_second else None
     connections = [
         (
             await loop.create_connection(
-                lambda: _Connection(request, wanted, until), "127.0.0.1", port
+                lambda: _Connection(request, wanted, until, every_s), "127.0.0.1", port
             )
         )[1]
         for _ in range(clients)
@@ -95,10 +116,16 @@ async def _load(port: int, request: Request, wanted: bytes, clients: int, second
 
 
 def run(
-    port: int, request: Request, *, clients: int, seconds: float, wanted: bytes = b"HTTP/1.1 200"
+    port: int,
+    request: Request,
+    *,
+    clients: int,
+    seconds: float,
+    wanted: bytes = b"HTTP/1.1 200",
+    per_second: float | None = None,
 ) -> Result:
-    """Load a server for some seconds."""
-    return uvloop.run(_load(port, request, wanted, clients, seconds))
+    """Load a server for some seconds: as fast as it answers, or at a rate."""
+    return uvloop.run(_load(port, request, wanted, clients, seconds, per_second))
 
 
 def post(path: str, headers: Sequence[str], body: bytes) -> bytes:

@@ -1,7 +1,8 @@
-"""The latency of API requests while a backlog of webhooks is sent, in the same process.
+"""The latency of API requests while a backlog of webhooks is sent beside them.
 
-One `tillhouse serve` answers and sends. A client sends a mix of requests at a steady rate (open
-loop: each at its time, whatever the answers take), at first alone, then while the backlog drains.
+One `tillhouse serve` answers, and the process that it starts sends. A client sends a mix of
+requests at a steady rate (open loop: each at its time, whatever the answers take), at first alone,
+then while the backlog drains.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ import asyncpg
 import msgspec
 from rich.console import Console
 from rich.table import Table
-from tests.system.serving import Serving
+from tests.system.serving import Serving, children
 
 from bench import world
 from bench.backlog import Process, queue_backlog
@@ -109,14 +110,14 @@ async def measure(url: str, folder: Path, backlog: int, console: Console) -> Non
         await _for(mix, WARM_S)
         await connection.execute("VACUUM (ANALYZE)")
         await _for(mix, WARM_S)
-        spent_s = _cpu_s(serving.pid)
+        spent_s = _cpu_s(serving)
         await _for(mix, ALONE_S)
-        alone, idle_s = mix.took_ms, (_cpu_s(serving.pid) - spent_s) / ALONE_S
+        alone, idle_s = mix.took_ms, (_cpu_s(serving) - spent_s) / ALONE_S
         ids = await queue_backlog(connection, book_id, backlog, EVENT)
         await connection.execute("NOTIFY tillhouse_work")
-        spent_s = _cpu_s(serving.pid)
+        spent_s = _cpu_s(serving)
         drain = await _while_draining(mix, sink, ids)
-        cpu_s = _cpu_s(serving.pid) - spent_s - idle_s * drain.seconds
+        cpu_s = _cpu_s(serving) - spent_s - idle_s * drain.seconds
         _report(console, alone, mix.took_ms, drain)
         console.print(
             f"the server's processor time: {idle_s:.0%} of a core for the requests alone, "
@@ -129,8 +130,12 @@ async def measure(url: str, folder: Path, backlog: int, console: Console) -> Non
         sink.stop()
 
 
-def _cpu_s(pid: int) -> float:
-    """The processor time that a process has taken."""
+def _cpu_s(serving: Serving) -> float:
+    """The processor time that the server and its sender have taken."""
+    return sum(map(_taken_s, [serving.pid, *children(serving.pid, "tillhouse")]))
+
+
+def _taken_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -81,7 +81,9 @@ def _scene() -> Iterator[Scene]:
             yield Scene(url=url, token=token, bodies=bodies, tillhouse=port, ceiling=ceiling)
 
 
-def business_that_sells(port: int) -> tuple[str, list[dict[str, Any]]]:
+def business_that_sells(
+    port: int, hook_url: str = "https://93.184.215.14/hook"
+) -> tuple[str, list[dict[str, Any]]]:
     """A key of a business with tracked products and a subscribed endpoint; bodies of orders."""
     email = f"{os.urandom(8).hex()}@example.com"
     new = {
@@ -92,7 +94,7 @@ def business_that_sells(port: int) -> tuple[str, list[dict[str, Any]]]:
     key = {"name": "bench", "environment": "test", "scopes": _SCOPES}
     token = world.call(port, "POST", "/api/developer/api-keys", key, owner)["secret"]
     hook = {
-        "name": "Hook", "url": "https://93.184.215.14/hook", "environment": "test",
+        "name": "Hook", "url": hook_url, "environment": "test",
         "events": ["order.created"],
     }  # fmt: skip
     world.call(port, "POST", "/api/developer/webhook-endpoints", hook, owner)
@@ -123,17 +125,23 @@ def _product(port: int, token: str, number: int) -> dict[str, Any]:
 
 
 def _posts(scene: Scene, names: Iterator[str] | None = None) -> Callable[[], bytes]:
+    return posts(scene.token, scene.bodies, names)
+
+
+def posts(
+    token: str, bodies: list[dict[str, Any]], names: Iterator[str] | None = None
+) -> Callable[[], bytes]:
     """Requests that never repeat, perhaps with a customer's name each."""
     run, numbers = os.urandom(6).hex(), itertools.count()
     if names is None:
-        encoded = itertools.cycle([msgspec.json.encode(body) for body in scene.bodies])
+        encoded = itertools.cycle([msgspec.json.encode(body) for body in bodies])
     else:
-        named = zip(itertools.cycle(scene.bodies), names, strict=False)
+        named = zip(itertools.cycle(bodies), names, strict=False)
         encoded = (msgspec.json.encode(body | {"customer_name": name}) for body, name in named)
 
     def make() -> bytes:
         key = f"idempotency-key: {run}-{next(numbers)}"
-        headers = [f"authorization: Bearer {scene.token}", key]
+        headers = [f"authorization: Bearer {token}", key]
         return client.post("/v1/orders", headers, next(encoded))
 
     return make
@@ -144,7 +152,13 @@ def _place(scene: Scene, options: argparse.Namespace) -> None:
     runs: dict[tuple[str, int], list[client.Result]] = {}
     ports = {"ceiling": scene.ceiling, "POST /v1/orders": scene.tillhouse}
     for port in ports.values():
-        client.run(port, _posts(scene), clients=8, seconds=WARM_S, wanted=b"HTTP/1.1 201")
+        client.run(
+            port,
+            _posts(scene),
+            clients=8,
+            seconds=WARM_S,
+            wanted=b"HTTP/1.1 201",
+        )
     for _ in range(options.rounds):
         for clients in CLIENTS:
             for name, port in ports.items():
@@ -201,7 +215,13 @@ def _names(scene: Scene, options: argparse.Namespace) -> None:
 def _page(scene: Scene, options: argparse.Namespace) -> None:
     """GET /v1/orders, 50 with their summary, against the same statements and bytes."""
     bearer = [f"authorization: Bearer {scene.token}"]
-    client.run(scene.tillhouse, _posts(scene), clients=8, seconds=2, wanted=b"HTTP/1.1 201")
+    client.run(
+        scene.tillhouse,
+        _posts(scene),
+        clients=8,
+        seconds=2,
+        wanted=b"HTTP/1.1 201",
+    )
     runs: dict[str, list[client.Result]] = {"ceiling": [], "GET /v1/orders": []}
     request = client.get("/v1/orders?limit=50", bearer)
     for _ in range(options.rounds):
@@ -244,7 +264,13 @@ def _show(scene: Scene, options: argparse.Namespace) -> None:
     """GET /v1/orders/:id of many orders, against the same SELECT."""
     bearer = [f"authorization: Bearer {scene.token}"]
     headers = {"authorization": f"Bearer {scene.token}", "content-type": "application/json"}
-    made = client.run(scene.tillhouse, _posts(scene), clients=8, seconds=2, wanted=b"HTTP/1.1 201")
+    made = client.run(
+        scene.tillhouse,
+        _posts(scene),
+        clients=8,
+        seconds=2,
+        wanted=b"HTTP/1.1 201",
+    )
     assert not made.failures, headers
     shown = world.call(scene.tillhouse, "GET", "/v1/orders?limit=100", None, scene.token)
     ids = itertools.cycle([order["id"] for order in shown])

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from tests.webhooks.tls import Authority
 
-from bench import drain, hostile, weblog, world
+from bench import drain, hostile, steady, weblog, world
 from bench.backlog import Process, queue_backlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
@@ -30,6 +30,7 @@ from tillhouse.webhooks.events import ChangeData
 from tillhouse.webhooks.store.endpoints import EndpointRow, insert_endpoint
 
 SINK_CLIENTS = 64
+STEADY_S = 20.0
 
 
 class Scene(msgspec.Struct, kw_only=True):
@@ -227,6 +228,9 @@ def measure(options: argparse.Namespace) -> None:
     with world.database() as url, _certificates() as folder:
         if options.floods:
             uvloop.run(hostile.measure(url, folder, options.seconds, Console()))
+            return
+        if options.steady:
+            steady.measure(url, folder, max(STEADY_S, options.seconds), Console())
             return
         if not options.beside:
             uvloop.run(_measure(url, folder, options))
