@@ -17,6 +17,7 @@ from rich.table import Table
 from bench import world
 from bench.lists import Client, Timing
 from bench.recording import Recorder
+from tillhouse.kit.clock import iso
 
 SMALL = 10_000
 WEEKS = 6
@@ -89,6 +90,8 @@ class Log(msgspec.Struct, kw_only=True):
     endpoints: dict[str, str]
     apps: dict[str, str]
     event_id: str = ""
+    since: str = ""
+    until: str = ""
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -160,6 +163,7 @@ async def _fill(url: str, log: Log) -> None:
     await connection.execute("VACUUM (ANALYZE) webhook_events")
     await connection.close()
     log.event_id = str(found)
+    log.since, log.until = (iso(start + timedelta(weeks=1, days=days)) for days in (0, 3))
     print(f"{log.rows:,} deliveries written in {time.monotonic() - began:.0f} s", flush=True)
 
 
@@ -220,7 +224,38 @@ def _queries(log: Log) -> dict[str, dict[str, str]]:
         "endpoint + type + failed": {
             "endpoint_id": busy, "event_type": "order.created", "status": "failed",
         },
+        **_pages(log),
     }  # fmt: skip
+
+
+def _pages(log: Log) -> dict[str, dict[str, str]]:
+    """Pages weeks ago, time windows, and what is nowhere."""
+    busy = log.endpoints["hook 3"]
+    return {
+        "endpoint + type + failed, none": {
+            "endpoint_id": busy,
+            "event_type": "payment.received",
+            "status": "failed",
+        },
+        "endpoint + an app that isn't its own": {
+            "endpoint_id": busy,
+            "developer_app_id": log.apps["rare"],
+        },
+        "weeks ago": {"cursor": log.event_id},
+        "delivered, weeks ago": {"cursor": log.event_id, "status": "delivered"},
+        "endpoint + failed, weeks ago": {
+            "endpoint_id": busy,
+            "cursor": log.event_id,
+            "status": "failed",
+        },
+        "a time window": {"since": log.since, "until": log.until},
+        "endpoint + type, a time window": {
+            "endpoint_id": busy,
+            "event_type": "order.created",
+            "since": log.since,
+            "until": log.until,
+        },
+    }
 
 
 def _timed(client: Client, query: dict[str, str]) -> Timing:

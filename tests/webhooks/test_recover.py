@@ -67,6 +67,8 @@ async def test_a_preview_counts_and_changes_nothing(quiet: Shop, sql: asyncpg.Co
     assert (told["count"], told["isPreview"], told["perSecond"]) == (41, True, PER_SECOND)
     assert parse_timestamp(told["lastDueAt"]) - now() <= timedelta(seconds=2)
     assert await _queued(sql, endpoint_id) == []
+    ever = await _recover(quiet, endpoint_id, since="1969-12-31", preview=True)
+    assert ever["count"] == 41
     lately = iso(now() - timedelta(minutes=1))
     nothing = await _recover(quiet, endpoint_id, since=lately, preview=True)
     assert (nothing["count"], nothing["lastDueAt"]) == (0, None)

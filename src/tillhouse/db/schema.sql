@@ -1269,14 +1269,11 @@ CREATE TABLE webhook_deliveries (
     CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT webhook_deliveries_status_known CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
 ) PARTITION BY RANGE (id);
-CREATE INDEX webhook_deliveries_by_app ON webhook_deliveries USING btree (developer_app_id, id);
-CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries USING btree (webhook_endpoint_id, id);
+CREATE INDEX webhook_deliveries_by_app ON webhook_deliveries USING btree (developer_app_id, status, id);
+CREATE INDEX webhook_deliveries_by_app_and_type ON webhook_deliveries USING btree (developer_app_id, event_type, status, id);
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries USING btree (webhook_endpoint_id, status, id);
+CREATE INDEX webhook_deliveries_by_endpoint_and_type ON webhook_deliveries USING btree (webhook_endpoint_id, event_type, status, id);
 CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries USING btree (event_id);
-CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries USING btree (event_type, developer_app_id, id);
-CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (webhook_endpoint_id, event_type, id);
-CREATE INDEX webhook_deliveries_to_recover ON webhook_deliveries USING btree (webhook_endpoint_id, status, id) WHERE status <> 'delivered'::text;
-CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries USING btree (status, developer_app_id, id) WHERE status <> 'delivered'::text;
-CREATE INDEX webhook_deliveries_undelivered_of_type ON webhook_deliveries USING btree (event_type, status, developer_app_id, id) WHERE status <> 'delivered'::text;
 
 CREATE TABLE webhook_endpoints (
     book_id uuid NOT NULL,

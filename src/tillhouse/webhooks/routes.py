@@ -88,7 +88,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", _SETTINGS + "/{environment}/view-secret", secrets.view, _STEP_UP,
           "View the signing secret", "Signing secret"),
     Route("GET", _DELIVERIES, deliveries.list_latest, _PORTAL,
-          "List the latest 100 deliveries, the newest first", "Webhook deliveries"),
+          "List deliveries, the newest first", "Webhook deliveries"),
     Route("GET", _DELIVERIES + "/{delivery_id}", deliveries.show, _PORTAL,
           "Read one delivery with its attempts", "Webhook delivery"),
     Route("POST", _DELIVERIES + "/{delivery_id}/resend", deliveries.resend, _PORTAL,

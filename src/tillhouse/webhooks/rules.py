@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tillhouse.kit.errors import Conflict, FieldError, LimitReached
+from tillhouse.kit.errors import Conflict, FieldError, Invalid, LimitReached
 from tillhouse.kit.network import Address, Network, parse_address
 from tillhouse.kit.targets import is_forbidden
 
 if TYPE_CHECKING:
-    from tillhouse.webhooks.types import Recovery
+    from tillhouse.webhooks.types import DeliveryFilter, Recovery
 
 ENDPOINTS_MAX = 8
 ATTEMPTS_MAX = 5
@@ -22,6 +22,9 @@ JITTER = 0.2
 RETRY_AFTER_MAX_S = 3600.0
 RECOVER_PER_SECOND = 20
 RECOVER_MAX = 10_000
+
+# No id carries an earlier moment.
+FIRST_MOMENT = datetime.fromtimestamp(0, UTC)
 
 URL_LENGTH_MAX = 2048
 ENDPOINT_DISABLED = "endpoint_disabled"
@@ -146,7 +149,8 @@ def last_due_at(count: int, now: datetime) -> datetime | None:
 
 def window(wanted: "Recovery", zone: str, now: datetime) -> tuple[datetime, datetime]:
     """The time window of a recovery: from the start of its first moment to the end of its last."""
-    return wanted.since.starts_at(zone), wanted.until.ends_at(zone) if wanted.until else now
+    until = wanted.until.ends_at(zone) if wanted.until else now
+    return max(wanted.since.starts_at(zone), FIRST_MOMENT), max(until, FIRST_MOMENT)
 
 
 def window_errors(wanted: "Recovery", zone: str, now: datetime) -> Iterator[FieldError]:
@@ -157,3 +161,12 @@ def window_errors(wanted: "Recovery", zone: str, now: datetime) -> Iterator[Fiel
             yield FieldError("since", "must be in the past")
         else:
             yield FieldError("until", "must be after since")
+
+
+def listed_window(wanted: "DeliveryFilter", zone: str) -> tuple[datetime | None, datetime | None]:
+    """The time window of a list, as far as it has ends."""
+    since = max(wanted.since.starts_at(zone), FIRST_MOMENT) if wanted.since else None
+    until = max(wanted.until.ends_at(zone), FIRST_MOMENT) if wanted.until else None
+    if since and until and since > until:
+        raise Invalid([FieldError("until", "must not be before since")])
+    return since, until

@@ -12,6 +12,8 @@ from tillhouse.kit.text_types import Schema, Value
 from tillhouse.kit.values import DateOrTimestamp, Listed, Name
 from tillhouse.webhooks.rules import URL_LENGTH_MAX, clean_url
 
+LISTED_MAX = 100
+
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 
 
@@ -151,13 +153,21 @@ class AppFilter(msgspec.Struct):
 
 
 class DeliveryFilter(msgspec.Struct):
-    """Which of the latest deliveries."""
+    """Which deliveries, and which page of them."""
 
     developer_app_id: AppId | None = None
     endpoint_id: EndpointId | None = None
     status: DeliveryStatus | None = None
     event_type: Annotated[str, Meta(max_length=100)] | None = None
     event_id: EventId | None = None
+    since: DateOrTimestamp | None = None
+    """Only deliveries made on this day or later, or from this moment on."""
+    until: DateOrTimestamp | None = None
+    """Only deliveries made up to this day, all of it, or up to this moment."""
+    cursor: DeliveryId | None = None
+    """Only deliveries older than this one: the id of the last delivery of the page before."""
+    limit: Annotated[int, Meta(ge=1, le=LISTED_MAX)] = LISTED_MAX
+    """Deliveries per page."""
 
 
 class Recovery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

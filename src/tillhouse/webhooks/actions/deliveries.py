@@ -12,6 +12,7 @@ from tillhouse.kit.partial import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
 from tillhouse.webhooks.store import deliveries as store
+from tillhouse.webhooks.store.deliveries import Window
 from tillhouse.webhooks.types import (
     Delivery,
     DeliveryFilter,
@@ -19,6 +20,8 @@ from tillhouse.webhooks.types import (
     Recovered,
     Recovery,
 )
+
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class EventExpired(
@@ -32,13 +35,25 @@ class EventExpired(
 
 
 async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
-    """The latest deliveries; the narrowest filter is the way in."""
+    """One page of the log, the newest first; the narrowest filter is the way in."""
     books = call.user.books.all()
+    window = await _window(call, wanted)
     if wanted.event_id:
-        return await store.list_deliveries_of_event(call.db, books, wanted.event_id, wanted)
+        return await store.list_deliveries_of_event(call.db, books, wanted.event_id, wanted, window)
     if wanted.endpoint_id:
-        return await store.list_deliveries_of_endpoint(call.db, books, wanted.endpoint_id, wanted)
-    return await store.list_deliveries(call.db, books, wanted)
+        return await store.list_deliveries_of_endpoint(
+            call.db, books, wanted.endpoint_id, wanted, window
+        )
+    return await store.list_deliveries(call.db, books, wanted, window)
+
+
+async def _window(call: Call, wanted: DeliveryFilter) -> Window:
+    if wanted.since is None and wanted.until is None:
+        return Window(None, None)
+    zone = await find_time_zone(call.db, call.business_id)
+    since, until = rules.listed_window(wanted, zone)
+    # Both ends belong to the window.
+    return Window(since, until + _MILLISECOND if until else None)
 
 
 async def show(call: Call, delivery_id: DeliveryId) -> DeliveryWithAttempts:
@@ -84,7 +99,7 @@ async def recover(call: Call, endpoint_id: EndpointId, wanted: Recovery) -> Reco
     since, until = rules.window(wanted, zone, call.now)
     key = BookKey(row["book_id"], endpoint_id)
     # Both ends belong to the window.
-    both = (since, until + timedelta(milliseconds=1))
+    both = (since, until + _MILLISECOND)
     if wanted.preview:
         count = await store.count_recoverable(call.db, key, both, wanted.status, rules.RECOVER_MAX)
     else:

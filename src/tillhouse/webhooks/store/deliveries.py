@@ -16,7 +16,7 @@ from tillhouse.webhooks.types import (
     Preview,
 )
 
-LISTED = 100
+STATUSES = ("pending", "delivered", "failed")
 
 _COLUMNS = """
     SELECT d.id, b.business_id, d.developer_app_id, d.webhook_endpoint_id, b.environment,
@@ -31,14 +31,13 @@ _AROUND = """
     LEFT JOIN webhook_events v ON v.book_id = d.book_id AND v.id = d.event_id
     ORDER BY d.id DESC
 """
-# The index of what is not delivered is taken only by a statement that says so in its text: a plan
-# that is kept knows no values.
-_HAS_STATUS: dict[str | None, LiteralString] = {
-    None: "",
-    "delivered": "l.status = $",
-    "failed": "l.status <> 'delivered' AND l.status = $",
-    "pending": "l.status <> 'delivered' AND l.status = $",
-}
+
+
+class Window(msgspec.Struct, frozen=True):
+    """From when until when deliveries were made; the end does not belong to it."""
+
+    since: datetime | None
+    until: datetime | None
 
 
 def _fields(row: Record) -> dict[str, Any]:
@@ -47,25 +46,39 @@ def _fields(row: Record) -> dict[str, Any]:
     return fields
 
 
-async def list_deliveries(db: Db, books: list[BookId], wanted: DeliveryFilter) -> list[Delivery]:
-    """The latest deliveries, the newest first: each app's latest, then the latest of those.
+def _statuses(wanted: DeliveryFilter) -> list[str]:
+    return [wanted.status] if wanted.status else list(STATUSES)
+
+
+def _narrowed(where: Where, wanted: DeliveryFilter, window: Window) -> LiteralString:
+    """The conditions that every way into the log has."""
+    return (
+        where.and_("l.event_type = $", wanted.event_type)
+        .and_("l.id < $", wanted.cursor)
+        .and_("l.id >= least_id($)", window.since)
+        .and_("l.id < least_id($)", window.until)
+        .sql()
+    )
+
+
+async def list_deliveries(
+    db: Db, books: list[BookId], wanted: DeliveryFilter, window: Window
+) -> list[Delivery]:
+    """The deliveries, the newest first: each app's in each status, then the newest of those.
 
     The apps are the way in, not the books: no index of an app's deliveries can be mistaken for
     the primary key. The rows of an app are of the app's book.
     """
-    where = (
-        Where(books, LISTED)
-        .and_("a.id = $", wanted.developer_app_id)
-        .and_("l.event_type = $", wanted.event_type)
-        .and_(_HAS_STATUS[wanted.status], wanted.status)
-    )
+    where = Where(books, wanted.limit, _statuses(wanted)).and_("a.id = $", wanted.developer_app_id)
     rows = await db.fetch(
         _COLUMNS
         + """
-        FROM (SELECT l.* FROM developer_apps a CROSS JOIN LATERAL (
-                SELECT * FROM webhook_deliveries l WHERE l.developer_app_id = a.id
+        FROM (SELECT l.* FROM developer_apps a CROSS JOIN unnest($3::text[]) AS s (status)
+            CROSS JOIN LATERAL (
+                SELECT * FROM webhook_deliveries l
+                WHERE l.developer_app_id = a.id AND l.status = s.status
         """
-        + where.sql()
+        + _narrowed(where, wanted, window)
         + """
                 ORDER BY l.id DESC LIMIT $2
             ) l WHERE a.book_id = ANY($1) ORDER BY l.id DESC LIMIT $2) d
@@ -77,23 +90,26 @@ async def list_deliveries(db: Db, books: list[BookId], wanted: DeliveryFilter) -
 
 
 async def list_deliveries_of_endpoint(
-    db: Db, books: list[BookId], endpoint_id: EndpointId, wanted: DeliveryFilter
+    db: Db, books: list[BookId], endpoint_id: EndpointId, wanted: DeliveryFilter, window: Window
 ) -> list[Delivery]:
-    """The latest deliveries of one endpoint, the newest first."""
-    where = (
-        Where(books, LISTED, endpoint_id)
-        .and_("l.developer_app_id = $", wanted.developer_app_id)
-        .and_("l.event_type = $", wanted.event_type)
-        .and_(_HAS_STATUS[wanted.status], wanted.status)
-    )
+    """The deliveries of one endpoint, the newest first: those in each status, then the newest.
+
+    All of them are of one book and one app, so these are looked at afterwards.
+    """
+    where = Where(books, wanted.limit, _statuses(wanted), endpoint_id, wanted.developer_app_id)
     rows = await db.fetch(
         _COLUMNS
         + """
-        FROM (SELECT * FROM webhook_deliveries l
-            WHERE l.webhook_endpoint_id = $3 AND l.book_id = ANY($1)
+        FROM (SELECT l.* FROM unnest($3::text[]) AS s (status) CROSS JOIN LATERAL (
+                SELECT * FROM webhook_deliveries l
+                WHERE l.webhook_endpoint_id = $4 AND l.status = s.status
         """
-        + where.sql()
-        + " ORDER BY l.id DESC LIMIT $2) d "
+        + _narrowed(where, wanted, window)
+        + """
+                ORDER BY l.id DESC LIMIT $2
+            ) l WHERE l.book_id = ANY($1) AND l.developer_app_id = coalesce($5, l.developer_app_id)
+            ORDER BY l.id DESC LIMIT $2) d
+        """
         + _AROUND,
         *where.args,
     )
@@ -101,14 +117,13 @@ async def list_deliveries_of_endpoint(
 
 
 async def list_deliveries_of_event(
-    db: Db, books: list[BookId], event_id: EventId, wanted: DeliveryFilter
+    db: Db, books: list[BookId], event_id: EventId, wanted: DeliveryFilter, window: Window
 ) -> list[Delivery]:
-    """The deliveries of one event, the newest first."""
+    """The deliveries of one event, which are few, the newest first."""
     where = (
-        Where(books, LISTED, event_id)
+        Where(books, wanted.limit, event_id)
         .and_("l.developer_app_id = $", wanted.developer_app_id)
         .and_("l.webhook_endpoint_id = $", wanted.endpoint_id)
-        .and_("l.event_type = $", wanted.event_type)
         .and_("l.status = $", wanted.status)
     )
     rows = await db.fetch(
@@ -117,7 +132,7 @@ async def list_deliveries_of_event(
         FROM (SELECT * FROM webhook_deliveries l
             WHERE l.event_id = $3 AND l.book_id = ANY($1)
         """
-        + where.sql()
+        + _narrowed(where, wanted, window)
         + " ORDER BY l.id DESC LIMIT $2) d "
         + _AROUND,
         *where.args,
@@ -199,7 +214,7 @@ async def count_recoverable(
             SELECT FROM webhook_deliveries d
             WHERE d.book_id = $1 AND d.webhook_endpoint_id = $2
                 AND d.id >= least_id($3) AND d.id < least_id($4)
-                AND d.status <> 'delivered' AND d.status = $5
+                AND d.status = $5
                 AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
                 AND EXISTS (SELECT FROM webhook_events v
                     WHERE v.book_id = d.book_id AND v.id = d.event_id OFFSET 0)
@@ -234,7 +249,7 @@ async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
             FROM webhook_deliveries d
             WHERE d.book_id = $1 AND d.webhook_endpoint_id = $2
                 AND d.id >= least_id($3) AND d.id < least_id($4)
-                AND d.status <> 'delivered' AND d.status = $5
+                AND d.status = $5
                 AND (d.status = 'pending' OR d.next_attempt_at IS NULL)
                 AND EXISTS (SELECT FROM webhook_events v
                     WHERE v.book_id = d.book_id AND v.id = d.event_id OFFSET 0)
