@@ -4,19 +4,18 @@
 --   $2 limit int8
 --   $3 offset int8
 PREPARE order_list (uuid, int8, int8) AS
-SELECT * FROM (
-        SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM (
+SELECT * FROM (SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM (
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
-        (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
-                'productId', i.product_id, 'variantId', i.variant_id,
-                'productName', i.product_name, 'variantName', i.variant_name,
-                'quantity', i.quantity, 'unitPrice', i.unit_price,
-                'originalUnitPrice', i.original_unit_price,
-                'discountAmount', i.discount_amount, 'subtotalAmount', i.subtotal_amount,
-                'taxAmount', i.tax_amount, 'totalPrice', i.total_price,
-                'imageUrl', i.image_url, 'modifiers', i.modifiers,
-                'components', i.components) ORDER BY i.position)
-            FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id) AS items,
+        (SELECT json_agg(i) FROM (
+            SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",
+                i.variant_id AS "variantId", i.product_name AS "productName",
+                i.variant_name AS "variantName", i.quantity, i.unit_price AS "unitPrice",
+                i.original_unit_price AS "originalUnitPrice",
+                i.discount_amount AS "discountAmount", i.subtotal_amount AS "subtotalAmount",
+                i.tax_amount AS "taxAmount", i.total_price AS "totalPrice",
+                i.image_url AS "imageUrl", i.modifiers, i.components
+            FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
+            ORDER BY i.position) i) AS items,
         o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
         o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount, o.currency,
         o.payment_method,
@@ -54,4 +53,5 @@ JOIN (SELECT o.id FROM (
     SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
 ) o WHERE true ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id
-    WHERE o.book_id = $1) w) w WHERE w.page_bytes <= 8388608 ORDER BY w.occurred_at DESC, w.id DESC;
+    WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <=
+    8388608;

@@ -5,8 +5,8 @@ import contextlib
 
 import pytest
 
-from tests.waiting import ended
-from tillhouse.access.fair_gate import FairGate, TooManyAtOnce
+from tests.waiting import ended, within
+from tillhouse.access.fair_gate import Activity, FairGate, TooManyAtOnce
 from tillhouse.access.quota import Quota
 from tillhouse.kit.errors import Limited, Unavailable
 
@@ -77,6 +77,40 @@ async def test_many_owners_are_let_in_by_turns() -> None:
     for owner in "abacba":
         await gate.go(owner)
     assert gate.entered == [*"ababcabc"]
+    await gate.end()
+
+
+async def test_an_owner_at_one_gate_is_beside_one_at_another() -> None:
+    """Gates that share who is active give each owner its part, and all of it once it is alone."""
+    activity = Activity()
+    reads = Visitors(FairGate(total=5, each=2, kept=1, waiting_max=10, activity=activity))
+    writes = Visitors(FairGate(total=5, each=2, waiting_max=10, activity=activity))
+    await writes.come("b")
+    await reads.come("a", 8)
+    assert reads.entered == ["a"] * 2
+    async with within(30):
+        while not activity.is_one():
+            activity.note("a")
+            await asyncio.sleep(0)
+    await reads.go("a")
+    assert len(reads.inside["a"]) == 4
+    await reads.end()
+    await writes.end()
+
+
+async def test_an_owner_that_gives_up_and_comes_again_has_one_turn_in_a_round() -> None:
+    """Tasks that leave the queue take their owner's turn with them."""
+    gate = Visitors(FairGate(total=1, each=1, waiting_max=10))
+    await gate.come("b")
+    for _ in range(5):
+        await gate.come("a")
+        gate.tasks[-1].cancel()
+        await settle()
+    await gate.come("a", 3)
+    await gate.come("b", 3)
+    for owner in "bababa":
+        await gate.go(owner)
+    assert gate.entered == [*"bababab"]
     await gate.end()
 
 

@@ -72,12 +72,14 @@ async def test_a_business_with_all_its_turns_holds_up_no_other(make_here: Make, 
     greedy = await (await make_here.business()).client("voice:read")
     modest = await (await make_here.business()).client("voice:read")
     asked = [asyncio.create_task(greedy.get(SLOW)) for _ in range(400)]
-    refused = [one for one in await _first(asked, 88) if one.status == 429]
-    assert len(refused) == 88
+    refused = [one for one in await _first(asked, 139) if one.status == 429]
+    assert len(refused) == 139
     assert refused[0].headers["retry-after"] == "1"
-    assert 8 <= slow.under_way <= 56
+    assert 2 <= slow.under_way <= 5
     answer = await ended(modest.get("/v1/voice/health"))
     assert answer.status == 200
+    # Its own writes wait for no read either.
+    assert (await ended(greedy.post(SLOW, {"text": "a"}))).data == 1
     slow.go_on.set()
     answers = await asyncio.gather(*asked)
     assert {one.status for one in answers} == {200, 429}

@@ -1,34 +1,18 @@
 """No request holds the event loop: the most expensive ones of each route, made from the table."""
 
-import asyncio
-
 from tests.api import Api
-from tests.held_loop import longest_stretch
+from tests.held_loop import HELD_S, held_s
 from tests.routes.conftest import Visitor
 from tests.routes.hostile import bodies, queries
 from tests.routes.table import WITH_A_QUERY, WRITES, every, name_of, random_path
-from tests.yardstick import slower_processor
 from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.route import Route
 
-HELD_S = 0.1
-# The processor's own time differs as well: the best of these counts.
-TRIES = 4
 
-
-async def held_s(api: Api, route: Route, query: str, raw: bytes) -> float:
-    """How long the request holds the loop, on a machine as quick as the yardstick's."""
-    best_s = float("inf")
+async def asked_s(api: Api, route: Route, query: str, raw: bytes) -> float:
+    """How long such a request of the route holds the loop."""
     path = random_path(route) + (f"?{query}" if query else "")
-    for _ in range(TRIES):
-        with longest_stretch() as longest:
-            answer = await asyncio.create_task(api.request(route.method, path, raw=raw))
-        assert answer.status < 500, answer
-        is_slow = longest.seconds > HELD_S
-        best_s = min(best_s, longest.seconds / (slower_processor() if is_slow else 1))
-        if best_s <= HELD_S:
-            break
-    return best_s
+    return await held_s(lambda: api.request(route.method, path, raw=raw))
 
 
 @every(WRITES)
@@ -38,7 +22,7 @@ async def test_no_body_holds_the_loop(route: Route, visitor: Visitor) -> None:
     slow = {
         kind: took_s
         for kind, raw in bodies(route)
-        if (took_s := await held_s(api, route, "", raw)) > HELD_S
+        if (took_s := await asked_s(api, route, "", raw)) > HELD_S
     }
     assert not slow, (name_of(route), slow)
 
@@ -50,6 +34,6 @@ async def test_no_query_holds_the_loop(route: Route, visitor: Visitor) -> None:
     slow = {
         kind: took_s
         for kind, query in queries(names)
-        if (took_s := await held_s(visitor.api(route), route, query, b"")) > HELD_S
+        if (took_s := await asked_s(visitor.api(route), route, query, b"")) > HELD_S
     }
     assert not slow, (name_of(route), slow)

@@ -25,28 +25,58 @@ class TooManyAtOnce(
     """An owner has its whole share, and as many waiting as may wait."""
 
 
-class _Owner(msgspec.Struct):
+class Activity:
+    """The owners that asked a moment ago, at any of the gates that share it."""
+
+    def __init__(self) -> None:
+        # When each asked last, the latest at the end.
+        self._seen: OrderedDict[Name, float] = OrderedDict()
+
+    def note(self, name: Name) -> None:
+        """An owner asks for something."""
+        now = asyncio.get_running_loop().time()
+        self._seen[name] = now
+        self._seen.move_to_end(name)
+        while (oldest := next(iter(self._seen))) != name and self._seen[oldest] < now - _ACTIVE_S:
+            del self._seen[oldest]
+
+    def is_one(self) -> bool:
+        """Whether a single owner asked."""
+        return len(self._seen) == 1
+
+
+class _Owner(msgspec.Struct, eq=False):
     """One owner's turns."""
 
+    name: Name
     held: int = 0
-    # When it last asked for a turn.
-    seen: float = 0.0
     waiting: deque[asyncio.Future[None]] = msgspec.field(default_factory=deque)
 
 
 class FairGate:
     """Lets `total` through at once; `each` of one owner while another is active.
 
-    Owners that wait are let in round robin, each owner's own turns in the order of their arrival.
+    An owner alone has all but `kept`, which wait for the first turns of another. Owners that wait
+    are let in round robin, each owner's own turns in the order of their arrival.
     """
 
-    def __init__(self, total: int, each: int, waiting_max: int) -> None:
+    def __init__(
+        self,
+        *,
+        total: int,
+        each: int,
+        waiting_max: int,
+        kept: int | None = None,
+        activity: Activity | None = None,
+    ) -> None:
         self._total = total
         self._each = each
+        self._alone = max(each, total - (each if kept is None else kept))
         self._waiting_max = waiting_max
+        self._activity = activity or Activity()
         self._held = 0
-        # In the order of their last arrival.
-        self._owners: OrderedDict[Name, _Owner] = OrderedDict()
+        # Those that hold turns or wait.
+        self._owners: dict[Name, _Owner] = {}
         self._round: deque[_Owner] = deque()
 
     def turn(self, name: Name) -> "_Turn":
@@ -55,7 +85,10 @@ class FairGate:
 
     async def enter(self, name: Name) -> _Owner:
         """Wait for a turn; it must be given back with `leave`."""
-        owner = self._arrive(name)
+        self._activity.note(name)
+        owner = self._owners.get(name)
+        if owner is None:
+            owner = self._owners[name] = _Owner(name)
         if not owner.waiting and self._may(owner):
             self._grant(owner)
             return owner
@@ -79,39 +112,28 @@ class FairGate:
         """Give a turn back, and let in those whose turn it is."""
         owner.held -= 1
         self._held -= 1
-        for _ in range(len(self._round)):
-            if self._held >= self._total:
-                return
-            self._next()
+        passed = 0
+        while passed < len(self._round) and self._held < self._total:
+            passed = 0 if self._let_in_next() else passed + 1
+        self._forget(owner)
 
-    def _next(self) -> None:
+    def _let_in_next(self) -> bool:
         """Let in the first that waits of the owner whose turn it is, if it may."""
         owner = self._round.popleft()
         while owner.waiting and owner.waiting[0].done():
             owner.waiting.popleft()
-        if owner.waiting and self._may(owner):
+        may = bool(owner.waiting) and self._may(owner)
+        if may:
             self._grant(owner)
             owner.waiting.popleft().set_result(None)
         if owner.waiting:
             self._round.append(owner)
-
-    def _arrive(self, name: Name) -> _Owner:
-        now = asyncio.get_running_loop().time()
-        owner = self._owners.get(name)
-        if owner is None:
-            owner = self._owners[name] = _Owner()
-        owner.seen = now
-        self._owners.move_to_end(name)
-        oldest, first = next(iter(self._owners.items()))
-        while not (first.held or first.waiting) and first.seen < now - _ACTIVE_S:
-            del self._owners[oldest]
-            oldest, first = next(iter(self._owners.items()))
-        return owner
+        self._forget(owner)
+        return may
 
     def _may(self, owner: _Owner) -> bool:
         # Alone, an owner leaves room for the first turn of another.
-        is_alone = len(self._owners) == 1
-        most = max(self._each, self._total - self._each) if is_alone else self._each
+        most = self._alone if self._activity.is_one() else self._each
         return owner.held < most and self._held < self._total
 
     def _grant(self, owner: _Owner) -> None:
@@ -124,6 +146,13 @@ class FairGate:
             self.leave(owner)
         elif turn in owner.waiting:
             owner.waiting.remove(turn)
+            if not owner.waiting:
+                self._round.remove(owner)
+                self._forget(owner)
+
+    def _forget(self, owner: _Owner) -> None:
+        if not owner.held and not owner.waiting:
+            self._owners.pop(owner.name, None)
 
 
 class _Turn:

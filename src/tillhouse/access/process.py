@@ -58,7 +58,7 @@ async def connect_services(
         ),
         key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
-        shares=Shares(),
+        shares=Shares(pool.readers),
         workers=Workers(),
         job_results=Results(),
     )

@@ -1,10 +1,12 @@
 """The shares of one process: how much of it one business, key or network may have at once."""
 
 from tillhouse.access.callers import KeyCaller, UserCaller
-from tillhouse.access.fair_gate import FairGate
+from tillhouse.access.fair_gate import Activity, FairGate
 from tillhouse.access.quota import Held, Quota
 
 MIB = 1024 * 1024
+# Of a pool of the usual size.
+READERS = 6
 STREAMS_MAX, STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX = 500, 60, 20
 BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX = 128, 32
 
@@ -12,10 +14,16 @@ BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX = 128, 32
 class Shares:
     """The gates and quotas of one process."""
 
-    def __init__(self) -> None:
-        # Statements are batched: alone, a business may have most of a process.
+    def __init__(self, readers: int = READERS) -> None:
+        activity = Activity()
+        # A read takes a connection: one is left for the checks of keys, which come before turns.
+        total = max(1, readers - 1)
+        self.reads = FairGate(
+            total=total, each=min(total, 2), kept=1, waiting_max=256, activity=activity
+        )
+        # Statements that write are batched: alone, a business may have most of a process.
         # Beside others it has enough for some that wait for a lock, and for the rest.
-        self.requests = FairGate(total=64, each=8, waiting_max=256)
+        self.writes = FairGate(total=64, each=8, waiting_max=256, activity=activity)
         # Receipts and the hooks of providers, by their addresses.
         self.anonymous = FairGate(total=32, each=4, waiting_max=64)
         # A file takes a fifth of a second of a single thread.

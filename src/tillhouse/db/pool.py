@@ -337,6 +337,11 @@ class Pool:
             await db.release()
 
     @property
+    def readers(self) -> int:
+        """How many reads there can be at once."""
+        return self._reads.get_max_size()
+
+    @property
     def writers(self) -> int:
         """How many transactions there can be at once."""
         return self._writes.get_max_size()

@@ -1,8 +1,10 @@
-"""The one place that joins SQL text: optional conditions of a list."""
+"""The one place that joins SQL text: optional conditions of a list, and a bound on its bytes."""
 
 import re
 from typing import LiteralString, cast
 
+# The column that `weighed` adds.
+PAGE_BYTES: LiteralString = "page_bytes"
 _VALUE = re.compile(r"\$(?![0-9])")
 
 
@@ -33,3 +35,15 @@ class Where:
         """Add a bare value (a limit, an offset) and name its placeholder."""
         self.args.append(value)
         return cast(LiteralString, f"${len(self.args)}")
+
+
+def weighed(page: LiteralString, *heavy: LiteralString) -> LiteralString:
+    """A page's rows in its order, unless these texts of all its rows come to more than 8 MiB.
+
+    The page ends with a LIMIT: each text is then made once, after its rows are sorted.
+    """
+    sizes = " + ".join(f"pg_column_size(w.{name})" for name in heavy)
+    return (
+        f"SELECT * FROM (SELECT w.*, coalesce(sum({sizes}) OVER (), 0) AS {PAGE_BYTES} "  # noqa: S608
+        f"FROM ({page}) w) w WHERE w.{PAGE_BYTES} <= 8388608"
+    )

@@ -131,7 +131,8 @@ class Endpoint:
         """The turn of the caller's business; logins have a queue of their own."""
         if isinstance(self.route.guard, Open):
             return nullcontext()
-        return services.shares.requests.turn(exchange.owner)
+        shares = services.shares
+        return (shares.reads if self._is_read else shares.writes).turn(exchange.owner)
 
     async def _admit(
         self, services: Services, exchange: Exchange, wrong: list[FieldError]

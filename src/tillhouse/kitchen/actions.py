@@ -16,10 +16,13 @@ The room of orders calls these, each inside its own transaction, and `send` afte
     await reopen(call, order_id)                         # no longer cancelled
 """
 
+from functools import partial
+
 import structlog
 
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
+from tillhouse.db.pages import rows_of
 from tillhouse.db.pool import FAILURES
 from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
 from tillhouse.kit.ids import BookKey, OrderId, TicketId, new_id
@@ -177,13 +180,12 @@ async def list_tickets(call: Call, wanted: TicketFilter) -> PageOf[TicketShown]:
     """The board, or the history: one page of it."""
     page = wanted.pick()
     book_id = call.book.id
+    count, list_rows = store.count_open, store.list_open
     if wanted.all:
-        total = await store.count_history(call.db, book_id, wanted)
-        found = await store.list_history(call.db, book_id, call.now, wanted, page)
-    else:
-        total = await store.count_open(call.db, book_id, wanted)
-        found = await store.list_open(call.db, book_id, call.now, wanted, page)
-    return PageOf(found, meta(page, total))
+        count, list_rows = store.count_history, store.list_history
+    total = await count(call.db, book_id, wanted)
+    listed = partial(list_rows, call.db, book_id, call.now, wanted)
+    return PageOf(await rows_of(listed, page, total), meta(page, total))
 
 
 async def show_ticket(call: Call, ticket_id: TicketId) -> TicketShown:

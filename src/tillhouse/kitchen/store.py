@@ -7,7 +7,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where
+from tillhouse.db.where import PAGE_BYTES, Where, weighed
 from tillhouse.kit.ids import BookId, BookKey, OrderId, TicketId
 from tillhouse.kit.page import Page
 from tillhouse.kitchen.types import (
@@ -15,7 +15,6 @@ from tillhouse.kitchen.types import (
     StageMessage,
     StageTemplate,
     TicketFilter,
-    TicketItem,
     TicketShown,
 )
 
@@ -175,7 +174,9 @@ _OPEN: LiteralString = " AND t.closed_at IS NULL AND t.status <> 'served'"
 
 def _ticket(row: Record) -> TicketShown:
     fields: dict[str, Any] = dict(row)
-    fields["items"] = msgspec.json.decode(row["items"] or "[]", type=list[TicketItem])
+    fields.pop(PAGE_BYTES, None)
+    # JSON already: it passes as it is.
+    fields["items"] = msgspec.Raw((row["items"] or "[]").encode())
     return TicketShown(**fields)
 
 
@@ -193,13 +194,16 @@ async def list_open(
     """The open tickets, the oldest first."""
     where = _narrowed(Where(book_id, now), wanted)
     rows = await db.fetch(
-        _TICKET
-        + _OPEN
-        + where.sql()
-        + " ORDER BY t.queued_at, t.id LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        weighed(
+            _TICKET
+            + _OPEN
+            + where.sql()
+            + " ORDER BY t.queued_at, t.id LIMIT "
+            + where.slot(page.per_page)
+            + " OFFSET "
+            + where.slot(page.offset),
+            "items",
+        ),
         *where.args,
     )
     return [_ticket(row) for row in rows]
@@ -211,12 +215,15 @@ async def list_history(
     """Every ticket there was, the newest first."""
     where = _narrowed(Where(book_id, now), wanted)
     rows = await db.fetch(
-        _TICKET
-        + where.sql()
-        + " ORDER BY t.queued_at DESC, t.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
+        weighed(
+            _TICKET
+            + where.sql()
+            + " ORDER BY t.queued_at DESC, t.id DESC LIMIT "
+            + where.slot(page.per_page)
+            + " OFFSET "
+            + where.slot(page.offset),
+            "items",
+        ),
         *where.args,
     )
     return [_ticket(row) for row in rows]

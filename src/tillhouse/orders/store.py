@@ -6,21 +6,22 @@ from asyncpg import Record
 from msgspec import Raw
 
 from tillhouse.db.pool import Db
+from tillhouse.db.where import PAGE_BYTES
 from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.orders.types import Order
 
 ORDER = """
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
-        (SELECT json_agg(json_build_object('id', i.id, 'lineType', i.line_type,
-                'productId', i.product_id, 'variantId', i.variant_id,
-                'productName', i.product_name, 'variantName', i.variant_name,
-                'quantity', i.quantity, 'unitPrice', i.unit_price,
-                'originalUnitPrice', i.original_unit_price,
-                'discountAmount', i.discount_amount, 'subtotalAmount', i.subtotal_amount,
-                'taxAmount', i.tax_amount, 'totalPrice', i.total_price,
-                'imageUrl', i.image_url, 'modifiers', i.modifiers,
-                'components', i.components) ORDER BY i.position)
-            FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id) AS items,
+        (SELECT json_agg(i) FROM (
+            SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",
+                i.variant_id AS "variantId", i.product_name AS "productName",
+                i.variant_name AS "variantName", i.quantity, i.unit_price AS "unitPrice",
+                i.original_unit_price AS "originalUnitPrice",
+                i.discount_amount AS "discountAmount", i.subtotal_amount AS "subtotalAmount",
+                i.tax_amount AS "taxAmount", i.total_price AS "totalPrice",
+                i.image_url AS "imageUrl", i.modifiers, i.components
+            FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
+            ORDER BY i.position) i) AS items,
         o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
         o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount, o.currency,
         o.payment_method,
@@ -63,8 +64,6 @@ _JSON = (
 )  # fmt: skip
 # Of the newest receipt, whose address isn't the database's to make.
 _RECEIPT = ("receipt_id", "receipt_made_at")
-# Of a page: what all its lines come to.
-PAGE_BYTES = "page_bytes"
 _NONE = Raw(b"null")
 _EMPTY = Raw(b"[]")
 

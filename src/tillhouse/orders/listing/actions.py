@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 
 from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
-from tillhouse.kit.errors import Invalid
+from tillhouse.db.pages import rows_of
 from tillhouse.kit.money import round_money
-from tillhouse.kit.page import PAGE_MAX, Page, meta
+from tillhouse.kit.page import Page, meta
 from tillhouse.labels.actions import known_tags
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store import page as store
@@ -20,7 +21,6 @@ from tillhouse.orders.listing.store.query import OrderQuery
 from tillhouse.orders.showing import orders_of
 from tillhouse.orders.types import OrderFilter, OrderPage, Summary
 
-TOO_LARGE = "takes in orders of more than 8 MiB: ask for fewer at a time"
 # No scan is longer than this: else the tallies tell where the page is.
 _SCAN_MAX = 10_000
 # So many tagged orders are fetched by their tags and sorted.
@@ -34,17 +34,13 @@ async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
     summary = _summary(await _figures(call, query))
     rows: Sequence[Record] = []
     if page.offset < summary.filtered_orders:
-        rows = await _rows(call, wanted, query, page, summary)
-        if not rows and page.per_page > 1:
-            # They were deleted since they were counted, or are too large for one answer.
-            one = Page(min(page.offset + 1, PAGE_MAX), 1)
-            if await _rows(call, wanted, query, one, summary):
-                raise Invalid.field("limit", TOO_LARGE)
+        list_rows = partial(_rows, call, wanted, query, summary)
+        rows = await rows_of(list_rows, page, summary.filtered_orders)
     return OrderPage(orders_of(call, rows), meta(page, summary.filtered_orders), summary)
 
 
 async def _rows(
-    call: Call, wanted: OrderFilter, query: OrderQuery, page: Page, summary: Summary
+    call: Call, wanted: OrderFilter, query: OrderQuery, summary: Summary, page: Page
 ) -> Sequence[Record]:
     if wanted.scheduled_only:
         return await store.list_scheduled(call.db, call.book.id, query, page)

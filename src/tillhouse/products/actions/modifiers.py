@@ -1,11 +1,13 @@
 """Groups of modifiers: list, make, show, change, delete."""
 
+from functools import partial
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
+from tillhouse.db.pages import rows_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check
@@ -27,7 +29,8 @@ async def list_page(call: Call, wanted: Paged) -> PageOf[ModifierGroup]:
     """One page, the newest first."""
     page = wanted.pick()
     total = await store.count_groups(call.db, call.book.id)
-    return PageOf(await store.list_groups(call.db, call.book.id, page), meta(page, total))
+    listed = partial(store.list_groups, call.db, call.book.id)
+    return PageOf(await rows_of(listed, page, total), meta(page, total))
 
 
 async def create(call: Call, new: NewModifierGroup) -> ModifierGroup:

@@ -1,8 +1,10 @@
 """Products: list, make, show, change, delete."""
 
+from functools import partial
 from uuid import UUID
 
 from tillhouse.access.call import Call
+from tillhouse.db.pages import rows_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
@@ -29,7 +31,8 @@ async def list_page(call: Call, wanted: ProductFilter) -> PageOf[Product]:
         since=wanted.updated_since.at if wanted.updated_since else None,
     )
     total = await store.count_products(call.db, call.book.id, query)
-    return PageOf(await store.list_products(call.db, call.book.id, query, page), meta(page, total))
+    listed = partial(store.list_products, call.db, call.book.id, query)
+    return PageOf(await rows_of(listed, page, total), meta(page, total))
 
 
 async def show(call: Call, product_id: ProductId) -> Product:

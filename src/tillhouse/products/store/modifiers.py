@@ -9,6 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.db.where import PAGE_BYTES, weighed
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
 from tillhouse.kit.page import Page
@@ -34,6 +35,13 @@ def _shown(row: Record) -> ModifierGroup:
     return ModifierGroup(**{**row, "options": _options(row["options"])})
 
 
+def _listed(row: Record) -> ModifierGroup:
+    shown: dict[str, Any] = dict(row)
+    del shown[PAGE_BYTES]
+    shown["options"] = msgspec.Raw(row["options"].encode())
+    return ModifierGroup(**shown)
+
+
 async def show_group(db: Db, book_id: BookId, group_id: UUID) -> ModifierGroup | None:
     """One group."""
     row = await db.fetchrow(_GROUP + " AND g.id = $2", book_id, group_id)
@@ -57,13 +65,15 @@ async def list_groups(db: Db, book_id: BookId, page: Page) -> list[ModifierGroup
             ORDER BY p.id DESC LIMIT $2 OFFSET $3
         )
         """
-        + _GROUP
-        + " AND g.id IN (SELECT id FROM page) ORDER BY g.id DESC",
+        + weighed(
+            _GROUP + " AND g.id IN (SELECT id FROM page) ORDER BY g.id DESC LIMIT $2", "options"
+        ),
         book_id,
         page.per_page,
         page.offset,
     )
-    return [_shown(row) for row in rows]
+    # Their options pass as the JSON that they are: a page of them has very many.
+    return [_listed(row) for row in rows]
 
 
 async def lock_group(db: Db, book_id: BookId, group_id: UUID) -> bool:

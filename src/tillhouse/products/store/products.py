@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where
+from tillhouse.db.where import PAGE_BYTES, Where, weighed
 from tillhouse.kit.ids import BookId, CategoryId, ProductId, VariantId
 from tillhouse.kit.json import encode
 from tillhouse.kit.page import Page
@@ -73,6 +73,7 @@ _SHOWN = """
     JOIN businesses b ON b.id = k.business_id
 """
 
+_JSON: tuple[LiteralString, ...] = ("variants", "modifier_groups", "components")
 _ALL = "FROM products p WHERE p.book_id = $1 AND p.deleted_at IS NULL"
 # Names and skus that begin so, whatever the case; the operators are those of text_pattern_ops.
 _SEARCHED = """
@@ -110,6 +111,15 @@ def _shown(row: Record) -> Product:
             "components": _components(row["components"]),
         }
     )
+
+
+def _listed(row: Record) -> Product:
+    """A product whose parts pass as the JSON that they are: a page of them has very many."""
+    shown: dict[str, Any] = dict(row)
+    del shown[PAGE_BYTES]
+    for name in _JSON:
+        shown[name] = msgspec.Raw(shown[name].encode())
+    return Product(**shown)
 
 
 async def show_product(db: Db, book_id: BookId, product_id: ProductId) -> Product | None:
@@ -172,21 +182,20 @@ async def list_products(db: Db, book_id: BookId, query: ProductQuery, page: Page
         by_page = by_row = " ORDER BY p.updated_at, p.id"
     conditions = where.sql()
     # The page is cut before anything is nested, so that rows passed over cost no more than that.
+    limit = " LIMIT " + where.slot(page.per_page)
     rows = await db.fetch(
         "WITH page AS (SELECT p.* "
         + source
         + conditions
         + by_page
-        + " LIMIT "
-        + where.slot(page.per_page)
+        + limit
         + " OFFSET "
         + where.slot(page.offset)
         + ")"
-        + _SHOWN
-        + by_row,
+        + weighed(_SHOWN + by_row + limit, *_JSON),
         *where.args,
     )
-    return [_shown(row) for row in rows]
+    return [_listed(row) for row in rows]
 
 
 async def find_product_of(db: Db, book_id: BookId, variant_id: VariantId) -> UUID | None:

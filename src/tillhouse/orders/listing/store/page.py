@@ -11,7 +11,7 @@ from typing import LiteralString
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where
+from tillhouse.db.where import Where, weighed
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 from tillhouse.orders.listing.store.page_windows import PageWindows
@@ -28,26 +28,21 @@ from tillhouse.orders.listing.store.query import (
 )
 from tillhouse.orders.store import ORDER
 
-# A page whose lines come to more bytes than this isn't sent: not a row of it.
-_WEIGHED: LiteralString = """
-    SELECT * FROM (
-        SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM ("""
-_FITS: LiteralString = ") w) w WHERE w.page_bytes <= 8388608"
-_PAGE: LiteralString = _WEIGHED + ORDER + "JOIN (SELECT o.id FROM ("
-_NEWEST: LiteralString = " ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3"
-_SHOWN: LiteralString = (
-    ") page ON page.id = o.id WHERE o.book_id = $1"
-    + _FITS
-    + " ORDER BY w.occurred_at DESC, w.id DESC"
-)
+_BY_TIME: LiteralString = " ORDER BY o.occurred_at DESC, o.id DESC"
+_BY_SCHEDULE: LiteralString = " ORDER BY o.scheduled_at, o.id"
+_NEWEST: LiteralString = _BY_TIME + " LIMIT $2 OFFSET $3"
+
+
+def _shown(page: LiteralString, by: LiteralString = _BY_TIME) -> LiteralString:
+    """The orders of a page: no row of it where its lines are too many bytes for one answer."""
+    of_page = ") page ON page.id = o.id WHERE o.book_id = $1"
+    return weighed(ORDER + "JOIN (SELECT o.id FROM (" + page + of_page + by + " LIMIT $2", "items")
 
 
 async def list_newest(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
     """One page, the newest first."""
     where = and_dates(and_picks(Where(book_id, page.per_page, page.offset), query), query)
-    return await db.fetch(
-        _PAGE + ROWS + ") o WHERE true" + where.sql() + _NEWEST + _SHOWN, *where.args
-    )
+    return await db.fetch(_shown(ROWS + ") o WHERE true" + where.sql() + _NEWEST), *where.args)
 
 
 async def list_near(
@@ -61,15 +56,16 @@ async def list_near(
     return await db.fetch(
         "WITH"
         + BUYERS
-        + _PAGE
-        + "SELECT o.* FROM ("
-        + ROWS
-        + ") o WHERE true"
-        + dated
-        + " ORDER BY o.occurred_at DESC, o.id DESC LIMIT $5) o WHERE true"
-        + fits
-        + _NEWEST
-        + _SHOWN,
+        + _shown(
+            "SELECT o.* FROM ("
+            + ROWS
+            + ") o WHERE true"
+            + dated
+            + _BY_TIME
+            + " LIMIT $5) o WHERE true"
+            + fits
+            + _NEWEST
+        ),
         *where.args,
     )
 
@@ -81,14 +77,14 @@ async def list_few(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Se
     return await db.fetch(
         "WITH"
         + BUYERS
-        + _PAGE
-        + "SELECT o.id, o.occurred_at FROM ("
-        + ROWS
-        + ") o WHERE true"
-        + where.sql()
-        + " OFFSET 0) o"
-        + _NEWEST
-        + _SHOWN,
+        + _shown(
+            "SELECT o.id, o.occurred_at FROM ("
+            + ROWS
+            + ") o WHERE true"
+            + where.sql()
+            + " OFFSET 0) o"
+            + _NEWEST
+        ),
         *where.args,
     )
 
@@ -101,7 +97,7 @@ async def list_found(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> 
     where = and_dates(where, query)
     dated = where.sql().removeprefix(fits)
     return await db.fetch(
-        "WITH" + BUYERS + _PAGE + found(dated) + ") o WHERE true" + fits + _NEWEST + _SHOWN,
+        "WITH" + BUYERS + _shown(found(dated) + ") o WHERE true" + fits + _NEWEST),
         *where.args,
     )
 
@@ -115,18 +111,18 @@ async def list_within(
     )
     where = and_dates(and_details(and_kinds(fixed, query), query), query)
     return await db.fetch(
-        _PAGE
-        + """
+        _shown(
+            """
             SELECT w.id, w.occurred_at
             FROM unnest($4::timestamptz[], $5::timestamptz[]) AS s (begins, ends)
             CROSS JOIN LATERAL (SELECT o.id, o.occurred_at FROM ("""
-        + ROWS
-        + "AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true"
-        + where.sql()
-        # Each window by itself: else all orders might be scanned for it.
-        + " OFFSET 0) w) o"
-        + _NEWEST
-        + _SHOWN,
+            + ROWS
+            + "AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true"
+            + where.sql()
+            # Each window by itself: else all orders might be scanned for it.
+            + " OFFSET 0) w) o"
+            + _NEWEST
+        ),
         *where.args,
     )
 
@@ -140,13 +136,13 @@ async def list_scheduled(
     return await db.fetch(
         "WITH"
         + BUYERS
-        + _PAGE
-        + ROWS
-        + ") o WHERE o.status = 'scheduled'"
-        + where.sql()
-        + " ORDER BY o.scheduled_at, o.id LIMIT $2 OFFSET $3"
-        + ") page ON page.id = o.id WHERE o.book_id = $1"
-        + _FITS
-        + " ORDER BY w.scheduled_for, w.id",
+        + _shown(
+            ROWS
+            + ") o WHERE o.status = 'scheduled'"
+            + where.sql()
+            + _BY_SCHEDULE
+            + " LIMIT $2 OFFSET $3",
+            _BY_SCHEDULE,
+        ),
         *where.args,
     )
