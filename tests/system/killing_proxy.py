@@ -56,6 +56,8 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self._open: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
         self.target: Target | None = None
+        # Everything that was run, BEGIN and COMMIT as well.
+        self.statements = 0
 
     @property
     def url(self) -> str:
@@ -111,6 +113,7 @@ class Proxy:
                 head = await reader.readexactly(5)
                 body = await reader.readexactly(int.from_bytes(head[1:]) - 4)
                 kind, target = head[:1], self.target
+                self.statements += kind in RUNS
                 if kind == b"Q":
                     in_transaction = body.startswith(b"BEGIN")
                 if (

@@ -15,6 +15,7 @@ _UNHURRIED = {
     "tests/http/test_odd_numbers.py": "a body is compared with another of the same size",
     "tests/jobs/test_worker.py": "a rest is bounded from below",
     "tests/system/chaos.py": "a report, and limits of waits",
+    "tests/system/test_idle.py": "what may be asked is worked out of the time that it took",
     "tests/system/raw_socket.py": "its callers judge what it took",
     "tests/system/serving.py": "its callers judge what it took; limits of waits",
     "tests/held_loop.py": "it measures, and its caller compares",

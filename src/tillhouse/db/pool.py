@@ -328,6 +328,17 @@ class Pool:
         await db.commit()
 
     @asynccontextmanager
+    async def writing_once(self) -> AsyncIterator[Db]:
+        """One statement that writes, committed by itself: `write_once` is all of the block."""
+        db = self.writer(commits_next=True)
+        try:
+            yield db
+        except BaseException:
+            await db.rollback()
+            raise
+        await db.commit()
+
+    @asynccontextmanager
     async def reading(self) -> AsyncIterator[Db]:
         """Reads around a block."""
         db = self.reader()

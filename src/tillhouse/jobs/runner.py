@@ -26,7 +26,11 @@ from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
 
-POLL_S = 1.0
+# A worker at rest looks when the next job is due, and so often at least: jobs wake it when they are
+# queued, but a notification may be lost.
+POLL_S = 5.0
+# Somebody else holds what is due, or did a moment ago.
+AGAIN_S = 1.0
 # A call outside gets this part of its lease; the rest is for recording the answer.
 _ASKING = 0.9
 _RECORD_AGAIN_S = 1.0
@@ -67,6 +71,9 @@ class JobRunner:
         self._under_way: set[asyncio.Task[None]] = set()
         self._asking: Counter[str] = Counter()
         self._has_planned = False
+        # Whether the last round found nothing, and how long to rest then.
+        self._is_at_rest = False
+        self._rest_s = POLL_S
 
     def worker(self, name: str, poll_s: float = POLL_S, *, hears: bool = True) -> Worker:
         """The worker that runs them while the process lives; `hears`: a wake-up ends its rests."""
@@ -74,11 +81,17 @@ class JobRunner:
             self._pool.notifier.add_listener(self._listener)
 
         async def do_round() -> bool:
-            return await self.begin_next(now())
+            at = now()
+            if hears and self._is_at_rest and not await self._has_due(at):
+                return False
+            has_begun = await self.begin_next(at)
+            self._is_at_rest, self._rest_s = not has_begun, AGAIN_S if hears else poll_s
+            return has_begun
 
-        return Worker(
-            name, do_round, poll_s=poll_s, wait=self._listener.wait, under_way=self._under_way
-        )
+        async def wait(timeout_s: float) -> None:
+            await self._listener.wait(min(timeout_s, self._rest_s))
+
+        return Worker(name, do_round, poll_s=poll_s, wait=wait, under_way=self._under_way)
 
     async def run_due(self, at: datetime) -> int:
         """Run all that is due at a moment, to the end; how many jobs were begun."""
@@ -96,7 +109,7 @@ class JobRunner:
     async def begin_next(self, at: datetime) -> bool:
         """Take one job that is due; whether there was one."""
         await self._plan(at)
-        names = [name for name in self._turns if self._has_room(self._kinds[name])]
+        names = self._names_with_room()
         self._turns.rotate(-1)
         if not names:
             return False
@@ -129,6 +142,16 @@ class JobRunner:
         kind = self._kinds[name]
         if begun is not None and isinstance(kind, OutsideKind):
             await self._ask(kind, *begun)
+
+    async def _has_due(self, at: datetime) -> bool:
+        """A look in one statement, where beginning a job takes a transaction."""
+        async with self._pool.reading() as db:
+            due_at = await store.find_next_due(db, self._names_with_room())
+        self._rest_s = POLL_S if due_at is None else (due_at - at).total_seconds()
+        return self._rest_s <= 0
+
+    def _names_with_room(self) -> list[str]:
+        return [name for name in self._turns if self._has_room(self._kinds[name])]
 
     def _has_room(self, kind: Kind) -> bool:
         return isinstance(kind, LocalKind) or self._asking[kind.name] < kind.at_once

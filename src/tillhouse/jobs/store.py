@@ -42,7 +42,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def queue_job(db: Db, new: NewJob, due_at: datetime, now: datetime) -> None:
-    """Queue a job in the transaction of what it is about; when due, the commit wakes workers."""
+    """Queue a job in the transaction of what it is about; the commit wakes the workers."""
     await db.execute(
         """
         WITH queueing AS (
@@ -56,8 +56,7 @@ async def queue_job(db: Db, new: NewJob, due_at: datetime, now: datetime) -> Non
         due_at,
         now,
     )
-    if due_at <= now:
-        db.queues_jobs = True
+    db.queues_jobs = True
 
 
 async def lock_due(db: Db, kinds: Sequence[str], now: datetime) -> Job | None:
@@ -78,6 +77,20 @@ async def lock_due(db: Db, kinds: Sequence[str], now: datetime) -> Job | None:
         now,
     )
     return Job(**row) if row else None
+
+
+async def find_next_due(db: Db, kinds: Sequence[str]) -> datetime | None:
+    """When the next job of these kinds, of any book_id, is due or its lease ends."""
+    return await db.fetchval(
+        """
+        SELECT min(j.due_at) FROM unnest($1::text[]) k (kind) CROSS JOIN LATERAL (
+            SELECT d.due_at FROM jobs d
+            WHERE d.kind = k.kind AND d.dead_at IS NULL
+            ORDER BY d.due_at LIMIT 1
+        ) j
+        """,
+        kinds,
+    )
 
 
 async def lock_job(db: Db, book_id: UUID, kind: str, subject_id: UUID) -> Job | None:

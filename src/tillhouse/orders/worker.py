@@ -53,7 +53,7 @@ async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
     """Fold the changes of the tallies that there are now; how many they were."""
     folded = 0
     while True:
-        async with services.pool.transaction() as db:
+        async with services.pool.writing_once() as db:
             count = await update_tallies(db, at_once)
         folded += count
         if count < at_once:
@@ -62,7 +62,7 @@ async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
 
 async def queue_scheduled(pool: Pool) -> int:
     """Queue a job for each order that is due for the kitchen; how many."""
-    async with pool.transaction() as db:
+    async with pool.writing_once() as db:
         count = await queue_due(db, KITCHEN, now(), QUEUED_AT_ONCE)
         db.queues_jobs = count > 0
     return count

@@ -34,7 +34,8 @@ from tillhouse.webhooks.store.queue import Expired, Places
 
 LEASE = timedelta(seconds=30)
 PLACES = 1000
-POLL_S = 0.5
+# Events wake the sender; retries, the leases of others and lost notifications wait so long.
+POLL_S = 1.0
 CLAIM_EVERY_S = 0.005
 # Claims at once: enough to spare statements, few enough to start soon.
 CLAIM_MAX = 200
@@ -252,7 +253,7 @@ class Sender:
 
     async def _end_stranded(self) -> bool:
         """End what is queued for endpoints that were disabled or deleted; whether more may be."""
-        async with self._services.pool.transaction() as db:
+        async with self._services.pool.writing_once() as db:
             ended, onward = await store.end_stranded(
                 db, self._stranded_after, rules.ENDPOINT_DISABLED, now(), STRANDED_ROWS
             )

@@ -369,5 +369,5 @@ async def end_stranded(
     Looks at the endpoints that follow `after`; returns how many it ended, and after which one to go
     on. One that is under way is left to its worker: it may still be delivered.
     """
-    row = await db.fetchrow(_END_STRANDED, after, LANES_LOOKED, error, now, limit)
+    row = await db.write_once(_END_STRANDED, after, LANES_LOOKED, error, now, limit)
     return (row["ended"], row["after"]) if row else (0, None)

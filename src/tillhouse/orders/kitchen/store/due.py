@@ -11,7 +11,7 @@ from tillhouse.jobs.store import QUEUE
 
 async def queue_due(db: Db, kind: str, now: datetime, limit: int) -> int:
     """Queue a job for each order, of any book_id, that is due for the kitchen; how many."""
-    return await db.fetchval(
+    row = await db.write_once(
         """
         WITH due AS (
             UPDATE orders o SET fires_at = NULL
@@ -31,6 +31,7 @@ async def queue_due(db: Db, kind: str, now: datetime, limit: int) -> int:
         now,
         limit,
     )
+    return row[0] if row else 0
 
 
 async def lock_wanted(db: Db, book_id: UUID, order_id: UUID, now: datetime) -> Record | None:

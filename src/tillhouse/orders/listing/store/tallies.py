@@ -8,7 +8,7 @@ from tillhouse.db.pool import Db
 
 async def update_tallies(db: Db, limit: int) -> int:
     """Fold some changes into the tallies of their kinds; how many."""
-    return await db.fetchval(
+    row = await db.write_once(
         """
         WITH folding AS (
             SELECT pg_try_advisory_xact_lock(hashtextextended('order tallies', 0)) AS is_mine
@@ -55,6 +55,7 @@ async def update_tallies(db: Db, limit: int) -> int:
         """,
         limit,
     )
+    return row[0] if row else 0
 
 
 async def delete_empty_tallies(db: Db, limit: int) -> int:
