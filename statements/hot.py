@@ -105,7 +105,7 @@ HOT = (
     Hot("webhook_endpoint_results", "webhooks.store.queue.update_endpoint_results",
         "What that says of the endpoints.",
         "book_id endpoint_id had_success had_probe failures_after last_status last_delivered_at "
-        "now most"),
+        "now most warn"),
     Hot("ledger_post", "ledger.store.posting.record_postings",
         "What a change posts.",
         "book_id now currency posting movement owing source_types source_ids customer_ids "

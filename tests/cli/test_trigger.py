@@ -59,15 +59,28 @@ async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
             assert "disabled" in said
             await owner.delete(f"{ENDPOINTS}/{made[0]}", status=200)
             await owner.delete(f"{ENDPOINTS}/{made[1]}", status=200)
+            await _happens_without_an_endpoint(command, owner)
     finally:
         await serving.stop()
         serving.kill()
 
 
+async def _happens_without_an_endpoint(command: Command, owner: Client) -> None:
+    """Nothing is delivered, and who listens gets the event: in its book, and in no other."""
+    for event in ("webhook.test", "order.created"):
+        told = command.json("trigger", event)
+        assert (told["environment"], told["deliveries"]) == ("test", [])
+        path = f"/v1/events/stream?events={event}"
+        test = await owner.get(path, headers={"Service-Environment": "test"}, status=200)
+        [event_id] = told["events"]
+        assert (test.data[0]["id"], test.data[0]["type"]) == (event_id, event)
+        live = await owner.get(path, headers={"Service-Environment": "live"}, status=200)
+        assert event_id not in {each["id"] for each in live.data}
+
+
 def test_what_can_not_be_triggered(command: Command, business: str) -> None:
-    """No endpoint, an unknown one, a sample among live events, no such event or business."""
+    """An unknown endpoint, a sample among live events, no such event or business."""
     own = ["trigger", "webhook.test", "--business", business]
-    assert "no active webhook endpoint in test" in command.refusal(*own)
     assert "no webhook endpoint" in command.refusal(*own, "--endpoint", str(uuid4()))
     live = command.refusal("trigger", "order.created", "--environment", "live")
     assert "test endpoints only" in live

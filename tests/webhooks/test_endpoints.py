@@ -13,7 +13,7 @@ INSTANT = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 async def test_a_new_endpoint_has_the_whole_record(quiet: Shop) -> None:
-    """Every field of the contract and no other."""
+    """Every field of the contract, and since when and how far it fails."""
     made = await quiet.endpoint(name="  Shop hook ")
     apps = (await quiet.owner.get(f"{PORTAL}/apps", status=200)).data
     [default] = [app["id"] for app in apps if app["environment"] == "test"]
@@ -21,7 +21,8 @@ async def test_a_new_endpoint_has_the_whole_record(quiet: Shop) -> None:
         "id": made["id"], "businessId": quiet.business.id, "developerAppId": default,
         "name": "Shop hook", "url": URL, "environment": "test", "events": ["order.created"],
         "status": "active", "lastDeliveryStatus": None, "failureCount": 0,
-        "lastDeliveredAt": None, "disabledAt": None, "createdAt": made["createdAt"],
+        "lastDeliveredAt": None, "disabledAt": None, "failingSince": None,
+        "failuresToDisable": None, "createdAt": made["createdAt"],
         "updatedAt": made["createdAt"],
     }  # fmt: skip
     assert INSTANT.fullmatch(made["createdAt"])

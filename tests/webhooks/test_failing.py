@@ -155,9 +155,35 @@ async def test_fifteen_failures_in_a_row_disable_the_endpoint(
     [noted] = await sender.audit("webhook_endpoint.disabled")
     assert noted["metadata"]["webhookEndpointId"] == endpoint_id
     assert noted["metadata"]["consecutiveFailures"] == 15
+    assert endpoint["failuresToDisable"] is None
+    assert endpoint["failingSince"] == noted["metadata"]["failingSince"]
     assert (noted["actorName"], noted["actorUserId"]) == ("webhook sender", None)
     assert await sender.emit() not in {each["eventId"] for each in await sender.deliveries()}
     await _starts_afresh(sender, receiver, endpoint_id, over[0])
+
+
+async def test_an_endpoint_tells_that_it_fails_before_it_is_disabled(
+    sender: Shop, receiver: Receiver
+) -> None:
+    """The fifth failure in a row is audited, once; a success takes the mark away."""
+    receiver.status = 500
+    endpoint_id = (await sender.endpoint(receiver.url))["id"]
+    for failed in (5, 10):
+        await sender.settled(await sender.emit())
+        endpoint = await sender.read(endpoint_id)
+        assert (endpoint["failureCount"], endpoint["failuresToDisable"]) == (failed, 15 - failed)
+        [noted] = await sender.audit("webhook_endpoint.failing")
+        metadata = noted["metadata"]
+        assert (metadata["consecutiveFailures"], metadata["disabledAfter"]) == (5, 15)
+        assert metadata["webhookEndpointId"] == endpoint_id
+        assert endpoint["createdAt"] <= metadata["failingSince"] == endpoint["failingSince"]
+    receiver.status = 200
+    await sender.settled(await sender.emit())
+    endpoint = await sender.read(endpoint_id)
+    assert (endpoint["failingSince"], endpoint["failuresToDisable"]) == (None, None)
+    receiver.status = 500
+    await sender.settled(await sender.emit())
+    assert len(await sender.audit("webhook_endpoint.failing")) == 2
 
 
 async def _starts_afresh(shop: Shop, receiver: Receiver, endpoint_id: str, failed: Json) -> None:
@@ -166,6 +192,7 @@ async def _starts_afresh(shop: Shop, receiver: Receiver, endpoint_id: str, faile
     receiver.received.clear()
     enabled = await shop.act(endpoint_id, "enable")
     assert (enabled["status"], enabled["failureCount"]) == ("active", 0)
+    assert (enabled["failingSince"], enabled["failuresToDisable"]) == (None, None)
     await shop.settled(await shop.emit())
     assert len(receiver.received) == 1
     assert (await shop.resend(failed["id"]))["status"] == "pending"

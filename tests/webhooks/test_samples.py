@@ -80,6 +80,7 @@ def test_the_python_sample_believes_what_we_sign_and_nothing_else() -> None:
     exec(sample("python"), names)  # noqa: S102 - it is our own document
     is_signed = names["is_signed"]
     assert [is_signed(c.body.encode(), c.header, c.secret) for c in given] == expected
+    assert is_signed(b"{}", None, given[0].secret) is False
 
 
 def test_the_node_sample_believes_the_same(tmp_path: Path) -> None:
@@ -94,6 +95,7 @@ def test_the_node_sample_believes_the_same(tmp_path: Path) -> None:
     if node is None:
         return
     given, expected = cases(WITHIN_S)
+    given, expected = [*given, ("{}", None, given[0].secret)], [*expected, False]
     (tmp_path / "sample.cjs").write_text(block + _ASK_NODE, "utf-8")
     (tmp_path / "cases.json").write_text(json.dumps(given), "utf-8")
     done = subprocess.run(

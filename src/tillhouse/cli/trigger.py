@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Annotated
 
+import msgspec
 import typer
+from rich.table import Table
 
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
@@ -18,7 +20,7 @@ from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import BusinessId, EndpointId, new_id
+from tillhouse.kit.ids import BusinessId, EndpointId, EventId, new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
 from tillhouse.webhooks.events import TEST, TEST_EVENT
@@ -38,25 +40,46 @@ def trigger(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Queue a test event to the webhook endpoints of a business; a running server sends it."""
+    """Queue a test event to the webhook endpoints of a business; a running server sends it.
+
+    Without an active endpoint it still happens, and `tillhouse listen` shows it.
+    """
     event_type = _event_type(event, environment)
     named = EndpointId(given.id_of("--endpoint", endpoint)) if endpoint is not None else None
     business_id = BusinessId(given.id_of("--business", business)) if business else None
 
-    async def work(services: Services) -> list[DeliveryWithAttempts]:
+    async def work(services: Services) -> Triggered:
         async with services.pool.transaction() as db:
             call = await _call(services, db, business_id, now())
             chosen = await _choose(call, named, environment)
             queued = [await endpoints.send_test(call, one, event_type) for one in chosen]
+            events = [one.event_id for one in queued]
+            if not queued:
+                events = [await endpoints.announce_sample(call, environment, event_type)]
         # The senders are other processes: a command has no worker that hears its notifier.
         await services.pool.notify()
-        return queued
+        return Triggered(environment=environment, events=events, deliveries=queued)
 
-    queued = run(work, data)
-    rows = [(one.id, one.event_id, one.webhook_endpoint_id, one.url) for one in queued]
-    shown = table(("Delivery", "Event", "Endpoint", "To"), rows)
-    result = {"environment": environment, "deliveries": queued}
-    print_result(result, as_json=as_json, shown=shown)
+    triggered = run(work, data)
+    print_result(triggered, as_json=as_json, shown=_shown(triggered))
+
+
+class Triggered(msgspec.Struct, frozen=True, kw_only=True):
+    """The events that happened, and their deliveries, if there are endpoints."""
+
+    environment: Environment
+    events: list[EventId]
+    deliveries: list[DeliveryWithAttempts]
+
+
+def _shown(triggered: Triggered) -> Table | str:
+    if not triggered.deliveries:
+        return (
+            f"Event {triggered.events[0]} happened in {triggered.environment}. There is no active "
+            "webhook endpoint: only `tillhouse listen` shows it."
+        )
+    rows = [(d.id, d.event_id, d.webhook_endpoint_id, d.url) for d in triggered.deliveries]
+    return table(("Delivery", "Event", "Endpoint", "To"), rows)
 
 
 def _event_type(event: str, environment: Environment) -> EventType:
@@ -83,17 +106,11 @@ async def _choose(
     """The endpoint that was named, or every active one of the environment."""
     found = {one.id: one for one in await endpoints.list_all(call, AppFilter())}
     if endpoint_id is None:
-        active = [
+        return [
             one.id
             for one in found.values()
             if one.environment == environment and one.status == "active"
         ]
-        if not active:
-            raise CommandError(
-                f"The business has no active webhook endpoint in {environment}: make one with "
-                "POST /api/developer/webhook-endpoints, or use `tillhouse listen`."
-            )
-        return active
     if endpoint_id not in found:
         raise CommandError(f"The business has no webhook endpoint {endpoint_id}.")
     if (other := found[endpoint_id].environment) != environment:

@@ -1290,6 +1290,7 @@ CREATE TABLE webhook_endpoints (
     probe_until timestamp with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    first_failed_at timestamp(3) with time zone,
     CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT webhook_endpoints_have_an_event CHECK (cardinality(events) > 0),
     CONSTRAINT webhook_endpoints_status_known CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),

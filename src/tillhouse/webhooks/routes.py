@@ -77,7 +77,7 @@ ROUTES: tuple[Route, ...] = (
           "Queue a signed webhook.test event to an active endpoint", "Test event queued",
           status=202, idempotent=True),
     Route("POST", _ONE + "/recover", recover_endpoint, _PORTAL,
-          "Queue the failed deliveries of a time window again, at a bounded rate",
+          "Queue failed deliveries of a time window again, or events that had none",
           "Deliveries queued again",
           status=202, idempotent=True, faults=deliveries.recover_faults),
     Route("GET", _SETTINGS, secrets.list_all, _PORTAL,

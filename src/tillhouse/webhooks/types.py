@@ -78,6 +78,11 @@ class Endpoint(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     failure_count: int
     last_delivered_at: Timestamp | None
     disabled_at: Timestamp | None
+    failing_since: Timestamp | None
+    """When the first of the failures in a row was; null: the last attempt succeeded."""
+    failures_to_disable: int | None
+    """How many more failures in a row disable the endpoint; null: it doesn't fail, or is
+    disabled."""
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -171,12 +176,12 @@ class DeliveryFilter(msgspec.Struct):
 
 
 class Recovery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Which deliveries to queue again; `preview` only counts them."""
+    """Which deliveries to queue again, or which events for the first time; or only a count."""
 
     since: DateOrTimestamp
     until: DateOrTimestamp | None = None
-    status: Literal["failed", "pending"] = "failed"
-    """Which deliveries to queue again."""
+    status: Literal["failed", "pending", "missing"] = "failed"
+    """Which deliveries to queue again; `missing`: events that had no delivery to the endpoint."""
     preview: bool = False
     """Whether to count the deliveries and leave them alone."""
 
@@ -188,6 +193,9 @@ class Recovered(msgspec.Struct, frozen=True, rename="camel"):
     is_preview: bool
     per_second: int
     last_due_at: Timestamp | None
+    next_since: Timestamp | None
+    """With `missing`, the `since` of the next request when the window has more events than one
+    looks at; null: all of it was looked at."""
 
 
 class EventShown(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Deliveries: read the log, send one again, recover a window."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
@@ -12,6 +12,7 @@ from tillhouse.kit.partial import faults
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
 from tillhouse.webhooks.store import deliveries as store
+from tillhouse.webhooks.store import recovery
 from tillhouse.webhooks.store.deliveries import Window
 from tillhouse.webhooks.types import (
     Delivery,
@@ -91,30 +92,46 @@ async def recover_faults(call: Call, wanted: Recovery) -> list[FieldError]:
 
 
 async def recover(call: Call, endpoint_id: EndpointId, wanted: Recovery) -> Recovered:
-    """Queue an endpoint's failed deliveries of a time window again, so many a second."""
+    """Queue an endpoint's deliveries of a time window again, or for the first time."""
     row = await lock_endpoint(call, endpoint_id)
     rules.check_active(row["status"])
     zone = await find_time_zone(call.db, call.business_id)
     check(faults(lambda: rules.window_errors(wanted, zone, call.now)))
     since, until = rules.window(wanted, zone, call.now)
     key = BookKey(row["book_id"], endpoint_id)
-    # Both ends belong to the window.
-    both = (since, until + _MILLISECOND)
-    if wanted.preview:
-        count = await store.count_recoverable(call.db, key, both, wanted.status, rules.RECOVER_MAX)
-    else:
-        count = await store.queue_window_again(
-            call.db, key, both, wanted.status, rules.RECOVER_MAX, rules.RECOVER_PER_SECOND,
-            call.now,
-        )  # fmt: skip
+    count, onward = await _queue(call, key, (since, until + _MILLISECOND), wanted)
+    if not wanted.preview:
         what = ("webhook_endpoint.recovered", f"Webhook endpoint {row['name']}: recovered")
         metadata = {
             "webhookEndpointId": str(endpoint_id),
             "since": iso(since),
             "until": iso(until),
+            "status": wanted.status,
             "count": count,
         }
         await audit.note(call, what, metadata)
         call.db.queues_work = True
     last = rules.last_due_at(count, call.now)
-    return Recovered(count, wanted.preview, rules.RECOVER_PER_SECOND, iso(last) if last else None)
+    return Recovered(
+        count, wanted.preview, rules.RECOVER_PER_SECOND,
+        iso(last) if last else None, iso(onward) if onward else None,
+    )  # fmt: skip
+
+
+async def _queue(
+    call: Call, key: BookKey, window: tuple[datetime, datetime], wanted: Recovery
+) -> tuple[int, datetime | None]:
+    """Queue, or count, what is wanted of a window: how many, and from when on there may be more."""
+    most, per_second = rules.RECOVER_MAX, rules.RECOVER_PER_SECOND
+    if wanted.status == "missing":
+        if wanted.preview:
+            found = await recovery.count_missing(call.db, key, window, most)
+        else:
+            found = await recovery.queue_missing(call.db, key, window, most, per_second, call.now)
+        return (found["count"], found["onward"]) if found else (0, None)
+    if wanted.preview:
+        return await recovery.count_recoverable(call.db, key, window, wanted.status, most), None
+    count = await recovery.queue_window_again(
+        call.db, key, window, wanted.status, most, per_second, call.now
+    )
+    return count, None

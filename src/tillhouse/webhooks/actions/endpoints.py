@@ -4,6 +4,7 @@ import asyncio
 import socket
 from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 from asyncpg import Record
 from msgspec import UNSET
@@ -18,14 +19,16 @@ from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, EndpointId, EventId, new_id
 from tillhouse.kit.network import Address, parse_address
 from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks import rules
-from tillhouse.webhooks.emit import Source, envelope
+from tillhouse.webhooks.emit import Source, envelope, note_queued
 from tillhouse.webhooks.events import TEST_EVENT, TestData
 from tillhouse.webhooks.samples import shown
 from tillhouse.webhooks.store import deliveries as delivery_store
 from tillhouse.webhooks.store import endpoints as store
 from tillhouse.webhooks.store import events as event_store
 from tillhouse.webhooks.store import secrets as secret_store
+from tillhouse.webhooks.store.events import Told
 from tillhouse.webhooks.types import (
     AppFilter,
     DeliveryWithAttempts,
@@ -36,6 +39,7 @@ from tillhouse.webhooks.types import (
 
 RESOLVE_WITHIN_S = 2.0
 TEST_MESSAGE = "This is a test of your webhook endpoint."
+NO_ENDPOINT = EndpointId(UUID(int=0))
 
 
 async def create(call: Call, new: NewEndpoint) -> Endpoint:
@@ -162,6 +166,21 @@ async def send_test(
     if delivery is None:
         raise Missing
     return delivery
+
+
+async def announce_sample(call: Call, environment: Environment, event_type: EventType) -> EventId:
+    """Let a webhook.test or a sample happen for those who listen; it names no endpoint."""
+    data: TestData | dict[str, Any] = TestData(endpoint_id=NO_ENDPOINT, message=TEST_MESSAGE)
+    if event_type != TEST_EVENT:
+        data = shown(event_type).sample
+    book_id, event_id = call.user.books.of(environment), EventId(new_id())
+    origin = Source(call.business_id, Book(book_id, environment))
+    payload = envelope(event_id, event_type.name, origin, data, call.now)
+    told = Told(
+        ids=[event_id], types=[event_type.name], payloads=[payload], moments=[call.now], app_id=None
+    )
+    note_queued(call.db, await event_store.insert_events(call.db, book_id, call.now, told))
+    return event_id
 
 
 async def lock(call: Call, endpoint_id: EndpointId) -> Record:

@@ -14,7 +14,6 @@ import msgspec
 import structlog
 from asyncpg import Record
 
-from tillhouse.access import audit
 from tillhouse.access.process import Services
 from tillhouse.db.pool import FAILURES, Db
 from tillhouse.jobs.worker import Worker
@@ -25,6 +24,7 @@ from tillhouse.kit.secrets import SealBroken
 from tillhouse.settings import SettingError
 from tillhouse.webhooks import rules, signing
 from tillhouse.webhooks.actions.secrets import SEAL_KIND
+from tillhouse.webhooks.sender import notices
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, endpoint_results, one_each
 from tillhouse.webhooks.sender.client import Client
@@ -46,7 +46,6 @@ STRANDED_ROWS = 1000
 EVENT_EXPIRED = "event_expired"
 DRAIN_WITHIN_S = 4.0
 
-_AUDIT_ACTOR = audit.Actor(name="webhook sender", ip="local")
 _TROUBLE = (*FAILURES, Unavailable)
 
 log = structlog.get_logger()
@@ -231,22 +230,14 @@ class Sender:
             return
         async with self._services.pool.transaction() as db:
             await store.record_batch(db, [done(result, self._retries) for result in batch])
-            disabled = await store.update_endpoint_results(
-                db, endpoint_results(batch), now(), rules.FAILURES_TO_DISABLE
+            at = now()
+            failing = await store.update_endpoint_results(
+                db, endpoint_results(batch), at, rules.FAILURES_TO_DISABLE, rules.FAILURES_TO_WARN
             )
-            for row in disabled:
-                await audit.append(
-                    db,
-                    row["business_id"],
-                    _AUDIT_ACTOR,
-                    ("webhook_endpoint.disabled", "Webhook endpoint disabled by failures"),
-                    {
-                        "webhookEndpointId": str(row["id"]),
-                        "environment": row["environment"],
-                        "consecutiveFailures": row["failures"],
-                    },
-                    now(),
-                )
+            for row in failing:
+                await notices.note(db, row, at)
+        for row in failing:
+            notices.log_one(row)
         if any(result.claim.is_probe for result in batch):
             # Its endpoint may have the next one, or is open again.
             self._services.pool.notifier.wake_here()

@@ -8,12 +8,16 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import AppId, BookId, BookKey, EndpointId
+from tillhouse.webhooks.rules import FAILURES_TO_DISABLE
 from tillhouse.webhooks.types import Endpoint
 
 _ENDPOINT = """
     SELECT e.id, b.business_id, e.developer_app_id, e.name, e.url, b.environment, e.events,
         e.status, e.last_delivery_status, e.failure_count,
         iso(e.last_delivered_at) AS last_delivered_at, iso(e.disabled_at) AS disabled_at,
+        iso(e.first_failed_at) AS failing_since,
+        CASE WHEN e.status = 'active' AND e.failure_count > 0
+            THEN $2::int - e.failure_count END AS failures_to_disable,
         iso(e.created_at) AS created_at, iso(e.updated_at) AS updated_at
     FROM webhook_endpoints e JOIN books b ON b.id = e.book_id
     WHERE e.book_id = ANY($1)
@@ -46,14 +50,14 @@ async def insert_endpoint(db: Db, row: EndpointRow) -> None:
 
 async def list_endpoints(db: Db, books: list[BookId], app_id: AppId | None) -> list[Endpoint]:
     """The endpoints of a business, the newest first."""
-    where = Where(books).and_("e.developer_app_id = $", app_id)
+    where = Where(books, FAILURES_TO_DISABLE).and_("e.developer_app_id = $", app_id)
     rows = await db.fetch(_ENDPOINT + where.sql() + " ORDER BY e.id DESC LIMIT 1000", *where.args)
     return [Endpoint(**row) for row in rows]
 
 
 async def show_endpoint(db: Db, books: list[BookId], endpoint_id: EndpointId) -> Endpoint | None:
     """One endpoint."""
-    row = await db.fetchrow(_ENDPOINT + " AND e.id = $2", books, endpoint_id)
+    row = await db.fetchrow(_ENDPOINT + " AND e.id = $3", books, FAILURES_TO_DISABLE, endpoint_id)
     return Endpoint(**row) if row else None
 
 
@@ -128,7 +132,7 @@ async def update_enabled(db: Db, key: BookKey, now: datetime) -> None:
     await db.execute(
         """
         UPDATE webhook_endpoints SET status = 'active', disabled_at = NULL, failure_count = 0,
-            probe_until = NULL, updated_at = $3
+            first_failed_at = NULL, probe_until = NULL, updated_at = $3
         WHERE book_id = $1 AND id = $2
         """,
         *key,

@@ -320,9 +320,9 @@ async def record_batch(db: Db, batch: Sequence[Done]) -> None:
 
 
 async def update_endpoint_results(
-    db: Db, endpoint_results: Sequence[EndpointResult], now: datetime, most: int
+    db: Db, endpoint_results: Sequence[EndpointResult], now: datetime, most: int, warn: int
 ) -> Sequence[Record]:
-    """Count consecutive failures; the endpoints that reached `most` and are now disabled."""
+    """Count consecutive failures; the endpoints that reached `warn`, or `most` and are disabled."""
     columns: list[list[Any]] = [
         [getattr(result, name) for result in endpoint_results]
         for name in EndpointResult.__struct_fields__
@@ -337,6 +337,10 @@ async def update_endpoint_results(
             SELECT e.book_id, e.id, e.status, b.business_id, b.environment,
                 CASE WHEN r.had_success THEN r.failures_after
                     ELSE e.failure_count + r.failures_after END AS failures,
+                CASE WHEN NOT r.had_success THEN e.failure_count ELSE 0 END AS failures_before,
+                CASE WHEN r.had_success AND r.failures_after = 0 THEN NULL
+                    WHEN r.had_success OR e.first_failed_at IS NULL THEN $8
+                    ELSE e.first_failed_at END AS first_failed_at,
                 r.last_status, r.last_delivered_at, r.had_probe
             FROM webhook_endpoints e
             JOIN result r ON r.book_id = e.book_id AND r.endpoint_id = e.id
@@ -344,6 +348,7 @@ async def update_endpoint_results(
             ORDER BY e.book_id, e.id FOR NO KEY UPDATE OF e
         ), updated AS (
             UPDATE webhook_endpoints e SET failure_count = l.failures,
+                first_failed_at = l.first_failed_at,
                 probe_until = CASE WHEN NOT l.had_probe THEN e.probe_until END,
                 last_delivery_status = l.last_status,
                 last_delivered_at = coalesce(l.last_delivered_at, e.last_delivered_at),
@@ -352,12 +357,16 @@ async def update_endpoint_results(
                     ELSE e.disabled_at END
             FROM locked l WHERE e.book_id = l.book_id AND e.id = l.id
         )
-        SELECT book_id, id, business_id, environment, failures FROM locked
-        WHERE status = 'active' AND failures >= $9
+        SELECT book_id, id, business_id, environment, failures, first_failed_at,
+            failures >= $9 AS is_disabled
+        FROM locked
+        WHERE status = 'active'
+            AND (failures >= $9 OR (failures >= $10 AND failures_before < $10))
         """,
         *columns,
         now,
         most,
+        warn,
     )
 
 
