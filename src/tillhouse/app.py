@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import structlog
 
 from tillhouse.access.process import Services, close_services, connect_services
+from tillhouse.access.storage import MEASURED_EVERY_S, StoredKind
 from tillhouse.access.usage import FLUSH_EVERY_S
 from tillhouse.accounts.room import ROOM as ACCOUNTS
 from tillhouse.checkout.room import ROOM as CHECKOUT
@@ -15,7 +16,7 @@ from tillhouse.db import statistics
 from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.finance.room import ROOM as FINANCE
 from tillhouse.hotel.room import ROOM as HOTEL
-from tillhouse.http import idempotency
+from tillhouse.http import idempotency, kept_answers
 from tillhouse.http import log as logs
 from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
@@ -113,7 +114,12 @@ _METRICS_EVERY_S = 5.0
 def chores_of(product: Composition, services: Services) -> list[LocalKind]:
     """The periodic jobs of the product: those of its rooms, and of the rooms below them."""
     of_rooms = [kind for room in product.rooms for kind in room.chores(services)]
-    return [idempotency.SWEEP, sweeping.SWEEP, *of_rooms]
+    return [idempotency.SWEEP, kept_answers.COUNT, sweeping.SWEEP, *of_rooms]
+
+
+def stored_kinds(product: Composition) -> list[StoredKind]:
+    """Everything of which a book may hold so much."""
+    return [kept_answers.ANSWERS, *(kind for room in product.rooms for kind in room.stored)]
 
 
 class App:
@@ -207,8 +213,15 @@ class App:
 
     def _watch(self, services: Services, api: Api) -> None:
         watch = statistics.Watch(services.pool)
+        kinds = stored_kinds(self._product)
+
+        async def measure() -> bool:
+            await services.storage.measure(services.pool, kinds)
+            return False
+
         services.workers.start(
             Worker("metrics", api.refresh_metrics, poll_s=_METRICS_EVERY_S),
+            Worker("storage", measure, poll_s=MEASURED_EVERY_S),
             Worker("statistics", watch.look, poll_s=statistics.EVERY_S),
             Worker("usage", services.usage.flush, poll_s=FLUSH_EVERY_S),
         )

@@ -15,6 +15,7 @@ from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services
 from tillhouse.access.roles import scopes_by_role
 from tillhouse.access.scopes import Scope, Scopes
+from tillhouse.access.storage import StoredKind
 from tillhouse.db.constraints import Constraints, Refusal
 from tillhouse.db.pool import Db
 from tillhouse.http.raw import RawRoute
@@ -85,6 +86,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     apart: tuple[MakesWorker, ...] = ()
     # The kinds of job that its workers run.
     jobs: Callable[[Services], Sequence[Kind]] = _none
+    # Things of which a book may hold so much; its chores count them.
+    stored: tuple[StoredKind, ...] = ()
     # Types of its own for which it posts to the ledger.
     sources: tuple[SourceType, ...] = ()
 

@@ -36,6 +36,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: int = 100
     rate_burst: int = 200
     registration_limit: int = 20
+    order_limit: int = 0
+    order_limit_mib: int = 0
+    answer_limit: int = 0
+    answer_limit_mib: int = 0
     log_level: str = "info"
     webhook_retry_base_s: float = 5.0
     webhook_retry_factor: float = 5.0
@@ -68,6 +72,11 @@ MEANINGS: dict[str, str] = {
     "RATE_LIMIT": "requests per second and API key (100), 0 = off",
     "RATE_BURST": "requests that may come at once (twice RATE_LIMIT)",
     "REGISTRATION_LIMIT": "registrations per hour from one network (20), 0 = off",
+    "ORDER_LIMIT": "orders that an environment of a business may hold (0 = any number)",
+    "ORDER_LIMIT_MIB": "MiB that the rows of these orders may take (0 = any number)",
+    "ANSWER_LIMIT": "kept answers of Idempotency-Keys that an environment of a business may have "
+    "(0 = any number)",
+    "ANSWER_LIMIT_MIB": "MiB that these answers may take (0 = any number)",
     "WEBHOOK_RETRY_BASE_S": "seconds to the first retry of a webhook (5)",
     "WEBHOOK_RETRY_FACTOR": "how many times longer each next retry waits (5)",
     "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
@@ -105,6 +114,10 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         rate_limit=rate,
         rate_burst=values.number("RATE_BURST", max(1, 2 * rate), 1, 2_000_000),
         registration_limit=values.number("REGISTRATION_LIMIT", 20, 0, 1_000_000),
+        order_limit=values.number("ORDER_LIMIT", 0, 0, 10**12),
+        order_limit_mib=values.number("ORDER_LIMIT_MIB", 0, 0, 10**9),
+        answer_limit=values.number("ANSWER_LIMIT", 0, 0, 10**12),
+        answer_limit_mib=values.number("ANSWER_LIMIT_MIB", 0, 0, 10**9),
         webhook_retry_base_s=values.decimal("WEBHOOK_RETRY_BASE_S", 5.0, 0.01, 3600.0),
         webhook_retry_factor=values.decimal("WEBHOOK_RETRY_FACTOR", 5.0, 1.0, 100.0),
         webhook_allow_targets=values.networks("WEBHOOK_ALLOW_TARGETS"),

@@ -38,6 +38,26 @@ def test_sound(command: Command) -> None:
     assert shown["TILLHOUSE_MASTER_KEY"]["source"] == "environment"
 
 
+async def test_storage(command: Command, embedded: Embedded) -> None:
+    """It tells how much is stored, by which settings it is limited, and how many are full."""
+    command.run("demo")
+    connection = await asyncpg.connect(embedded.url)
+    await connection.execute(
+        "INSERT INTO order_storage SELECT id, 30, 2000000, id FROM books "
+        "ON CONFLICT (book_id) DO UPDATE SET orders = 30, bytes = 2000000"
+    )
+    books = await connection.fetchval("SELECT count(*) FROM books")
+    await connection.close()
+    told = [f["message"] for f in command.json("doctor")["findings"] if f["about"] == "storage"]
+    assert told[-1].startswith(f"{30 * books} orders take ")
+    assert "TILLHOUSE_ORDER_LIMIT and TILLHOUSE_ORDER_LIMIT_MIB" in told[-1]
+    full = Command(command.data, ORDER_LIMIT="30").json("doctor")
+    assert about(full, "unsafe") == {"storage"}
+    (told,) = [f["message"] for f in full["findings"] if f["state"] == "unsafe"
+               and f["about"] == "storage"]  # fmt: skip
+    assert f"{books} environments are full" in told
+
+
 async def test_dead_jobs(command: Command, embedded: Embedded) -> None:
     """A job that was given up is told with its reason, until it is too old or gone."""
     connection = await asyncpg.connect(embedded.url)

@@ -13,6 +13,7 @@ KEPT = {
 }
 # Table → the package that writes it, and the chore that deletes its rows.
 SWEPT = {
+    "answer_storage": ("http", "answer_storage"),
     "attempt_cells": ("access", "logins"),
     "idempotency_keys": ("http", "idempotency_keys"),
     "jobs": ("jobs", "dead_jobs"),

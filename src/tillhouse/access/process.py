@@ -6,6 +6,7 @@ from tillhouse.access.declared import Declared
 from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
 from tillhouse.access.shares import Shares
+from tillhouse.access.storage import Storage
 from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
@@ -30,6 +31,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     # How much of this process one business, key or network may have at once.
     shares: Shares
+    # How much of what may be limited the books hold.
+    storage: Storage
     workers: Workers
     # How jobs ended in this process.
     job_results: Results
@@ -59,6 +62,7 @@ async def connect_services(
         key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
         shares=Shares(pool.readers),
+        storage=Storage(settings),
         workers=Workers(),
         job_results=Results(),
     )

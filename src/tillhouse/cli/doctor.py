@@ -13,7 +13,9 @@ import msgspec
 import typer
 from rich.console import Group
 
+from tillhouse.access.storage import MIB
 from tillhouse.access.vault import open_vault
+from tillhouse.app import PRODUCT, stored_kinds
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import age_of_newest
@@ -218,7 +220,7 @@ async def _examine(installation: Installation) -> list[Finding]:
     try:
         await open_vault(pool, await grounds.master_key(installation))
         found.append(Finding("fine", "MASTER_KEY", "It opens this database."))
-        return [*found, *await _dead_jobs(pool)]
+        return [*found, *await _dead_jobs(pool), *await _storage(pool, installation.settings)]
     except (CommandError, SettingError) as error:
         return [*found, Finding("broken", "MASTER_KEY", str(error))]
     finally:
@@ -239,3 +241,20 @@ async def _dead_jobs(pool: Pool) -> list[Finding]:
         for row in rows
     ]
     return found or [Finding("fine", "jobs", f"None was given up in {KEPT_FOR.days} days.")]
+
+
+async def _storage(pool: Pool, settings: Settings) -> list[Finding]:
+    """How much is stored of what may be limited, and how many environments are full of it."""
+    found: list[Finding] = []
+    for kind in stored_kinds(PRODUCT):
+        async with pool.reading() as db:
+            stored = await kind.measure(db, kind.limits(settings))
+        names = f"{PREFIX}{kind.rows_setting} and {PREFIX}{kind.mib_setting}"
+        told = f"{stored.rows:,} {kind.name} take {stored.bytes / MIB:,.1f} MiB"
+        full = len({*stored.full_by_rows, *stored.full_by_bytes})
+        if full:
+            message = f"{told}. {full} environments are full, and more is refused: see {names}."
+            found.append(Finding("unsafe", "storage", message))
+        else:
+            found.append(Finding("fine", "storage", f"{told}; {names} limit them."))
+    return found

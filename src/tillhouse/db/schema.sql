@@ -247,6 +247,18 @@ CREATE TABLE academic_terms (
 );
 CREATE UNIQUE INDEX academic_terms_name_key ON academic_terms USING btree (book_id, lower(name)) WHERE deleted_at IS NULL;
 
+CREATE TABLE answer_storage (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    answers bigint NOT NULL,
+    bytes bigint NOT NULL,
+    latest_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT answer_storage_pkey PRIMARY KEY (book_id, day),
+    CONSTRAINT answer_storage_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX answer_storage_by_day ON answer_storage USING btree (day);
+CREATE INDEX answer_storage_by_mark ON answer_storage USING btree (latest_at);
+
 CREATE TABLE api_key_uses (
     book_id uuid NOT NULL,
     key_id uuid NOT NULL,
@@ -757,6 +769,15 @@ CREATE TABLE order_items (
     CONSTRAINT order_items_id_key UNIQUE (book_id, id),
     CONSTRAINT order_items_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
     CONSTRAINT order_items_book_id_product_id_variant_id_fkey FOREIGN KEY (book_id, product_id, variant_id) REFERENCES variants(book_id, product_id, id)
+);
+
+CREATE TABLE order_storage (
+    book_id uuid NOT NULL,
+    orders bigint NOT NULL,
+    bytes bigint NOT NULL,
+    counted_to uuid NOT NULL,
+    CONSTRAINT order_storage_pkey PRIMARY KEY (book_id),
+    CONSTRAINT order_storage_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 
 CREATE TABLE order_tallies (

@@ -48,7 +48,9 @@ class Api:
         self._services = services
         self._router = Router(routes, raw)
         self._pages = dict(pages)
-        self._metrics = Metrics(services.pool, services.workers, services.job_results)
+        self._metrics = Metrics(
+            services.pool, services.workers, services.job_results, services.storage
+        )
         self._access_log = AccessLog(services.settings.log_level)
         self._https: Headers = [HSTS] if services.settings.public_url.startswith("https") else []
 

@@ -24,6 +24,7 @@ from tillhouse.http.body import read_body
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, Form, read_form, right_parts
+from tillhouse.http.kept_answers import ANSWERS
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
@@ -307,6 +308,8 @@ class Endpoint:
             if kept is not None:
                 return Answer(self._replay_status, kept, is_replay=True), None
         try:
+            if claim is not None:
+                call.services.storage.check(ANSWERS.name, claim.book_id)
             reply = await self._reply(call, *args)
         except Problem:
             # The refusal may come from the same request, which succeeded a moment ago.

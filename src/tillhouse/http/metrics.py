@@ -6,6 +6,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from tillhouse.access.storage import Storage
 from tillhouse.db.pool import Pool
 from tillhouse.jobs.runner import Results
 from tillhouse.jobs.worker import Workers
@@ -19,10 +20,13 @@ _SHARED = "PROMETHEUS_MULTIPROC_DIR"
 class Metrics:
     """The counters of this process; with several workers, /metrics adds them all up."""
 
-    def __init__(self, pool: Pool, workers: Workers, job_results: Results) -> None:
+    def __init__(
+        self, pool: Pool, workers: Workers, job_results: Results, storage: Storage
+    ) -> None:
         self._pool = pool
         self._workers = workers
         self._job_results = job_results
+        self._storage = storage
         self._counted: Results = Results()
         self._registry = CollectorRegistry()
         self._requests = Counter(
@@ -58,8 +62,21 @@ class Metrics:
             ["kind", "result"],
             registry=self._registry,
         )
+        self._rows = self._of_storage("rows", "Rows that all books hold")
+        self._bytes = self._of_storage("bytes", "Bytes that these rows take")
+        self._full = self._of_storage("full_books", "Books that hold as much as they may")
         # Label look-ups cost more than counting, so their children are kept.
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+
+    def _of_storage(self, name: str, meaning: str) -> Gauge:
+        # Each process measures the same.
+        return Gauge(
+            f"tillhouse_stored_{name}",
+            meaning,
+            ["kind"],
+            registry=self._registry,
+            multiprocess_mode="livemax",
+        )
 
     def observe(self, method: str, route: str, status: int, took_s: float) -> None:
         """Count one answered request."""
@@ -78,6 +95,10 @@ class Metrics:
         self._connections.labels("open").set(opened)
         for name, age_s in self._workers.ages().items():
             self._ages.labels(name).set(age_s)
+        for kind, stored in self._storage.stored.items():
+            self._rows.labels(kind).set(stored.rows)
+            self._bytes.labels(kind).set(stored.bytes)
+            self._full.labels(kind).set(len({*stored.full_by_rows, *stored.full_by_bytes}))
         for (kind, result), count in (self._job_results - self._counted).items():
             self._jobs.labels(kind, result).inc(count)
             self._counted[kind, result] += count

@@ -1,10 +1,11 @@
 """Statements on idempotency keys."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import LiteralString
 
 from asyncpg import Record
 
+from tillhouse.access.storage import Limits, Stored
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 
@@ -100,3 +101,75 @@ async def delete_old_keys(db: Db, before: datetime, limit: int) -> int:
         limit,
     )
     return int(done.rpartition(" ")[2])
+
+
+async def add_new_answers(db: Db, before: datetime, limit: int) -> int:
+    """Count some answers, of every book_id, that were kept before then; how many.
+
+    All of one moment are counted together, so that the next count begins after it.
+    """
+    return await db.fetchval(
+        """
+        WITH mark AS (
+            SELECT coalesce((SELECT latest_at FROM answer_storage
+                ORDER BY latest_at DESC LIMIT 1), 'epoch') AS after
+        ), until AS (
+            SELECT max(created_at) AS until FROM (
+                SELECT created_at FROM idempotency_keys
+                WHERE created_at > (SELECT after FROM mark) AND created_at < $1
+                ORDER BY created_at LIMIT $2
+            ) next
+        ), found AS (
+            SELECT book_id, (created_at AT TIME ZONE 'UTC')::date AS day,
+                100 + pg_column_size(key) + coalesce(pg_column_size(answer), 0) AS bytes
+            FROM idempotency_keys
+            WHERE created_at > (SELECT after FROM mark)
+                AND created_at <= (SELECT until FROM until)
+        ), counted AS (
+            INSERT INTO answer_storage AS s (book_id, day, answers, bytes, latest_at)
+            SELECT book_id, day, count(*), sum(bytes), (SELECT until FROM until)
+            FROM found GROUP BY book_id, day
+            ON CONFLICT (book_id, day) DO UPDATE SET answers = s.answers + excluded.answers,
+                bytes = s.bytes + excluded.bytes, latest_at = excluded.latest_at
+        )
+        SELECT count(*) FROM found
+        """,
+        before,
+        limit,
+    )
+
+
+async def delete_old_days(db: Db, before: date, limit: int) -> int:
+    """Forget some counts, of any book_id, of days whose answers are gone; how many."""
+    done = await db.execute(
+        """
+        DELETE FROM answer_storage WHERE (book_id, day) IN (
+            SELECT book_id, day FROM answer_storage WHERE day < $1
+            ORDER BY day LIMIT $2 FOR UPDATE SKIP LOCKED)
+        """,
+        before,
+        limit,
+    )
+    return int(done.rpartition(" ")[2])
+
+
+async def show_stored(db: Db, limits: Limits) -> Stored:
+    """The answers of all books, and the books, by book_id, that keep as many as they may."""
+    row = await db.fetchrow(
+        """
+        WITH kept AS (
+            SELECT book_id, sum(answers) AS answers, sum(bytes) AS bytes
+            FROM answer_storage GROUP BY book_id
+        )
+        SELECT coalesce(sum(answers), 0)::bigint AS rows, coalesce(sum(bytes), 0)::bigint AS bytes,
+            coalesce(array_agg(book_id) FILTER (WHERE answers >= $1 AND $1 > 0), '{}')
+                AS full_by_rows,
+            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
+                AS full_by_bytes
+        FROM kept
+        """,
+        limits.rows,
+        limits.bytes,
+    )
+    assert row is not None, "an aggregate has one row"  # noqa: S101
+    return Stored(**row)

@@ -7,6 +7,7 @@ from tillhouse.orders.events import EVENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
+from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.worker import chores, folding, kinds, queueing
 from tillhouse.room import Room
 
@@ -26,7 +27,8 @@ ROOM = Room(
         readers=("cashier", "kitchen"),
         writers=("cashier",),
     ),
-    kept_tables=("order_items", "orders", "receipts"),
+    kept_tables=("order_items", "order_storage", "orders", "receipts"),
+    stored=(ORDERS,),
     swept_tables={
         "order_tallies": "empty_tallies",
         "order_tallies_in_detail": "empty_tallies",

@@ -19,6 +19,7 @@ from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
 from tillhouse.orders.kitchen.store.sale import find_sale
 from tillhouse.orders.listing.store.tallies import delete_empty_tallies, update_tallies
+from tillhouse.orders.storage.quota import COUNT
 
 KITCHEN = "order_to_kitchen"
 QUEUE_EVERY_S = 1.0
@@ -75,7 +76,8 @@ async def _forget_empty_tallies(db: Db, _job: Job) -> bool:
 
 def chores(_services: Services) -> tuple[LocalKind, ...]:
     """The periodic jobs of this room."""
-    return (LocalKind(name="empty_tallies", run=_forget_empty_tallies, every=timedelta(days=1)),)
+    empty = LocalKind(name="empty_tallies", run=_forget_empty_tallies, every=timedelta(days=1))
+    return (COUNT, empty)
 
 
 def kinds(services: Services) -> tuple[Kind, ...]:

@@ -42,6 +42,7 @@ from tillhouse.orders.recording.store.record_statement import (
     insert_order,
 )
 from tillhouse.orders.showing import show
+from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.types import CustomerShown, NewItem, NewOrder, Order
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all, note_queued, prepare, source
@@ -88,6 +89,7 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     facts = await facts_of(call, new)
     if facts.earlier is not None:
         return Outcome(order=await _earlier(call, facts.earlier), is_replay=True)
+    call.services.storage.check(ORDERS.name, call.book.id)
     found, lines = rules.judge(new, facts, call.now)
     check(found + await promotion.faults(call, new.promotion_id))
     if reason := reason_against(call, new, facts):

@@ -1,0 +1,88 @@
+"""How much a book may hold: what is stored is counted by chores, and refused when it is too much.
+
+Each process reads the counts twice a minute and keeps the books that are full. So a request costs
+a look into a dictionary, and a quota holds some minutes after it was reached.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db, Pool
+from tillhouse.kit.errors import LimitReached
+from tillhouse.settings import Settings
+
+MEASURED_EVERY_S = 30.0
+MIB = 1024 * 1024
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How many rows and how many bytes of a kind a book may hold; 0 = any number."""
+
+    rows: int
+    bytes: int
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """How much all books hold of a kind, and which of them are full, by rows and by bytes."""
+
+    rows: int
+    bytes: int
+    full_by_rows: Sequence[UUID]
+    full_by_bytes: Sequence[UUID]
+
+
+Measure = Callable[[Db, Limits], Awaitable[Stored]]
+
+
+class StoredKind(msgspec.Struct, frozen=True, kw_only=True):
+    """Something of which a book may hold so much."""
+
+    name: str
+    # The settings that limit rows and MiB, without their prefix.
+    rows_setting: str
+    mib_setting: str
+    measure: Measure
+    # Told with a refusal: the name of the setting is filled in.
+    message: str
+
+    def limits(self, settings: Settings) -> Limits:
+        """The limits that are set."""
+        rows, mib = (
+            getattr(settings, name.lower()) for name in (self.rows_setting, self.mib_setting)
+        )
+        return Limits(rows, mib * MIB)
+
+
+class Storage:
+    """The storage of all books, as far as this process knows it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._full: dict[str, Mapping[UUID, str]] = {}
+        self._kinds: dict[str, StoredKind] = {}
+        self._stored: dict[str, Stored] = {}
+
+    @property
+    def stored(self) -> Mapping[str, Stored]:
+        """The last measurements, by kind."""
+        return self._stored
+
+    async def measure(self, pool: Pool, kinds: Sequence[StoredKind]) -> None:
+        """Read the counts anew."""
+        for kind in kinds:
+            async with pool.reading() as db:
+                stored = await kind.measure(db, kind.limits(self._settings))
+            self._kinds[kind.name] = kind
+            self._stored[kind.name] = stored
+            self._full[kind.name] = {
+                **dict.fromkeys(stored.full_by_bytes, kind.mib_setting),
+                **dict.fromkeys(stored.full_by_rows, kind.rows_setting),
+            }
+
+    def check(self, name: str, book_id: UUID) -> None:
+        """Refuse more of a kind in a book that is full of it."""
+        full = self._full.get(name)
+        if full and (setting := full.get(book_id)):
+            raise LimitReached(self._kinds[name].message.format(setting=f"TILLHOUSE_{setting}"))

@@ -1,0 +1,1 @@
+"""How many orders a book holds, and how large they are."""

@@ -1,0 +1,63 @@
+"""Statements that count orders: each is read once, soon after it was recorded."""
+
+from datetime import datetime
+
+from tillhouse.access.storage import Limits, Stored
+from tillhouse.db.pool import Db
+
+
+async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
+    """Count some orders, of every book_id, that were recorded before then; how many.
+
+    Bytes are those of the rows of an order and its lines, without indexes and what follows.
+    """
+    return await db.fetchval(
+        """
+        WITH found AS (
+            SELECT b.id AS book_id, o.id, o.bytes
+            FROM books b LEFT JOIN order_storage s ON s.book_id = b.id
+            CROSS JOIN LATERAL (
+                SELECT o.id, 300 + coalesce(pg_column_size(o.summary), 0)
+                    + coalesce(pg_column_size(o.notes), 0)
+                    + coalesce(pg_column_size(o.deposit), 0) + i.bytes AS bytes
+                FROM orders o CROSS JOIN LATERAL (
+                    SELECT coalesce(sum(200 + pg_column_size(i.product_name)
+                        + coalesce(pg_column_size(i.variant_name), 0)
+                        + coalesce(pg_column_size(i.image_url), 0)
+                        + pg_column_size(i.modifiers) + pg_column_size(i.components)), 0) AS bytes
+                    FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
+                ) i
+                WHERE o.book_id = b.id AND o.id > coalesce(s.counted_to, least_id('epoch'))
+                    AND o.id < least_id($1)
+                ORDER BY o.id LIMIT $2
+            ) o LIMIT $2
+        ), counted AS (
+            INSERT INTO order_storage AS s (book_id, orders, bytes, counted_to)
+            SELECT book_id, count(*), sum(bytes), (array_agg(id ORDER BY id DESC))[1]
+            FROM found GROUP BY book_id
+            ON CONFLICT (book_id) DO UPDATE SET orders = s.orders + excluded.orders,
+                bytes = s.bytes + excluded.bytes, counted_to = excluded.counted_to
+        )
+        SELECT count(*) FROM found
+        """,
+        before,
+        limit,
+    )
+
+
+async def show_stored(db: Db, limits: Limits) -> Stored:
+    """The orders of all books, and the books, by book_id, that hold as many as they may."""
+    row = await db.fetchrow(
+        """
+        SELECT coalesce(sum(orders), 0)::bigint AS rows, coalesce(sum(bytes), 0)::bigint AS bytes,
+            coalesce(array_agg(book_id) FILTER (WHERE orders >= $1 AND $1 > 0), '{}')
+                AS full_by_rows,
+            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
+                AS full_by_bytes
+        FROM order_storage
+        """,
+        limits.rows,
+        limits.bytes,
+    )
+    assert row is not None, "an aggregate has one row"  # noqa: S101
+    return Stored(**row)
