@@ -22,6 +22,8 @@ _WORD = re.compile(r"\b(thrt_|whsec_)([A-Za-z0-9+/=_-]+)")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
 _ADDRESS = re.compile(r"(until=)(\d+)(&mark=)([\w-]+)")
 _CODES = {"shortCode", "orderShortCode"}
+_CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+_REFERENCE = re.compile(r"\bTXN-[2-9A-HJ-NP-Z]{12}\b")
 # How long something took, whatever it was.
 _MEASURED = {"secondsInStage": 240, "latencyMs": 41, "totalLatencyMs": 15408}
 _PHASES = {"resolve": 1, "connect": 9, "answer": 31}
@@ -89,6 +91,7 @@ class Normal:
         self._clock = clock
         self._ids: dict[str, str] = {}
         self._codes: dict[str, str] = {}
+        self._references: dict[str, str] = {}
         self._secrets: dict[str, str] = {}
         self._names: dict[str, int] = {}
 
@@ -109,9 +112,15 @@ class Normal:
         text = _WORD.sub(lambda found: found[1] + self._secret(found[2], where, "="), text)
         text = _JWT.sub(lambda found: found[1] + _shaped(found[2], where, "."), text)
         text = _ADDRESS.sub(lambda found: self._address(found, where), text)
+        text = _REFERENCE.sub(lambda found: self._reference(found[0]), text)
         for real, code in self._codes.items():
             text = text.replace(real, code)
         return text
+
+    def _reference(self, real: str) -> str:
+        if real not in self._references:
+            self._references[real] = "TXN-" + _letters(self._fresh("reference"), _CODE_LETTERS, 12)
+        return self._references[real]
 
     def _replaced(self, value: Any, where: str) -> Any:
         if isinstance(value, dict):
@@ -132,9 +141,7 @@ class Normal:
             return
         for name, inner in value.items():
             if name in _CODES and isinstance(inner, str) and inner not in self._codes:
-                self._codes[inner] = _letters(
-                    self._fresh("code"), "23456789ABCDEFGHJKMNPQRSTVWXYZ", 8
-                )
+                self._codes[inner] = _letters(self._fresh("code"), _CODE_LETTERS, 8)
             if name == "secret" and isinstance(inner, str):
                 self.text(inner, f"{where}.{name}")
             self._learn(inner, where)

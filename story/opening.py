@@ -18,6 +18,7 @@ _SCOPES = (
     ),
     "inventory:write",
     "finance:read",
+    "finance:expenses:write",
     "events:read",
     "voice:read",
 )

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from story import ending, goods, messaging, opening, sale, webhooks
+from story import ending, finance, goods, messaging, opening, sale, webhooks
 from story.receiver import PATH, receiving
 from story.recorder import Recorder
 from story.servers import Installation
@@ -51,6 +51,8 @@ async def _tell(story: Story) -> None:
     for chapter in (
         sale.looked_up,
         goods.later_stock,
+        finance.counted,
+        finance.spent,
         webhooks.deliveries,
         ending.changes,
         ending.deletions,

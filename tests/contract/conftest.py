@@ -98,7 +98,12 @@ class Running:
                     "currency": "USD",
                 },
             },
-            values_at={"/v1/events/stream": {"since": delivery.data["eventId"]}},
+            values_at={
+                "/v1/events/stream": {"since": delivery.data["eventId"]},
+                "/v1/finance/summary": {"from": "2026-01-01", "to": "2026-01-31"},
+                "/v1/finance/transactions": {"from": "2026-01-01", "to": iso(now())},
+                "/v1/finance/expenses": {"from": "2026-01-01", "to": iso(now())},
+            },
         )
 
     async def _start(self) -> str:

@@ -31,7 +31,7 @@ BEYOND_THE_SCHEMA = [
     r"This API key is revoked",
     r"[\w.\[\]]+: must have at most \d decimals",
     r"[\w.\[\]]+: is no [\w ]+ of this business and environment",
-    r"updated_since: must be in the years",
+    r"(?:updated_since|date|from|to): must be in the years",
     r"[\w.\[\]]+: must be .*, not a number with a fraction",
     r"type: is \w+, which (?:needs|has no) variants",
     r"components: are (?:required for|for) a bundle",
@@ -68,6 +68,9 @@ BEYOND_THE_SCHEMA = [
     r"The table (?:is out of use|has an open session)",
     r"The (?:session is closed|store has (?:tables|stock))",
     r"until: must be after since",
+    r"(?:date|customer_id): can't be combined with",
+    r"from: is required with to",
+    r"to: must (?:not be before|be within \d+ days of) from",
     r"The endpoint is disabled",
     r"url: must ",
 ]

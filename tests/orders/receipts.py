@@ -10,7 +10,7 @@ from tests.orders.shop import ORDERS, Body, Shop
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.signed import sign
-from tillhouse.orders.receipts.addresses import PURPOSE
+from tillhouse.orders.receipts.addresses import RECEIPTS
 
 
 async def receipt_url(shop: Shop, order: Body, status: int = 200) -> str:
@@ -48,7 +48,7 @@ async def page_text(shop: Shop, order: Body) -> str:
 
 def marked(services: Services, receipt_id: UUID, until: str) -> str:
     """An address with a true signature for any time."""
-    key = services.vault.derive(PURPOSE)
+    key = services.vault.derive(RECEIPTS.purpose)
     given = {"until": until, "mark": sign(key, str(receipt_id), until)}
     return f"/receipts/{receipt_id}?{urlencode(given)}"
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tillhouse.kit.clock import iso
 from tillhouse.kit.money import EXPONENTS
-from tillhouse.orders.receipts.rules import VALID_FOR, Content, Line, Seller, amount, sheet, until
+from tillhouse.orders.receipts.addresses import VALID_FOR, until
+from tillhouse.orders.receipts.rules import Content, Line, Seller, amount, sheet
 
 AT = datetime(2026, 3, 29, 23, 5, tzinfo=UTC)
 SELLER = Seller(

@@ -37,6 +37,7 @@ SCANS = {
     "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "
     "cost every fold",
     "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
+    "ledger.store.tallies.update_tallies": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
     "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",
     "webhooks.store.queue.claim_batch": "planned anew for each batch",

@@ -143,19 +143,37 @@ BEGIN
     RAISE EXCEPTION 'taken back' USING ERRCODE = 'TH001';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.tally_customer_credit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    more numeric := NEW.credits - NEW.debits;
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        more := more - (OLD.credits - OLD.debits);
+    END IF;
+    INSERT INTO customer_credit_tallies (book_id, slot, credit)
+    VALUES (NEW.book_id, pg_backend_pid() % 64, more)
+    ON CONFLICT (book_id, slot) DO UPDATE SET credit = customer_credit_tallies.credit + more;
+    RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.tally_debt()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
     IF TG_OP = 'UPDATE' THEN
-        INSERT INTO debt_tallies (book_id, status, slot, debts)
-        VALUES (OLD.book_id, OLD.status, pg_backend_pid() % 64, -1)
-        ON CONFLICT (book_id, status, slot) DO UPDATE SET debts = debt_tallies.debts - 1;
+        INSERT INTO debt_tallies (book_id, status, slot, debts, balance)
+        VALUES (OLD.book_id, OLD.status, pg_backend_pid() % 64, -1, -OLD.balance)
+        ON CONFLICT (book_id, status, slot) DO UPDATE
+            SET debts = debt_tallies.debts - 1, balance = debt_tallies.balance - OLD.balance;
     END IF;
-    INSERT INTO debt_tallies (book_id, status, slot, debts)
-    VALUES (NEW.book_id, NEW.status, pg_backend_pid() % 64, 1)
-    ON CONFLICT (book_id, status, slot) DO UPDATE SET debts = debt_tallies.debts + 1;
+    INSERT INTO debt_tallies (book_id, status, slot, debts, balance)
+    VALUES (NEW.book_id, NEW.status, pg_backend_pid() % 64, 1, NEW.balance)
+    ON CONFLICT (book_id, status, slot) DO UPDATE
+        SET debts = debt_tallies.debts + 1, balance = debt_tallies.balance + NEW.balance;
     RETURN NULL;
 END $function$;
 
@@ -164,10 +182,11 @@ CREATE OR REPLACE FUNCTION public.tally_order(counted orders, sign integer)
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    INSERT INTO order_tally_changes (book_id, day, status, payment_status, channel,
+    INSERT INTO order_tally_changes (book_id, day, quarter_at, status, payment_status, channel,
         payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
         served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount)
-    VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date, counted.status,
+    VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date,
+        date_bin('15 minutes', counted.occurred_at, '2001-01-01Z'), counted.status,
         counted.payment_status, counted.channel, counted.payment_method, counted.service_mode,
         counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL,
         counted.recorded_by_id, counted.served_by_id, counted.academic_term_id, counted.tag_ids,
@@ -185,6 +204,26 @@ BEGIN
     IF TG_OP <> 'DELETE' AND NEW.deleted_at IS NULL THEN
         PERFORM tally_order(NEW, 1);
     END IF;
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_transactions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        INSERT INTO transaction_tally_changes
+            (book_id, day, type, status, method, store_id, transactions, amount)
+        SELECT book_id, (happened_at AT TIME ZONE 'UTC')::date, type, status, method, store_id,
+            -count(*), -sum(amount)
+        FROM replaced GROUP BY 1, 2, 3, 4, 5, 6;
+    END IF;
+    INSERT INTO transaction_tally_changes
+        (book_id, day, type, status, method, store_id, transactions, amount)
+    SELECT book_id, (happened_at AT TIME ZONE 'UTC')::date, type, status, method, store_id,
+        count(*), sum(amount)
+    FROM written GROUP BY 1, 2, 3, 4, 5, 6;
     RETURN NULL;
 END $function$;
 
@@ -407,6 +446,13 @@ CREATE INDEX conversations_by_assignee ON conversations USING btree (book_id, as
 CREATE INDEX conversations_by_customer ON conversations USING btree (book_id, customer_id, last_message_at, id) WHERE customer_id IS NOT NULL;
 CREATE INDEX conversations_by_time ON conversations USING btree (book_id, last_message_at, id);
 
+CREATE TABLE customer_credit_tallies (
+    book_id uuid NOT NULL,
+    slot integer NOT NULL,
+    credit numeric NOT NULL,
+    CONSTRAINT customer_credit_tallies_pkey PRIMARY KEY (book_id, slot)
+) WITH (fillfactor=50);
+
 CREATE TABLE customer_tallies (
     book_id uuid NOT NULL,
     slot integer NOT NULL,
@@ -441,6 +487,7 @@ CREATE TABLE debt_tallies (
     status text NOT NULL,
     slot integer NOT NULL,
     debts bigint NOT NULL,
+    balance numeric NOT NULL DEFAULT 0,
     CONSTRAINT debt_tallies_pkey PRIMARY KEY (book_id, status, slot),
     CONSTRAINT debt_tallies_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 ) WITH (fillfactor=50);
@@ -468,7 +515,7 @@ CREATE INDEX debts_by_status ON debts USING btree (book_id, status, opened_at, i
 CREATE INDEX debts_by_time ON debts USING btree (book_id, opened_at, id);
 CREATE UNIQUE INDEX debts_one_active_per_source ON debts USING btree (book_id, source_id, source_type) WHERE status = 'active'::text;
 CREATE TRIGGER debts_are_tallied AFTER INSERT ON debts FOR EACH ROW EXECUTE FUNCTION tally_debt();
-CREATE TRIGGER debts_are_tallied_again AFTER UPDATE ON debts FOR EACH ROW WHEN (old.status <> new.status) EXECUTE FUNCTION tally_debt();
+CREATE TRIGGER debts_are_tallied_again AFTER UPDATE ON debts FOR EACH ROW WHEN (old.status <> new.status OR old.balance <> new.balance) EXECUTE FUNCTION tally_debt();
 
 CREATE TABLE developer_apps (
     book_id uuid NOT NULL,
@@ -502,6 +549,31 @@ CREATE TABLE dining_tables (
     CONSTRAINT dining_tables_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id)
 );
 CREATE UNIQUE INDEX dining_tables_label_key ON dining_tables USING btree (book_id, store_id, lower(label)) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
+
+CREATE TABLE expenses (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    category text NOT NULL,
+    description text,
+    method transaction_method NOT NULL,
+    store_id uuid,
+    transaction_id uuid NOT NULL,
+    transfer_id uuid NOT NULL,
+    recorded_by_id uuid NOT NULL,
+    recorded_by_name text NOT NULL,
+    happened_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    voided_at timestamp(3) with time zone,
+    CONSTRAINT expenses_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT expenses_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT expenses_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
+    CONSTRAINT expenses_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id),
+    CONSTRAINT expenses_book_id_transfer_id_fkey FOREIGN KEY (book_id, transfer_id) REFERENCES ledger_transfers(book_id, id)
+);
+CREATE INDEX expenses_by_time ON expenses USING btree (book_id, happened_at, id);
+CREATE INDEX expenses_by_transaction ON expenses USING btree (book_id, transaction_id);
 
 CREATE TABLE idempotency_keys (
     book_id uuid NOT NULL,
@@ -589,6 +661,7 @@ CREATE TABLE ledger_balances (
     CONSTRAINT ledger_wallets_not_below_zero CHECK (kind <> 'wallet'::text OR credits >= (debits + held)),
     CONSTRAINT ledger_balances_book_id_kind_owner_id_fkey FOREIGN KEY (book_id, kind, owner_id) REFERENCES ledger_accounts(book_id, kind, owner_id)
 ) WITH (fillfactor=50);
+CREATE TRIGGER customer_credit_is_tallied AFTER INSERT OR UPDATE ON ledger_balances FOR EACH ROW WHEN (new.kind = 'customer_credit'::text) EXECUTE FUNCTION tally_customer_credit();
 CREATE TRIGGER ledger_balances_only_grow BEFORE UPDATE ON ledger_balances FOR EACH ROW WHEN (new.debits < old.debits OR new.credits < old.credits OR new.book_id <> old.book_id OR new.kind <> old.kind OR new.owner_id <> old.owner_id) EXECUTE FUNCTION refuse_ledger_change();
 CREATE TRIGGER ledger_balances_stay BEFORE DELETE ON ledger_balances FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
 
@@ -842,6 +915,7 @@ CREATE TABLE order_tally_changes (
     orders bigint NOT NULL,
     total_amount numeric NOT NULL,
     remaining_amount numeric NOT NULL,
+    quarter_at timestamp(0) with time zone,
     CONSTRAINT order_tally_changes_pkey PRIMARY KEY (book_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
@@ -1035,6 +1109,14 @@ CREATE TABLE receipts (
 );
 CREATE UNIQUE INDEX receipts_id_key ON receipts USING btree (id);
 
+CREATE TABLE sales_by_quarter_hour (
+    book_id uuid NOT NULL,
+    quarter_at timestamp(0) with time zone NOT NULL,
+    store_id uuid,
+    total_amount numeric NOT NULL,
+    CONSTRAINT sales_by_quarter_hour_key UNIQUE NULLS NOT DISTINCT (book_id, quarter_at, store_id)
+) WITH (fillfactor=70);
+
 CREATE TABLE schema_migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -1181,10 +1263,48 @@ CREATE TABLE tags (
     CONSTRAINT tags_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 
+CREATE TABLE transaction_receipts (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    transaction_id uuid NOT NULL,
+    number integer NOT NULL,
+    content text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT transaction_receipts_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT transaction_receipts_number_key UNIQUE (book_id, transaction_id, number),
+    CONSTRAINT transaction_receipts_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id)
+);
+CREATE UNIQUE INDEX transaction_receipts_id_key ON transaction_receipts USING btree (id);
+
+CREATE TABLE transaction_tallies (
+    book_id uuid NOT NULL,
+    day date,
+    type text NOT NULL,
+    status text NOT NULL,
+    method text NOT NULL,
+    store_id uuid,
+    transactions bigint NOT NULL,
+    amount numeric NOT NULL,
+    CONSTRAINT transaction_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, type, status, method, store_id)
+) WITH (fillfactor=70);
+
+CREATE TABLE transaction_tally_changes (
+    book_id uuid NOT NULL,
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    day date NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL,
+    method text NOT NULL,
+    store_id uuid,
+    transactions bigint NOT NULL,
+    amount numeric NOT NULL,
+    CONSTRAINT transaction_tally_changes_pkey PRIMARY KEY (book_id, id)
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+
 CREATE TABLE transactions (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    reference text NOT NULL,
+    reference text COLLATE "C" NOT NULL,
     type transaction_type NOT NULL,
     status transaction_status NOT NULL,
     method transaction_method NOT NULL,
@@ -1204,6 +1324,9 @@ CREATE TABLE transactions (
 CREATE INDEX transactions_by_customer ON transactions USING btree (book_id, customer_id, happened_at) WHERE customer_id IS NOT NULL;
 CREATE INDEX transactions_by_source ON transactions USING btree (book_id, source_id);
 CREATE INDEX transactions_by_time ON transactions USING btree (book_id, happened_at, id);
+CREATE INDEX transactions_of_expenses ON transactions USING btree (book_id, happened_at) INCLUDE (amount, store_id) WHERE type::text = 'expense'::text AND status::text = 'successful'::text;
+CREATE TRIGGER transactions_are_tallied AFTER INSERT ON transactions REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_transactions();
+CREATE TRIGGER transactions_are_tallied_again AFTER UPDATE ON transactions REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_transactions();
 
 CREATE TABLE usage_records (
     book_id uuid NOT NULL,

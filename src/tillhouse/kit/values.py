@@ -4,7 +4,7 @@ The few forms that most of them have are in `kit/text_types.py`.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import ClassVar, Self
 
 from tillhouse.kit import clock, money, network, passwords, text
@@ -224,6 +224,26 @@ class DateOrTimestamp(Value):
         """The instant that it stands for; a date means the start of that day in its zone."""
         moment = clock.parse_date_or_timestamp(self)
         return moment if isinstance(moment, datetime) else clock.start_of_day(moment, zone, cutoff)
+
+
+class Day(Value):
+    """An ISO date."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "format": "date",
+        "examples": ["2027-01-31"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Readable as a calendar day."""
+        clock.parse_date(value)
+        return value
+
+    @property
+    def day(self) -> date:
+        """The calendar day."""
+        return clock.parse_date(self)
 
 
 class Moment(Value):

@@ -27,7 +27,7 @@ ROOM = Room(
         readers=("cashier", "kitchen"),
         writers=("cashier",),
     ),
-    kept_tables=("order_items", "order_storage", "orders", "receipts"),
+    kept_tables=("order_items", "order_storage", "orders", "receipts", "sales_by_quarter_hour"),
     stored=(ORDERS,),
     swept_tables={
         "order_tallies": "empty_tallies",

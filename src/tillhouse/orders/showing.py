@@ -9,8 +9,7 @@ from asyncpg import Record
 from tillhouse.access.call import Call
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import OrderId
-from tillhouse.orders.receipts.addresses import url
-from tillhouse.orders.receipts.rules import until
+from tillhouse.orders.receipts.addresses import RECEIPTS, until
 from tillhouse.orders.store import find_order, order_of
 from tillhouse.orders.types import Order
 
@@ -34,4 +33,4 @@ def _receipt_url(call: Call, receipt_id: UUID | None, made_at: datetime | None) 
     """The receipt's address of the week in which it was made; the same as long as it is good."""
     if receipt_id is None or made_at is None or until(made_at) <= call.now.timestamp():
         return None
-    return url(call.services, receipt_id, made_at)
+    return RECEIPTS.url(call.services, receipt_id, made_at)

@@ -10,6 +10,8 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, SystemCaller
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db, Pool
+from tillhouse.jobs.folding import FOLDED_AT_ONCE, folding_worker
+from tillhouse.jobs.folding import fold as fold_changes
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
@@ -24,21 +26,12 @@ from tillhouse.orders.storage.quota import COUNT
 KITCHEN = "order_to_kitchen"
 QUEUE_EVERY_S = 1.0
 QUEUED_AT_ONCE = 100
-# Changes that gather for so long share the rows that they are folded into. A list sums them up
-# besides: a few thousand cost it a millisecond.
-FOLD_EVERY_S = 5.0
-FOLDED_AT_ONCE = 5_000
 EMPTIED_AT_ONCE = 5_000
 
 
 async def folding(services: Services) -> Worker:
     """The worker that folds the tallies in one process."""
-
-    async def do_round() -> bool:
-        await fold(services)
-        return False
-
-    return Worker("tallies", do_round, poll_s=FOLD_EVERY_S)
+    return folding_worker("tallies", services.pool, update_tallies)
 
 
 async def queueing(services: Services) -> Worker:
@@ -52,13 +45,7 @@ async def queueing(services: Services) -> Worker:
 
 async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
     """Fold the changes of the tallies that there are now; how many they were."""
-    folded = 0
-    while True:
-        async with services.pool.writing_once() as db:
-            count = await update_tallies(db, at_once)
-        folded += count
-        if count < at_once:
-            return folded
+    return await fold_changes(services.pool, update_tallies, at_once)
 
 
 async def queue_scheduled(pool: Pool) -> int:

@@ -72,5 +72,18 @@ ENUMS: dict[str, tuple[str, str]] = {
     "StockPolicy": (
         "Variant.stock_policy", "Whether more may be sold than there is: `allow`, or `deny`.",
     ),
+    "ExpenseMethod": ("Expense.method", "How an expense was paid."),
+    "TransactionMethod": ("Transaction.method", "How the money of a transaction moved."),
+    "TransactionStatus": (
+        "Transaction.status",
+        "`pending` and `processing` wait for an outcome: `successful` or `failed`. `reversed`: the "
+        "money went back.",
+    ),
+    "TransactionType": (
+        "Transaction.type",
+        "What a transaction is: money for a `sale` or a debt (`debt_payment`), into or out of the "
+        "wallet, a `refund` or another `reversal`, a `fee`, an `expense`, `credit` of a customer, "
+        "or a correction (`adjustment`).",
+    ),
     "SubscriptionStatus": ("Subscription.status", "Where the subscription of a business stands."),
 }  # fmt: skip

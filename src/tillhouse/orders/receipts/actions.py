@@ -1,6 +1,5 @@
 """Make a receipt of an order, and find it again by the address that was given out."""
 
-import re
 from datetime import datetime
 from uuid import UUID
 
@@ -14,25 +13,17 @@ from tillhouse.kit.ids import BookId, BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.orders.kitchen.store.sale import lock_sale
 from tillhouse.orders.receipts import rules, store
-from tillhouse.orders.receipts.addresses import is_ours, url
+from tillhouse.orders.receipts.addresses import RECEIPTS, Address
 from tillhouse.orders.receipts.rules import Content, Sheet
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import ReceiptLink
-
-_UNTIL = re.compile("[0-9]{1,11}")
-
-
-class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a receipt's address."""
-
-    receipt_id: UUID
-    until: str
-    mark: str
 
 
 class Found(msgspec.Struct, frozen=True):
     """A receipt, ready to be printed."""
 
+    # Another one when the receipt says something else.
+    id: UUID
     sheet: Sheet
     made_at: datetime
     book_id: BookId
@@ -49,27 +40,24 @@ async def make(call: Call, order_id: OrderId) -> ReceiptLink:
     content = rules.snapshot(order, seller)
     newest = await store.find_newest(call.db, call.book.id, order_id)
     if newest is not None and _content(newest["content"]) == content:
-        return ReceiptLink(url(call.services, newest["id"], call.now))
+        return ReceiptLink(RECEIPTS.url(call.services, newest["id"], call.now))
     receipt_id = new_id()
     number = newest["number"] + 1 if newest else 1
     key = BookKey(call.book.id, receipt_id)
     text = encode(content).decode()
     await store.insert_receipt(call.db, key, order_id, number, text, call.now)
-    return ReceiptLink(url(call.services, receipt_id, call.now))
+    return ReceiptLink(RECEIPTS.url(call.services, receipt_id, call.now))
 
 
 async def find(services: Services, db: Db, address: Address, now: datetime) -> Found:
     """The receipt at an address that is still good; every other one reads as missing."""
-    is_good = is_ours(services, address.receipt_id, address.until, address.mark)
-    if not (is_good and _UNTIL.fullmatch(address.until)):
-        raise Missing
-    if int(address.until) <= now.timestamp():
+    if not RECEIPTS.is_good(services, address, now):
         raise Missing
     row = await store.find_receipt(db, address.receipt_id)
     if row is None:
         raise Missing
     sheet = rules.sheet(_content(row["content"]), row["number"], row["created_at"])
-    return Found(sheet, row["created_at"], row["book_id"])
+    return Found(address.receipt_id, sheet, row["created_at"], row["book_id"])
 
 
 def _content(text: str) -> Content:

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tillhouse.http.raw import Page, html_page
-from tillhouse.orders.receipts.actions import Address
+from tillhouse.orders.receipts.addresses import Address
 from tillhouse.orders.receipts.rules import Sheet
 
 Paper = Literal["a4", "80mm"]

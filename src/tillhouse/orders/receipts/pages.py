@@ -1,13 +1,17 @@
 """The pages of receipts, for whoever was given the address."""
 
 import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime
 from uuid import UUID
 
 from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
-from tillhouse.orders.receipts import actions, page
-from tillhouse.orders.receipts.actions import Address
+from tillhouse.orders.receipts import page
+from tillhouse.orders.receipts.actions import Found, find
+from tillhouse.orders.receipts.addresses import Address
 from tillhouse.orders.receipts.files import ReceiptFiles
 from tillhouse.orders.receipts.page import PAPERS
 from tillhouse.orders.receipts.printer import ToPrint
@@ -23,10 +27,15 @@ class NoReceipt(
     """Expired, tampered with or never given out: all look alike."""
 
 
+# Finds what an address stands for; one that isn't good reads as missing.
+Find = Callable[[Services, Db, Address, datetime], Awaitable[Found]]
+
+
 class Receipts:
     """Shows receipts as pages and as files."""
 
-    def __init__(self) -> None:
+    def __init__(self, find: Find) -> None:
+        self._find = find
         self._files = ReceiptFiles()
 
     async def show(self, services: Services, asked: Asked) -> Page:
@@ -41,13 +50,13 @@ class Receipts:
         paper = PAPERS.get(given.get("paper", ""), "a4")
         try:
             async with services.pool.reading() as db:
-                found = await actions.find(services, db, address, asked.now)
+                found = await self._find(services, db, address, asked.now)
         except Missing:
             raise NoReceipt from None
         if name[2] is None:
             return page.receipt(found.sheet, address, paper)
         receipt = ToPrint(
-            id=address.receipt_id,
+            id=found.id,
             book_id=found.book_id,
             sheet=found.sheet,
             paper=paper,
@@ -65,7 +74,7 @@ def _file(body: bytes, code: str) -> Page:
 
 def pages() -> tuple[RawRoute, ...]:
     """The raw routes of this room."""
-    receipts = Receipts()
+    receipts = Receipts(find)
     return (
         RawRoute(
             method="GET",

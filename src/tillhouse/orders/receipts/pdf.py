@@ -80,7 +80,7 @@ class _Paper:
         pdf.c_margin = 0
         pdf.set_margin(self.margin)
         pdf.set_auto_page_break(auto=True, margin=self.margin)
-        pdf.set_title(self.clean(f"Receipt {sheet.code}, {sheet.business}"))
+        pdf.set_title(self.clean(f"{sheet.title} {sheet.code}, {sheet.business}"))
         pdf.set_lang("en")
         pdf.set_creator("Tillhouse")
         pdf.set_creation_date(made_at)
@@ -209,7 +209,8 @@ class _A4(_Paper):
         """The bytes of the file."""
         self._head()
         self._facts()
-        self._lines()
+        if self.sheet.lines:
+            self._lines()
         self.pdf.y += 3
         self.room(9.0 * len(self.sheet.sums))
         self.sums(self.width - self.margin - 84)
@@ -233,7 +234,7 @@ class _A4(_Paper):
 
     def _facts(self) -> None:
         pdf, column = self.pdf, self.inner / 3
-        self.write("RECEIPT", size=9, bold=True, color=_DEEP)
+        self.write(self.sheet.title.upper(), size=9, bold=True, color=_DEEP)
         pdf.y += 2
         for start in range(0, len(self.sheet.facts), 3):
             top = bottom = pdf.y
@@ -290,7 +291,8 @@ class _Roll(_Paper):
         """The bytes of the file."""
         self._head()
         self._facts()
-        self._lines()
+        if self.sheet.lines:
+            self._lines()
         self.sums(self.margin)
         self.end("C")
         last = self.pdf.pages[self.pdf.page]

@@ -1,7 +1,7 @@
 """Receipts: what one says of an order, and how that is written for people."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -12,7 +12,6 @@ from tillhouse.kit.money import EXPONENTS, round_money
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
 from tillhouse.stock.rules import plain
 
-VALID_FOR = timedelta(days=7)
 PLACE_LINES_MAX = 8
 
 METHODS = {
@@ -94,6 +93,7 @@ class Sum(msgspec.Struct, frozen=True):
 class Sheet(msgspec.Struct, frozen=True, kw_only=True):
     """A receipt as it is printed, on whatever paper: words only."""
 
+    title: str = "Receipt"
     business: str
     place: list[str]
     marks: list[str]
@@ -147,18 +147,13 @@ def _line(item: ItemShown) -> Line:
     )
 
 
-def until(now: datetime) -> int:
-    """When an address that is given out now ends, in Unix seconds."""
-    return int((now + VALID_FOR).timestamp())
-
-
 def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
     """The receipt as it is printed."""
     seller = content.seller
     zone = ZoneInfo(seller.time_zone)
     return Sheet(
         business=seller.business,
-        place=_place(seller),
+        place=place_lines(seller.business, seller.store, seller.address, seller.phone),
         marks=list(_marks(content, number)),
         code=content.short_code,
         facts=list(_facts(content, zone)),
@@ -166,13 +161,16 @@ def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
         lines=[_sheet_line(line, content.currency) for line in content.lines],
         sums=list(_sums(content)),
         footer=f"Receipt {number} of order {content.short_code}, made "
-        f"{_moment(made_at, zone)} ({seller.time_zone})",
+        f"{written_moment(made_at, zone)} ({seller.time_zone})",
     )
 
 
-def _place(seller: Seller) -> list[str]:
-    store = seller.store if seller.store != seller.business else None
-    lines = [store or "", *(seller.address or "").splitlines(), seller.phone or ""]
+def place_lines(
+    business: str, store: str | None, address: str | None, phone: str | None
+) -> list[str]:
+    """Where it was sold, a line each; a store that is called as the business isn't named again."""
+    named = store if store != business else None
+    lines = [named or "", *(address or "").splitlines(), phone or ""]
     lines = [line.strip() for line in lines if line.strip()]
     # An address of many short lines would push everything else down the page.
     return lines if len(lines) <= PLACE_LINES_MAX else [", ".join(lines)]
@@ -189,9 +187,9 @@ def _marks(content: Content, number: int) -> Iterator[str]:
 
 def _facts(content: Content, zone: ZoneInfo) -> Iterator[tuple[str, str]]:
     yield "Order", content.short_code
-    yield "Date", _moment(parse_timestamp(content.occurred_at), zone)
+    yield "Date", written_moment(parse_timestamp(content.occurred_at), zone)
     if content.scheduled_for:
-        yield "Scheduled for", _moment(parse_timestamp(content.scheduled_for), zone)
+        yield "Scheduled for", written_moment(parse_timestamp(content.scheduled_for), zone)
     if content.customer:
         yield "Customer", content.customer
     if content.table:
@@ -201,7 +199,8 @@ def _facts(content: Content, zone: ZoneInfo) -> Iterator[tuple[str, str]]:
     yield "Payment", METHODS.get(content.method, content.method)
 
 
-def _moment(moment: datetime, zone: ZoneInfo) -> str:
+def written_moment(moment: datetime, zone: ZoneInfo) -> str:
+    """A moment as people write it there."""
     local = moment.astimezone(UTC).astimezone(zone)
     # The day without a leading zero, which no format code gives on every system.
     return f"{local.day} {local:%b %Y, %H:%M}"

@@ -13,6 +13,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId
+from tillhouse.kit.spans import span
 from tillhouse.orders.listing.store.days import CLOCK
 from tillhouse.orders.listing.store.query import (
     BUYERS,
@@ -24,7 +25,6 @@ from tillhouse.orders.listing.store.query import (
     and_picks,
     and_search,
     found,
-    span,
 )
 
 # Every source gives rows `o` with their number of orders, so that tallies and single orders are

@@ -14,6 +14,7 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
+from tillhouse.kit.spans import midnight, next_month
 from tillhouse.orders.listing.store.figures import (
     DAYS,
     ENDS,
@@ -27,8 +28,6 @@ from tillhouse.orders.listing.store.query import (
     OrderQuery,
     and_details,
     and_kinds,
-    midnight,
-    next_month,
 )
 
 _DAY = timedelta(days=1)

@@ -3,7 +3,20 @@
 A statement that holds the advisory lock is alone with the sums.
 """
 
+from typing import LiteralString
+
 from tillhouse.db.pool import Db
+
+_SOLD: LiteralString = """
+        sold AS (
+            INSERT INTO sales_by_quarter_hour AS t (book_id, quarter_at, store_id, total_amount)
+            SELECT book_id, quarter_at, store_id, sum(total_amount) FROM gone
+            -- Changes from before there were quarters are part of them already.
+            WHERE quarter_at IS NOT NULL AND status <> 'cancelled'
+            GROUP BY book_id, quarter_at, store_id
+            ON CONFLICT ON CONSTRAINT sales_by_quarter_hour_key
+                DO UPDATE SET total_amount = t.total_amount + excluded.total_amount
+        )"""
 
 
 async def update_tallies(db: Db, limit: int) -> int:
@@ -50,9 +63,9 @@ async def update_tallies(db: Db, limit: int) -> int:
                 orders = t.orders + excluded.orders,
                 total_amount = t.total_amount + excluded.total_amount,
                 remaining_amount = t.remaining_amount + excluded.remaining_amount
-        )
-        SELECT count(*) FROM gone
-        """,
+        ), """
+        + _SOLD
+        + " SELECT count(*) FROM gone",
         limit,
     )
     return row[0] if row else 0

@@ -1,0 +1,1 @@
+"""Expenses: money that the business spends."""

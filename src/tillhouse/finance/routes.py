@@ -1,0 +1,49 @@
+"""The routes of /v1/finance."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.finance.expenses import actions as expenses
+from tillhouse.finance.summary import actions as summary
+from tillhouse.finance.transactions import actions as transactions
+from tillhouse.finance.transactions.receipts import actions as receipts
+from tillhouse.finance.transactions.types import RequeryMeta, Transaction
+from tillhouse.http.route import Reply, Route, Scope
+
+
+async def requery(call: Call, transaction_id: UUID) -> Reply[Transaction]:
+    """Ask about a transaction again, and say beside it what changed."""
+    transaction, outcome = await transactions.requery(call, transaction_id)
+    return Reply(transaction, extra={"meta": outcome})
+
+
+_SUMMARY = Scope("finance:summary:read")
+_READ = Scope("finance:transactions:read")
+_SPEND = Scope("finance:expenses:write")
+_TRANSACTIONS = "/v1/finance/transactions"
+_TRANSACTION = _TRANSACTIONS + "/{transaction_id}"
+_EXPENSES, _EXPENSE = "/v1/finance/expenses", "/v1/finance/expenses/{expense_id}"
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/v1/finance/summary", summary.summarize, _SUMMARY,
+          "Sum up a day, or all days from one to another", "Financial summary"),
+    Route("GET", _TRANSACTIONS, transactions.list_transactions, _READ,
+          "List transactions, the newest first", "Transactions"),
+    Route("GET", _TRANSACTION, transactions.show_transaction, _READ,
+          "Read one transaction", "Transaction"),
+    Route("POST", _TRANSACTION + "/requery", requery, _READ,
+          "Ask the payment provider again about a transaction", "Transaction",
+          idempotent=True, extra=RequeryMeta),
+    Route("POST", _TRANSACTION + "/receipt", receipts.make, _READ,
+          "Make a receipt of a transaction; its address is good for seven days", "Receipt",
+          idempotent=True),
+    Route("GET", _EXPENSES, expenses.list_page, _READ,
+          "List expenses, the newest first", "Expenses"),
+    Route("POST", _EXPENSES, expenses.record, _SPEND,
+          "Record an expense", "Expense recorded",
+          status=201, idempotent=True, faults=expenses.new_faults),
+    Route("GET", _EXPENSE, expenses.show, _READ, "Read one expense", "Expense"),
+    Route("DELETE", _EXPENSE, expenses.void, _SPEND,
+          "Take an expense back; the ledger keeps it with its reversal",
+          "Expense taken back"),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""The summary of a day or a period."""

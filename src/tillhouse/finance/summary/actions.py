@@ -1,0 +1,50 @@
+"""The summary of a day or a period."""
+
+from decimal import Decimal
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.finance.summary import rules, store
+from tillhouse.finance.summary.types import FinancialSummary, Interval, SummaryQuery
+from tillhouse.orders.listing.store.days import find_clock
+
+_ZERO = Decimal(0)
+
+
+async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
+    """The money of a day, or of a period."""
+    found = await find_clock(call.db, call.book.id, asked.store_id)
+    clock = rules.Clock(found.zone, found.cutoff)
+    today = clock.today(call.now)
+    period = rules.period(asked, today)
+    *begins, ends = rules.bounds(period, clock)
+    time = store.Time(begins, ends, is_over=period.last < today)
+    row = await store.find_figures(call.db, call.book.id, asked.store_id, time)
+    sales = dict(msgspec.json.decode(row["sales"], type=list[tuple[int, Decimal]]))
+    summary = FinancialSummary(
+        date=period.last.isoformat(),
+        is_today=period.last == today,
+        sales_total=sum(sales.values(), _ZERO),
+        velocity_data=[
+            Interval(rules.local_start(begin, clock.zone), sales.get(number, _ZERO))
+            for number, begin in enumerate(begins, 1)
+        ],
+        **{
+            name: row[name]
+            for name in (
+                "currency", "wallet_balance", "pending_orders_total", "pending_orders_count",
+                "expenses_total", "pending_debt_total", "credits_total",
+                "pending_transactions_count",
+            )
+        },
+    )  # fmt: skip
+    if not period.is_period:
+        return summary
+    return msgspec.structs.replace(
+        summary,
+        start_date=period.first.isoformat(),
+        end_date=period.last.isoformat(),
+        period_label=rules.label(period),
+        total_days=len(begins),
+    )

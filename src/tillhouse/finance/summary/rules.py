@@ -1,0 +1,97 @@
+"""Which time a summary is of, its intervals, and its label: pure."""
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from tillhouse.finance.summary.types import SummaryQuery
+from tillhouse.kit.clock import start_of_day
+from tillhouse.kit.errors import Invalid
+
+DAYS_MAX = 366
+_DAY = timedelta(days=1)
+_HOUR = timedelta(hours=1)
+_TO = "\N{EN DASH}"
+
+
+class Clock(msgspec.Struct, frozen=True):
+    """The time zone of a business or a store, and how long after midnight its days begin."""
+
+    zone: str
+    cutoff: timedelta
+
+    def today(self, now: datetime) -> date:
+        """The day that it is there."""
+        local = now.astimezone(UTC).astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)
+        return (local - self.cutoff).date()
+
+
+class Period(msgspec.Struct, frozen=True):
+    """Whole days, the last one included."""
+
+    first: date
+    last: date
+    # Asked for as a period, even if it is of one day.
+    is_period: bool
+
+    @property
+    def days(self) -> list[date]:
+        """Each of its days."""
+        return [self.first + _DAY * n for n in range((self.last - self.first).days + 1)]
+
+
+def period(asked: SummaryQuery, today: date) -> Period:
+    """The days that are asked for."""
+    if asked.since is None:
+        if asked.until is not None:
+            raise Invalid.field("from", "is required with to: the first day of the period")
+        day = asked.date.day if asked.date else today
+        return Period(day, day, is_period=False)
+    if asked.date is not None:
+        raise Invalid.field("date", "can't be combined with from and to: send one or the other")
+    first, last = asked.since.day, asked.until.day if asked.until else today
+    if last < first:
+        raise Invalid.field("to", "must not be before from")
+    if (last - first).days >= DAYS_MAX:
+        raise Invalid.field("to", f"must be within {DAYS_MAX} days of from")
+    return Period(first, last, is_period=True)
+
+
+def bounds(asked: Period, clock: Clock) -> list[datetime]:
+    """When each interval begins, and when the last one ends.
+
+    The hours of a day are hours that go by: a day on which clocks change has 23 or 25.
+    """
+    starts = [
+        start_of_day(day, clock.zone, clock.cutoff) for day in [*asked.days, asked.last + _DAY]
+    ]
+    if asked.is_period:
+        return starts
+    begin, end = starts
+    hours = [begin]
+    while hours[-1] + _HOUR < end:
+        hours.append(hours[-1] + _HOUR)
+    return [*hours, end]
+
+
+def local_start(moment: datetime, zone: str) -> str:
+    """A moment as the clocks show it there, with the offset."""
+    return moment.astimezone(UTC).astimezone(ZoneInfo(zone)).isoformat(timespec="seconds")
+
+
+def label(asked: Period) -> str:
+    """The period for people; what both ends share is said once."""
+    first, last = asked.first, asked.last
+    if first == last:
+        return _written(last, "%b %Y")
+    if first.year != last.year:
+        return f"{_written(first, '%b %Y')} {_TO} {_written(last, '%b %Y')}"
+    if first.month != last.month:
+        return f"{_written(first, '%b')} {_TO} {_written(last, '%b %Y')}"
+    return f"{first.day} {_TO} {_written(last, '%b %Y')}"
+
+
+def _written(day: date, form: str) -> str:
+    # The day without a leading zero, which no format code gives on every system.
+    return f"{day.day} {day.strftime(form)}"

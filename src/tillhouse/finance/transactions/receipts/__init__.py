@@ -1,0 +1,1 @@
+"""Receipts of transactions: pages and files at signed addresses."""

@@ -1,0 +1,19 @@
+"""The pages of receipts of transactions, for whoever was given the address."""
+
+from tillhouse.finance.transactions.receipts.actions import ADDRESSES, find
+from tillhouse.http.raw import RawRoute
+from tillhouse.orders.receipts import page
+from tillhouse.orders.receipts.pages import Receipts
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """The raw routes of receipts of transactions."""
+    receipts = Receipts(find)
+    return (
+        RawRoute(
+            method="GET",
+            path=f"/{ADDRESSES.folder}/{{receipt_id}}",
+            handler=receipts.show,
+            refusal=page.refusal,
+        ),
+    )

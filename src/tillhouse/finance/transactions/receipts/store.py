@@ -1,0 +1,71 @@
+"""Statements on receipts of transactions."""
+
+from datetime import datetime
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BookKey
+
+
+async def lock_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
+    """The content of a receipt made now; the transaction doesn't change meanwhile."""
+    return await db.fetchrow(
+        """
+        SELECT t.reference, t.type, t.status, t.method, t.amount, t.currency,
+            iso(t.happened_at) AS happened_at, c.name AS customer,
+            o.short_code AS order_short_code, e.category, u.name AS business, k.environment,
+            u.time_zone, s.name AS store, s.address, s.phone
+        FROM transactions t
+        JOIN books k ON k.id = t.book_id
+        JOIN businesses u ON u.id = k.business_id
+        LEFT JOIN stores s ON s.book_id = t.book_id AND s.id = t.store_id
+        LEFT JOIN customers c ON c.book_id = t.book_id AND c.id = t.customer_id
+        LEFT JOIN orders o ON t.source_type = 'order' AND o.book_id = t.book_id
+            AND o.id = t.source_id
+        LEFT JOIN expenses e ON t.source_type = 'expense' AND e.book_id = t.book_id
+            AND e.id = t.source_id
+        WHERE t.book_id = $1 AND t.id = $2
+        FOR NO KEY UPDATE OF t
+        """,
+        book_id,
+        transaction_id,
+    )
+
+
+async def find_newest(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
+    """The receipt that a transaction got last."""
+    return await db.fetchrow(
+        """
+        SELECT id, number, content FROM transaction_receipts
+        WHERE book_id = $1 AND transaction_id = $2 ORDER BY number DESC LIMIT 1
+        """,
+        book_id,
+        transaction_id,
+    )
+
+
+async def insert_receipt(
+    db: Db, key: BookKey, transaction_id: UUID, number: int, content: str, now: datetime
+) -> None:
+    """Keep what a receipt says."""
+    await db.execute(
+        """
+        INSERT INTO transaction_receipts (book_id, id, transaction_id, number, content, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """,
+        *key,
+        transaction_id,
+        number,
+        content,
+        now,
+    )
+
+
+async def find_receipt(db: Db, receipt_id: UUID) -> Record | None:
+    """A receipt whose address was given out: that names the receipt and no book_id."""
+    return await db.fetchrow(
+        "SELECT book_id, number, content, created_at FROM transaction_receipts WHERE id = $1",
+        receipt_id,
+    )

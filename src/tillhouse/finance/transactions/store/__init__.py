@@ -1,0 +1,1 @@
+"""The statements of lists of transactions."""

@@ -1,0 +1,112 @@
+"""Statements on one page of transactions, and on one of them."""
+
+from collections.abc import Sequence
+from typing import LiteralString
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.finance.transactions.store.counting import Days
+from tillhouse.finance.transactions.store.query import (
+    FOUND,
+    OF_CUSTOMER,
+    TransactionQuery,
+    and_dates,
+    and_kinds,
+)
+from tillhouse.kit.ids import BookId
+from tillhouse.kit.page import Page
+
+_TRANSACTION: LiteralString = """
+    SELECT t.id, t.reference, t.type, t.status, t.method, t.amount, t.currency, t.customer_id,
+        c.name AS customer, c.email AS customer_email, c.phone_number AS customer_phone,
+        t.happened_at, t.store_id, o.id AS order_id, o.short_code AS order_short_code,
+        CASE WHEN t.source_type = 'expense' THEN t.source_id END AS expense_id,
+        iso(t.created_at) AS created_at, iso(t.updated_at) AS updated_at,
+        u.time_zone
+    FROM transactions t
+    JOIN books k ON k.id = t.book_id
+    JOIN businesses u ON u.id = k.business_id
+    LEFT JOIN customers c ON c.book_id = t.book_id AND c.id = t.customer_id
+    LEFT JOIN orders o ON t.source_type = 'order' AND o.book_id = t.book_id AND o.id = t.source_id
+"""
+_NEWEST: LiteralString = " ORDER BY o.happened_at DESC, o.id DESC"
+_PAGE: LiteralString = _TRANSACTION + "JOIN (SELECT o.id FROM "
+_SHOWN: LiteralString = (
+    ") page ON page.id = t.id WHERE t.book_id = $1 ORDER BY t.happened_at DESC, t.id DESC"
+)
+
+
+async def list_newest(
+    db: Db, book_id: BookId, query: TransactionQuery, page: Page
+) -> Sequence[Record]:
+    """One page that is near the newest, of all kinds: scanned to."""
+    where = and_dates(Where(book_id), query)
+    return await db.fetch(
+        _PAGE
+        + "transactions o WHERE o.book_id = $1"
+        + where.sql()
+        + _NEWEST
+        + " LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset)
+        + _SHOWN,
+        *where.args,
+    )
+
+
+async def list_within(
+    db: Db, book_id: BookId, query: TransactionQuery, page: Page, days: Days
+) -> Sequence[Record]:
+    """One page of which the days are known that hold it."""
+    fixed = Where(book_id, page.per_page, days.skipped, days.begins, days.ends)
+    where = and_dates(and_kinds(fixed, query), query)
+    return await db.fetch(
+        _PAGE
+        + """(
+            SELECT w.id, w.happened_at
+            FROM unnest($4::timestamptz[], $5::timestamptz[]) AS s (begins, ends)
+            CROSS JOIN LATERAL (
+                SELECT o.id, o.happened_at FROM transactions o
+                WHERE o.book_id = $1 AND o.happened_at >= s.begins AND o.happened_at < s.ends"""
+        + where.sql()
+        + _NEWEST
+        # Each day by itself, and no more of it than the page may need.
+        + """ LIMIT $2::bigint + $3::bigint) w
+        ) o"""
+        + _NEWEST
+        + " LIMIT $2 OFFSET $3"
+        + _SHOWN,
+        *where.args,
+    )
+
+
+async def list_found(
+    db: Db, book_id: BookId, query: TransactionQuery, page: Page
+) -> Sequence[Record]:
+    """One page of those of a customer, or that a search finds."""
+    fixed = Where(book_id, query.words, query.reference, query.short_code, query.customer_id)
+    where = and_dates(and_kinds(fixed, query), query)
+    return await db.fetch(
+        (FOUND if query.is_searched else OF_CUSTOMER)
+        + _PAGE
+        + "picked o WHERE true"
+        + where.sql()
+        + _NEWEST
+        + " LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset)
+        + _SHOWN,
+        *where.args,
+    )
+
+
+async def show_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
+    """One transaction."""
+    return await db.fetchrow(
+        _TRANSACTION + " WHERE t.book_id = $1 AND t.id = $2", book_id, transaction_id
+    )

@@ -1,0 +1,91 @@
+"""The filters of a list as conditions on rows `o`: of transactions, or of their tallies."""
+
+from datetime import datetime
+from typing import LiteralString
+
+import msgspec
+
+from tillhouse.db.where import Where
+from tillhouse.kit.ids import CustomerId, StoreId
+
+# So much of a reference says which one is meant: what all begin with finds nothing.
+REFERENCE_MIN = 7
+CODE_MIN = 3
+
+
+class TransactionQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on transactions; an absent one (None) lets all pass."""
+
+    type: list[str] | None = None
+    status: list[str] | None = None
+    method: list[str] | None = None
+    store_id: StoreId | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    customer_id: CustomerId | None = None
+    # A search: how the reference or the order's short code begins, and the words of a name.
+    code: str | None = None
+    words: str | None = None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether it is a search."""
+        return self.code is not None
+
+    @property
+    def reference(self) -> str | None:
+        """How the references begin that a search means."""
+        return self.code if self.code and len(self.code) >= REFERENCE_MIN else None
+
+    @property
+    def short_code(self) -> str | None:
+        """How the short codes of orders begin that a search means."""
+        return self.code if self.code and len(self.code) >= CODE_MIN else None
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether only some time counts."""
+        return self.since is not None or self.until is not None
+
+
+def and_kinds(where: Where, query: TransactionQuery) -> Where:
+    """Conditions that every tally knows."""
+    return (
+        where.and_("o.type = ANY($)", query.type)
+        .and_("o.status = ANY($)", query.status)
+        .and_("o.method = ANY($)", query.method)
+        .and_("o.store_id = $", query.store_id)
+    )
+
+
+def and_dates(where: Where, query: TransactionQuery) -> Where:
+    """When it happened."""
+    return where.and_("o.happened_at >= $", query.since).and_("o.happened_at <= $", query.until)
+
+
+# $2 is the words of a name, $3 the beginning of a reference, $4 of a short code, $5 a customer.
+FOUND: LiteralString = """
+    WITH found AS (
+        SELECT t.id FROM transactions t
+        WHERE t.book_id = $1 AND t.customer_id = ANY(ARRAY(
+            SELECT c.id FROM customers c
+            WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $2)))
+        UNION
+        SELECT t.id FROM transactions t
+        WHERE t.book_id = $1 AND t.reference >= $3 AND t.reference < $3 || '~'
+        UNION
+        SELECT t.id FROM orders s
+        JOIN transactions t ON t.book_id = s.book_id AND t.source_id = s.id
+            AND t.source_type = 'order'
+        WHERE s.book_id = $1 AND s.short_code >= $4 AND s.short_code < $4 || '~'
+    ), picked AS (
+        SELECT t.* FROM transactions t JOIN found USING (id) WHERE t.book_id = $1
+            AND ($5::uuid IS NULL OR t.customer_id = $5)
+    )"""
+"""The transactions that a search finds, as `picked`."""
+OF_CUSTOMER: LiteralString = """
+    WITH picked AS (
+        SELECT t.* FROM transactions t WHERE t.book_id = $1 AND t.customer_id = $5
+            AND $2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL
+    )"""
+"""Those of one customer, as `picked`; without a search."""

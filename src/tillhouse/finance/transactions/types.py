@@ -1,0 +1,110 @@
+"""Requests and answers of the routes of transactions."""
+
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import CustomerId, StoreId
+from tillhouse.kit.page import Paged
+from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.values import DateOrTimestamp, Search
+from tillhouse.ledger.rules import TransactionMethod, TransactionStatus, TransactionType
+
+
+class Filter(OneLine, longest=320, example="chidi@example.com"):
+    """A whole e-mail address or phone number to look for."""
+
+
+class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):
+    """Which transactions, and which page of them."""
+
+    type: Annotated[list[TransactionType], Meta(min_length=1)] | None = None
+    """Only transactions of one of these types, split by commas."""
+    status: Annotated[list[TransactionStatus], Meta(min_length=1)] | None = None
+    """Only transactions with one of these statuses, split by commas."""
+    method: Annotated[list[TransactionMethod], Meta(min_length=1)] | None = None
+    """Only transactions of one of these methods, split by commas."""
+    store_id: StoreId | None = None
+    """Only transactions of this store."""
+    since: DateOrTimestamp | None = None
+    """From this day or moment on; a day is the business's, or the store's with `store_id`."""
+    until: DateOrTimestamp | None = None
+    """Up to this day, all of it, or up to this moment; days as in `from`."""
+    search: Search | None = None
+    """Only transactions whose reference or order's short code begins so, or a word of the
+    customer's name."""
+    customer_id: CustomerId | None = None
+    """Only this customer's; not together with `customer_email` or `customer_phone`."""
+    customer_email: Filter | None = None
+    """Only those of the customer with this e-mail address; of nobody if nobody has it."""
+    customer_phone: Filter | None = None
+    """Only those of the customer with this phone number; of nobody if nobody has it."""
+
+
+class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Money that moved, as the business sees it."""
+
+    id: UUID
+    reference: Annotated[str, Meta(examples=["TXN-7K2MQ4WX9PZR"])]
+    """The name of the transaction for people: unique, and on its receipt."""
+    type: TransactionType
+    status: TransactionStatus
+    method: TransactionMethod
+    """How the money moved."""
+    amount: Decimal
+    """The amount in `currency`; negative where it corrects what was said to have come in."""
+    currency: str
+    customer: Annotated[str, Meta(examples=["Chidi Eze"])] | None
+    """The customer's name."""
+    customer_id: UUID | None
+    customer_email: str | None
+    """The customer's e-mail address."""
+    customer_phone: str | None
+    """The customer's phone number, in its international form."""
+    date: Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
+    """The day on which it happened, in the time zone of the business."""
+    date_label: Annotated[str, Meta(examples=["Today"])]
+    """The same day for people: `Today`, `Yesterday`, or such as `31 Jan 2026`."""
+    full_date: Timestamp
+    """The moment at which it happened."""
+    store_id: UUID | None
+    order_id: UUID | None
+    """The order that it is for; null when it is for something else."""
+    order_short_code: str | None
+    """The short code of that order."""
+    expense_id: UUID | None
+    """The expense that it is; null when it is something else."""
+    payment_link_id: UUID | None
+    """The payment link that it came through; null without one."""
+    payment_link_reference: str | None
+    """The reference of that link."""
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Requeried(msgspec.Struct, frozen=True, rename="camel"):
+    """The outcome of asking about a transaction again."""
+
+    changed: bool
+    """Whether its status is another one now."""
+    previous_status: TransactionStatus
+    """Its status before it was asked about."""
+
+
+class RequeryMeta(msgspec.Struct):
+    """The members of an answer that tells what asking again changed."""
+
+    meta: Requeried
+
+
+class TransactionReceipt(msgspec.Struct, frozen=True):
+    """The address of a receipt."""
+
+    url: Annotated[
+        str, Meta(examples=["https://till.example.com/transaction-receipts/0199…?until=…&mark=…"])
+    ]
+    """A page for people, valid for seven days; with `.pdf` after the id it is a file."""

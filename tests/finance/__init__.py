@@ -1,0 +1,1 @@
+"""Money as the business reads it."""
