@@ -1,6 +1,7 @@
 """The file of a backup opens as it was written, with its key, and not at all otherwise."""
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -135,4 +136,24 @@ def test_what_is_given_up_leaves_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="the disk is full"):
         give_up()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fits", [100, 5_000, 262_000, 262_200, 600_000, 1_048_000])
+def test_a_disk_that_fills_up_is_given_back(tmp_path: Path, fits: int) -> None:
+    """Whichever write is the first that doesn't fit: one sentence, and no file that stays."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill() -> None:
+        with ArchiveWriter(tmp_path / "a", KEY) as archive:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (fits, before[1]))
+            for _ in range(4):
+                archive.add("rows", os.urandom(262_144))
+            archive.complete()
+
+    try:
+        with pytest.raises(ArchiveError, match=r"can't be written .File too large.*make room"):
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert list(tmp_path.iterdir()) == []

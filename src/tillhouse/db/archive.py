@@ -10,6 +10,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, Self
 
@@ -102,8 +103,12 @@ class ArchiveWriter:
 
     def __exit__(self, *_: object) -> None:
         """Remove what was not completed."""
-        self._file.close()
-        self._draft.unlink(missing_ok=True)
+        try:
+            # The rest of the buffer fails to be written once more.
+            with suppress(OSError):
+                self._file.close()
+        finally:
+            self._draft.unlink(missing_ok=True)
 
     def add(self, kind: Kind, body: bytes) -> None:
         """Append a record."""
@@ -115,8 +120,9 @@ class ArchiveWriter:
         """Bring the file to the disk and give it its name, unless that is taken."""
         self._put(self._zlib.flush())
         self._put_frame(bytes(self._plain), is_last=True)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with self._writing():
+            self._file.flush()
+            os.fsync(self._file.fileno())
         _give_name(self._draft, self._path)
         folder = os.open(self._path.parent, os.O_RDONLY)
         try:
@@ -132,10 +138,21 @@ class ArchiveWriter:
 
     def _put_frame(self, plain: bytes, *, is_last: bool) -> None:
         sealed = seal_frame(self._key, plain, self._bound, self._frames, is_last=is_last)
-        self._file.write(struct.pack(">I", len(sealed)))
-        self._file.write(sealed)
+        with self._writing():
+            self._file.write(struct.pack(">I", len(sealed)))
+            self._file.write(sealed)
         self._frames += 1
         self.bytes_written += 4 + len(sealed)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ArchiveError(
+                f"{self._path} can't be written ({error.strerror}), and nothing of it was left "
+                "there: make room on its disk, or name a file on another."
+            ) from error
 
 
 class ArchiveReader:
