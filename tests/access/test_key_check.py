@@ -12,7 +12,8 @@ from tillhouse.kit.secrets import new_api_key
 HEALTH = "/v1/voice/health"
 GOOD = new_api_key("test").secret
 
-TRIES = 3
+# On a busy machine chores come between most of the time.
+TRIES = 30
 MALFORMED = [
     "thsk_",
     "thsk_test_",
@@ -34,7 +35,7 @@ MALFORMED = [
 ]
 
 
-async def fewest_statements(services: Services, app: App, secrets: list[str]) -> int:
+async def fewest_statements(services: Services, app: App, secrets: list[str], expected: int) -> int:
     """The cost of a refusal: the process's own
     chores add statements, and nothing takes any away."""
     spent: list[int] = []
@@ -44,6 +45,8 @@ async def fewest_statements(services: Services, app: App, secrets: list[str]) ->
         answer = await Api(app).as_bearer(secret).get(HEALTH, status=401)
         assert answer.error == "unauthorized"
         spent.append(services.pool.statements - before)
+        if spent[-1] <= expected:
+            break
     return min(spent)
 
 
@@ -52,7 +55,7 @@ async def test_a_malformed_secret_costs_no_statement(
     services: Services, app: App, secret: str
 ) -> None:
     """A typo is refused by form and checksum, before the database hears of it."""
-    assert await fewest_statements(services, app, [secret] * TRIES) == 0
+    assert await fewest_statements(services, app, [secret] * TRIES, 0) == 0
 
 
 async def test_a_well_formed_unknown_secret_costs_one_statement(
@@ -60,7 +63,7 @@ async def test_a_well_formed_unknown_secret_costs_one_statement(
 ) -> None:
     """Only the database knows that it was never given out."""
     unknown = [new_api_key("test").secret for _ in range(TRIES)]
-    assert await fewest_statements(services, app, unknown) == 1
+    assert await fewest_statements(services, app, unknown, 1) == 1
 
 
 @pytest.mark.parametrize("form", ["Bearer {}", "bearer {}", "BEARER  {} "])

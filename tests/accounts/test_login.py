@@ -47,9 +47,10 @@ async def test_unknown_address_and_wrong_password_read_alike(
 
 
 async def _seconds(api: Api, email: str) -> float:
-    started = time.perf_counter()
+    # Of this process's own work: what else the machine does isn't in it.
+    started = time.process_time()
     await api.post(LOGIN, {"email": email, "password": "wrong password"}, status=401)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 async def test_unknown_address_and_wrong_password_take_alike(make: Make) -> None:

@@ -244,7 +244,9 @@ async def test_a_sender_waits_for_its_database(
         back = await asyncio.to_thread(Embedded.start, tmp_path / "data")
         await until(lambda: '"working"' in log.read_text(), "it works", within_s=60)
         process.terminate()
-        assert await asyncio.to_thread(process.wait, STOPPED_WITHIN_S) == 0
+        code = await asyncio.to_thread(process.wait, STOPPED_WITHIN_S)
+        # A machine that is busy enough makes it end by force, which it says.
+        assert code == ("stop_forced" in log.read_text())
         await asyncio.to_thread(back.release)
     finally:
         process.kill()
