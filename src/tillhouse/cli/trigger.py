@@ -58,15 +58,18 @@ def trigger(
                 events = [await endpoints.announce_sample(call, environment, event_type)]
         # The senders are other processes: a command has no worker that hears its notifier.
         await services.pool.notify()
-        return Triggered(environment=environment, events=events, deliveries=queued)
+        return Triggered(
+            business_id=call.business_id, environment=environment, events=events, deliveries=queued
+        )
 
     triggered = run(work, data)
     print_result(triggered, as_json=as_json, shown=_shown(triggered))
 
 
-class Triggered(msgspec.Struct, frozen=True, kw_only=True):
+class Triggered(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The events that happened, and their deliveries, if there are endpoints."""
 
+    business_id: BusinessId
     environment: Environment
     events: list[EventId]
     deliveries: list[DeliveryWithAttempts]
@@ -75,8 +78,9 @@ class Triggered(msgspec.Struct, frozen=True, kw_only=True):
 def _shown(triggered: Triggered) -> Table | str:
     if not triggered.deliveries:
         return (
-            f"Event {triggered.events[0]} happened in {triggered.environment}. There is no active "
-            "webhook endpoint: only `tillhouse listen` shows it."
+            f"Event {triggered.events[0]} happened in {triggered.environment} of business "
+            f"{triggered.business_id}. It has no active webhook endpoint there: only "
+            "`tillhouse listen`, with a login or key of that business, shows it."
         )
     rows = [(d.id, d.event_id, d.webhook_endpoint_id, d.url) for d in triggered.deliveries]
     return table(("Delivery", "Event", "Endpoint", "To"), rows)
