@@ -97,7 +97,8 @@ HOT = (
         "Events, with their deliveries.", "book_id now ids types payloads moments app_id"),
     Hot("webhook_claim", "webhooks.store.queue.claim_batch",
         "A sender's next batch.",
-        "after lanes now lease_ends_at busy window failures_to_probe free deep unproven probes"),
+        "after endpoints now lease_ends_at busy window failures_to_probe free deep unproven "
+        "probes"),
     Hot("webhook_record", "webhooks.store.queue.record_batch",
         "What became of a batch.",
         "book_id delivery_id generation url is_delivered response_status latency_ms error entry "

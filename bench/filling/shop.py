@@ -22,7 +22,7 @@ from tillhouse.orders.recording.store.facts import Wanted, find_facts
 from tillhouse.orders.types import Person
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
-from tillhouse.products.values import Label, Price, Rate, Sku
+from tillhouse.products.values import CatalogName, Price, Rate, Sku
 from tillhouse.stores import actions as store_actions
 from tillhouse.stores.types import NewStore
 from tillhouse.webhooks.emit import source
@@ -113,19 +113,19 @@ def _rows() -> Iterator[ProductRow]:
             number += 1
             price = low + (high - low) * place // len(listed) // _PRICE_STEP * _PRICE_STEP
             own = ProductRow(
-                name=Label(dish),
+                name=CatalogName(dish),
                 sku=Sku(f"DEMO-{number:03}"),
                 type="variable" if _sizes(category, place) else "simple",
                 base_price=Price(Decimal(price)),
-                category=Label(category),
+                category=CatalogName(category),
                 tax_rate=Rate(Decimal(rate)),
             )
             yield own
             for size, more in _sizes(category, place):
                 yield ProductRow(
-                    name=Label(dish),
+                    name=CatalogName(dish),
                     sku=Sku(f"DEMO-{number:03}-{size}".upper().replace(" ", "")),
-                    variant=Label(size),
+                    variant=CatalogName(size),
                     price=Price(Decimal(price + more)),
                 )
 

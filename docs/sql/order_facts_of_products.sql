@@ -19,7 +19,7 @@ PREPARE order_facts_of_products (uuid, uuid, text, uuid[], uuid[], uuid[], uuid[
 WITH given AS (
     SELECT $2::uuid, $3::text, $4::uuid[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[],
         $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[], $14::text[]
-), place AS (
+), wanted_store AS (
     SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
     WHERE s.book_id = $1 AND s.deleted_at IS NULL AND s.id = $2
 )
@@ -27,7 +27,7 @@ SELECT json_build_object('type', t.type, 'currency', t.currency,
         'time_zone', t.time_zone, 'tax_inclusive', t.tax_inclusive,
         'stock_policy', t.stock_policy, 'restocks_cancelled', t.restocks_cancelled
     ) AS trade,
-    (SELECT row_to_json(place) FROM place) AS store,
+    (SELECT row_to_json(wanted_store) FROM wanted_store) AS store,
     EXISTS (SELECT FROM stage_messages g
         WHERE g.book_id = $1 AND g.stage = 'queued' AND g.is_sent) AS tells_queued,
     (SELECT json_agg(json_build_object('id', p.id, 'name', p.name, 'type', p.type,
@@ -40,7 +40,7 @@ SELECT json_build_object('type', t.type, 'currency', t.currency,
         SELECT v.id, v.product_id, p.name AS product_name, v.name, v.is_implicit,
             v.is_active AND p.deleted_at IS NULL AS is_active, v.price,
             (SELECT vp.price FROM variant_prices vp WHERE vp.book_id = $1
-                AND vp.variant_id = v.id AND vp.store_id = (SELECT id FROM place)
+                AND vp.variant_id = v.id AND vp.store_id = (SELECT id FROM wanted_store)
             ) AS store_price,
             v.image_url, v.tracks_stock, v.stock_policy, v.low_stock_threshold,
             l.variant_id IS NOT NULL AS has_level, l.store_id AS level_store_id
@@ -56,7 +56,7 @@ SELECT json_build_object('type', t.type, 'currency', t.currency,
         LEFT JOIN LATERAL (
             SELECT s.variant_id, s.store_id FROM stock_levels s
             WHERE v.tracks_stock AND s.book_id = $1 AND s.variant_id = v.id
-                AND (s.store_id IS NULL OR s.store_id = (SELECT id FROM place))
+                AND (s.store_id IS NULL OR s.store_id = (SELECT id FROM wanted_store))
             ORDER BY s.store_id IS NULL LIMIT 1
         ) l ON true) variant) AS variants,
     (SELECT json_agg(json_build_object('product_id', c.product_id,

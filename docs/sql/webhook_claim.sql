@@ -1,7 +1,7 @@
 -- A sender's next batch.
 -- src/tillhouse/webhooks/store/queue.py: claim_batch
 --   $1 after uuid
---   $2 lanes int8
+--   $2 endpoints int8
 --   $3 now timestamptz
 --   $4 lease_ends_at timestamptz
 --   $5 busy jsonb
@@ -13,15 +13,15 @@
 --   $11 probes int8
 PREPARE webhook_claim (uuid, int8, timestamptz, timestamptz, jsonb, int4, int4, int8, int8, int8,
     int8) AS
-WITH RECURSIVE lanes AS (
+WITH RECURSIVE queued AS (
     (SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
         WHERE q.endpoint_id > $1 ORDER BY q.endpoint_id, q.due_at LIMIT 1)
     UNION ALL
-    SELECT n.endpoint_id, n.book_id, n.due_at FROM lanes l CROSS JOIN LATERAL (
+    SELECT n.endpoint_id, n.book_id, n.due_at FROM queued l CROSS JOIN LATERAL (
         SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
         WHERE q.endpoint_id > l.endpoint_id ORDER BY q.endpoint_id, q.due_at LIMIT 1) n
 ), looked AS (
-    SELECT * FROM lanes LIMIT $2
+    SELECT * FROM queued LIMIT $2
 ), onward AS (
     SELECT (SELECT endpoint_id FROM looked ORDER BY endpoint_id OFFSET $2 - 1) AS after
 )
@@ -50,7 +50,7 @@ WITH RECURSIVE lanes AS (
         AND (e.probe_until IS NULL OR e.probe_until <= $3)
     RETURNING e.id
 ), room AS (
-    (SELECT endpoint_id, under_way, size - under_way AS places, 1 AS turn, false AS is_unproven
+    (SELECT endpoint_id, under_way, size - under_way AS slots, 1 AS turn, false AS is_unproven
     FROM due WHERE NOT is_failing AND NOT is_unproven ORDER BY under_way, due_at LIMIT $8)
     UNION ALL
     (SELECT endpoint_id, under_way, size - under_way, 1, true
@@ -63,15 +63,15 @@ WITH RECURSIVE lanes AS (
     FROM room r CROSS JOIN LATERAL (
         SELECT q.book_id, q.delivery_id, q.due_at FROM webhook_queue q
         WHERE q.endpoint_id = r.endpoint_id AND q.due_at <= $3
-        ORDER BY q.due_at LIMIT r.places
+        ORDER BY q.due_at LIMIT r.slots
         FOR UPDATE SKIP LOCKED) c
 ), allowed AS (
-    SELECT *, row_number() OVER (ORDER BY turn, level, due_at) AS place
+    SELECT *, row_number() OVER (ORDER BY turn, level, due_at) AS rank
     FROM (SELECT *, row_number() OVER
         (PARTITION BY is_unproven ORDER BY turn, level, due_at) AS of_kind FROM found) f
     WHERE NOT is_unproven OR of_kind <= $10
 ), chosen AS (
-    SELECT * FROM allowed WHERE place <= $8 AND (level <= $6 OR place <= $9)
+    SELECT * FROM allowed WHERE rank <= $8 AND (level <= $6 OR rank <= $9)
 ), claimed AS (
     UPDATE webhook_queue q SET is_claimed = true, due_at = $4,
         generation = q.generation + 1

@@ -7,7 +7,7 @@ import pytest
 from tillhouse.customers.types import PersonName
 from tillhouse.kit.text import spelling
 from tillhouse.kit.values import Search
-from tillhouse.products.values import Label
+from tillhouse.products.values import CatalogName
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_name_has_one_spelling(typed: str) -> None:
     assert spelling(typed) == "Zoë Strauß"
 
 
-@pytest.mark.parametrize("type_", [Label, PersonName, Search])
+@pytest.mark.parametrize("type_", [CatalogName, PersonName, Search])
 def test_what_is_kept_and_what_is_looked_for_are_spelt_alike(type_: type[Search]) -> None:
     """Otherwise one would never find the other."""
     apart = unicodedata.normalize("NFD", " Añejo\u00a0 \u2003Café ")

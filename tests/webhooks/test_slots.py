@@ -1,4 +1,4 @@
-"""A worker's places: those who hang get a share of them, and the rest stays with who answers."""
+"""A worker's slots: those who hang get a share of them, and the rest stays with who answers."""
 
 import os
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from tillhouse.app import App
 from tillhouse.settings import Settings
 from tillhouse.webhooks.sender.worker import Sender
 
-PLACES = 8
+SLOTS = 8
 # Less than what hangs is given.
 WITHIN_S = 8
 
@@ -23,11 +23,11 @@ WITHIN_S = 8
 async def narrow_app(
     server_url: str, sending_settings: Settings, master_key: str
 ) -> AsyncIterator[App]:
-    """An application whose only sender has few places."""
+    """An application whose only sender has few slots."""
     async with fresh_database(server_url, f"tillhouse_narrow_{os.getpid()}") as url:
         app = App(sending_settings, url, master_key)
         services = await app.start()
-        sender = Sender(services, places=PLACES)
+        sender = Sender(services, slots=SLOTS)
         sender.start()
         yield app
         await sender.stop()
@@ -56,7 +56,7 @@ async def _healthy(shop: Shop, receiver: Receiver, events: int) -> None:
         assert (over["status"], len(receiver.received)) == ("delivered", count + 1)
 
 
-async def test_endpoints_that_hang_get_half_of_the_places(
+async def test_endpoints_that_hang_get_half_of_the_slots(
     shop: Shop, receiver: Receiver, other: Receiver
 ) -> None:
     """However many there are; who has answered before goes on as if they were not there."""
@@ -67,9 +67,9 @@ async def test_endpoints_that_hang_get_half_of_the_places(
     held = Holding(other)
     await shop.emit()
     await shop.emit()
-    await held.until(PLACES // 2)
+    await held.until(SLOTS // 2)
     await _healthy(shop, receiver, 10)
-    assert other.most_under_way == PLACES // 2
+    assert other.most_under_way == SLOTS // 2
     held.answer_rest(200)
     await other.until(12)
 
@@ -89,14 +89,14 @@ async def test_one_that_begins_to_hang_leaves_room(
     async with shop.services.pool.transaction() as db:
         for _ in range(30):
             await shop.emit_in(db, book)
-    await held.until(PLACES - PLACES // 4)
+    await held.until(SLOTS - SLOTS // 4)
     await _healthy(shop, receiver, 10)
-    assert other.most_under_way == PLACES - PLACES // 4
+    assert other.most_under_way == SLOTS - SLOTS // 4
     held.answer_rest(200)
     await other.until(42)
 
 
-async def test_probes_get_a_quarter_of_the_places(
+async def test_probes_get_a_quarter_of_the_slots(
     shop: Shop, receiver: Receiver, other: Receiver
 ) -> None:
     """Endpoints that fail and hang leave some to new ones, which have proven nothing either."""
@@ -107,9 +107,9 @@ async def test_probes_get_a_quarter_of_the_places(
         )
     held = Holding(other)
     await shop.emit()
-    await held.until(PLACES // 4)
+    await held.until(SLOTS // 4)
     await shop.endpoint(receiver.url, events=["order.updated"])
     await _healthy(shop, receiver, 3)
-    assert other.most_under_way == PLACES // 4
+    assert other.most_under_way == SLOTS // 4
     held.answer_rest(200)
     await other.until(5)

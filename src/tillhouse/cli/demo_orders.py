@@ -22,7 +22,7 @@ from tillhouse.orders.worker import fold
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
 from tillhouse.products.store.imports import list_owners
-from tillhouse.products.values import Label, Price, Sku
+from tillhouse.products.values import CatalogName, Price, Sku
 from tillhouse.webhooks.emit import Source
 
 ORDERS_MAX = 1_000
@@ -85,9 +85,9 @@ async def _menu(services: Services, origin: Source) -> list[_Dish]:
         there = {sku for sku, _, _ in owners}
         rows = [
             ProductRow(
-                name=Label(name),
+                name=CatalogName(name),
                 sku=Sku(sku),
-                category=Label(category),
+                category=CatalogName(category),
                 base_price=Price(Decimal(price)),
             )
             for sku, (name, category, price) in zip(skus, _MENU, strict=True)

@@ -21,11 +21,11 @@ from tillhouse.kit.values import Moment
 from tillhouse.orders.types import (
     LINES_MAX,
     Channel,
-    Label,
     Notes,
     PaymentMethod,
     Price,
     Quantity,
+    ShortText,
 )
 
 LINE_BYTES_MAX = 1 << 20
@@ -41,21 +41,21 @@ _PLACE = re.compile(r"items\[(?P<place>[0-9]+)\]\.(?P<column>\w+)")
 class Cells(msgspec.Struct, kw_only=True):
     """A row of a table of orders: a line, and of its order what it knows."""
 
-    row_key: Label
+    row_key: ShortText
     quantity: Quantity
-    product_sku: Label | None = None
-    product_name: Label | None = None
+    product_sku: ShortText | None = None
+    product_name: ShortText | None = None
     custom_price: Price | None = None
     line_type: Literal["product", "fee"] | None = None
     occurred_at: Moment | None = None
-    customer_name: Label | None = None
+    customer_name: ShortText | None = None
     customer_phone: PhoneText | None = None
     payment_method: PaymentMethod | None = None
     amount_paid: Price | None = None
     discount_amount: Price | None = None
     service_charge_amount: Price | None = None
     channel: Channel | None = None
-    store_name: Label | None = None
+    store_name: ShortText | None = None
     tags: str | None = None
     notes: Notes | None = None
 

@@ -23,7 +23,7 @@ from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
-from tillhouse.orders.values import Label, Quantity
+from tillhouse.orders.values import Quantity, ShortText
 from tillhouse.products.values import Price
 
 Status = Literal["scheduled", "pending", "completed", "cancelled", "refunded"]
@@ -53,7 +53,7 @@ class NewModifier(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     modifier_group_id: UUID
     modifier_option_id: UUID
-    name: Label | None = None
+    name: ShortText | None = None
     """Required for a line without a catalog product: else the catalog's name holds."""
     price_delta: Amount | None = None
     """Counts only for a line without a catalog product: else the catalog's price holds."""
@@ -62,7 +62,7 @@ class NewModifier(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NewItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A line to be sold; null says no more than leaving a field out."""
 
-    product_name: Label | None = None
+    product_name: ShortText | None = None
     """The name of what is sold. Required without `product_id`: a catalog product shows its own."""
     quantity: Quantity
     product_id: ProductId | None = None
@@ -91,7 +91,7 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     customer_name: PersonName | None = None
     """A customer by name, in the place of `customer_id`: found, or made."""
     store_id: StoreId | None = None
-    store_name: Label | None = None
+    store_name: ShortText | None = None
     channel: Channel | None = None
     tags: Annotated[list[TagName], Meta(max_length=TAGS_MAX)] | None = []
     """Tags by id, slug or name; unknown names become tags."""
@@ -104,7 +104,7 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     service_charge_amount: Price | None = None
     table_session_id: TableSessionId | None = None
     """The open table session that the order belongs to."""
-    table_label: Label | None = None
+    table_label: ShortText | None = None
     covers: Covers | None = None
     send_to_kitchen: bool | None = None
     served_by_user_id: UUID | None = None

@@ -21,5 +21,5 @@ class Quantity(
     __slots__ = ()
 
 
-class Label(OneLine, longest=LINE_NAME_MAX, example="Jollof rice"):
+class ShortText(OneLine, longest=LINE_NAME_MAX, example="Jollof rice"):
     """A short text on one line."""

@@ -11,20 +11,20 @@ from tillhouse.kit.ids import ProductId, VariantId
 from tillhouse.kit.money import Amount, check_scale
 from tillhouse.products.configuration import Configuration, VariantConfiguration, fitted
 from tillhouse.products.types import VARIANTS_MAX, ProductType
-from tillhouse.products.values import Label, Price, Rate, Sku, Unit
+from tillhouse.products.values import CatalogName, Price, Rate, Sku, Unit
 
 
 class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
     """A product, or one of its variants; what is left empty stays as it is."""
 
-    name: Label
+    name: CatalogName
     sku: Sku
     type: ProductType | None = None
     base_price: Price | None = None
-    category: Label | None = None
+    category: CatalogName | None = None
     unit: Unit | None = None
     tax_rate: Rate | None = None
-    variant: Label | None = None
+    variant: CatalogName | None = None
     price: Price | None = None
     tracks_stock: bool | None = None
     on_hand: Amount | None = None

@@ -13,9 +13,9 @@ from tillhouse.kit.money import Amount
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Moment, Search
 from tillhouse.products.values import (
+    CatalogName,
     Description,
     ImageUrl,
-    Label,
     Price,
     Quantity,
     Rate,
@@ -53,7 +53,7 @@ Prices = Annotated[list[NewStorePrice], Meta(max_length=PRICES_MAX)]
 class NewVariant(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A variant to be made."""
 
-    name: Label
+    name: CatalogName
     sku: Sku | None = None
     # Null: the product's.
     price: Price | None = None
@@ -71,7 +71,7 @@ class NewVariant(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class VariantPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of a variant; absent fields stay."""
 
-    name: Label | UnsetType = UNSET
+    name: CatalogName | UnsetType = UNSET
     sku: Sku | UnsetType | None = UNSET
     price: Price | UnsetType | None = UNSET
     image_url: ImageUrl | UnsetType | None = UNSET
@@ -100,7 +100,7 @@ GroupIds = Annotated[list[UUID], Meta(max_length=GROUPS_MAX)]
 class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A product to be made."""
 
-    name: Label
+    name: CatalogName
     base_price: Price
     type: ProductType | None = None
     """The type; null: bundle with components, variable with variants, else simple."""
@@ -127,7 +127,7 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of a product; absent fields stay, and a list replaces the list."""
 
-    name: Label | UnsetType = UNSET
+    name: CatalogName | UnsetType = UNSET
     base_price: Price | UnsetType = UNSET
     type: ProductType | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
@@ -255,14 +255,14 @@ class ProductFilter(Paged):
 class NewCategory(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A category to be made."""
 
-    name: Label
+    name: CatalogName
     position: Position = 0
 
 
 class CategoryPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of a category; absent fields stay."""
 
-    name: Label | UnsetType = UNSET
+    name: CatalogName | UnsetType = UNSET
     position: Position | UnsetType = UNSET
 
 
@@ -279,7 +279,7 @@ class Category(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 class NewModifierOption(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A choice to be made."""
 
-    name: Label
+    name: CatalogName
     price_delta: Amount = msgspec.field(default_factory=lambda: Amount(0))
     is_active: bool = True
 
@@ -294,7 +294,7 @@ class GivenModifierOption(NewModifierOption, forbid_unknown_fields=True, kw_only
 class NewModifierGroup(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A group of choices to be made."""
 
-    name: Label
+    name: CatalogName
     min_choices: Choices = 0
     max_choices: ChoicesMax | None = None
     options: Annotated[list[NewModifierOption], Meta(min_length=1, max_length=OPTIONS_MAX)]
@@ -303,7 +303,7 @@ class NewModifierGroup(msgspec.Struct, forbid_unknown_fields=True, kw_only=True)
 class ModifierGroupPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of a group; the list of options replaces the list."""
 
-    name: Label | UnsetType = UNSET
+    name: CatalogName | UnsetType = UNSET
     min_choices: Choices | UnsetType = UNSET
     max_choices: ChoicesMax | UnsetType | None = UNSET
     options: (

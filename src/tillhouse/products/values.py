@@ -6,7 +6,7 @@ from tillhouse.kit.text_types import Coded, OneLine, Paragraphs
 QUANTITY_LIMIT = 10**9
 
 
-class Label(OneLine, longest=120, is_spelt=True, example="Large"):
+class CatalogName(OneLine, longest=120, is_spelt=True, example="Large"):
     """The name of a thing; a size can be "M"."""
 
 

@@ -19,7 +19,7 @@ from tillhouse.kit.json import encode
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Moment
 from tillhouse.orders.types import NewOrder
-from tillhouse.orders.values import Label
+from tillhouse.orders.values import ShortText
 from tillhouse.products.values import Sku
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 def ask(given: dict[str, Any]) -> Asked:
     """Take an order apart, and name every field of a wrong form."""
-    row_key, faults = _read(given, "row_key", Label.from_wire)
+    row_key, faults = _read(given, "row_key", ShortText.from_wire)
     if row_key is None and not faults:
         faults.append(FieldError("row_key", "is required"))
     phone, wrong = _read(given, "customer_phone", PhoneText.from_wire)

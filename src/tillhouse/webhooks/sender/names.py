@@ -22,7 +22,7 @@ SILENT_FOR_S = 60.0
 THREADS_PROVEN = 64
 THREADS_NEW = 128
 THREADS_SILENT = 16
-# A look-up that takes longer leaves its thread's place to others: so many more may hang.
+# A look-up that takes longer leaves its slot to others: so many more may hang.
 HANGS_AFTER_S = 0.5
 THREADS_HANGING = 512
 # More names than these many are forgotten, the oldest first.
@@ -39,7 +39,7 @@ def look_up(host: str, port: int) -> Answers:
     return [(family, sockaddr) for family, _kind, _proto, _name, sockaddr in found]
 
 
-class _Place:
+class _ThreadSlot:
     """Where a thread is counted: in its group, or among those that hang."""
 
     def __init__(self, threads: asyncio.Semaphore) -> None:
@@ -92,9 +92,9 @@ class Names:
         async with asyncio.timeout(self._patience_s):
             await threads.acquire()
         silent = loop.call_later(self._patience_s, self._note_silent, host)
-        place = _Place(threads)
-        loop.call_later(HANGS_AFTER_S, self._let_hang, place)
-        answered = self._begin(loop, place, host, port)
+        slot = _ThreadSlot(threads)
+        loop.call_later(HANGS_AFTER_S, self._let_hang, slot)
+        answered = self._begin(loop, slot, host, port)
         try:
             return await answered
         finally:
@@ -116,30 +116,30 @@ class Names:
         until = asyncio.get_running_loop().time() + SILENT_FOR_S
         _remember(self._silent_until, host, until)
 
-    def _let_hang(self, place: "_Place") -> None:
+    def _let_hang(self, slot: "_ThreadSlot") -> None:
         """Count a thread among those that hang, as long as there may be more of them."""
-        is_free = self._hanging < THREADS_HANGING and place.threads is not self._for_silent
-        if is_free and not place.is_over:
+        is_free = self._hanging < THREADS_HANGING and slot.threads is not self._for_silent
+        if is_free and not slot.is_over:
             self._hanging += 1
-            place.is_hanging = True
-            place.threads.release()
+            slot.is_hanging = True
+            slot.threads.release()
 
-    def _leave(self, place: "_Place") -> None:
+    def _leave(self, slot: "_ThreadSlot") -> None:
         """A thread has ended."""
-        place.is_over = True
-        if place.is_hanging:
+        slot.is_over = True
+        if slot.is_hanging:
             self._hanging -= 1
         else:
-            place.threads.release()
+            slot.threads.release()
 
     def _begin(
-        self, loop: asyncio.AbstractEventLoop, place: "_Place", host: str, port: int
+        self, loop: asyncio.AbstractEventLoop, slot: "_ThreadSlot", host: str, port: int
     ) -> asyncio.Future[Answers]:
         """Ask in a thread of its own; it counts until its name server lets it go."""
         answered: asyncio.Future[Answers] = loop.create_future()
 
         def end(answers: Answers, error: Exception | None) -> None:
-            self._leave(place)
+            self._leave(slot)
             if answered.done():
                 return
             if error is None:
@@ -163,7 +163,7 @@ class Names:
         try:
             thread.start()
         except RuntimeError:
-            self._leave(place)
+            self._leave(slot)
             raise
         return answered
 

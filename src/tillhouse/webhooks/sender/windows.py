@@ -8,14 +8,14 @@ attempt was a success and which answer soon.
 import msgspec
 
 from tillhouse.kit.ids import EndpointId
-from tillhouse.webhooks.store.queue import Places
+from tillhouse.webhooks.store.queue import FreeSlots
 
 WINDOW_FIRST = 2
 WINDOW_MAX = 128
 REMEMBERED_S = 10.0
 # A receiver that hasn't answered after this long may be hanging.
 SLOW_S = 1.0
-# Of all places: what may be taken by endpoints that have not proven themselves, how much of that by
+# Of all slots: what may be taken by endpoints that have not proven themselves, how much of that by
 # probes of failing ones, and what is kept from those that have much under way already.
 UNPROVEN_SHARE = 2
 PROBES_SHARE = 4
@@ -41,8 +41,8 @@ class EndpointState(msgspec.Struct):
 class EndpointWindows:
     """Grows an endpoint's window with each success, halves it with each failure."""
 
-    def __init__(self, places: int) -> None:
-        self._places = places
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
         self._windows: dict[EndpointId, EndpointState] = {}
         self._under_way = 0
         self._tickets = 0
@@ -78,7 +78,7 @@ class EndpointWindows:
             for endpoint_id, state in self._windows.items()
         }
 
-    def places(self, now_s: float, most: int) -> Places:
+    def free_slots(self, now_s: float, most: int) -> FreeSlots:
         """How many attempts may begin, `most` at once."""
         unproven = probes = 0
         for state in self._windows.values():
@@ -86,14 +86,14 @@ class EndpointWindows:
                 unproven += len(state.began_s)
             if state.is_probed:
                 probes += len(state.began_s)
-        left = self._places - self._under_way
+        left = self._slots - self._under_way
         free = min(left, most)
-        for_unproven = max(0, min(free, self._places // UNPROVEN_SHARE - unproven))
-        return Places(
+        for_unproven = max(0, min(free, self._slots // UNPROVEN_SHARE - unproven))
+        return FreeSlots(
             free=free,
-            deep=max(0, min(free, left - self._places // SHALLOW_SHARE)),
+            deep=max(0, min(free, left - self._slots // SHALLOW_SHARE)),
             unproven=for_unproven,
-            probes=max(0, min(for_unproven, self._places // PROBES_SHARE - probes)),
+            probes=max(0, min(for_unproven, self._slots // PROBES_SHARE - probes)),
         )
 
     def _forget(self, now_s: float) -> None:

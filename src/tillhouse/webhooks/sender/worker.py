@@ -30,10 +30,10 @@ from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, endpoi
 from tillhouse.webhooks.sender.client import Client
 from tillhouse.webhooks.sender.windows import WINDOW_FIRST, EndpointWindows
 from tillhouse.webhooks.store import queue as store
-from tillhouse.webhooks.store.queue import Expired, Places
+from tillhouse.webhooks.store.queue import Expired, FreeSlots
 
 LEASE = timedelta(seconds=30)
-PLACES = 1000
+SLOTS = 1000
 # Events wake the sender; retries, the leases of others and lost notifications wait so long.
 POLL_S = 1.0
 CLAIM_EVERY_S = 0.005
@@ -54,21 +54,19 @@ log = structlog.get_logger()
 class Sender:
     """Sends webhooks in this process until it is stopped."""
 
-    def __init__(
-        self, services: Services, *, lease: timedelta = LEASE, places: int = PLACES
-    ) -> None:
+    def __init__(self, services: Services, *, lease: timedelta = LEASE, slots: int = SLOTS) -> None:
         self._services = services
         # Longer than any attempt: what a killed worker held is claimed anew when it ends.
         self._lease = lease
         settings = services.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
-        self._windows = EndpointWindows(places)
+        self._windows = EndpointWindows(slots)
         # The endpoint after which the next look goes on: each gets its turn, however many.
-        self._after = store.FIRST_LANE
+        self._after = store.FIRST_ENDPOINT
         self._results: list[Result] = []
         self._has_results = asyncio.Event()
         self._claimed = 0
-        self._stranded_after = store.FIRST_LANE
+        self._stranded_after = store.FIRST_ENDPOINT
         self._attempts: set[asyncio.Task[None]] = set()
         self._client: Client | None = None
         self._secrets: dict[bytes, str] = {}
@@ -116,25 +114,25 @@ class Sender:
         if self._claiming.is_stopping:
             return False
         at_s = time.monotonic()
-        places = self._windows.places(at_s, CLAIM_MAX)
-        if not places.free:
+        slots = self._windows.free_slots(at_s, CLAIM_MAX)
+        if not slots.free:
             return False
-        self._claimed += await self._claim(places)
-        if self._after != store.FIRST_LANE:
+        self._claimed += await self._claim(slots)
+        if self._after != store.FIRST_ENDPOINT:
             return True
         # Each endpoint had its turn: there is time to wait when none had anything.
         claimed, self._claimed = self._claimed, 0
         return claimed > 0
 
-    async def _claim(self, places: Places) -> int:
+    async def _claim(self, slots: FreeSlots) -> int:
         """Claim from the endpoints whose turn it is, and begin; how many were claimed."""
         at = now()
         async with self._services.pool.reading() as db:
             rows, after = await store.claim_batch(
                 db, self._after, at, at + self._lease, self._windows.known(time.monotonic()),
-                WINDOW_FIRST, places, rules.FAILURES_TO_PROBE,
+                WINDOW_FIRST, slots, rules.FAILURES_TO_PROBE,
             )  # fmt: skip
-            self._after = after or store.FIRST_LANE
+            self._after = after or store.FIRST_ENDPOINT
             claims = [
                 msgspec.convert(dict(row), Claim, strict=False)
                 for row in rows
@@ -150,7 +148,7 @@ class Sender:
         return len(rows)
 
     def _begin(self, claim: Claim) -> int:
-        """Take a place; the ticket to give back."""
+        """Take a slot; the ticket to give back."""
         return self._windows.begin(
             claim.endpoint_id, time.monotonic(), is_unproven=claim.is_unproven,
             is_probe=claim.is_probe,
@@ -251,7 +249,7 @@ class Sender:
         if ended >= STRANDED_ROWS:
             # The same endpoints may have more.
             return True
-        self._stranded_after = onward or store.FIRST_LANE
+        self._stranded_after = onward or store.FIRST_ENDPOINT
         if onward is not None:
             await asyncio.sleep(CLAIM_EVERY_S)
         return onward is not None

@@ -13,8 +13,8 @@ from tillhouse.kit.ids import BookId, DeliveryId, EndpointId
 from tillhouse.kit.json import encode
 
 # So many endpoints are looked at by one statement; the next one goes on after the last of them.
-LANES_LOOKED = 1000
-FIRST_LANE = UUID(int=0)
+ENDPOINTS_LOOKED = 1000
+FIRST_ENDPOINT = UUID(int=0)
 
 # The queue is empty at one moment and holds a hundred thousand rows at the next. A plan made
 # while it was empty (scan it all, hash it all) is kept and ruins the next hour, so the sender's
@@ -32,16 +32,16 @@ PLANNER = {
 
 # Endpoints with something queued, found by hopping along the index: as many steps as endpoints are
 # looked at, however much is queued. The first entry of an endpoint tells when it is due.
-_LANES = """
-    WITH RECURSIVE lanes AS (
+_QUEUED_ENDPOINTS = """
+    WITH RECURSIVE queued AS (
         (SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
             WHERE q.endpoint_id > $1 ORDER BY q.endpoint_id, q.due_at LIMIT 1)
         UNION ALL
-        SELECT n.endpoint_id, n.book_id, n.due_at FROM lanes l CROSS JOIN LATERAL (
+        SELECT n.endpoint_id, n.book_id, n.due_at FROM queued l CROSS JOIN LATERAL (
             SELECT q.endpoint_id, q.book_id, q.due_at FROM webhook_queue q
             WHERE q.endpoint_id > l.endpoint_id ORDER BY q.endpoint_id, q.due_at LIMIT 1) n
     ), looked AS (
-        SELECT * FROM lanes LIMIT $2
+        SELECT * FROM queued LIMIT $2
     ), onward AS (
         SELECT (SELECT endpoint_id FROM looked ORDER BY endpoint_id OFFSET $2 - 1) AS after
     )
@@ -50,7 +50,7 @@ _LANES = """
 # Rows of one endpoint are found by its id alone: with the book beside it, a plan could go along
 # the primary key through everything that the book has queued.
 _CLAIM = (
-    _LANES
+    _QUEUED_ENDPOINTS
     + """
     , due AS (
         SELECT l.book_id, l.endpoint_id, l.due_at, e.is_failing, k.under_way, k.size,
@@ -77,7 +77,7 @@ _CLAIM = (
             AND (e.probe_until IS NULL OR e.probe_until <= $3)
         RETURNING e.id
     ), room AS (
-        (SELECT endpoint_id, under_way, size - under_way AS places, 1 AS turn, false AS is_unproven
+        (SELECT endpoint_id, under_way, size - under_way AS slots, 1 AS turn, false AS is_unproven
         FROM due WHERE NOT is_failing AND NOT is_unproven ORDER BY under_way, due_at LIMIT $8)
         UNION ALL
         (SELECT endpoint_id, under_way, size - under_way, 1, true
@@ -90,15 +90,15 @@ _CLAIM = (
         FROM room r CROSS JOIN LATERAL (
             SELECT q.book_id, q.delivery_id, q.due_at FROM webhook_queue q
             WHERE q.endpoint_id = r.endpoint_id AND q.due_at <= $3
-            ORDER BY q.due_at LIMIT r.places
+            ORDER BY q.due_at LIMIT r.slots
             FOR UPDATE SKIP LOCKED) c
     ), allowed AS (
-        SELECT *, row_number() OVER (ORDER BY turn, level, due_at) AS place
+        SELECT *, row_number() OVER (ORDER BY turn, level, due_at) AS rank
         FROM (SELECT *, row_number() OVER
             (PARTITION BY is_unproven ORDER BY turn, level, due_at) AS of_kind FROM found) f
         WHERE NOT is_unproven OR of_kind <= $10
     ), chosen AS (
-        SELECT * FROM allowed WHERE place <= $8 AND (level <= $6 OR place <= $9)
+        SELECT * FROM allowed WHERE rank <= $8 AND (level <= $6 OR rank <= $9)
     ), claimed AS (
         UPDATE webhook_queue q SET is_claimed = true, due_at = $4,
             generation = q.generation + 1
@@ -124,7 +124,7 @@ _CLAIM = (
 )
 
 _END_STRANDED = (
-    _LANES
+    _QUEUED_ENDPOINTS
     + """
     , dead AS (
         SELECT l.endpoint_id FROM looked l
@@ -151,7 +151,7 @@ _END_STRANDED = (
 )
 
 
-class Places(msgspec.Struct, frozen=True, kw_only=True):
+class FreeSlots(msgspec.Struct, frozen=True, kw_only=True):
     """How many attempts may begin now: all, and of them those that may turn out to hang."""
 
     free: int
@@ -208,7 +208,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     lease_ends_at: datetime,
     busy: Mapping[EndpointId, tuple[int, int, bool]],
     window: int,
-    places: Places,
+    slots: FreeSlots,
     failures_to_probe: int,
 ) -> tuple[list[Record], UUID | None]:
     """Lease due deliveries, endpoint by endpoint.
@@ -216,7 +216,7 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     Looks at the endpoints that follow `after`, so many at a time; returns what it leased, and after
     which endpoint to go on, None when it came to the last. `busy` tells (under way, window, whether
     it is doubted) of the endpoints that this worker knows; others have `window`. Where they
-    compete for places, those with the least under way come first, so that none waits for
+    compete for slots, those with the least under way come first, so that none waits for
     another. A failing endpoint gets one probe at a time, everywhere: the UPDATE of `probe_until`
     lets one worker through. Every probe that it lets through is claimed, so probes come first.
     A delivery whose event is gone comes without a payload.
@@ -224,16 +224,16 @@ async def claim_batch(  # noqa: PLR0913 - the facts of one statement
     rows = await db.fetch(
         _CLAIM,
         after,
-        LANES_LOOKED,
+        ENDPOINTS_LOOKED,
         now,
         lease_ends_at,
         encode(busy).decode(),
         window,
         failures_to_probe,
-        places.free,
-        places.deep,
-        places.unproven,
-        places.probes,
+        slots.free,
+        slots.deep,
+        slots.unproven,
+        slots.probes,
     )
     onward = rows[0]["after"] if rows else None
     return [row for row in rows if row["delivery_id"] is not None], onward
@@ -378,5 +378,5 @@ async def end_stranded(
     Looks at the endpoints that follow `after`; returns how many it ended, and after which one to go
     on. One that is under way is left to its worker: it may still be delivered.
     """
-    row = await db.write_once(_END_STRANDED, after, LANES_LOOKED, error, now, limit)
+    row = await db.write_once(_END_STRANDED, after, ENDPOINTS_LOOKED, error, now, limit)
     return (row["ended"], row["after"]) if row else (0, None)
