@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import fairness, ledger, orders, requests, webhooks
+from bench import fairness, finance, ledger, orders, requests, webhooks
 from bench.filling import command as filling
 
 SUBJECTS = {
@@ -12,6 +12,7 @@ SUBJECTS = {
     "orders": orders.measure,
     "ledger": ledger.measure,
     "fairness": fairness.measure,
+    "finance": finance.measure,
 }
 
 

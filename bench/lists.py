@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -64,18 +64,19 @@ def measure(options: argparse.Namespace) -> None:
     found: dict[int, dict[str, Timing]] = {}
     console = Console(width=140)
     for rows in sorted({SMALL, options.rows or SMALL}):
-        with _book(Path(options.books), rows) as book:
+        with open_book(Path(options.books), rows) as book:
             with world.server("tillhouse", book.url, **book.settings) as port:
                 client = Client(port, book.token)
-                found[rows] = {name: client.time(q) for name, q in _queries(client).items()}
+                queries = _queries(client).items()
+                found[rows] = {name: client.time("/v1/orders", q) for name, q in queries}
             if rows == max(SMALL, options.rows):
-                _report(console, found)
+                report(console, found, _most)
                 slowest = sorted(found[rows].values(), key=lambda t: -t.p95)[:SLOWEST]
                 uvloop.run(_explain(console, book, [timing.path for timing in slowest]))
 
 
 @contextlib.contextmanager
-def _book(folder: Path, rows: int) -> Iterator[Book]:
+def open_book(folder: Path, rows: int) -> Iterator[Book]:
     """A book of so many orders: filled at the first run, and kept. Another schema, another book."""
     migrations = sorted((Path(db.__file__).parent / "migrations").glob("*.sql"))
     schema = hashlib.sha256(b"".join(path.read_bytes() for path in migrations)).hexdigest()[:8]
@@ -120,11 +121,11 @@ class Client:
         assert answer.status == 200, (path, answer.status, body[:500])
         return json.loads(body)
 
-    def time(self, query: dict[str, Any]) -> Timing:
+    def time(self, path: str, query: dict[str, Any]) -> Timing:
         """How long a list takes, once everything is warm."""
-        path = "/v1/orders?" + urlencode(query)
+        path = f"{path}?{urlencode(query)}"
         answer = self.get(path)
-        total = answer["meta"].get("total", -1)
+        total = answer.get("meta", {}).get("total", -1)
         self.get(path)
         times: list[float] = []
         until = time.perf_counter() + _SECONDS
@@ -269,7 +270,10 @@ def _single(
     return found
 
 
-def _report(console: Console, found: dict[int, dict[str, Timing]]) -> None:
+def report(
+    console: Console, found: dict[int, dict[str, Timing]], most_of: Callable[[str], float]
+) -> None:
+    """A table of both books, and what is above its bar."""
     small, large = min(found), max(found)
     table = Table(
         "query", "fitting", f"p50 at {small:,}", f"p95 at {small:,}", f"p50 at {large:,}",
@@ -277,7 +281,7 @@ def _report(console: Console, found: dict[int, dict[str, Timing]]) -> None:
     )  # fmt: skip
     for name, timing in found[large].items():
         before = found[small].get(name)
-        most = _most(name)
+        most = most_of(name)
         times = timing.p95 / before.p95 if before else 0
         table.add_row(
             name, f"{timing.found:,}", f"{before.p50:.1f}" if before else "",

@@ -27,7 +27,9 @@ from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar, Steps
 from tillhouse.customers.store import insert_customers
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.ids import short_code
+from tillhouse.ledger.store.tallies import update_tallies
 from tillhouse.orders import worker
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.
@@ -145,6 +147,7 @@ class _Filler:
                 one.cancel()
             await asyncio.gather(*writing, *folding, return_exceptions=True)
         await worker.fold(self._services, _FOLDED * size)
+        await fold(self._services.pool, update_tallies, _FOLDED * size)
         return self._plan.end - first
 
     def _end_of(self, start: int) -> int:
