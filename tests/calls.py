@@ -34,7 +34,7 @@ async def calling(
             permissions=frozenset(),
             scopes=frozenset(),
             password_verified_at=None,
-            has_api_access=True,
+            subscription_fault=None,
         )
         yield Call(
             db=db,

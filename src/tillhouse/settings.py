@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     order_limit_mib: int = 0
     answer_limit: int = 0
     answer_limit_mib: int = 0
+    trial_days: int = 0
     log_level: str = "info"
     webhook_retry_base_s: float = 5.0
     webhook_retry_factor: float = 5.0
@@ -77,6 +78,8 @@ MEANINGS: dict[str, str] = {
     "ANSWER_LIMIT": "kept answers of Idempotency-Keys that an environment of a business may have "
     "(0 = any number)",
     "ANSWER_LIMIT_MIB": "MiB that these answers may take (0 = any number)",
+    "TRIAL_DAYS": "days of trial that a new business starts with; 0 (the default) = none, it "
+    "starts with an active subscription",
     "WEBHOOK_RETRY_BASE_S": "seconds to the first retry of a webhook (5)",
     "WEBHOOK_RETRY_FACTOR": "how many times longer each next retry waits (5)",
     "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
@@ -118,6 +121,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         order_limit_mib=values.number("ORDER_LIMIT_MIB", 0, 0, 10**9),
         answer_limit=values.number("ANSWER_LIMIT", 0, 0, 10**12),
         answer_limit_mib=values.number("ANSWER_LIMIT_MIB", 0, 0, 10**9),
+        trial_days=values.number("TRIAL_DAYS", 0, 0, 3650),
         webhook_retry_base_s=values.decimal("WEBHOOK_RETRY_BASE_S", 5.0, 0.01, 3600.0),
         webhook_retry_factor=values.decimal("WEBHOOK_RETRY_FACTOR", 5.0, 1.0, 100.0),
         webhook_allow_targets=values.networks("WEBHOOK_ALLOW_TARGETS"),

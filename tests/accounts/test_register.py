@@ -2,14 +2,12 @@
 
 import asyncio
 import secrets
-from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
 import pytest
 
 from tests.make import PASSWORD, Business, Make
-from tillhouse.kit.clock import now
 
 REGISTER = "/api/auth/register"
 
@@ -41,13 +39,10 @@ async def test_registering_logs_the_owner_in(business: Business) -> None:
     assert "MANAGE_DEVELOPER_KEYS" in me["permissions"]
 
 
-async def test_a_new_business_is_on_trial_for_two_weeks(business: Business) -> None:
-    """Fourteen days with API access."""
+async def test_a_new_business_has_a_subscription_with_api_access(business: Business) -> None:
+    """It is active and has no end."""
     [own] = (await business.owner.get("/api/auth/me", status=200)).data["businesses"]
-    assert own["subscription"]["status"] == "trial"
-    assert own["subscription"]["apiAccess"] is True
-    ends = datetime.fromisoformat(own["subscription"]["trialEndsAt"])
-    assert abs(ends - now() - timedelta(days=14)) < timedelta(minutes=1)
+    assert own["subscription"] == {"status": "active", "apiAccess": True, "trialEndsAt": None}
 
 
 async def test_what_is_not_given_has_a_default(business: Business) -> None:

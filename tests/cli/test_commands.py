@@ -82,8 +82,16 @@ async def test_subscription(command: Command, business: str, embedded: Embedded)
     query = "SELECT metadata FROM audit_events WHERE event_type = $1 AND business_id = $2"
     events = await fetch(embedded, query, "business.subscription_changed", business)
     assert json.loads(events[-1]["metadata"])["status"] == "trial"
-    nobody = command.refusal("business", "subscription", str(uuid4()), "--status", "active")
-    assert "There is no business" in nobody
+    show = ["business", "subscription", business]
+    assert command.json(*show) == made
+    assert len(await fetch(embedded, query, "business.subscription_changed", business)) == 1
+    assert command.json(*show, "--trial-ends", "2031-03-03")["status"] == "trial"
+    assert "--trial-ends" in command.refusal(*show, "--status", "trial", code=2)
+    assert "--status" in command.refusal(*show, "--no-api-access", code=2)
+    assert command.json(*show, "--status", "active")["apiAccess"] is True
+    for more in ([], ["--status", "active"]):
+        nobody = command.refusal("business", "subscription", str(uuid4()), *more)
+        assert "There is no business" in nobody
 
 
 async def test_trade(command: Command, business: str, embedded: Embedded) -> None:

@@ -60,7 +60,8 @@ class UserCaller(msgspec.Struct, frozen=True, kw_only=True):
     permissions: frozenset[str]
     scopes: frozenset[str]
     password_verified_at: datetime | None
-    has_api_access: bool
+    # Why the subscription of the business doesn't open the portal; None when it does.
+    subscription_fault: str | None
 
 
 class SystemCaller(msgspec.Struct, frozen=True):

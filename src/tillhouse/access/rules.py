@@ -48,8 +48,11 @@ def check_permission(caller: UserCaller, wanted: str) -> None:
 
 def check_subscription(caller: UserCaller) -> None:
     """The portal is open to businesses on trial or with API access."""
-    if not caller.has_api_access:
-        raise SubscriptionRequired
+    if caller.subscription_fault:
+        raise SubscriptionRequired(
+            f"{caller.subscription_fault}. Ask the operator of this server to renew it, with "
+            f"`tillhouse business subscription {caller.business_id} --status active`."
+        )
 
 
 def check_step_up(caller: UserCaller, now: datetime) -> None:
@@ -59,10 +62,13 @@ def check_step_up(caller: UserCaller, now: datetime) -> None:
         raise PasswordVerificationRequired
 
 
-def has_api_access(
+def subscription_fault(
     status: str, trial_ends_at: datetime | None, api_access: bool, now: datetime
-) -> bool:
-    """Whether a subscription opens the portal."""
+) -> str | None:
+    """Say why a subscription doesn't open the portal."""
     if status == "trial":
-        return trial_ends_at is not None and trial_ends_at > now
-    return status == "active" and api_access
+        is_running = trial_ends_at is not None and trial_ends_at > now
+        return None if is_running else "The trial of this business has ended"
+    if status != "active":
+        return f"The subscription of this business is {status.replace('_', ' ')}"
+    return None if api_access else "The subscription of this business has no API access"

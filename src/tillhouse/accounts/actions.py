@@ -39,7 +39,6 @@ from tillhouse.kit.secrets import digest
 from tillhouse.kit.values import GivenPassword
 from tillhouse.messaging.actions.numbers import open_sandbox
 
-TRIAL = timedelta(days=14)
 SESSION_LASTS = timedelta(days=30)
 # Of one person; the session that was refreshed longest ago makes room for the next.
 SESSIONS_MAX = 200
@@ -81,6 +80,7 @@ async def open_business(
     services: Services, db: Db, new: NewAccount, password_hash: str, now: datetime
 ) -> Opened:
     """Write the owner, the business, both books and their default apps."""
+    trial = timedelta(days=services.settings.trial_days)
     opened = Opened(UserId(new_id()), BusinessId(new_id()), BookId(new_id()), BookId(new_id()))
     await store.insert_user(db, opened.user_id, new.email, new.name, password_hash, now)
     await store.insert_business(
@@ -98,7 +98,8 @@ async def open_business(
             master_version=services.vault.master_version,
             wrapped_data_key=services.vault.new_data_key(opened.business_id),
             created_at=now,
-            trial_ends_at=now + TRIAL,
+            subscription_status="trial" if trial else "active",
+            trial_ends_at=now + trial if trial else None,
         ),
     )
     await audit_store.open_chain(db, opened.business_id)

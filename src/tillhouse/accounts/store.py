@@ -30,7 +30,7 @@ async def insert_user(
 
 
 class BusinessRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A new business as it is written, with its books, owner and trial."""
+    """A new business as it is written, with its books, owner and subscription."""
 
     id: UUID
     test_book_id: UUID
@@ -44,11 +44,12 @@ class BusinessRow(msgspec.Struct, frozen=True, kw_only=True):
     master_version: int
     wrapped_data_key: bytes
     created_at: datetime
-    trial_ends_at: datetime
+    subscription_status: str
+    trial_ends_at: datetime | None
 
 
 async def insert_business(db: Db, new: BusinessRow) -> None:
-    """A business with both books, its owner and its trial, in one statement."""
+    """A business with both books, its owner and its subscription, in one statement."""
     await db.execute(
         """
         WITH business AS (
@@ -63,7 +64,7 @@ async def insert_business(db: Db, new: BusinessRow) -> None:
             VALUES ($1, $4, 'owner', $12)
         )
         INSERT INTO subscriptions (business_id, status, trial_ends_at, api_access, updated_at)
-        VALUES ($1, 'trial', $13, true, $12)
+        VALUES ($1, $13, $14, true, $12)
         """,
         *msgspec.structs.astuple(new),
     )
@@ -95,6 +96,17 @@ async def is_member(db: Db, business_id: BusinessId, user_id: UserId) -> bool:
         "SELECT EXISTS (SELECT FROM members WHERE business_id = $1 AND user_id = $2)",
         business_id,
         user_id,
+    )
+
+
+async def find_subscription(db: Db, business_id: BusinessId) -> Record | None:
+    """The subscription of a business; None when there is no such business."""
+    return await db.fetchrow(
+        """
+        SELECT status, api_access, iso(trial_ends_at) AS trial_ends_at
+        FROM subscriptions WHERE business_id = $1
+        """,
+        business_id,
     )
 
 

@@ -14,6 +14,7 @@ from tillhouse.cli import given
 from tillhouse.cli.business_delete import delete
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
+from tillhouse.db.pool import Db
 from tillhouse.kit.clock import end_of_day, iso, now, parse_date
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.values import CountryCode, CurrencyCode, Email, Name, ZoneName
@@ -94,32 +95,49 @@ def create(  # noqa: PLR0913 - one argument an option
 def subscription(
     business: Annotated[str, typer.Argument(help="Id of the business.")],
     *,
-    status: Annotated[Status, typer.Option(help="What it is from now on.")],
+    status: Annotated[Status | None, typer.Option(help="What it is from now on.")] = None,
     api_access: Annotated[bool, typer.Option(help="Whether it opens the portal.")] = True,
     trial_ends: Annotated[str | None, typer.Option(help="Last day of a trial (a date).")] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set a business's subscription."""
+    """Show a business's subscription, or set it: --status active, or --trial-ends DATE."""
     business_id = BusinessId(given.id_of("BUSINESS", business))
     ends_at = _last_moment(trial_ends)
-    ends = iso(ends_at) if ends_at else None
-    result = {"status": status, "apiAccess": api_access, "trialEndsAt": ends}
+    wanted = status or ("trial" if ends_at else None)
+    if wanted == "trial" and ends_at is None:
+        raise typer.BadParameter("A trial needs its last day: --trial-ends 2031-01-31.")
+    if wanted is None and not api_access:
+        raise typer.BadParameter("Say with --status what the subscription is.")
 
-    async def work(services: Services) -> None:
-        moment = now()
+    async def work(services: Services) -> dict[str, Any]:
         async with services.pool.transaction() as db:
-            if not await store.update_subscription(
-                db, business_id, status, ends_at, moment, api_access=api_access
-            ):
-                raise CommandError(f"There is no business {business_id}: see `business list`.")
-            what = ("business.subscription_changed", f"Set the subscription to {status}")
-            await audit.append(db, business_id, COMMAND_LINE, what, result, moment)
+            if wanted is not None:
+                await _set_subscription(db, business_id, wanted, ends_at, api_access=api_access)
+            row = await store.find_subscription(db, business_id)
+        if row is None:
+            raise CommandError(f"There is no business {business_id}: see `business list`.")
+        status, api, ends = row
+        return {"status": status, "apiAccess": api, "trialEndsAt": ends}
 
-    run(work, data)
-    access = "with" if api_access else "without"
-    shown = f"The subscription is {status}, {access} API access."
+    result = run(work, data)
+    access = "with" if result["apiAccess"] else "without"
+    until = f" until {result['trialEndsAt']}" if result["status"] == "trial" else ""
+    shown = f"The subscription is {result['status']}{until}, {access} API access."
     print_result({"businessId": business_id, **result}, as_json=as_json, shown=shown)
+
+
+async def _set_subscription(
+    db: Db, business_id: BusinessId, status: str, ends_at: datetime | None, *, api_access: bool
+) -> None:
+    moment = now()
+    if await store.update_subscription(
+        db, business_id, status, ends_at, moment, api_access=api_access
+    ):
+        what = ("business.subscription_changed", f"Set the subscription to {status}")
+        ends = iso(ends_at) if ends_at else None
+        metadata = {"status": status, "apiAccess": api_access, "trialEndsAt": ends}
+        await audit.append(db, business_id, COMMAND_LINE, what, metadata, moment)
 
 
 def trade(

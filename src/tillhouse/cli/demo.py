@@ -217,7 +217,7 @@ async def owner_call(
         permissions=PERMISSIONS["owner"],
         scopes=services.declared.roles["owner"],
         password_verified_at=moment,
-        has_api_access=True,
+        subscription_fault=None,
     )
     return Call(
         db=db,

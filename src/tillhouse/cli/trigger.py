@@ -145,7 +145,7 @@ async def _call(
         permissions=PERMISSIONS["owner"],
         scopes=services.declared.roles["owner"],
         password_verified_at=None,
-        has_api_access=True,
+        subscription_fault=None,
     )
     return Call(
         db=db,

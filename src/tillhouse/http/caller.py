@@ -96,7 +96,7 @@ async def _user(services: Services, exchange: Exchange, token: str) -> UserCalle
         permissions=PERMISSIONS[row["role"]],
         scopes=services.declared.roles[row["role"]],
         password_verified_at=row["password_verified_at"],
-        has_api_access=rules.has_api_access(
+        subscription_fault=rules.subscription_fault(
             row["subscription_status"], row["trial_ends_at"], row["api_access"], exchange.now
         ),
     )
