@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+import asyncpg
+
 from tests.cli.command import Command
 from tests.cli.test_commands import fetch
 from tillhouse.db.embedded import Embedded
@@ -42,3 +44,33 @@ async def test_verify_names_the_order_that_is_wrong(
     assert str(order_id) in shown
     assert "its payments come to 0" in shown
     assert command.json("verify")["broken"] == []
+
+
+# The hash of one event takes longer than any statement of a request may.
+_SLOW = """
+    ALTER FUNCTION audit_hash(bytea, audit_events) RENAME TO quick_audit_hash;
+    CREATE FUNCTION audit_hash(previous bytea, e audit_events) RETURNS bytea LANGUAGE plpgsql AS $$
+    BEGIN
+        IF e.business_id = '%s' AND e.event_type = 'business.registered' THEN
+            PERFORM pg_sleep(15.5);
+        END IF;
+        RETURN quick_audit_hash(previous, e);
+    END $$;
+"""
+_QUICK = """
+    DROP FUNCTION audit_hash(bytea, audit_events);
+    ALTER FUNCTION quick_audit_hash(bytea, audit_events) RENAME TO audit_hash;
+"""
+
+
+async def test_verify_takes_as_long_as_a_large_book_needs(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """Neither the server nor the client ends a statement that takes longer than a request may."""
+    connection = await asyncpg.connect(embedded.url)
+    await connection.execute(_SLOW % business)
+    try:
+        assert command.json("verify")["broken"] == []
+    finally:
+        await connection.execute(_QUICK)
+        await connection.close()

@@ -384,3 +384,17 @@ async def test_a_worker_outlives_handlers_that_raise(desk: Desk) -> None:
 async def _reasons(desk: Desk) -> dict[str, str]:
     rows = await desk.sql.fetch("SELECT kind, reason FROM jobs WHERE reason IS NOT NULL")
     return {row["kind"]: row["reason"] for row in rows}
+
+
+async def test_a_statement_of_a_chore_may_take_longer_than_one_of_a_request(desk: Desk) -> None:
+    """Neither the server nor the client ends it; the pool's next user has the usual limits."""
+    done: list[Any] = []
+
+    async def sweep(db: Db, _job: Job) -> bool:
+        done.append(await db.fetchval("SELECT true FROM pg_sleep(15.5)"))
+        return False
+
+    await runner(desk, LocalKind(name="slow", run=sweep, every=RETRY.most)).begin_next(now())
+    assert done == [True]
+    async with desk.pool.transaction() as db:
+        assert await db.fetchval("SELECT current_setting('statement_timeout')") == "13s"

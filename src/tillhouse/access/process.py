@@ -39,11 +39,19 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def connect_services(
-    settings: Settings, declared: Declared, database_url: str, master_key: str
+    settings: Settings,
+    declared: Declared,
+    database_url: str,
+    master_key: str,
+    *,
+    is_patient: bool = False,
 ) -> Services:
-    """Connect and unlock: the database must be migrated and the master key its own."""
+    """Connect and unlock: the database must be migrated and the master key its own.
+
+    A command is patient: its statements may take as long as they need.
+    """
     size = settings.pool_size
-    pool = await Pool.open(database_url, size=size, fail_fast=size // 4)
+    pool = await Pool.open(database_url, size=size, fail_fast=size // 4, is_patient=is_patient)
     try:
         vault = await open_vault(pool, master_key)
     except BaseException:

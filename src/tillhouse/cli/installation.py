@@ -136,6 +136,7 @@ async def open_services(
         PRODUCT.declared,
         installation.database_url,
         await master_key(installation),
+        is_patient=True,
     )
     try:
         yield services

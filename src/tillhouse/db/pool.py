@@ -13,17 +13,17 @@ from typing import Any, LiteralString, Self
 
 import asyncpg
 
+from tillhouse.db.connecting import (
+    CONNECT_TIMEOUT_S,
+    FAIL_FAST,
+    KEPT_PLANS,
+    PATIENT,
+    SESSION_SETTINGS,
+    connect,
+)
 from tillhouse.db.notifier import CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
 
-# Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
-SESSION_SETTINGS = {
-    "application_name": "tillhouse",
-    "timezone": "UTC",
-    "statement_timeout": "13s",
-    "lock_timeout": "5s",
-    "idle_in_transaction_session_timeout": "30s",
-}
 # Errors that a statement raises when the server is away, leaving or coming back. With the internal
 # error asyncpg refuses a connection on which the server has said farewell between two statements.
 FAILURES = (
@@ -42,18 +42,10 @@ _NOTIFY: dict[str, LiteralString] = {
             WHERE datname = current_database() AND application_name = 'tillhouse stream')
     """,
 }
-# A write goes to its rows by their keys, whatever the values are, so its plans are kept: PostgreSQL
-# would plan some of them anew each time, which costs more than running them. Reads are left alone.
-_KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
-# A batched statement waits for no lock: each of its requests can still wait alone.
-_FAIL_FAST = {"lock_timeout": "100ms"}
-# A statement that the server had to end long ago was sent into a connection that is dead, or to a
-# server that has stopped: its caller, and all that wait behind it, hear so within 20 seconds.
-ANSWERED_WITHIN_S = 15.0
+_ANSWER_LATER_S = 2.0
 ACQUIRE_TIMEOUT_S = 4.0
 RELEASED_WITHIN_S = 2.0
 CLOSED_WITHIN_S = 2.0
-CONNECT_TIMEOUT_S = 5
 # A server that is away or coming back is not asked again for this long: every try costs it a new
 # process, and thousands of them a second would keep it from recovering.
 AWAY_S = 0.1
@@ -66,13 +58,6 @@ AWAY = (
     asyncpg.InterfaceError,
     Unavailable,
 )
-
-
-class _Connection(asyncpg.Connection):
-    """A pooled connection without the reset round trip: our sessions change no setting."""
-
-    def get_reset_query(self) -> str:
-        return ""
 
 
 class Db:
@@ -90,6 +75,7 @@ class Db:
         "_held",
         "_is_over",
         "_pool",
+        "_timeout_s",
         "emits_events",
         "queues_jobs",
         "queues_work",
@@ -109,6 +95,8 @@ class Db:
         self._commits_next = commits_next
         self._fails_fast = fails_fast
         self._is_over = False
+        # How long the client waits for each answer; None: as long as its pool says.
+        self._timeout_s: float | None = None
         self.write = write
         # Set when work is queued: the commit then wakes the workers.
         self.queues_work = False
@@ -121,25 +109,31 @@ class Db:
         """All rows."""
         connection = self._connection or await self._open()
         self._pool.statements += 1
-        return await connection.fetch(sql, *args)
+        return await connection.fetch(sql, *args, timeout=self._timeout_s)
 
     async def fetchrow(self, sql: LiteralString, *args: object) -> asyncpg.Record | None:
         """The first row, or None."""
         connection = self._connection or await self._open()
         self._pool.statements += 1
-        return await connection.fetchrow(sql, *args)
+        return await connection.fetchrow(sql, *args, timeout=self._timeout_s)
 
     async def fetchval(self, sql: LiteralString, *args: object) -> Any:
         """The first column of the first row, or None."""
         connection = self._connection or await self._open()
         self._pool.statements += 1
-        return await connection.fetchval(sql, *args)
+        return await connection.fetchval(sql, *args, timeout=self._timeout_s)
 
     async def execute(self, sql: LiteralString, *args: object) -> str:
         """Run a statement whose rows nobody wants."""
         connection = self._connection or await self._open()
         self._pool.statements += 1
-        return await connection.execute(sql, *args)
+        return await connection.execute(sql, *args, timeout=self._timeout_s)
+
+    async def allow_slow(self, seconds: float) -> None:
+        """Let each further statement of this transaction take so long."""
+        limit = f"{seconds:.0f}s"
+        await self.execute("SELECT set_config('statement_timeout', $1, true)", limit)
+        self._timeout_s = seconds + _ANSWER_LATER_S
 
     @property
     def can_write_once(self) -> bool:
@@ -242,23 +236,26 @@ class Pool:
         size: int = 16,
         fail_fast: int = 0,
         planner: Mapping[str, str] | None = None,
+        is_patient: bool = False,
     ) -> Self:
         """Connect; at least one connection must answer. `planner` adds settings of the planner.
+
+        A patient pool waits for a statement as long as it takes: for commands, never for requests.
 
         `fail_fast` of them wait for no lock; of the others, half are for reads and half for writes.
         Without any that fail fast, writes take their part.
         """
-        given = planner or {}
+        given = {**(planner or {}), **(PATIENT if is_patient else {})}
         if size == 1:
-            inner = await _connect(url, size, given)
+            inner = await connect(url, size, given)
             return cls(inner, inner, inner, url)
-        kept, others = {**given, **_KEPT_PLANS}, size - fail_fast
-        writes = await _connect(url, others // 2, kept)
-        reads = await _connect(url, others - others // 2, given)
+        kept, others = {**given, **KEPT_PLANS}, size - fail_fast
+        writes = await connect(url, others // 2, kept)
+        reads = await connect(url, others - others // 2, given)
         if not fail_fast:
             return cls(reads, writes, writes, url)
-        failing_fast = {**kept, **_FAIL_FAST}
-        return cls(reads, writes, await _connect(url, fail_fast, failing_fast), url)
+        failing_fast = {**kept, **FAIL_FAST}
+        return cls(reads, writes, await connect(url, fail_fast, failing_fast), url)
 
     async def beside(self, *, size: int, planner: Mapping[str, str]) -> "Pool":
         """A second pool on the same database, for a worker; the same notifier wakes both."""
@@ -375,18 +372,3 @@ class Pool:
 
     def _inners(self) -> set[asyncpg.Pool]:
         return {self._reads, self._writes, self._fail_fast}
-
-
-async def _connect(url: str, size: int, planner: Mapping[str, str]) -> asyncpg.Pool:
-    return await asyncpg.create_pool(
-        url,
-        min_size=1,
-        max_size=size,
-        connection_class=_Connection,
-        server_settings={**SESSION_SETTINGS, **planner},
-        timeout=CONNECT_TIMEOUT_S,
-        command_timeout=ANSWERED_WITHIN_S,
-        # The longest statements are those that most need to be kept.
-        max_cacheable_statement_size=0,
-        max_inactive_connection_lifetime=300,
-    )

@@ -34,6 +34,8 @@ AGAIN_S = 1.0
 # A call outside gets this part of its lease; the rest is for recording the answer.
 _ASKING = 0.9
 _RECORD_AGAIN_S = 1.0
+# A statement of a chore on large tables may take so long: less than makes its worker a stuck one.
+CHORE_STATEMENT_S = 100.0
 _TROUBLE = (*FAILURES, Unavailable)
 
 # By (kind, result), how many jobs ended so in this process: done, failed, dead.
@@ -175,6 +177,8 @@ class JobRunner:
         """Do a local job, or hold one that asks outside: (the job as held, what it needs)."""
         kind = self._kinds[job.kind]
         if isinstance(kind, LocalKind):
+            if kind.every is not None:
+                await db.allow_slow(CHORE_STATEMENT_S)
             has_more = await kind.run(db, job)
             if has_more:
                 await store.update_done(db, job, at)

@@ -1,0 +1,49 @@
+"""How connections are opened: the limits that each session carries."""
+
+from collections.abc import Mapping
+
+import asyncpg
+
+# Limits that every connection carries: a stuck statement or lock ends before its caller gives up.
+SESSION_SETTINGS = {
+    "application_name": "tillhouse",
+    "timezone": "UTC",
+    "statement_timeout": "13s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "30s",
+}
+# A command of the operator looks at whole books: only a lock or an idle transaction ends it.
+PATIENT = {"statement_timeout": "0"}
+# A write goes to its rows by their keys, whatever the values are, so its plans are kept: PostgreSQL
+# would plan some of them anew each time, which costs more than running them. Reads are left alone.
+KEPT_PLANS = {"plan_cache_mode": "force_generic_plan"}
+# A batched statement waits for no lock: each of its requests can still wait alone.
+FAIL_FAST = {"lock_timeout": "100ms"}
+# A statement that the server had to end long ago was sent into a connection that is dead, or to a
+# server that has stopped: its caller, and all that wait behind it, hear so within 20 seconds.
+ANSWERED_WITHIN_S = 15.0
+CONNECT_TIMEOUT_S = 5
+
+
+class _Connection(asyncpg.Connection):
+    """A pooled connection without the reset round trip: our sessions change no setting."""
+
+    def get_reset_query(self) -> str:
+        return ""
+
+
+async def connect(url: str, size: int, given: Mapping[str, str]) -> asyncpg.Pool:
+    """Connections with these settings beside the usual ones."""
+    settings = {**SESSION_SETTINGS, **given}
+    return await asyncpg.create_pool(
+        url,
+        min_size=1,
+        max_size=size,
+        connection_class=_Connection,
+        server_settings=settings,
+        timeout=CONNECT_TIMEOUT_S,
+        command_timeout=None if settings["statement_timeout"] == "0" else ANSWERED_WITHIN_S,
+        # The longest statements are those that most need to be kept.
+        max_cacheable_statement_size=0,
+        max_inactive_connection_lifetime=300,
+    )
