@@ -9,8 +9,6 @@ import pytest
 from tests.api import Api, Response
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, fee
-from tillhouse.app import PRODUCT
-from tillhouse.http.route import Scope
 from tillhouse.kit.clock import iso, now
 
 STAGES = ("queued", "preparing", "ready", "served")
@@ -272,19 +270,3 @@ async def test_the_kitchen_cooks_and_sells_nothing(open_shop: Open) -> None:
     await cook.patch(path, {"amount_paid": 1}, status=403)
     await cook.delete(path, status=403)
     await cook.post(path + "/confirm", {}, status=403)
-
-
-def test_the_kitchen_may_call_these_routes_only() -> None:
-    """Of all routes: what reads orders and their tags, and the kitchen's own."""
-    scopes = PRODUCT.declared.roles["kitchen"]
-    open_to_it = {
-        (route.method, route.path)
-        for route in PRODUCT.routes
-        if isinstance(route.guard, Scope) and not route.guard.keys_only
-        and (route.guard.name in scopes or "kitchen" in route.guard.roles)
-    }  # fmt: skip
-    writes = {path for method, path in open_to_it if method != "GET"}
-    assert {path for path in writes if "kitchen" not in path} == {
-        ORDERS + "/{order_id}/receipt", ORDERS + "/{order_id}/requery"
-    }  # fmt: skip
-    assert {path.split("/")[2] for _, path in open_to_it} == {"kitchen", "orders", "tags"}

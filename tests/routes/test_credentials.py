@@ -94,6 +94,39 @@ async def test_the_portal_is_for_roles_that_manage_keys(
         assert answer.status != 403 or answer.error == "forbidden"
 
 
+# The work of cooks; nothing of it concerns money.
+OF_THE_KITCHEN = {
+    "GET /v1/kitchen/tickets",
+    "GET /v1/kitchen/tickets/{ticket_id}",
+    "GET /v1/kitchen/stage-messages",
+    "GET /v1/orders",
+    "GET /v1/orders/{order_id}",
+    "POST /v1/orders/{order_id}/send-to-kitchen",
+    "POST /v1/orders/{order_id}/kitchen-status",
+}
+
+
+def test_the_routes_of_the_kitchen_exist() -> None:
+    """A route that was renamed would be closed to it unseen."""
+    assert {name_of(route) for route in OF_KEYS} >= OF_THE_KITCHEN
+
+
+@every(OF_KEYS)
+async def test_the_kitchen_role_opens_the_kitchen_alone(
+    route: Route, staffed: Business, sql: asyncpg.Connection
+) -> None:
+    """Tickets, and reading orders: no receipt, no message to customers, no other resource."""
+    await sql.execute(
+        "UPDATE members SET role = 'kitchen' WHERE business_id = $1::text::uuid", staffed.id
+    )
+    headers = {"service-environment": "test"}
+    answer = await staffed.owner.request(
+        route.method, random_path(route), {"zz": 1}, headers=headers
+    )
+    assert (answer.status != 403) == (name_of(route) in OF_THE_KITCHEN), answer
+    assert answer.status != 403 or answer.error == "forbidden"
+
+
 @every(OF_THE_PORTAL)
 async def test_the_portal_needs_a_subscription(
     route: Route, subscribed: Business, services: Services

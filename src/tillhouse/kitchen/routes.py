@@ -3,8 +3,8 @@
 from tillhouse.http.route import Route, Scope
 from tillhouse.kitchen import actions
 
-_READ = Scope("orders:read")
-_WRITE = Scope("orders:write", roles=("kitchen",))
+_READ = Scope("orders:read", roles=("kitchen",))
+_WRITE = Scope("orders:write")
 _TICKETS = "/v1/kitchen/tickets"
 _MESSAGES = "/v1/kitchen/stage-messages"
 

@@ -24,7 +24,7 @@ ROOM = Room(
         "orders",
         ("orders", "Orders"),
         "medium",
-        readers=("cashier", "kitchen"),
+        readers=("cashier",),
         writers=("cashier",),
     ),
     kept_tables=("order_items", "order_storage", "orders", "receipts", "sales_by_quarter_hour"),
