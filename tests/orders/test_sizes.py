@@ -4,6 +4,7 @@ from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, chosen, line
 
 MODIFIERS = 50
+TICKETS = "/v1/kitchen/tickets"
 MIB = 1024 * 1024
 
 
@@ -33,6 +34,25 @@ async def test_an_order_and_a_page_have_a_size(open_shop: Open) -> None:
         assert len(answer.data) == 16
         assert len(answer.body) < 9 * MIB
         assert len((await shop.api.get(path + "&limit=16&page=2", status=200)).data) == 4
+
+
+async def test_a_page_of_tickets_has_a_size(open_shop: Open) -> None:
+    """The board and the history, beyond 8 MiB: 422; in parts all of it is there, in its order."""
+    shop = await open_shop()
+    heavy = await _heavy_line(shop)
+    made = [await shop.sell(*[heavy] * 18, send_to_kitchen=True) for _ in range(30)]
+    for path, ids in (
+        (TICKETS + "?", [order["id"] for order in made]),
+        (TICKETS + "?all=true&", [order["id"] for order in reversed(made)]),
+    ):
+        refused = await shop.api.get(path + "limit=50", status=422)
+        assert refused.wrong_fields == {"limit"}
+        assert "ask for fewer" in refused.json["details"][0]["message"]
+        pages = [
+            await shop.api.get(f"{path}limit=15&page={number}", status=200) for number in (1, 2, 3)
+        ]
+        assert [ticket["orderId"] for page in pages for ticket in page.data] == ids
+        assert all(len(page.body) < 9 * MIB for page in pages)
 
 
 async def test_five_hundred_lines_fit(shop: Shop) -> None:
