@@ -15,7 +15,7 @@ import pytest
 from tests.api import Api
 from tests.conftest import SETTINGS, running
 from tests.make import PASSWORD, Business, Make
-from tests.waiting import ended
+from tests.waiting import ended, within
 from tillhouse.access import attempt_rules as rules
 from tillhouse.access.attempts import clear, let_in
 from tillhouse.access.hash_queue import Asker
@@ -218,6 +218,34 @@ async def test_guessers_in_many_networks_slow_each_other_down(
     assert [await come("own", make.anybody) for _ in range(3)] == [200, 200, 200]
     assert await ended(new) == 200
     assert order == ["own", "own", "own", "new"]
+
+
+async def test_a_delay_holds_no_turn_of_the_business(
+    business: Business, make: Make, services: Services
+) -> None:
+    """Somebody with a stolen token tries passwords: the business goes on meanwhile."""
+    await fill(services, f"login {business.email}", rules.WRONG_FOR_ACCOUNT, 30)
+    verifying = ("/api/auth/verify-password", {"password": "wrong password"})
+    changing = (
+        "/api/auth/change-password",
+        {"current_password": "wrong password", "new_password": "another long phrase"},
+    )
+    token = business.tokens["accessToken"]
+    thieves = [
+        asyncio.create_task(make.elsewhere().as_bearer(token).post(*request))
+        for request in (verifying, changing) * 40
+    ]
+    async with within(30):
+        # As many writes as a business may have of a process, alone.
+        while services.passwords.queue._delayed._count < 56:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    stay = business.owner.post("/api/auth/switch", {"business_id": business.id}, status=200)
+    own = asyncio.create_task(stay)
+    first, _ = await asyncio.wait({own, *thieves}, return_when=asyncio.FIRST_COMPLETED)
+    assert first == {own}
+    for thief in thieves:
+        thief.cancel()
+    await asyncio.gather(*thieves, return_exceptions=True)
 
 
 async def test_the_delay_is_never_a_lock(business: Business, services: Services) -> None:

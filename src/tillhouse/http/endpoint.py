@@ -129,8 +129,8 @@ class Endpoint:
         return await self._write(services, exchange, book, args, claim)
 
     def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
-        """The turn of the caller's business; logins have a queue of their own."""
-        if isinstance(self.route.guard, Open):
+        """The turn of the caller's business; what asks for a password has a queue of its own."""
+        if self.route.has_own_queue or isinstance(self.route.guard, Open):
             return nullcontext()
         shares = services.shares
         return (shares.reads if self._is_read else shares.writes).turn(exchange.owner)
