@@ -175,6 +175,7 @@ async def _measure(url: str, folder: Path, options: argparse.Namespace) -> None:
         url,
         webhook_allow_targets="127.0.0.1",
         webhook_ca_file=str(folder / "ca.pem"),
+        webhook_rate="0",
         log_level="error",
         rate_limit="0",
     )

@@ -47,6 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
     webhook_ca_file: Path | None = None
     webhook_lease_s: float = 30.0
+    webhook_rate: int = 1000
     webhook_retention_days: int = 90
     backup_passphrase: str | None = None
     backup_folder: Path | None = None
@@ -87,6 +88,7 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_CA_FILE": "certificates (PEM) that receivers may have besides the public ones",
     "WEBHOOK_LEASE_S": "how long a sender may hold a delivery before another takes it (30); "
     "longer than the 10 seconds of an attempt, or some are sent twice",
+    "WEBHOOK_RATE": "webhooks a second that `serve` begins at most (1000); 0 = no limit",
     "WEBHOOK_RETENTION_DAYS": "how long events and deliveries are kept (90)",
     "BACKUP_PASSPHRASE": "opens the files of `tillhouse backup`, 12 characters or more; "
     "who has lost it has lost them",
@@ -127,6 +129,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         webhook_allow_targets=values.networks("WEBHOOK_ALLOW_TARGETS"),
         webhook_ca_file=values.file("WEBHOOK_CA_FILE"),
         webhook_lease_s=values.decimal("WEBHOOK_LEASE_S", 30.0, 0.5, 600.0),
+        webhook_rate=values.number("WEBHOOK_RATE", 1000, 0, 1_000_000),
         webhook_retention_days=values.number("WEBHOOK_RETENTION_DAYS", 90, 1, 3650),
         backup_passphrase=values.passphrase("BACKUP_PASSPHRASE"),
         backup_folder=values.folder("BACKUP_FOLDER"),

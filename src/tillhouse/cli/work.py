@@ -5,6 +5,7 @@ import contextlib
 import signal
 from types import FrameType
 
+import msgspec
 import structlog
 
 from tillhouse.app import App
@@ -59,7 +60,9 @@ async def _work(installation: Installation) -> None:
 async def _started(installation: Installation, master_key: str) -> App:
     """The application; while the database is away, there is nothing to send, and this waits."""
     while True:
-        app = App(installation.settings, installation.database_url, master_key, runs_workers=True)
+        # No request waits here for a processor.
+        settings = msgspec.structs.replace(installation.settings, webhook_rate=0)
+        app = App(settings, installation.database_url, master_key, runs_workers=True)
         try:
             await app.start()
         except AWAY as error:

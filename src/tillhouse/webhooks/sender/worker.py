@@ -28,6 +28,7 @@ from tillhouse.webhooks.sender import notices
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, endpoint_results, one_each
 from tillhouse.webhooks.sender.client import Client
+from tillhouse.webhooks.sender.pace import Pace
 from tillhouse.webhooks.sender.windows import WINDOW_FIRST, EndpointWindows
 from tillhouse.webhooks.store import queue as store
 from tillhouse.webhooks.store.queue import Expired, FreeSlots
@@ -36,13 +37,11 @@ LEASE = timedelta(seconds=30)
 SLOTS = 1000
 # Events wake the sender; retries, the leases of others and lost notifications wait so long.
 POLL_S = 1.0
-CLAIM_EVERY_S = 0.005
-# Claims at once: enough to spare statements, few enough to start soon.
-CLAIM_MAX = 200
 # Results that come within this time are written together.
-GATHER_S = 0.01
+GATHER_S = 0.03
 STRANDED_EVERY_S = 2.0
 STRANDED_ROWS = 1000
+STRANDED_APART_S = 0.005
 EVENT_EXPIRED = "event_expired"
 DRAIN_WITHIN_S = 4.0
 
@@ -61,6 +60,7 @@ class Sender:
         settings = services.settings
         self._retries = Retries(settings.webhook_retry_base_s, settings.webhook_retry_factor)
         self._windows = EndpointWindows(slots)
+        self._pace = Pace(settings.webhook_rate)
         # The endpoint after which the next look goes on: each gets its turn, however many.
         self._after = store.FIRST_ENDPOINT
         self._results: list[Result] = []
@@ -109,15 +109,16 @@ class Sender:
 
     async def _claim_some(self) -> bool:
         """One look; whether the next one follows at once."""
-        # Claims so far apart carry more each; nobody notices the wait.
-        await asyncio.sleep(CLAIM_EVERY_S)
+        await asyncio.sleep(self._pace.wait_s(time.monotonic()))
         if self._claiming.is_stopping:
             return False
         at_s = time.monotonic()
-        slots = self._windows.free_slots(at_s, CLAIM_MAX)
+        slots = self._windows.free_slots(at_s, self._pace.most(at_s))
         if not slots.free:
             return False
-        self._claimed += await self._claim(slots)
+        claimed = await self._claim(slots)
+        self._pace.note(at_s, claimed)
+        self._claimed += claimed
         if self._after != store.FIRST_ENDPOINT:
             return True
         # Each endpoint had its turn: there is time to wait when none had anything.
@@ -251,5 +252,5 @@ class Sender:
             return True
         self._stranded_after = onward or store.FIRST_ENDPOINT
         if onward is not None:
-            await asyncio.sleep(CLAIM_EVERY_S)
+            await asyncio.sleep(STRANDED_APART_S)
         return onward is not None
