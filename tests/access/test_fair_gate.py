@@ -114,6 +114,43 @@ async def test_an_owner_that_gives_up_and_comes_again_has_one_turn_in_a_round() 
     await gate.end()
 
 
+async def test_a_heavy_turn_counts_as_several() -> None:
+    """Beside another owner only as many as together fit, and never more than the owner's part."""
+    gate = FairGate(total=20, each=4, waiting_max=10)
+    other = await gate.enter("b")
+    first = await gate.enter("a", 3)
+    second = await gate.enter("a")
+    waiting = asyncio.create_task(gate.enter("a", 2))
+    await settle()
+    gate.leave(second)
+    await settle()
+    assert not waiting.done()
+    gate.leave(first, 3)
+    gate.leave(await ended(waiting), 2)
+    async with gate.turn("a", 100):
+        assert (await gate.enter("b")) is other
+
+
+async def test_an_owner_of_long_turns_has_fewer_beside_others() -> None:
+    """The longer they take on average the fewer, at least one; short ones make up for it."""
+    gate = Visitors(FairGate(total=20, each=4, waiting_max=10, light_s=1.0))
+    heavy = await gate.gate.enter("a")
+    heavy.turn_s = 100.0
+    await gate.come("b", 4)
+    await gate.come("a", 6)
+    assert gate.entered == ["b"] * 4
+    gate.gate.leave(heavy)
+    await settle()
+    assert gate.entered.count("a") == 1
+    heavy.turn_s = 2.0
+    await gate.go("a")
+    assert len(gate.inside["a"]) == 2
+    heavy.turn_s = 0.0
+    await gate.go("a")
+    assert len(gate.inside["a"]) == 4
+    await gate.end()
+
+
 async def test_more_than_may_wait_are_refused() -> None:
     """The refusal says when to come again; nothing is taken by it."""
     gate = FairGate(total=2, each=1, waiting_max=3)

@@ -1,6 +1,7 @@
 """A gate at which owners (businesses, networks) take turns, so that none takes it all."""
 
 import asyncio
+import time
 from collections import OrderedDict, deque
 from types import TracebackType
 from uuid import UUID
@@ -14,6 +15,8 @@ Name = UUID | str
 
 # An owner that asked for nothing for so long is no longer active.
 _ACTIVE_S = 1.0
+# How much the newest turn counts in the average of an owner's turns.
+_NEWEST = 0.2
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -50,14 +53,19 @@ class _Owner(msgspec.Struct, eq=False):
 
     name: Name
     held: int = 0
-    waiting: deque[asyncio.Future[None]] = msgspec.field(default_factory=deque)
+    # How long its turns take, on average.
+    turn_s: float = 0.0
+    # With what each turn counts.
+    waiting: deque[tuple[asyncio.Future[None], int]] = msgspec.field(default_factory=deque)
 
 
 class FairGate:
     """Lets `total` through at once; `each` of one owner while another is active.
 
-    An owner alone has all but `kept`, which wait for the first turns of another. Owners that wait
-    are let in round robin, each owner's own turns in the order of their arrival.
+    A turn of a heavy request counts as several. Beside others, an owner whose turns take longer
+    than `light_s` on average has fewer. An owner alone has all but `kept`, which wait for the first
+    turns of another. Owners that wait are let in round robin, each owner's own turns in the order
+    of their arrival.
     """
 
     def __init__(
@@ -67,51 +75,54 @@ class FairGate:
         each: int,
         waiting_max: int,
         kept: int | None = None,
+        light_s: float | None = None,
         activity: Activity | None = None,
     ) -> None:
         self._total = total
         self._each = each
         self._alone = max(each, total - (each if kept is None else kept))
         self._waiting_max = waiting_max
+        self._light_s = light_s
         self._activity = activity or Activity()
         self._held = 0
         # Those that hold turns or wait.
         self._owners: dict[Name, _Owner] = {}
         self._round: deque[_Owner] = deque()
 
-    def turn(self, name: Name) -> "_Turn":
+    def turn(self, name: Name, cost: int = 1) -> "_Turn":
         """A turn of an owner, to be held with `async with`."""
-        return _Turn(self, name)
+        return _Turn(self, name, min(cost, self._each))
 
-    async def enter(self, name: Name) -> _Owner:
+    async def enter(self, name: Name, cost: int = 1) -> _Owner:
         """Wait for a turn; it must be given back with `leave`."""
         self._activity.note(name)
         owner = self._owners.get(name)
         if owner is None:
             owner = self._owners[name] = _Owner(name)
-        if not owner.waiting and self._may(owner):
-            self._grant(owner)
+        if not owner.waiting and self._may(owner, cost):
+            self._grant(owner, cost)
             return owner
         if len(owner.waiting) >= self._waiting_max:
             raise TooManyAtOnce(retry_after_s=1)
         turn = asyncio.get_running_loop().create_future()
         if not owner.waiting:
             self._round.append(owner)
-        owner.waiting.append(turn)
+        owner.waiting.append((turn, cost))
         try:
             async with asyncio.timeout(TURN_WITHIN_S):
                 await turn
         except BaseException as error:
-            self._give_up(owner, turn)
+            self._give_up(owner, turn, cost)
             if isinstance(error, TimeoutError):
                 raise Unavailable(retry_after_s=1) from error
             raise
         return owner
 
-    def leave(self, owner: _Owner) -> None:
+    def leave(self, owner: _Owner, cost: int = 1, took_s: float = 0.0) -> None:
         """Give a turn back, and let in those whose turn it is."""
-        owner.held -= 1
-        self._held -= 1
+        owner.turn_s += (took_s - owner.turn_s) * _NEWEST
+        owner.held -= cost
+        self._held -= cost
         passed = 0
         while passed < len(self._round) and self._held < self._total:
             passed = 0 if self._let_in_next() else passed + 1
@@ -120,52 +131,62 @@ class FairGate:
     def _let_in_next(self) -> bool:
         """Let in the first that waits of the owner whose turn it is, if it may."""
         owner = self._round.popleft()
-        while owner.waiting and owner.waiting[0].done():
+        while owner.waiting and owner.waiting[0][0].done():
             owner.waiting.popleft()
-        may = bool(owner.waiting) and self._may(owner)
+        may = bool(owner.waiting) and self._may(owner, owner.waiting[0][1])
         if may:
-            self._grant(owner)
-            owner.waiting.popleft().set_result(None)
+            turn, cost = owner.waiting.popleft()
+            self._grant(owner, cost)
+            turn.set_result(None)
         if owner.waiting:
             self._round.append(owner)
         self._forget(owner)
         return may
 
-    def _may(self, owner: _Owner) -> bool:
+    def _may(self, owner: _Owner, cost: int) -> bool:
+        return owner.held + cost <= self._most(owner) and self._held < self._total
+
+    def _most(self, owner: _Owner) -> int:
         # Alone, an owner leaves room for the first turn of another.
-        most = self._alone if self._activity.is_one() else self._each
-        return owner.held < most and self._held < self._total
+        if self._activity.is_one():
+            return self._alone
+        if self._light_s is None or owner.turn_s <= self._light_s:
+            return self._each
+        return max(1, int(self._each * self._light_s / owner.turn_s))
 
-    def _grant(self, owner: _Owner) -> None:
-        owner.held += 1
-        self._held += 1
+    def _grant(self, owner: _Owner, cost: int) -> None:
+        owner.held += cost
+        self._held += cost
 
-    def _give_up(self, owner: _Owner, turn: asyncio.Future[None]) -> None:
+    def _give_up(self, owner: _Owner, turn: asyncio.Future[None], cost: int) -> None:
         if turn.done() and not turn.cancelled():
             # The turn came in the same moment.
-            self.leave(owner)
-        elif turn in owner.waiting:
-            owner.waiting.remove(turn)
+            self.leave(owner, cost)
+        elif (turn, cost) in owner.waiting:
+            owner.waiting.remove((turn, cost))
             if not owner.waiting:
                 self._round.remove(owner)
                 self._forget(owner)
 
     def _forget(self, owner: _Owner) -> None:
-        if not owner.held and not owner.waiting:
+        is_heavy = self._light_s is not None and owner.turn_s > self._light_s
+        if not owner.held and not owner.waiting and not is_heavy:
             self._owners.pop(owner.name, None)
 
 
 class _Turn:
     """A turn of one owner, given back at the end of the block."""
 
-    __slots__ = ("_gate", "_name", "_owner")
+    __slots__ = ("_began", "_cost", "_gate", "_name", "_owner")
 
-    def __init__(self, gate: FairGate, name: Name) -> None:
+    def __init__(self, gate: FairGate, name: Name, cost: int) -> None:
         self._gate = gate
         self._name = name
+        self._cost = cost
 
     async def __aenter__(self) -> None:
-        self._owner = await self._gate.enter(self._name)
+        self._owner = await self._gate.enter(self._name, self._cost)
+        self._began = time.monotonic()
 
     async def __aexit__(
         self,
@@ -173,4 +194,4 @@ class _Turn:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._gate.leave(self._owner)
+        self._gate.leave(self._owner, self._cost, time.monotonic() - self._began)

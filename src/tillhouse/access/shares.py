@@ -1,12 +1,18 @@
 """The shares of one process: how much of it one business, key or network may have at once."""
 
+from contextlib import AbstractAsyncContextManager
+
 from tillhouse.access.callers import KeyCaller, UserCaller
-from tillhouse.access.fair_gate import Activity, FairGate
+from tillhouse.access.fair_gate import Activity, FairGate, Name
 from tillhouse.access.quota import Held, Quota
 
 MIB = 1024 * 1024
 # Of a pool of the usual size.
 READERS = 6
+# A business whose reads take longer on average, beside others, has fewer of them at once.
+LIGHT_READ_S = 0.05
+# A body of so many bytes takes one turn more: an order of 100 lines as much as several of some.
+BODY_BYTES_OF_TURN = 4096
 STREAMS_MAX, STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX = 500, 60, 20
 BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX = 128, 32
 
@@ -19,7 +25,12 @@ class Shares:
         # A read takes a connection: one is left for the checks of keys, which come before turns.
         total = max(1, readers - 1)
         self.reads = FairGate(
-            total=total, each=min(total, 2), kept=1, waiting_max=256, activity=activity
+            total=total,
+            each=min(total, 4),
+            kept=1,
+            light_s=LIGHT_READ_S,
+            waiting_max=256,
+            activity=activity,
         )
         # Statements that write are batched: alone, a business may have most of a process.
         # Beside others it has enough for some that wait for a lock, and for the rest.
@@ -41,6 +52,12 @@ class Shares:
             STREAMS_OF_BUSINESS_MAX,
             _too_many_streams("business", STREAMS_OF_BUSINESS_MAX),
         )
+
+    def turn(self, owner: Name, size: int, *, is_read: bool) -> AbstractAsyncContextManager[None]:
+        """The turn of a request with a body of so many bytes."""
+        if is_read:
+            return self.reads.turn(owner)
+        return self.writes.turn(owner, 1 + size // BODY_BYTES_OF_TURN)
 
     def hold_stream(self, caller: KeyCaller | UserCaller) -> list[Held]:
         """One more stream of a caller and its business, or a refusal."""

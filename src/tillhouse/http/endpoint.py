@@ -106,7 +106,7 @@ class Endpoint:
                 return await self._read(services, exchange, book, args)
         with services.shares.bodies.hold(exchange.owner) as held:
             raw = await read_body(exchange, receive, held)
-            async with self._turn(services, exchange):
+            async with self._turn(services, exchange, len(raw)):
                 return await self._answer_write(services, exchange, book, args, raw, wrong)
 
     async def _answer_write(
@@ -128,12 +128,13 @@ class Endpoint:
         claim = self._claim(exchange, book, key, form.decoded)
         return await self._write(services, exchange, book, args, claim)
 
-    def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
+    def _turn(
+        self, services: Services, exchange: Exchange, size: int = 0
+    ) -> AbstractAsyncContextManager[None]:
         """The turn of the caller's business; what asks for a password has a queue of its own."""
         if self.route.has_own_queue or isinstance(self.route.guard, Open):
             return nullcontext()
-        shares = services.shares
-        return (shares.reads if self._is_read else shares.writes).turn(exchange.owner)
+        return services.shares.turn(exchange.owner, size, is_read=self._is_read)
 
     async def _admit(
         self, services: Services, exchange: Exchange, wrong: list[FieldError]
