@@ -276,7 +276,7 @@ WITH
             event_id, event_type, status, url, next_attempt_at, updated_at)
         SELECT e.book_id, new_id(t.at), e.developer_app_id, e.id, t.id, t.type, 'pending',
             e.url, $2, $2
-        FROM webhook_endpoints e JOIN told t ON t.type = ANY(e.events)
+        FROM webhook_endpoints e JOIN told t ON t.type = ANY(e.events) OR e.events = '{*}'
         WHERE e.book_id = $1 AND e.status = 'active'
             AND (t.app_id IS NULL OR e.developer_app_id = t.app_id)
         RETURNING id, webhook_endpoint_id, event_id

@@ -29,6 +29,15 @@ async def test_an_event_reaches_every_endpoint_that_wants_it(quiet: Shop) -> Non
     assert await _reached(quiet, await quiet.emit()) == wants
 
 
+async def test_every_event_reaches_an_endpoint_that_wants_all(quiet: Shop) -> None:
+    """Of each type; a disabled one gets none."""
+    everything = await quiet.endpoint(events=["*"])
+    disabled = await quiet.endpoint(events=["*"])
+    await quiet.act(disabled["id"], "disable")
+    for event in ("order.created", "order.updated", "contact.created"):
+        assert await _reached(quiet, await quiet.emit(event)) == {everything["id"]}
+
+
 async def test_an_event_of_a_key_reaches_the_endpoints_of_its_app(quiet: Shop) -> None:
     """One of nobody's key reaches those of every app of the book."""
     app_id = await quiet.app_of()

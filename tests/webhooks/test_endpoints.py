@@ -67,6 +67,18 @@ async def test_events_are_those_of_the_catalogue(quiet: Shop, events: object) ->
     assert (await quiet.read(endpoint_id))["events"] == ["order.created"]
 
 
+async def test_a_star_stands_for_every_event(quiet: Shop) -> None:
+    """Also for those that no list could name yet; beside others it is refused."""
+    made = await quiet.endpoint(events=["*"])
+    assert made["events"] == ["*"]
+    change = f"{ENDPOINTS}/{made['id']}"
+    named = await quiet.owner.patch(change, {"events": ["order.created"]}, status=200)
+    assert named.data["events"] == ["order.created"]
+    assert (await quiet.owner.patch(change, {"events": ["*"]}, status=200)).data["events"] == ["*"]
+    both = await quiet.owner.patch(change, {"events": ["*", "order.created"]}, status=422)
+    assert both.wrong_fields == {"events"}
+
+
 async def test_an_event_named_twice_is_subscribed_once(quiet: Shop) -> None:
     """In the order in which they were named."""
     made = await quiet.endpoint(events=["payment.received", "order.created", "payment.received"])

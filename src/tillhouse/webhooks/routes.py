@@ -64,7 +64,7 @@ ROUTES: tuple[Route, ...] = (
           "Read one webhook endpoint", "Webhook endpoint"),
     Route("PATCH", _ONE, endpoints.change, _PORTAL,
           "Update name, address or subscriptions of an endpoint", "Webhook endpoint updated",
-          faults=endpoints.url_faults),
+          faults=endpoints.form_faults),
     Route("DELETE", _ONE, endpoints.delete, _PORTAL,
           "Delete an endpoint; its deliveries stay in the log", "Webhook endpoint deleted"),
     Route("POST", _ONE + "/disable", endpoints.disable, _PORTAL,

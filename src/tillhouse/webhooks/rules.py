@@ -171,3 +171,9 @@ def listed_window(wanted: "DeliveryFilter", zone: str) -> tuple[datetime | None,
     if since and until and since > until:
         raise Invalid([FieldError("until", "must not be before since")])
     return since, until
+
+
+def subscription_errors(events: Sequence[str]) -> Iterator[FieldError]:
+    """The faults of events that are each right: `*` is all of them."""
+    if "*" in events and len(events) > 1:
+        yield FieldError("events", 'must be ["*"] alone for every event, or name each of them')

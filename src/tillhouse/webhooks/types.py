@@ -25,6 +25,12 @@ class EventName(Listed):
     WRONG: ClassVar[str] = "is no event; GET /api/developer/webhook-events lists them"
 
 
+class Subscription(EventName):
+    """An event of the catalogue, or all of them."""
+
+    MORE: ClassVar[tuple[str, ...]] = ("*",)
+
+
 class EndpointUrl(Value):
     """Where to send: HTTPS, without credentials; the fragment falls away."""
 
@@ -41,7 +47,7 @@ class EndpointUrl(Value):
         return clean_url(value)
 
 
-EventNames = Annotated[list[EventName], Meta(min_length=1, max_length=100)]
+Subscriptions = Annotated[list[Subscription], Meta(min_length=1, max_length=100)]
 
 
 class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -50,7 +56,8 @@ class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: Name
     url: EndpointUrl
     environment: Environment
-    events: EventNames
+    events: Subscriptions
+    """The types of event to be sent; `["*"]`: all, also those that later versions add."""
     developer_app_id: AppId | None = None
     """The app that the endpoint belongs to; left out: the default app."""
 
@@ -60,7 +67,8 @@ class EndpointPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     name: Name | UnsetType = UNSET
     url: EndpointUrl | UnsetType = UNSET
-    events: EventNames | UnsetType = UNSET
+    events: Subscriptions | UnsetType = UNSET
+    """The types of event to be sent; `["*"]`: all, also those that later versions add."""
 
 
 class Endpoint(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

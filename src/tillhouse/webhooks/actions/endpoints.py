@@ -18,7 +18,7 @@ from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, EndpointId, EventId, new_id
 from tillhouse.kit.network import Address, parse_address
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.emit import Source, envelope, note_queued
@@ -71,7 +71,7 @@ async def create(call: Call, new: NewEndpoint) -> Endpoint:
 
 async def new_faults(call: Call, new: NewEndpoint) -> list[FieldError]:
     """Everything that speaks against making the endpoint; the address before any statement."""
-    found = await url_faults(call, new)
+    found = await form_faults(call, new)
     with suppress(InvalidField):
         book_id = call.user.books.of(new.environment)
         if await secret_store.find_app(call.db, book_id, new.developer_app_id) is None:
@@ -95,7 +95,7 @@ async def show(call: Call, endpoint_id: EndpointId) -> Endpoint:
 
 async def change(call: Call, endpoint_id: EndpointId, patch: EndpointPatch) -> Endpoint:
     """Change name, address or subscriptions; what is queued goes to the new address."""
-    check(await url_faults(call, patch))
+    check(await form_faults(call, patch))
     row = await lock(call, endpoint_id)
     name = row["name"] if patch.name is UNSET else patch.name
     url = row["url"] if patch.url is UNSET else patch.url
@@ -191,8 +191,13 @@ async def lock(call: Call, endpoint_id: EndpointId) -> Record:
     return row
 
 
-async def url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
-    """The faults of an address that leads inwards."""
+async def form_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
+    """The faults of an address that leads inwards, and of subscriptions that don't go together."""
+    found = faults(lambda: rules.subscription_errors(() if asked.events is UNSET else asked.events))
+    return found + await _url_faults(call, asked)
+
+
+async def _url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[FieldError]:
     try:
         url = asked.url
     except InvalidField:

@@ -21,7 +21,7 @@ _MISSING = """
     ), missing AS (
         SELECT e.book_id, e.id AS endpoint_id, e.developer_app_id, e.url, v.id, v.type
         FROM looked v JOIN webhook_endpoints e ON e.book_id = $1 AND e.id = $2
-        WHERE v.type = ANY(e.events)
+        WHERE (v.type = ANY(e.events) OR e.events = '{*}')
             AND (v.developer_app_id IS NULL OR v.developer_app_id = e.developer_app_id)
             AND NOT EXISTS (SELECT FROM webhook_deliveries d
                 WHERE d.book_id = $1 AND d.event_id = v.id AND d.webhook_endpoint_id = $2
