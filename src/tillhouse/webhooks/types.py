@@ -57,7 +57,7 @@ class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     url: EndpointUrl
     environment: Environment
     events: Subscriptions
-    """The types of event to be sent; `["*"]`: all, also those that later versions add."""
+    """The types of event to be sent; a single star: all, also those that later versions add."""
     developer_app_id: AppId | None = None
     """The app that the endpoint belongs to; left out: the default app."""
 
@@ -68,7 +68,7 @@ class EndpointPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: Name | UnsetType = UNSET
     url: EndpointUrl | UnsetType = UNSET
     events: Subscriptions | UnsetType = UNSET
-    """The types of event to be sent; `["*"]`: all, also those that later versions add."""
+    """The types of event to be sent; a single star: all, also those that later versions add."""
 
 
 class Endpoint(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
