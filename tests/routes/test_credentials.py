@@ -131,13 +131,14 @@ async def test_the_kitchen_role_opens_the_kitchen_alone(
 async def test_the_portal_needs_a_subscription(
     route: Route, subscribed: Business, services: Services
 ) -> None:
-    """Trial over, past due, cancelled, active without API access: 403 subscription_required."""
+    """Trial over, past due, cancelled, no API access: 403 subscription_required."""
     past, later = now() - timedelta(seconds=1), now() + timedelta(days=1)
     states = [
         ("trial", past, True),
         ("past_due", later, True),
         ("cancelled", later, True),
         ("active", later, False),
+        ("trial", later, False),
     ]
     for status, trial_ends_at, api_access in states:
         async with services.pool.transaction() as db:

@@ -67,8 +67,8 @@ def subscription_fault(
 ) -> str | None:
     """Say why a subscription doesn't open the portal."""
     if status == "trial":
-        is_running = trial_ends_at is not None and trial_ends_at > now
-        return None if is_running else "The trial of this business has ended"
-    if status != "active":
+        if trial_ends_at is None or trial_ends_at <= now:
+            return "The trial of this business has ended"
+    elif status != "active":
         return f"The subscription of this business is {status.replace('_', ' ')}"
     return None if api_access else "The subscription of this business has no API access"

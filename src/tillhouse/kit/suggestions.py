@@ -12,7 +12,7 @@ _TWO_EDITS_FROM = 8
 _ENDINGS = ("id", "ids")
 # Words by which other systems know what has a longer name here.
 _ELSEWHERE = {
-    "price": ("base_price", "custom_price"),
+    "price": ("base_price", "custom_price", "price_delta"),
     "min": ("min_choices",),
     "max": ("max_choices",),
 }

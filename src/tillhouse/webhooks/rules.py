@@ -28,6 +28,7 @@ RECOVER_MAX = 10_000
 FIRST_MOMENT = datetime.fromtimestamp(0, UTC)
 
 URL_LENGTH_MAX = 2048
+_LISTEN = "`tillhouse listen` delivers to a program on your machine"
 ENDPOINT_DISABLED = "endpoint_disabled"
 
 _URL = re.compile(r"[!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]+")
@@ -54,9 +55,7 @@ def clean_url(text: str) -> str:
     except ValueError:
         raise ValueError("must be an https:// address with a valid host and port") from None
     if parts.scheme != "https":
-        raise ValueError(
-            "must begin with https://; `tillhouse listen` delivers to a program on your machine"
-        )
+        raise ValueError(f"must begin with https://; {_LISTEN}")
     if "@" in parts.netloc:
         raise ValueError("must not hold a user name or password")
     if port == 0:
@@ -83,9 +82,9 @@ def check_target(host: str, answers: Sequence[Address], allowed: Sequence[Networ
     literal = literal_of(host)
     for address in [literal] if literal is not None else answers:
         if is_forbidden(address, allowed):
-            return "must not lead to a private, local or reserved address"
+            return f"must not lead to a private, local or reserved address; {_LISTEN}"
     if literal is None and not answers and _is_local(host.rstrip(".")):
-        return "must not be a local name"
+        return f"must not be a local name; {_LISTEN}"
     return None
 
 
