@@ -89,13 +89,31 @@ async def test_an_owner_at_one_gate_is_beside_one_at_another() -> None:
     await reads.come("a", 8)
     assert reads.entered == ["a"] * 2
     async with within(30):
-        while not activity.is_one():
+        while not activity.is_alone("a"):
             activity.note("a")
             await asyncio.sleep(0)
     await reads.go("a")
     assert len(reads.inside["a"]) == 4
     await reads.end()
     await writes.end()
+
+
+async def test_an_owner_that_waits_in_silence_is_beside_one_that_asks() -> None:
+    """Neither has the turns of one alone: not the one that waits, and not the one that asks."""
+    activity = Activity()
+    gate = Visitors(FairGate(total=6, each=2, waiting_max=10, activity=activity))
+    await gate.come("a", 8)
+    assert gate.entered == ["a"] * 4
+    async with within(30):
+        while not activity.is_alone("b"):
+            activity.note("b")
+            await asyncio.sleep(0)
+    await gate.go("a")
+    await gate.go("a")
+    assert len(gate.inside["a"]) == 2
+    await gate.come("b", 6)
+    assert len(gate.inside["b"]) == 2
+    await gate.end()
 
 
 async def test_an_owner_that_gives_up_and_comes_again_has_one_turn_in_a_round() -> None:

@@ -43,9 +43,9 @@ class Activity:
         while (oldest := next(iter(self._seen))) != name and self._seen[oldest] < now - _ACTIVE_S:
             del self._seen[oldest]
 
-    def is_one(self) -> bool:
-        """Whether a single owner asked."""
-        return len(self._seen) == 1
+    def is_alone(self, name: Name) -> bool:
+        """Whether this owner asked, and no other."""
+        return len(self._seen) == 1 and name in self._seen
 
 
 class _Owner(msgspec.Struct, eq=False):
@@ -148,11 +148,15 @@ class FairGate:
 
     def _most(self, owner: _Owner) -> int:
         # Alone, an owner leaves room for the first turn of another.
-        if self._activity.is_one():
+        if self._activity.is_alone(owner.name) and not self._is_another_waiting(owner):
             return self._alone
         if self._light_s is None or owner.turn_s <= self._light_s:
             return self._each
         return max(1, int(self._each * self._light_s / owner.turn_s))
+
+    def _is_another_waiting(self, owner: _Owner) -> bool:
+        # An owner stands once in the round.
+        return any(other is not owner for other in self._round)
 
     def _grant(self, owner: _Owner, cost: int) -> None:
         owner.held += cost
