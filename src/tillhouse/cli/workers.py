@@ -1,6 +1,7 @@
 """Several serving processes on the same sockets: started, replaced when they die, stopped."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -78,24 +79,18 @@ class Workers:
             for each in self._sockets:
                 each.close()
         for worker in self._alive:
-            worker.send_signal(signal.SIGINT if is_urgent else signal.SIGTERM)
+            _send_signal(worker, signal.SIGINT if is_urgent else signal.SIGTERM)
 
     def _kill(self) -> None:
         for worker in self._alive:
             log.error("worker_killed", pid=worker.pid, after_s=CHILDREN_STOPPED_WITHIN_S)
-            worker.kill()
+            _send_signal(worker, signal.SIGKILL)
 
     async def _keep(self) -> None:
-        """One place among the workers, filled as long as we serve."""
+        """Keep one worker alive as long as we serve."""
         while not self._leaving.is_set():
             began = time.monotonic()
-            worker = await start_child(
-                "tillhouse.cli.worker",
-                self._order,
-                sockets=[each.fileno() for each in self._sockets],
-                environment={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
-            )
-            self._alive.add(worker)
+            worker = await self._start()
             was_ready = await self._hear(worker)
             code = await worker.wait()
             self._alive.discard(worker)
@@ -109,6 +104,19 @@ class Workers:
             log.error("worker_died", pid=worker.pid, code=code)
             if time.monotonic() - began < YOUNG_S:
                 await self._pause()
+
+    async def _start(self) -> Process:
+        worker = await start_child(
+            "tillhouse.cli.worker",
+            self._order,
+            sockets=[each.fileno() for each in self._sockets],
+            environment={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
+        )
+        self._alive.add(worker)
+        if self._leaving.is_set():
+            # The signal came while it was being started, and went to the others alone.
+            _send_signal(worker, signal.SIGTERM)
+        return worker
 
     async def _hear(self, worker: Process) -> bool:
         """Follow it to its end; whether it became ready, which its first beat says."""
@@ -132,6 +140,12 @@ class Workers:
                 await self._leaving.wait()
         except TimeoutError:
             pass
+
+
+def _send_signal(worker: Process, number: signal.Signals) -> None:
+    # It may have ended already; then the signal is for the others.
+    with contextlib.suppress(ProcessLookupError):
+        worker.send_signal(number)
 
 
 def order_for(

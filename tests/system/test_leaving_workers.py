@@ -1,0 +1,37 @@
+"""A stop reaches every serving process, at whatever moment it comes."""
+
+import asyncio
+import os
+import signal
+
+from structlog.testing import capture_logs
+
+from tests.system.serving import children
+from tests.waiting import within
+from tillhouse.cli.worker import Order
+from tillhouse.cli.workers import Workers
+
+
+async def test_a_worker_that_is_being_started_leaves_with_the_others(
+    database_url: str, master_key: str
+) -> None:
+    """Its process is there, and its owner doesn't know of it yet."""
+    order = Order(
+        given={},
+        database_url=database_url,
+        master_key=master_key,
+        sockets=[],
+        runs_workers=False,
+    )
+    before = set(children(os.getpid()))
+    with capture_logs() as logs:
+        serving = asyncio.create_task(Workers(order, [], 1, lambda: None).run())
+        async with within(60):
+            while not set(children(os.getpid())) - before:
+                await asyncio.sleep(0)
+            os.kill(os.getpid(), signal.SIGTERM)
+            await serving
+    loop = asyncio.get_running_loop()
+    loop.remove_signal_handler(signal.SIGTERM)
+    loop.remove_signal_handler(signal.SIGINT)
+    assert "worker_killed" not in [each["event"] for each in logs]
