@@ -205,3 +205,14 @@ async def test_changes_of_a_key_hold_on_the_next_request(business: Business, pro
     await business.owner.post(f"{path}/revoke", status=200)
     for client in clients:
         await client.get(HEALTH, status=401)
+
+
+async def test_a_refused_credential_says_what_to_send_instead(business: Business) -> None:
+    """A key where a login is asked for, a key that was not copied whole, a scope too few."""
+    key = await business.key("voice:read")
+    client = Api(business.anybody.app).as_bearer(key["secret"])
+    answer = await client.get("/api/developer/api-keys", status=401)
+    assert "POST /api/auth/login" in answer.json["message"]
+    cut = Api(business.anybody.app).as_bearer(key["secret"][:-1])
+    assert "copy all of it" in (await cut.get(HEALTH, status=401)).json["message"]
+    assert "orders:read: use a key" in (await client.get("/v1/orders", status=403)).json["message"]

@@ -54,7 +54,7 @@ def test_the_envelope_names_fields_only_when_there_are_any() -> None:
     """{error, message, details?, requestId}."""
     assert json.loads(envelope(Missing(), "id")) == {
         "error": "not_found",
-        "message": "Not found",
+        "message": Missing().message,
         "requestId": "id",
     }
     body = json.loads(envelope(Invalid.field("items[0].quantity", "is required"), "id"))

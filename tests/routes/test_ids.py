@@ -12,6 +12,7 @@ from tests.routes.table import (
     without_request_id,
 )
 from tillhouse.http.route import Route, Scope
+from tillhouse.kit.errors import Missing
 
 NO_UUIDS = ["1", "x", "null", "%00", "{}", "..", uuid4().hex, f"{{{uuid4()}}}", f"{uuid4()}0"]
 
@@ -31,7 +32,7 @@ async def test_foreign_deleted_and_unknown_ids_read_alike(
         for i in ids
     ]
     seen = [without_request_id(answer) for answer in answers]
-    assert seen == [{"error": "not_found", "message": "Not found"}] * len(ids)
+    assert seen == [{"error": "not_found", "message": Missing().message}] * len(ids)
 
 
 @every(WITH_NAMES)
@@ -41,4 +42,4 @@ async def test_an_id_that_is_no_uuid_is_not_found(route: Route, visitor: Visitor
     for text in NO_UUIDS:
         path = fill(route, lambda _, text=text: text)
         answer = await api.request(route.method, path, body, status=404)
-        assert without_request_id(answer) == {"error": "not_found", "message": "Not found"}
+        assert without_request_id(answer) == {"error": "not_found", "message": Missing().message}

@@ -7,7 +7,9 @@ import tomllib
 from collections.abc import Iterator
 
 from tests.tidy.tree import PACKAGE, ROOT, python, tidy
+from tillhouse.app import PRODUCT
 from tillhouse.http.problems import STATUS, known_codes
+from tillhouse.http.route import Scope
 from tillhouse.kit.errors import Problem
 from tillhouse.settings import MEANINGS, PREFIX
 
@@ -94,7 +96,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_no_setting_is_documented_that_is_none() -> None:
     """A setting that a paper names can be set."""
-    named = re.compile(rf"`{PREFIX}([A-Z][A-Z_]*[A-Z])")
+    named = re.compile(rf"\b{PREFIX}([A-Z][A-Z_]*[A-Z])\b")
     known = {*MEANINGS, *(f"{name}_FILE" for name in MEANINGS)}
     papers = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     tidy(
@@ -105,6 +107,23 @@ def test_no_setting_is_documented_that_is_none() -> None:
             for name in named.findall(path.read_text("utf-8"))
             if name not in known and not name.startswith("TEST_")
         ),
+    )
+
+
+def test_the_scopes_without_a_route_are_named() -> None:
+    """docs/authentication.md lists those that can be given and open nothing yet."""
+    text = (ROOT / "docs/authentication.md").read_text("utf-8")
+    listed = re.search(r"have no route in this version: (.+?)\.", text)
+    assert listed
+    opening = {route.guard.name for route in PRODUCT.routes if isinstance(route.guard, Scope)}
+    idle = {
+        scope.name
+        for scope in PRODUCT.declared.scopes
+        if scope.name not in opening and not opening.intersection(scope.grants)
+    }
+    tidy(
+        "docs/authentication.md lists exactly the scopes that no route asks for.",
+        sorted(idle.symmetric_difference(re.findall(r"`([a-z_:]+)`", listed[1]))),
     )
 
 

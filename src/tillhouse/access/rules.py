@@ -37,7 +37,7 @@ def check_rate(allowance: Allowance | None) -> None:
 def check_scope(scopes: frozenset[str], wanted: str) -> None:
     """The caller needs this scope or one that grants it."""
     if wanted not in scopes:
-        raise Forbidden(f"This needs the scope {wanted}")
+        raise Forbidden(f"This needs the scope {wanted}: use a key or a login that has it.")
 
 
 def check_permission(caller: UserCaller, wanted: str) -> None:

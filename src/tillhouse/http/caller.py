@@ -63,7 +63,7 @@ async def _admit_to_scope(services: Services, guard: Scope, exchange: Exchange) 
 
 async def _admit_key(services: Services, guard: Scope, exchange: Exchange, secret: str) -> Book:
     if parse_api_key(secret) is None:
-        raise Unauthenticated
+        raise Unauthenticated("This API key is incomplete or mistyped: copy all of it again.")
     check = await services.key_checker.check(digest(services.vault.pepper, secret))
     caller = check.caller
     if caller is None:
@@ -78,6 +78,10 @@ async def _admit_key(services: Services, guard: Scope, exchange: Exchange, secre
 
 
 async def _user(services: Services, exchange: Exchange, token: str) -> UserCaller:
+    if token.startswith(_KEY_MARK):
+        raise Unauthenticated(
+            "This path takes the access token of a login, not an API key: POST /api/auth/login."
+        )
     claims = services.tokens.read(token)
     async with services.pool.reading() as db:
         row = await find_session(

@@ -167,7 +167,12 @@ class InProgress(
     """The first request with the same idempotency key hasn't ended."""
 
 
-class Missing(Problem, kind="missing", code="not_found", message="Not found"):
+class Missing(
+    Problem,
+    kind="missing",
+    code="not_found",
+    message="Not found: check the id, and that it is of this business and environment.",
+):
     """There is no such thing, as far as this caller may know."""
 
 
