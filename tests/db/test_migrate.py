@@ -9,6 +9,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from tests.waiting import within
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import (
     MIGRATIONS,
@@ -139,6 +140,30 @@ async def test_table_in_use_is_given_up(database: str, folder: Path) -> None:
         )
         await migrate(connection, folder=folder)
         assert tuple(await connection.fetchrow("TABLE limits")) == ("4s", "15min")
+
+
+async def test_credit_that_changes_during_a_migration_is_counted(database: str) -> None:
+    """A change that commits between the count and its trigger is part of the sum."""
+    async with connected(database) as migrating, connected(database) as writing:
+        await migrate(migrating, up_to=26)
+        # Without foreign keys, so that one row is all that there has to be.
+        await writing.execute("SET session_replication_role = replica")
+        await writing.execute(
+            "INSERT INTO ledger_balances (book_id, kind, owner_id, credits, debits) "
+            "VALUES ($1, 'customer_credit', $1, 10, 0)",
+            uuid4(),
+        )
+        async with writing.transaction():
+            await writing.execute("UPDATE ledger_balances SET credits = 15")
+            migrated = asyncio.create_task(migrate(migrating))
+            async with within(30):
+                while not await writing.fetchval(  # noqa: ASYNC110 - the server tells nobody
+                    "SELECT count(*) FROM pg_locks WHERE NOT granted "
+                    "AND relation = 'ledger_balances'::regclass"
+                ):
+                    await asyncio.sleep(0)
+        await migrated
+        assert await writing.fetchval("SELECT sum(credit) FROM customer_credit_tallies") == 15
 
 
 async def test_changed_migration_is_refused(database: str, folder: Path) -> None:

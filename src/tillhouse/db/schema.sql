@@ -572,7 +572,8 @@ CREATE TABLE expenses (
     CONSTRAINT expenses_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id),
     CONSTRAINT expenses_book_id_transfer_id_fkey FOREIGN KEY (book_id, transfer_id) REFERENCES ledger_transfers(book_id, id)
 );
-CREATE INDEX expenses_by_time ON expenses USING btree (book_id, happened_at, id);
+CREATE INDEX expenses_by_store ON expenses USING btree (book_id, store_id, happened_at, id) WHERE voided_at IS NULL;
+CREATE INDEX expenses_by_time ON expenses USING btree (book_id, happened_at, id) WHERE voided_at IS NULL;
 CREATE INDEX expenses_by_transaction ON expenses USING btree (book_id, transaction_id);
 
 CREATE TABLE idempotency_keys (

@@ -76,9 +76,12 @@ async def list_page(call: Call, wanted: ExpenseFilter) -> PageOf[Expense]:
     )
     count = count_kinds_between if query.is_dated else count_kinds
     total = await count(call.db, call.book.id, query)
+    page = wanted.pick()
+    if page.offset >= total:
+        return PageOf([], meta(page, total))
     within = store.Within(store_id=wanted.store_id, since=since, until=until)
-    rows = await store.list_expenses(call.db, call.book.id, within, wanted.pick())
-    return PageOf([_shown(row) for row in rows], meta(wanted.pick(), total))
+    rows = await store.list_expenses(call.db, call.book.id, within, page)
+    return PageOf([_shown(row) for row in rows], meta(page, total))
 
 
 async def show(call: Call, expense_id: UUID) -> Expense:

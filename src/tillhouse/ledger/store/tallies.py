@@ -5,7 +5,7 @@ from tillhouse.db.pool import Db
 
 async def update_tallies(db: Db, limit: int) -> int:
     """Fold some changes into the tallies of their kinds; how many."""
-    return await db.fetchval(
+    row = await db.write_once(
         """
         WITH folding AS (
             SELECT pg_try_advisory_xact_lock(hashtextextended('transaction tallies', 0))
@@ -31,3 +31,4 @@ async def update_tallies(db: Db, limit: int) -> int:
         """,
         limit,
     )
+    return row[0] if row else 0
