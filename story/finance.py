@@ -29,6 +29,7 @@ def counted(s: Story) -> None:
     s.sends("GET /v1/finance/transactions", query={"type": "gift"}, status=422)
     s.sends("GET /v1/finance/transactions/{transaction_id}")
     s.sends("GET /v1/finance/transactions/{transaction_id}", transaction_id=NOBODY, status=404)
+    s.sends("GET /v1/customers/{customer_id}/credit")
     s.sends("POST /v1/finance/transactions/{transaction_id}/requery")
     s.sends("POST /v1/finance/transactions/{transaction_id}/receipt")
 

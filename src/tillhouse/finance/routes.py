@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
+from tillhouse.finance.credit import actions as credit
 from tillhouse.finance.expenses import actions as expenses
 from tillhouse.finance.summary import actions as summary
 from tillhouse.finance.transactions import actions as transactions
@@ -46,4 +47,6 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", _EXPENSE, expenses.void, _SPEND,
           "Take an expense back; the ledger keeps it with its reversal",
           "Expense taken back"),
+    Route("GET", "/v1/customers/{customer_id}/credit", credit.show_credit, _READ,
+          "Read the credit of a customer", "Customer credit"),
 )  # fmt: skip

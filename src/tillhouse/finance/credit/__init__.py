@@ -1,0 +1,1 @@
+"""The credit of customers: what they paid beyond what they bought."""
