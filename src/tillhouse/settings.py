@@ -204,7 +204,8 @@ class _Values:
         text = self.optional(name)
         if text is not None and len(text) < PASSPHRASE_LENGTH_MIN:
             raise SettingError(
-                f"{PREFIX}{name} has {len(text)} characters: give it {PASSPHRASE_LENGTH_MIN}."
+                f"{PREFIX}{name} has {len(text)} characters: "
+                f"give it {PASSPHRASE_LENGTH_MIN} or more."
             )
         return text
 

@@ -63,7 +63,7 @@ def test_what_is_not_whole_is_refused_before_anything_is_made(file: Path, tmp_pa
         (cut, WORDS, "cut short or altered"),
         (file, WORDS + "!", "not the passphrase"),
         (Path("/etc/hostname"), WORDS, "is no backup"),
-        (tmp_path / "none", WORDS, "No such file"),
+        (tmp_path / "none", WORDS, "name one that `tillhouse backup` made"),
     ):
         said = fresh.refusal("restore", str(path), "--passphrase-stdin", pipe=f"{words}\n")
         assert complaint in said

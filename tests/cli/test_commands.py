@@ -91,7 +91,7 @@ async def test_subscription(command: Command, business: str, embedded: Embedded)
     assert command.json(*show, "--status", "active")["apiAccess"] is True
     for more in ([], ["--status", "active"]):
         nobody = command.refusal("business", "subscription", str(uuid4()), *more)
-        assert "There is no business" in nobody
+        assert "see `tillhouse business list`" in nobody
 
 
 async def test_trade(command: Command, business: str, embedded: Embedded) -> None:

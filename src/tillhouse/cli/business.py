@@ -12,7 +12,7 @@ from tillhouse.accounts import actions, store
 from tillhouse.accounts.types import BusinessType, NewAccount
 from tillhouse.cli import given
 from tillhouse.cli.business_delete import delete
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
+from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import end_of_day, iso, now, parse_date
@@ -116,7 +116,7 @@ def subscription(
                 await _set_subscription(db, business_id, wanted, ends_at, api_access=api_access)
             row = await store.find_subscription(db, business_id)
         if row is None:
-            raise CommandError(f"There is no business {business_id}: see `business list`.")
+            raise NoBusiness(business_id)
         status, api, ends = row
         return {"status": status, "apiAccess": api, "trialEndsAt": ends}
 
@@ -164,7 +164,7 @@ def trade(
         async with services.pool.transaction() as db:
             row = await store.update_trade(db, business_id, wanted, moment)
             if row is None:
-                raise CommandError(f"There is no business {business_id}: see `business list`.")
+                raise NoBusiness(business_id)
             is_inclusive, policy, restocks = row
             result = {
                 "taxInclusive": is_inclusive,

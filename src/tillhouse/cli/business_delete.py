@@ -10,7 +10,14 @@ import typer
 from tillhouse.cli import given
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.output import (
+    AsJson,
+    CommandError,
+    Data,
+    NoBusiness,
+    print_result,
+    stderr_console,
+)
 from tillhouse.cli.servers import tell_database
 from tillhouse.db.backup import SESSION
 from tillhouse.db.removal import delete_business, find_name
@@ -46,7 +53,7 @@ async def _delete(
     try:
         name = await find_name(connection, business_id)
         if name is None:
-            raise CommandError(f"There is no business {business_id}: see `business list`.")
+            raise NoBusiness(business_id)
         if (typed if typed is not None else _typed(name)) != name:
             raise CommandError(f"The business is called {name}: nothing was deleted.")
         return name, await delete_business(connection, business_id)

@@ -25,7 +25,7 @@ from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
 from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.output import AsJson, Data, NoBusiness, print_result, stderr_console
 from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.ids import BusinessId
@@ -76,7 +76,7 @@ def orders(  # noqa: PLR0913 - options of a command
         async with services.pool.reading() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
         if not books:
-            raise CommandError(f"There is no business {business_id}: see `business list`.")
+            raise NoBusiness(business_id)
         origin = Source(business_id, Book(books[environment], environment))
         with _WrongOrders(file, is_wanted=skip_wrong) as wrong:
             importing = _Run(services, origin, read, wrong)

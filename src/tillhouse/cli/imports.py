@@ -9,7 +9,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import customers, given, import_orders
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.output import AsJson, Data, NoBusiness, print_result, stderr_console
 from tillhouse.cli.rows import Bar, RowError, Sheet, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import now
@@ -59,7 +59,7 @@ def products(
         async with services.pool.transaction() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
             if not books:
-                raise CommandError(f"There is no business {business_id}: see `business list`.")
+                raise NoBusiness(business_id)
             origin = Source(business_id, Book(books[environment], environment))
             with Bar("Importing products", len(sheet.rows)) as done:
                 made = await import_products(db, origin, sheet.rows, now(), done)

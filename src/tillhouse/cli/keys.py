@@ -9,7 +9,15 @@ from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console, table
+from tillhouse.cli.output import (
+    AsJson,
+    CommandError,
+    Data,
+    NoBusiness,
+    print_result,
+    stderr_console,
+    table,
+)
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.developer.store import keys as store
@@ -96,5 +104,5 @@ def rewrap(*, data: Data = None, as_json: AsJson = False) -> None:
 async def _books(db: Db, business_id: BusinessId) -> list[BookId]:
     books = [row["id"] for row in await list_books(db, business_id)]
     if not books:
-        raise CommandError(f"There is no business {business_id}: see `business list`.")
+        raise NoBusiness(business_id)
     return books

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 from rich.console import Console, RenderableType
@@ -26,6 +27,13 @@ Data = Annotated[
 
 class CommandError(Exception):
     """Why a command can't do what it was asked; the sentence says what to do about it."""
+
+
+class NoBusiness(CommandError):
+    """No business has the id that was given."""
+
+    def __init__(self, business_id: UUID) -> None:
+        super().__init__(f"There is no business {business_id}: see `tillhouse business list`.")
 
 
 def stderr_console() -> Console:

@@ -151,6 +151,8 @@ def _has(given: str, wanted: str) -> bool:
 
 def _opened(path: Path, settings: Settings, from_stdin: bool) -> tuple[ArchiveReader, Manifest]:
     """The file, read to its end once: what is restored is whole."""
+    if not path.is_file():
+        raise CommandError(f"There is no file {path}: name one that `tillhouse backup` made.")
     archive = ArchiveReader(path)
     if archive.master_version is None:
         archive.unlock(passphrase(settings, from_stdin=from_stdin, is_new=False))

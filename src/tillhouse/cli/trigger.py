@@ -15,7 +15,7 @@ from tillhouse.access.roles import PERMISSIONS
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.cli import demo, given
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
+from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
@@ -130,7 +130,7 @@ async def _call(
         business_id = await _demo(db)
     found = {row["environment"]: row["id"] for row in await store.list_books(db, business_id)}
     if not found:
-        raise CommandError(f"There is no business {business_id}: see `business list`.")
+        raise NoBusiness(business_id)
     members = await store.list_members(db, business_id)
     owner = next(member for member in members if member["role"] == "owner")
     books = Books(**found)

@@ -12,7 +12,7 @@ from tillhouse.access.scopes import Role
 from tillhouse.access.store import sessions
 from tillhouse.accounts import store
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
+from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
 from tillhouse.cli.running import run
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
@@ -170,4 +170,4 @@ async def _person(
 
 
 def _no_business(business_id: BusinessId) -> CommandError:
-    return CommandError(f"There is no business {business_id}: see `business list`.")
+    return NoBusiness(business_id)
