@@ -173,8 +173,7 @@ class FairGate:
                 self._forget(owner)
 
     def _forget(self, owner: _Owner) -> None:
-        is_heavy = self._light_s is not None and owner.turn_s > self._light_s
-        if not owner.held and not owner.waiting and not is_heavy:
+        if not owner.held and not owner.waiting:
             self._owners.pop(owner.name, None)
 
 

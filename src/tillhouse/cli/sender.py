@@ -104,7 +104,10 @@ class SenderProcess:
             log.error("sender_died", pid=process.pid, code=code)
 
     def _take(self, line: bytes) -> None:
-        self._beat_s, self._slowest_s = time.monotonic(), float(line)
+        with contextlib.suppress(ValueError):
+            # A line of another form, perhaps a library's, is a sign of life too.
+            self._slowest_s = float(line)
+        self._beat_s = time.monotonic()
         if self._is_new and self._process is not None:
             self._is_new = False
             log.info("sender_started", pid=self._process.pid)

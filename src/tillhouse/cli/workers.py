@@ -90,7 +90,15 @@ class Workers:
         """Keep one worker alive as long as we serve."""
         while not self._leaving.is_set():
             began = time.monotonic()
-            worker = await self._start()
+            try:
+                worker = await self._start()
+            except OSError as error:
+                if self._ready < self._count:
+                    raise
+                # No memory or no descriptors now: there may be some later.
+                log.error("worker_not_started", error=str(error))  # noqa: TRY400 - said in full
+                await self._pause()
+                continue
             was_ready = await self._hear(worker)
             code = await worker.wait()
             self._alive.discard(worker)
