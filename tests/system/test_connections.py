@@ -192,3 +192,22 @@ async def small(_scope: Any, _receive: Any, send: Any) -> None:
     headers = [(b"content-length", b"0")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
+
+
+async def test_a_request_learns_that_its_caller_left_although_another_waits() -> None:
+    """Requests that were sent ahead are not answered yet; the first one's end is all the same."""
+    left = asyncio.Event()
+
+    async def patient(_scope: Any, receive: Any, send: Any) -> None:
+        """An answer without an end."""
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"first", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        left.set()
+
+    async with served(patient, Connections(limit=10)) as port:
+        async with connected(port) as (reader, writer):
+            writer.write(2 * GET)
+            await ended(reader.readuntil(b"first"))
+        await ended(left.wait())

@@ -63,6 +63,11 @@ async def test_malformed(pair: tuple[Serving, Serving], here: Client, name: str)
     await here.get("/livez", status=200)
 
 
+async def test_blanks_around_a_length_are_no_part_of_it(pair: tuple[Serving, Serving]) -> None:
+    """HTTP allows them on both sides: the body is read, and its fields are judged."""
+    assert await statuses(pair[0].port, LOGIN + b"content-length: \t2 \t\r\n\r\n{}") == [422]
+
+
 async def test_nothing_is_injected(pair: tuple[Serving, Serving]) -> None:
     """A caller's text comes back in no header of the answer."""
     async with connected(pair[0].port) as (reader, writer):

@@ -27,7 +27,7 @@ async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int, held:
 
     The bytes that have come count against the share of their sender.
     """
-    declared = exchange.headers.get(b"content-length", b"0")
+    declared = exchange.headers.get(b"content-length", b"0").strip(b" \t")
     if not declared.isdigit():
         raise Malformed("The Content-Length header must be a number.")
     if len(declared) > 12 or int(declared) > bytes_max:

@@ -73,6 +73,8 @@ class PatientProtocol(HttpToolsProtocol):
     _hosts = 0
     _in_head = True
     _keeps_alive = True
+    # The request that is answered; `cycle` is the latest that came.
+    _answering: Any = None
     _is_refused = False
     # How many bytes came since the end, None before it.
     _lingering: int | None = None
@@ -100,6 +102,9 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop_waiting()
         self._is_taken()
         self._unset_keepalive_if_required()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -224,6 +229,11 @@ class PatientProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
         self.transport.write_eof()
         self._deadline = self.loop.call_later(LINGER_S, self._close)
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Requests that were sent ahead come later."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _pass_over(self, data: bytes) -> None:
         if self._lingering is None:
