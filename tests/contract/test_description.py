@@ -68,6 +68,7 @@ BEYOND_THE_SCHEMA = [
     r"The table (?:is out of use|has an open session)",
     r"The (?:session is closed|store has (?:tables|stock))",
     r"until: must be after since",
+    r"events: must be ",
     r"(?:date|customer_id): can't be combined with",
     r"from: is required with to",
     r"to: must (?:not be before|be within \d+ days of) from",

@@ -40,5 +40,5 @@ async def test_full_buckets_are_forgotten(services: Services, sql: asyncpg.Conne
         """
     )
     assert await sweep(services, "rate_cells") == 3
-    left = await sql.fetch("DELETE FROM rate_cells RETURNING granted")
+    left = await sql.fetch("DELETE FROM rate_cells WHERE granted > 0 RETURNING granted")
     assert sorted(row["granted"] for row in left) == list(range(1, 11))

@@ -32,10 +32,17 @@ async def _order(api: Api, name: str) -> None:
     await api.post("/v1/orders", {"items": [item], "customer_name": name}, status=201)
 
 
+async def _transaction(api: Api, name: str) -> None:
+    item = {"product_name": "Tea", "quantity": 1, "custom_price": 5}
+    body = {"items": [item], "customer_name": name, "amount_paid": 5}
+    await api.post("/v1/orders", body, status=201)
+
+
 SEARCHED: dict[str, Maker] = {
     "/v1/customers": _customer,
     "/v1/products": _product,
     "/v1/orders": _order,
+    "/v1/finance/transactions": _transaction,
 }
 
 
@@ -44,7 +51,7 @@ async def api(business: Business) -> Api:
     """A key for all of it."""
     return await business.client(
         "customers:read", "customers:write", "products:read", "products:write", "orders:read",
-        "orders:write",
+        "orders:write", "finance:read",
     )  # fmt: skip
 
 

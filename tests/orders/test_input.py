@@ -19,7 +19,7 @@ MODIFIER: Body = {
     "name": "Ribbon",
 }
 NO_IDS = (5, "x", True, [], {}, "0198c2f0-0000-7000-8000-00000000000g")
-NO_AMOUNTS = ("5", True, [], {}, -1, -0.01, 0.001, 1e15, 1e300, "1e2")
+NO_AMOUNTS = ("five", True, [], {}, -1, -0.01, 0.001, 1e15, 1e300, "1e2")
 NO_TEXTS = (5, True, [], {}, "", "   ", "a\nb", "x" * 5_001)
 NO_CHOICES = (5, True, [], "", "Cash", "CASH", "refund", "none")
 NO_MOMENTS = (5, True, [], "", "soon", "2031-01-31", "2031-01-31T10:00:00", "2031-02-30T10:00:00Z")
@@ -52,7 +52,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
 }
 WRONG_IN_ITEM: dict[str, tuple[Any, ...]] = {
     "product_name": (None, *NO_TEXTS),
-    "quantity": (None, 0, -1, -0.5, 0.0001, 1.0005, 1e9, 1e300, "1", True, [], {}),
+    "quantity": (None, 0, -1, -0.5, 0.0001, 1.0005, 1e9, 1e300, "one", True, [], {}),
     "product_id": NO_IDS,
     "variant_id": NO_IDS,
     "custom_price": NO_AMOUNTS,
@@ -63,7 +63,7 @@ WRONG_IN_MODIFIER: dict[str, tuple[Any, ...]] = {
     "modifier_group_id": (None, *NO_IDS),
     "modifier_option_id": (None, *NO_IDS),
     "name": (None, *NO_TEXTS),
-    "price_delta": ("5", True, [], 0.001, 1e15, -1e15),
+    "price_delta": ("five", True, [], 0.001, 1e15, -1e15),
 }
 # Numbers that only their text can say.
 ABSURD = ("1e999999", "-1e999999", "1e-999999", "1" + "0" * 400, "0." + "0" * 400 + "1")

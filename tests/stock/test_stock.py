@@ -71,7 +71,7 @@ async def test_every_wrong_field_of_an_adjustment_is_named(stock: Stock) -> None
     answer = await stock.api.post(ADJUSTMENTS, body, status=422)
     assert answer.wrong_fields == {"variant_id", "store_id", "kind", "quantity", "surprise"}
     variant = await stock.variant()
-    for quantity, status in ((0.001, 201), (0.0005, 422), (1e9, 422), ("2", 422), (-1e9, 422)):
+    for quantity, status in ((0.001, 201), (0.0005, 422), (1e9, 422), ("two", 422), (-1e9, 422)):
         await stock.adjust(variant, quantity, status=status)  # pyright: ignore[reportArgumentType]
     for kind in ("purchase", "waste", "opening"):
         answer = await stock.adjust(variant, -1, kind=kind, status=422)

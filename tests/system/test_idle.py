@@ -12,10 +12,10 @@ ROUNDS_S = 10.0
 
 
 async def test_an_idle_server_asks_little(
-    database_url: str, master_key: str, tmp_path: Path
+    fresh_database_url: str, master_key: str, tmp_path: Path
 ) -> None:
     """The server and the process that sends, together; and yet they look."""
-    async with Proxy(tmp_path, database_url) as proxy:
+    async with Proxy(tmp_path, fresh_database_url) as proxy:
         serving = await Serving.up(DATABASE_URL=proxy.url, MASTER_KEY=master_key)
         try:
             await until(lambda: "sender_started" in serving.log, "a process that sends")

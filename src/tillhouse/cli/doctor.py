@@ -15,7 +15,6 @@ from rich.console import Group
 
 from tillhouse.access.storage import MIB
 from tillhouse.access.vault import open_vault
-from tillhouse.app import PRODUCT, stored_kinds
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import age_of_newest
@@ -246,6 +245,9 @@ async def _dead_jobs(pool: Pool) -> list[Finding]:
 async def _storage(pool: Pool, settings: Settings) -> list[Finding]:
     """How much is stored of what may be limited, and how many environments are full of it."""
     found: list[Finding] = []
+    # The application is loaded by what looks into a database, and not for the help.
+    from tillhouse.app import PRODUCT, stored_kinds  # noqa: PLC0415
+
     for kind in stored_kinds(PRODUCT):
         async with pool.reading() as db:
             stored = await kind.measure(db, kind.limits(settings))
