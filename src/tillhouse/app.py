@@ -221,10 +221,11 @@ class App:
 
         services.workers.start(
             Worker("metrics", api.refresh_metrics, poll_s=_METRICS_EVERY_S),
-            Worker("storage", measure, poll_s=MEASURED_EVERY_S),
             Worker("statistics", watch.look, poll_s=statistics.EVERY_S),
             Worker("usage", services.usage.flush, poll_s=FLUSH_EVERY_S),
         )
+        if any(kind.limits(self._settings).are_set for kind in kinds):
+            services.workers.start(Worker("storage", measure, poll_s=MEASURED_EVERY_S))
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:

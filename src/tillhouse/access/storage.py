@@ -23,6 +23,11 @@ class Limits(msgspec.Struct, frozen=True):
     rows: int
     bytes: int
 
+    @property
+    def are_set(self) -> bool:
+        """Whether there is any."""
+        return self.rows > 0 or self.bytes > 0
+
 
 class Stored(msgspec.Struct, frozen=True):
     """How much all books hold of a kind, and which of them are full, by rows and by bytes."""
@@ -72,7 +77,8 @@ class Storage:
     async def measure(self, pool: Pool, kinds: Sequence[StoredKind]) -> None:
         """Read the counts anew."""
         for kind in kinds:
-            async with pool.reading() as db:
+            # Requests alone send statements outside of transactions.
+            async with pool.transaction() as db:
                 stored = await kind.measure(db, kind.limits(self._settings))
             self._kinds[kind.name] = kind
             self._stored[kind.name] = stored
