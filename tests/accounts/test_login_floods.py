@@ -142,7 +142,12 @@ async def test_a_refusal_of_the_queue_costs_no_attempt(
     full_queue.set()
     assert set(statuses) == {503}
     assert await sql.fetchval("SELECT count(*) FROM login_failures") == before
-    assert await log_in(api, business.email) == 200
+    status = 503
+    async with within(20):
+        # The queue empties in its own time.
+        while status == 503:
+            status = await log_in(api, business.email)
+    assert status == 200
 
 
 async def test_known_networks_wait_in_a_line_of_their_own(
