@@ -4,8 +4,11 @@ The few forms that most of them have are in `kit/text_types.py`.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import ClassVar, Self
+from zoneinfo import ZoneInfo
+
+import msgspec
 
 from tillhouse.kit import clock, money, network, passwords, text
 from tillhouse.kit.text_types import Coded, OneLine, Schema, Value
@@ -224,6 +227,27 @@ class DateOrTimestamp(Value):
         """The instant that it stands for; a date means the start of that day in its zone."""
         moment = clock.parse_date_or_timestamp(self)
         return moment if isinstance(moment, datetime) else clock.start_of_day(moment, zone, cutoff)
+
+
+class DayClock(msgspec.Struct, frozen=True):
+    """A time zone, and how long after midnight its days begin."""
+
+    zone: str
+    cutoff: timedelta
+
+    def today(self, now: datetime) -> date:
+        """The day that it is there."""
+        local = now.astimezone(UTC).astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)
+        return (local - self.cutoff).date()
+
+    def between(
+        self, since: DateOrTimestamp | None, until: DateOrTimestamp | None
+    ) -> tuple[datetime | None, datetime | None]:
+        """The instants that two ends stand for, both included; None where there is no end."""
+        return (
+            since.starts_at(self.zone, self.cutoff) if since else None,
+            until.ends_at(self.zone, self.cutoff) if until else None,
+        )
 
 
 class Day(Value):

@@ -7,7 +7,7 @@ from asyncpg import Record
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.finance.expenses import rules, store
-from tillhouse.finance.expenses.types import Expense, ExpenseFilter, NewExpense, Recorder
+from tillhouse.finance.expenses.types import Expense, ExpenseFilter, NewExpense
 from tillhouse.finance.transactions.store.counting import count_kinds, count_kinds_between
 from tillhouse.finance.transactions.store.query import TransactionQuery
 from tillhouse.kit.clock import iso
@@ -21,6 +21,7 @@ from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.transactions import update_reversed
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.listing.store.days import find_clock
+from tillhouse.orders.types import Person
 from tillhouse.stores.store import stores
 
 
@@ -68,8 +69,7 @@ async def list_page(call: Call, wanted: ExpenseFilter) -> PageOf[Expense]:
     since = until = None
     if wanted.since or wanted.until:
         clock = await find_clock(call.db, call.book.id, wanted.store_id)
-        since = wanted.since.starts_at(clock.zone, clock.cutoff) if wanted.since else None
-        until = wanted.until.ends_at(clock.zone, clock.cutoff) if wanted.until else None
+        since, until = clock.between(wanted.since, wanted.until)
     # An expense and its transaction are of the same moment and store.
     query = TransactionQuery(
         type=["expense"], status=["successful"], store_id=wanted.store_id, since=since, until=until
@@ -106,5 +106,5 @@ async def void(call: Call, expense_id: UUID) -> Deleted:
 
 def _shown(row: Record) -> Expense:
     names = [name for name in Expense.__struct_fields__ if name != "recorded_by"]
-    by = Recorder(row["recorded_by_id"], row["recorded_by_name"])
+    by = Person(row["recorded_by_id"], row["recorded_by_name"])
     return Expense(**{name: row[name] for name in names}, recorded_by=by)

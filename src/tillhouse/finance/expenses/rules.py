@@ -1,7 +1,7 @@
 """Expenses: what is wrong with a new one, and what it posts. Pure decisions."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -10,12 +10,10 @@ from tillhouse.kit.errors import FieldError, unknown
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.ledger.rules import Account, AccountKind, Movement, Postings, Transfer
+from tillhouse.orders.recording.rules.sale import CLOCK_TOLERANCE
 
 SOURCE = "expense"
 """The type of source that expenses are."""
-
-# A clock may be ahead of ours by so much.
-CLOCK_TOLERANCE = timedelta(minutes=5)
 
 _PAID_FROM: dict[ExpenseMethod, AccountKind] = {
     "cash": "cash",

@@ -13,6 +13,7 @@ from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
 from tillhouse.kit.text_types import Paragraphs
 from tillhouse.kit.values import DateOrTimestamp, Label, Moment
+from tillhouse.orders.types import Person
 
 # The wallet is missing: money leaves it by withdrawals alone.
 ExpenseMethod = Literal["cash", "transfer", "pos", "card", "other"]
@@ -61,13 +62,6 @@ class ExpenseFilter(Paged, rename={"since": "from", "until": "to"}):
     """Up to this day, all of it, or up to this moment; days as in `from`."""
 
 
-class Recorder(msgspec.Struct, frozen=True, rename="camel"):
-    """The person or key that recorded it."""
-
-    id: UUID
-    name: Annotated[str, Meta(examples=["Ada Okafor"])]
-
-
 class Expense(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Money that the business spent."""
 
@@ -84,7 +78,7 @@ class Expense(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     store_id: UUID | None
     transaction_id: UUID
     """The transaction of this expense, as the list of transactions shows it."""
-    recorded_by: Recorder
+    recorded_by: Person
     """The person or key that recorded it."""
     occurred_at: Timestamp
     created_at: Timestamp

@@ -14,8 +14,7 @@ _ZERO = Decimal(0)
 
 async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
     """The money of a day, or of a period."""
-    found = await find_clock(call.db, call.book.id, asked.store_id)
-    clock = rules.Clock(found.zone, found.cutoff)
+    clock = await find_clock(call.db, call.book.id, asked.store_id)
     today = clock.today(call.now)
     period = rules.period(asked, today)
     *begins, ends = rules.bounds(period, clock)

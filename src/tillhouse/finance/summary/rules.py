@@ -8,23 +8,12 @@ import msgspec
 from tillhouse.finance.summary.types import SummaryQuery
 from tillhouse.kit.clock import start_of_day
 from tillhouse.kit.errors import Invalid
+from tillhouse.kit.values import DayClock
 
 DAYS_MAX = 366
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
 _TO = "\N{EN DASH}"
-
-
-class Clock(msgspec.Struct, frozen=True):
-    """The time zone of a business or a store, and how long after midnight its days begin."""
-
-    zone: str
-    cutoff: timedelta
-
-    def today(self, now: datetime) -> date:
-        """The day that it is there."""
-        local = now.astimezone(UTC).astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)
-        return (local - self.cutoff).date()
 
 
 class Period(msgspec.Struct, frozen=True):
@@ -58,7 +47,7 @@ def period(asked: SummaryQuery, today: date) -> Period:
     return Period(first, last, is_period=True)
 
 
-def bounds(asked: Period, clock: Clock) -> list[datetime]:
+def bounds(asked: Period, clock: DayClock) -> list[datetime]:
     """When each interval begins, and when the last one ends.
 
     The hours of a day are hours that go by: a day on which clocks change has 23 or 25.

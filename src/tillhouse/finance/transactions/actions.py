@@ -60,9 +60,7 @@ async def _query(call: Call, wanted: TransactionFilter) -> TransactionQuery:
     since = until = None
     if wanted.since or wanted.until:
         clock = await find_clock(call.db, call.book.id, wanted.store_id)
-        day = clock.zone, clock.cutoff
-        since = wanted.since.starts_at(*day) if wanted.since else None
-        until = wanted.until.ends_at(*day) if wanted.until else None
+        since, until = clock.between(wanted.since, wanted.until)
     customer_id = await resolve(
         call.db, call.book.id, wanted.customer_id, wanted.customer_email, wanted.customer_phone
     )

@@ -7,16 +7,12 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from tillhouse.customers.types import Filter
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CustomerId, StoreId
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import OneLine
 from tillhouse.kit.values import DateOrTimestamp, Search
 from tillhouse.ledger.rules import TransactionMethod, TransactionStatus, TransactionType
-
-
-class Filter(OneLine, longest=320, example="chidi@example.com"):
-    """A whole e-mail address or phone number to look for."""
 
 
 class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):

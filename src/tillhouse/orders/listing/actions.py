@@ -110,9 +110,7 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
     since = until = None
     if wanted.start_date or wanted.end_date:
         clock = await find_clock(call.db, call.book.id, wanted.store_id)
-        day = clock.zone, clock.cutoff
-        since = wanted.start_date.starts_at(*day) if wanted.start_date else None
-        until = wanted.end_date.ends_at(*day) if wanted.end_date else None
+        since, until = clock.between(wanted.start_date, wanted.end_date)
     status: list[str] | None = list(wanted.status) if wanted.status else None
     if wanted.scheduled_only:
         status = [one for one in status or ["scheduled"] if one == "scheduled"]

@@ -1,12 +1,10 @@
 """When the days of a list begin: by the business's clock, or by that of one store."""
 
-from datetime import timedelta
 from typing import LiteralString
-
-import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, StoreId
+from tillhouse.kit.values import DayClock
 
 CLOCK: LiteralString = """
     SELECT b.currency, coalesce(s.time_zone, b.time_zone) AS name,
@@ -18,15 +16,8 @@ CLOCK: LiteralString = """
 """The zone and the cut-off by which the days of book $1 are counted, or those of its store $2."""
 
 
-class Clock(msgspec.Struct, frozen=True):
-    """A time zone, and how long after midnight its days begin."""
-
-    zone: str
-    cutoff: timedelta
-
-
-async def find_clock(db: Db, book_id: BookId, store_id: StoreId | None) -> Clock:
+async def find_clock(db: Db, book_id: BookId, store_id: StoreId | None) -> DayClock:
     """The clock of a store, or of the business."""
     row = await db.fetchrow(CLOCK, book_id, store_id)
     assert row is not None, "every call has a book"  # noqa: S101
-    return Clock(row["name"], row["cutoff"])
+    return DayClock(row["name"], row["cutoff"])
