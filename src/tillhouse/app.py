@@ -31,6 +31,7 @@ from tillhouse.labels.room import ROOM as LABELS
 from tillhouse.ledger.room import ROOM as LEDGER
 from tillhouse.messaging.room import ROOM as MESSAGING
 from tillhouse.orders.room import ROOM as ORDERS
+from tillhouse.payins.room import ROOM as PAYINS
 from tillhouse.payouts.room import ROOM as PAYOUTS
 from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.promotions.room import ROOM as PROMOTIONS
@@ -64,6 +65,7 @@ ROOMS: tuple[Room, ...] = (
     VOICE,
     FINANCE,
     CHECKOUT,
+    PAYINS,
     PAYOUTS,
     HOTEL,
 )

@@ -1,7 +1,7 @@
 -- Written by `make docs`; change a migration instead.
 
 CREATE DOMAIN ledger_account_kind AS text
-    CONSTRAINT ledger_account_kind_known CHECK (VALUE = ANY (ARRAY['wallet'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text]));
+    CONSTRAINT ledger_account_kind_known CHECK (VALUE = ANY (ARRAY['wallet'::text, 'wallet_funding'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'tips'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text]));
 
 CREATE DOMAIN ledger_hold_status AS text
     CONSTRAINT ledger_hold_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'posted'::text, 'released'::text]));
@@ -46,7 +46,7 @@ CREATE DOMAIN transaction_status AS text
     CONSTRAINT transaction_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'processing'::text, 'successful'::text, 'failed'::text, 'reversed'::text]));
 
 CREATE DOMAIN transaction_type AS text
-    CONSTRAINT transaction_type_known CHECK (VALUE = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text]));
+    CONSTRAINT transaction_type_known CHECK (VALUE = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text, 'tip'::text]));
 
 CREATE OR REPLACE FUNCTION public.analyze_what_grew()
  RETURNS integer
@@ -1003,6 +1003,55 @@ CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS N
 CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
 CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_method::text IS DISTINCT FROM new.payment_method::text OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
 
+CREATE TABLE payins (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    provider text NOT NULL,
+    provider_transaction_id text NOT NULL,
+    status text NOT NULL,
+    virtual_account_id uuid,
+    target_type text,
+    target_id uuid,
+    amount positive_amount NOT NULL,
+    fee numeric NOT NULL,
+    currency text NOT NULL,
+    payer_name text,
+    paid_at timestamp(3) with time zone NOT NULL,
+    applied_at timestamp(3) with time zone,
+    reversed_at timestamp(3) with time zone,
+    reversal_applied_at timestamp(3) with time zone,
+    conditions text[] NOT NULL DEFAULT '{}'::text[],
+    transaction_id uuid,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payins_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT payins_once UNIQUE (book_id, provider, provider_transaction_id),
+    CONSTRAINT payins_fee_bounds CHECK (fee >= 0::numeric AND fee <= amount::numeric),
+    CONSTRAINT payins_status_known CHECK (status = ANY (ARRAY['received'::text, 'reversed'::text])),
+    CONSTRAINT payins_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT payins_book_id_virtual_account_id_fkey FOREIGN KEY (book_id, virtual_account_id) REFERENCES virtual_accounts(book_id, id)
+);
+CREATE INDEX payins_by_target ON payins USING btree (book_id, target_type, target_id, paid_at);
+CREATE INDEX payins_by_time ON payins USING btree (book_id, paid_at, id);
+CREATE INDEX payins_to_apply ON payins USING btree (book_id, target_type, target_id) WHERE applied_at IS NULL OR status = 'reversed'::text AND reversal_applied_at IS NULL;
+
+CREATE TABLE payment_providers (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    provider text NOT NULL,
+    is_selected boolean NOT NULL,
+    credentials_sealed bytea,
+    hint text,
+    down_until timestamp(3) with time zone,
+    last_error text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payment_providers_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT payment_providers_once UNIQUE (book_id, provider),
+    CONSTRAINT payment_providers_known CHECK (provider = ANY (ARRAY['sandbox'::text, 'paystack'::text, 'flutterwave'::text, 'monnify'::text, 'stripe'::text])),
+    CONSTRAINT payment_providers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
 CREATE TABLE product_modifier_groups (
     book_id uuid NOT NULL,
     product_id uuid NOT NULL,
@@ -1088,6 +1137,21 @@ CREATE TABLE promotions (
     CONSTRAINT promotions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX promotions_by_name ON promotions USING btree (book_id, lower(name), id);
+
+CREATE TABLE provider_events (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    provider text NOT NULL,
+    fingerprint bytea NOT NULL,
+    body bytea NOT NULL,
+    received_at timestamp(3) with time zone NOT NULL,
+    processed_at timestamp(3) with time zone,
+    outcome text,
+    CONSTRAINT provider_events_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT provider_events_once UNIQUE (book_id, provider, fingerprint),
+    CONSTRAINT provider_events_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX provider_events_by_time ON provider_events USING btree (received_at);
 
 CREATE UNLOGGED TABLE rate_cells (
     book_id uuid NOT NULL,
@@ -1393,6 +1457,35 @@ CREATE TABLE variants (
 CREATE INDEX variants_by_sku ON variants USING btree (book_id, lower(sku) text_pattern_ops) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX variants_one_implicit ON variants USING btree (book_id, product_id) WHERE is_implicit;
 CREATE UNIQUE INDEX variants_sku_key ON variants USING btree (book_id, sku) WHERE deleted_at IS NULL;
+
+CREATE TABLE virtual_accounts (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    target_type text NOT NULL,
+    target_id uuid NOT NULL,
+    provider text NOT NULL,
+    reference text NOT NULL,
+    status text NOT NULL,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    provider_reference text,
+    account_number text,
+    bank_name text,
+    account_name text,
+    url text,
+    error text,
+    expires_at timestamp(3) with time zone,
+    asked_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT virtual_accounts_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT virtual_accounts_reference_key UNIQUE (book_id, reference),
+    CONSTRAINT virtual_accounts_status_known CHECK (status = ANY (ARRAY['opening'::text, 'open'::text, 'failed'::text, 'closed'::text])),
+    CONSTRAINT virtual_accounts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX virtual_accounts_by_number ON virtual_accounts USING btree (book_id, provider, account_number) WHERE account_number IS NOT NULL;
+CREATE INDEX virtual_accounts_by_target ON virtual_accounts USING btree (book_id, target_type, target_id, created_at);
+CREATE UNIQUE INDEX virtual_accounts_one_open ON virtual_accounts USING btree (book_id, target_type, target_id) WHERE status = ANY (ARRAY['opening'::text, 'open'::text]);
 
 CREATE TABLE webhook_deliveries (
     book_id uuid NOT NULL,

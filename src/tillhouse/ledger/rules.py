@@ -17,13 +17,13 @@ NOBODY = UUID(int=0)
 """Owns the accounts of the business itself."""
 
 AccountKind = Literal[
-    "wallet", "provider_clearing", "fees", "unapplied_receipts", "customer_credit", "receivable",
-    "sales", "cash", "pos", "bank", "other_tender", "expenses", "refunds",
-    "withdrawals_in_transit", "opening",
+    "wallet", "wallet_funding", "provider_clearing", "fees", "unapplied_receipts",
+    "customer_credit", "receivable", "sales", "tips", "cash", "pos", "bank", "other_tender",
+    "expenses", "refunds", "withdrawals_in_transit", "opening",
 ]  # fmt: skip
 TransactionType = Literal[
     "sale", "debt_payment", "wallet_deposit", "wallet_withdrawal", "refund", "reversal", "fee",
-    "expense", "credit", "adjustment",
+    "expense", "credit", "adjustment", "tip",
 ]  # fmt: skip
 TransactionMethod = Literal[
     "cash", "transfer", "pos", "cloove_pay", "card", "credit", "wallet", "other"

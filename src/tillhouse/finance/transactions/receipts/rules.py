@@ -21,6 +21,7 @@ TYPES = {
     "expense": "Expense",
     "credit": "Credit",
     "adjustment": "Correction",
+    "tip": "Tip",
 }
 METHODS = {
     "cash": "Cash",

@@ -1,0 +1,234 @@
+"""The Protocol of payment providers, with its requests and what comes back.
+
+Every call carries a reference of ours, so that repeating one changes nothing. A call that fails
+raises one of three: `Refused` (the provider said no), `NotReached` (nothing was executed, so it may
+be tried again), `Unclear` (it may have been executed: ask by the reference, never as failed).
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+ProviderName = Literal["sandbox", "paystack", "flutterwave", "monnify", "stripe"]
+PaymentState = Literal["pending", "successful", "failed", "reversed"]
+PayoutState = Literal["processing", "completed", "failed", "reversed"]
+RefundState = Literal["pending", "successful", "failed"]
+
+
+class Refused(Exception):
+    """The provider refuses for good; the text says why, in its words."""
+
+
+class NotReached(Exception):
+    """Nothing was executed: the provider is away, or busy."""
+
+
+class Unclear(Exception):
+    """No answer that says whether it was executed."""
+
+
+class Unknown(Exception):
+    """The provider knows nothing by this reference."""
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider can do, which decides what it is asked for."""
+
+    # An account number to transfer to, or else a page of the provider's to pay on.
+    opens: Literal["account", "page"]
+    # It turns other amounts away by itself.
+    takes_exact_only: bool = False
+    # Whether the body of a hook is signed; else it is only a hint, and is looked up.
+    signs_hooks: bool = True
+    has_refunds: bool = False
+    has_payouts: bool = False
+    has_name_enquiry: bool = False
+    # None: any.
+    currencies: frozenset[str] | None = None
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """The secrets of one connection, by the names that the provider gives them."""
+
+    secrets: Mapping[str, str]
+    is_live: bool
+
+    def __repr__(self) -> str:
+        """Keep the secrets out of logs and tracebacks."""
+        return "Credentials(…)"
+
+
+class AccountRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What an account (or a page) to pay into is opened for."""
+
+    reference: str
+    amount: Decimal
+    currency: str
+    # Some providers insist on one; it is never the merchant's own.
+    email: str
+    name: str
+    description: str
+    expires_at: datetime | None = None
+    # Where a page of the provider's leads back to.
+    return_url: str | None = None
+
+
+class OpenedAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """An account (or a page) that can be paid into."""
+
+    # The provider's own name of it.
+    provider_reference: str
+    account_number: str | None = None
+    bank_name: str | None = None
+    account_name: str | None = None
+    url: str | None = None
+    expires_at: datetime | None = None
+
+
+class SeenPayment(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment as the provider knows it now."""
+
+    # Ours; None where the provider tells of a payment to an account of which we know nothing.
+    reference: str | None
+    # The provider's own, once and for ever.
+    transaction_id: str
+    state: PaymentState
+    # What the business was paid, before fees; without what the payer bore on top.
+    amount: Decimal
+    fee: Decimal
+    currency: str
+    paid_at: datetime | None = None
+    payer_name: str | None = None
+    account_number: str | None = None
+
+
+class PayoutRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Money that is to leave."""
+
+    reference: str
+    amount: Decimal
+    currency: str
+    bank_code: str
+    account_number: str
+    account_name: str
+    narration: str
+
+
+class SeenPayout(msgspec.Struct, frozen=True, kw_only=True):
+    """A payout as the provider knows it now."""
+
+    reference: str
+    provider_reference: str | None
+    state: PayoutState
+    fee: Decimal = Decimal(0)
+    reason: str | None = None
+
+
+class RefundRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment that is to be given back, wholly or in part."""
+
+    reference: str
+    transaction_id: str
+    amount: Decimal
+    currency: str
+    reason: str
+
+
+class SeenRefund(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund as the provider knows it now."""
+
+    reference: str
+    provider_reference: str | None
+    state: RefundState
+    reason: str | None = None
+
+
+class Bank(msgspec.Struct, frozen=True):
+    """A bank that payouts can go to."""
+
+    code: str
+    name: str
+
+
+class HeardPayment(msgspec.Struct, frozen=True):
+    """A hook tells of a payment: by our reference, or else by its own or the account's number."""
+
+    reference: str | None
+    transaction_id: str | None
+    account_number: str | None = None
+
+
+class HeardPayout(msgspec.Struct, frozen=True):
+    """A hook tells of a payout."""
+
+    reference: str
+
+
+class HeardRefund(msgspec.Struct, frozen=True):
+    """A hook tells of a refund."""
+
+    reference: str | None
+    provider_reference: str | None
+
+
+Heard: TypeAlias = HeardPayment | HeardPayout | HeardRefund
+
+
+class PaymentProvider(Protocol):
+    """Moves money; called outside of any transaction."""
+
+    name: ProviderName
+    capabilities: Capabilities
+    # The names of the secrets that a connection needs.
+    secret_names: Sequence[str]
+
+    async def check(self, credentials: Credentials) -> None:
+        """Ask something harmless, to see that the credentials are good."""
+        ...
+
+    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+        """Whether the hook is the provider's; compares in constant time, on the raw body."""
+        ...
+
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """What a hook tells of; nothing of a body that tells of nothing known."""
+        ...
+
+    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+        """Open an account to pay into; the same reference again is the same account."""
+        ...
+
+    async def find_payments(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
+        """What was paid by a reference (or as heard): all of it, as it is now."""
+        ...
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """Give a payment back."""
+        ...
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """A refund as it is now; raises Unknown."""
+        ...
+
+    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+        """Send money; the same reference again sends nothing."""
+        ...
+
+    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+        """A payout as it is now; raises Unknown."""
+        ...
+
+    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+        """The banks that payouts can go to."""
+        ...
+
+    async def resolve_name(
+        self, credentials: Credentials, bank_code: str, account_number: str
+    ) -> str:
+        """The name that an account is held in; Refused: there is no such account."""
+        ...
