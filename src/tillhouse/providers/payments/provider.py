@@ -3,6 +3,8 @@
 Every call carries a reference of ours, so that repeating one changes nothing. A call that fails
 raises one of three: `Refused` (the provider said no), `NotReached` (nothing was executed, so it may
 be tried again), `Unclear` (it may have been executed: ask by the reference, never as failed).
+
+A reference is 16 to 50 small letters, digits and hyphens, which every provider takes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -159,6 +161,8 @@ class HeardPayment(msgspec.Struct, frozen=True):
     reference: str | None
     transaction_id: str | None
     account_number: str | None = None
+    # The provider's name of the account or page: some find a payment at once by nothing else.
+    provider_reference: str | None = None
 
 
 class HeardPayout(msgspec.Struct, frozen=True):
@@ -168,10 +172,14 @@ class HeardPayout(msgspec.Struct, frozen=True):
 
 
 class HeardRefund(msgspec.Struct, frozen=True):
-    """A hook tells of a refund."""
+    """A hook tells of a refund: by its own references, or only by its payment's."""
 
     reference: str | None
     provider_reference: str | None
+    # Of the payment that is given back. Asking for a refund, give all that is known: some
+    # providers find one only by their own reference, or among those of the payment.
+    transaction_id: str | None = None
+    payment_reference: str | None = None
 
 
 Heard: TypeAlias = HeardPayment | HeardPayout | HeardRefund
@@ -190,7 +198,7 @@ class PaymentProvider(Protocol):
         ...
 
     def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
-        """Whether the hook is the provider's; compares in constant time, on the raw body."""
+        """Whether the hook is the provider's: headers by their small names, and the raw body."""
         ...
 
     def heard(self, body: bytes) -> Sequence[Heard]:
@@ -212,7 +220,7 @@ class PaymentProvider(Protocol):
         ...
 
     async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
-        """A refund as it is now; raises Unknown."""
+        """A refund of ours as it is now; raises Unknown, also of one that somebody else made."""
         ...
 
     async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
