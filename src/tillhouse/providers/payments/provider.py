@@ -37,7 +37,7 @@ class Unknown(Exception):
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """What a provider can do, which decides what it is asked for."""
+    """The abilities of a provider, which decide what it is asked for."""
 
     # An account number to transfer to, or else a page of the provider's to pay on.
     opens: Literal["account", "page"]
@@ -64,7 +64,7 @@ class Credentials(msgspec.Struct, frozen=True):
 
 
 class AccountRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What an account (or a page) to pay into is opened for."""
+    """The purpose that an account (or a page) to pay into is opened for."""
 
     reference: str
     amount: Decimal
@@ -98,7 +98,7 @@ class SeenPayment(msgspec.Struct, frozen=True, kw_only=True):
     # The provider's own, once and for ever.
     transaction_id: str
     state: PaymentState
-    # What the business was paid, before fees; without what the payer bore on top.
+    # The money for the business, before fees; without what the payer bore on top.
     amount: Decimal
     fee: Decimal
     currency: str
@@ -202,7 +202,7 @@ class PaymentProvider(Protocol):
         ...
 
     def heard(self, body: bytes) -> Sequence[Heard]:
-        """What a hook tells of; nothing of a body that tells of nothing known."""
+        """The things that a hook tells of; none of a body that tells of nothing known."""
         ...
 
     async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
@@ -212,7 +212,7 @@ class PaymentProvider(Protocol):
     async def find_payments(
         self, credentials: Credentials, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
-        """What was paid by a reference (or as heard): all of it, as it is now."""
+        """All that was paid by a reference (or as heard), as it is now."""
         ...
 
     async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:

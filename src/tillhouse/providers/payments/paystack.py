@@ -1,0 +1,281 @@
+"""Paystack: an account per payment, and what becomes of it.
+
+Amounts are counted in the hundredth part of every currency. A hook is signed with the secret key
+itself, has no id and no time, and is only believed after a look at the transaction. Refunds bear
+no reference of ours, so each carries it in its note for merchants.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import quote, urlencode
+
+from tillhouse.kit.clock import iso, now
+from tillhouse.kit.json import encode
+from tillhouse.providers.payments import paystack_answers as answers
+from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.exponents import NotExact, to_units
+from tillhouse.providers.payments.paystack_hooks import heard
+from tillhouse.providers.payments.provider import (
+    AccountRequest,
+    Bank,
+    Capabilities,
+    Credentials,
+    Heard,
+    HeardPayment,
+    HeardRefund,
+    NotReached,
+    OpenedAccount,
+    PayoutRequest,
+    ProviderName,
+    RefundRequest,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unclear,
+    Unknown,
+)
+
+BASE_URL = "https://api.paystack.co"
+SIGNATURE = "x-paystack-signature"
+# An account lives at least and at most so long.
+_SHORTEST, _LONGEST = timedelta(minutes=15), timedelta(hours=8)
+_PAGE = 100
+_PAGES_MAX = 20
+
+
+class Paystack:
+    """Moves money by Paystack's API at one address."""
+
+    name: ProviderName = "paystack"
+    capabilities = Capabilities(
+        opens="account",
+        takes_exact_only=True,
+        has_refunds=True,
+        has_payouts=True,
+        has_name_enquiry=True,
+        currencies=frozenset({"NGN"}),
+    )
+    secret_names: Sequence[str] = ("secret_key",)
+
+    def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
+        self._caller = Caller(base_url, timeout_s)
+
+    async def check(self, credentials: Credentials) -> None:
+        """Ask for the balance."""
+        start = "sk_live_" if credentials.is_live else "sk_test_"
+        if not credentials.secrets["secret_key"].startswith(start):
+            raise Refused(f"The secret key of this book begins with {start}.")
+        await self._get(credentials, "/balance")
+
+    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+        """Whether the hook is Paystack's."""
+        key = credentials.secrets["secret_key"].encode()
+        expected = hmac.new(key, body, hashlib.sha512).hexdigest()
+        return hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode())
+
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """The payments, payouts and refunds that a hook tells of."""
+        return heard(body)
+
+    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+        """Open an account for exactly this amount."""
+        body = {
+            "email": wanted.email,
+            "amount": _units(wanted),
+            "currency": wanted.currency,
+            "reference": wanted.reference,
+            "bank_transfer": {"account_expires_at": iso(_expiry(wanted.expires_at, now()))},
+            "metadata": {"name": wanted.name, "description": wanted.description},
+        }
+        try:
+            answer = await self._post(credentials, "/charge", body)
+        except Refused as refusal:
+            if isinstance(refusal, BadKey):
+                raise
+            return await self._opened_before(credentials, wanted.reference, refusal)
+        return answers.opened(answer)
+
+    async def _opened_before(
+        self, credentials: Credentials, reference: str, refusal: Refused
+    ) -> OpenedAccount:
+        """The account of a reference that was used, if that is why it was refused."""
+        try:
+            answer = await self._get(credentials, f"/charge/{quote(reference, safe='')}")
+            return answers.opened(answer)
+        except (Refused, Unknown, NotReached):
+            raise refusal from None
+
+    async def find_payments(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
+        """The transaction of a reference, as it is now."""
+        if heard.reference is not None:
+            path = f"/transaction/verify/{quote(heard.reference, safe='')}"
+        elif heard.transaction_id is not None:
+            path = f"/transaction/{quote(heard.transaction_id, safe='')}"
+        else:
+            return []
+        try:
+            answer = await self._look(credentials, path)
+        except Unknown:
+            return []
+        payment = answers.payment(answer)
+        if payment.state == "reversed" and await self._is_given_back(credentials, payment):
+            # Money that we gave back did arrive.
+            return [answers.as_successful(payment)]
+        return [payment]
+
+    async def _is_given_back(self, credentials: Credentials, payment: SeenPayment) -> bool:
+        """Whether refunds of ours are all that a reversal is about."""
+        answer = await self._refunds(credentials, payment.transaction_id)
+        return answers.refunded(answer, payment) >= payment.amount
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """Give a payment back, unless that was asked for before."""
+        try:
+            return await self.find_refund(
+                credentials, HeardRefund(wanted.reference, None, wanted.transaction_id)
+            )
+        except Unknown:
+            pass
+        body = {
+            "transaction": wanted.transaction_id,
+            "amount": _units(wanted),
+            "currency": wanted.currency,
+            "customer_note": wanted.reason,
+            "merchant_note": answers.note(wanted.reference),
+        }
+        try:
+            answer = await self._post(credentials, "/refund", body)
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        return answers.refund(answer, wanted.reference)
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """A refund by Paystack's id, or by ours among those of its payment."""
+        if heard.provider_reference is not None:
+            path = f"/refund/{quote(heard.provider_reference, safe='')}"
+            return answers.refund(await self._look(credentials, path), heard.reference)
+        if heard.reference is None:
+            raise Unknown("no reference")
+        answer = await self._refunds(credentials, heard.transaction_id)
+        return answers.refund_among(answer, heard.reference)
+
+    async def _refunds(self, credentials: Credentials, transaction_id: str | None) -> Answer:
+        query = {"perPage": str(_PAGE)}
+        if transaction_id is not None:
+            query["transaction"] = transaction_id
+        return await self._look(credentials, f"/refund?{urlencode(query)}")
+
+    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+        """Send money; Paystack takes a reference once."""
+        try:
+            recipient = await self._recipient(credentials, wanted)
+            body = {
+                "source": "balance",
+                "amount": _units(wanted),
+                "currency": wanted.currency,
+                "recipient": recipient,
+                "reference": wanted.reference,
+                "reason": wanted.narration,
+            }
+            return answers.payout(await self._post(credentials, "/transfer", body))
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        except Refused as refusal:
+            return await self._sent_before(credentials, wanted.reference, refusal)
+
+    async def _recipient(self, credentials: Credentials, wanted: PayoutRequest) -> str:
+        """The recipient of an account: the same one, however often it is made."""
+        body = {
+            "type": "nuban",
+            "name": wanted.account_name,
+            "account_number": wanted.account_number,
+            "bank_code": wanted.bank_code,
+            "currency": wanted.currency,
+        }
+        answer = await self._post(credentials, "/transferrecipient", body, changes=False)
+        return answers.recipient(answer)
+
+    async def _sent_before(
+        self, credentials: Credentials, reference: str, refusal: Refused
+    ) -> SeenPayout:
+        """The payout of a reference that was used; a refusal of one that never was is final."""
+        try:
+            return await self.find_payout(credentials, reference)
+        except Unknown:
+            raise refusal from None
+        except NotReached as error:
+            raise Unclear(str(error)) from None
+
+    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+        """A transfer by our reference."""
+        path = f"/transfer/verify/{quote(reference, safe='')}"
+        return answers.payout(await self._look(credentials, path))
+
+    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+        """The banks of a currency, page by page."""
+        banks: list[Bank] = []
+        query = {"currency": currency, "use_cursor": "true", "perPage": str(_PAGE)}
+        for _ in range(_PAGES_MAX):
+            answer = await self._look(credentials, f"/bank?{urlencode(query)}")
+            page, after = answers.banks(answer)
+            banks += page
+            if not after:
+                break
+            query["next"] = after
+        return banks
+
+    async def resolve_name(
+        self, credentials: Credentials, bank_code: str, account_number: str
+    ) -> str:
+        """The name that an account is held in."""
+        query = urlencode({"account_number": account_number, "bank_code": bank_code})
+        try:
+            return answers.account_name(await self._get(credentials, f"/bank/resolve?{query}"))
+        except Unknown as error:
+            raise Refused(str(error)) from None
+
+    async def _look(self, credentials: Credentials, path: str) -> Answer:
+        """Look something up: only that it is unknown is an answer, any other refusal is none."""
+        try:
+            return await self._get(credentials, path)
+        except Refused as refusal:
+            raise NotReached(str(refusal)) from None
+
+    async def _get(self, credentials: Credentials, path: str) -> Answer:
+        ask = Ask(path=path, headers=_headers(credentials))
+        return answers.good(settle(await self._caller.call(ask), answers.words))
+
+    async def _post(
+        self,
+        credentials: Credentials,
+        path: str,
+        body: Mapping[str, object],
+        *,
+        changes: bool = True,
+    ) -> Answer:
+        headers = {**_headers(credentials), "content-type": "application/json"}
+        ask = Ask(path=path, headers=headers, method="POST", body=encode(body), changes=changes)
+        return answers.good(settle(await self._caller.call(ask), answers.words))
+
+
+def _headers(credentials: Credentials) -> dict[str, str]:
+    return {"authorization": f"Bearer {credentials.secrets['secret_key']}"}
+
+
+def _units(wanted: AccountRequest | RefundRequest | PayoutRequest) -> int:
+    try:
+        return to_units("paystack", wanted.amount, wanted.currency)
+    except NotExact as error:
+        raise Refused(str(error)) from None
+
+
+def _expiry(wanted: datetime | None, at: datetime) -> datetime:
+    """The end of an account's life, within what Paystack allows."""
+    if wanted is None:
+        return at + _LONGEST
+    return min(max(wanted, at + _SHORTEST), at + _LONGEST)

@@ -1,0 +1,273 @@
+"""Paystack's answers: `status` tells of the call, `data.status` of what was asked about."""
+
+import contextlib
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+
+from tillhouse.kit.clock import parse_timestamp
+from tillhouse.providers.payments.calling import Answer
+from tillhouse.providers.payments.exponents import fee_from_units, from_units
+from tillhouse.providers.payments.provider import (
+    Bank,
+    OpenedAccount,
+    PaymentState,
+    PayoutState,
+    RefundState,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unknown,
+)
+
+T = TypeVar("T")
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+
+# Refunds of ours bear our reference in their note, after this.
+_MARK = "tillhouse:"
+_PAYMENT_STATES: dict[str, PaymentState] = {
+    "success": "successful",
+    "failed": "failed",
+    "abandoned": "failed",
+    "reversed": "reversed",
+}
+_PAYOUT_STATES: dict[str, PayoutState] = {
+    "success": "completed",
+    "failed": "failed",
+    "abandoned": "failed",
+    "blocked": "failed",
+    "rejected": "failed",
+    "reversed": "reversed",
+}
+_REFUND_STATES: dict[str, RefundState] = {"processed": "successful", "failed": "failed"}
+
+
+class _Envelope(msgspec.Struct):
+    status: bool
+    message: str = ""
+    code: str | None = None
+
+
+class _Data(msgspec.Struct, Generic[T]):
+    data: T
+
+
+class _Bank(msgspec.Struct):
+    name: str
+
+
+class _Opened(msgspec.Struct):
+    reference: Text
+    account_number: Text
+    account_name: str | None = None
+    bank: _Bank | None = None
+    account_expires_at: str | None = None
+
+
+class _Authorization(msgspec.Struct):
+    sender_name: str | None = None
+    receiver_bank_account_number: str | None = None
+
+
+class _Transaction(msgspec.Struct):
+    id: int
+    status: str
+    reference: Text
+    amount: Decimal
+    currency: str
+    requested_amount: Decimal | None = None
+    fees: Decimal | None = None
+    paid_at: str | None = None
+    authorization: _Authorization | None = None
+
+
+class _Transfer(msgspec.Struct):
+    status: str
+    reference: Text
+    transfer_code: str | None = None
+    currency: str = "NGN"
+    fee_charged: Decimal | None = None
+    gateway_response: str | None = None
+
+
+class _Refund(msgspec.Struct):
+    id: int
+    status: str
+    amount: Decimal = Decimal(0)
+    merchant_note: str | None = None
+
+
+class _Recipient(msgspec.Struct):
+    recipient_code: Text
+
+
+class _Named(msgspec.Struct):
+    account_name: Text
+
+
+class _Listed(msgspec.Struct):
+    code: str
+    name: str
+
+
+class _Meta(msgspec.Struct):
+    next: str | None = None
+
+
+class _Banks(msgspec.Struct):
+    data: list[_Listed]
+    meta: _Meta | None = None
+
+
+def words(body: bytes) -> str | None:
+    """Paystack's own words in a refusal; None when it is somebody else's."""
+    try:
+        told = msgspec.json.decode(body, type=_Envelope)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return f"{told.code}: {told.message}" if told.code else told.message
+
+
+def good(answer: Answer) -> Answer:
+    """An answer whose call went well."""
+    told = answer.read(_Envelope)
+    if not told.status:
+        raise Refused(told.message)
+    return answer
+
+
+def _data(answer: Answer, kind: type[T]) -> T:
+    return answer.read(_Data[kind]).data
+
+
+def opened(answer: Answer) -> OpenedAccount:
+    """The account of a charge by transfer."""
+    told = _data(answer, _Opened)
+    return OpenedAccount(
+        provider_reference=told.reference,
+        account_number=told.account_number,
+        bank_name=told.bank.name if told.bank is not None else None,
+        account_name=told.account_name,
+        expires_at=_moment(told.account_expires_at),
+    )
+
+
+def payment(answer: Answer) -> SeenPayment:
+    """A transaction, without the fees that its payer bore on top."""
+    told = _data(answer, _Transaction)
+    return answer.exactly(lambda: _payment(told))
+
+
+def _payment(told: _Transaction) -> SeenPayment:
+    amount = from_units("paystack", told.amount, told.currency)
+    asked = from_units("paystack", told.requested_amount or told.amount, told.currency)
+    fees = fee_from_units("paystack", told.fees or Decimal(0), told.currency)
+    on_top = amount - asked if 0 < amount - asked <= fees else Decimal(0)
+    paid = amount - on_top
+    return SeenPayment(
+        reference=told.reference,
+        transaction_id=str(told.id),
+        state=_PAYMENT_STATES.get(told.status, "pending"),
+        amount=paid,
+        fee=min(paid, fees - on_top),
+        currency=told.currency,
+        paid_at=_moment(told.paid_at),
+        payer_name=told.authorization.sender_name if told.authorization else None,
+    )
+
+
+def as_successful(payment: SeenPayment) -> SeenPayment:
+    """The same payment, which arrived."""
+    return msgspec.structs.replace(payment, state="successful")
+
+
+def note(reference: str) -> str:
+    """The note of a refund of ours."""
+    return f"{_MARK}{reference}"
+
+
+def refund(answer: Answer, reference: str | None) -> SeenRefund:
+    """One refund; unknown when it isn't ours."""
+    return _refund(_data(answer, _Refund), reference)
+
+
+def refund_among(answer: Answer, reference: str) -> SeenRefund:
+    """The refund of this reference among others."""
+    for told in _data(answer, list[_Refund]):
+        if told.merchant_note == note(reference):
+            return _refund(told, reference)
+    raise Unknown(f"no refund of {reference}")
+
+
+def refunded(answer: Answer, payment: SeenPayment) -> Decimal:
+    """The sum of our refunds of a payment that didn't fail."""
+    told = _data(answer, list[_Refund])
+    ours = [one.amount for one in told if _is_ours(one) and one.status != "failed"]
+    return answer.exactly(
+        lambda: sum((from_units("paystack", one, payment.currency) for one in ours), Decimal(0))
+    )
+
+
+def _is_ours(told: _Refund) -> bool:
+    return (told.merchant_note or "").startswith(_MARK)
+
+
+def _refund(told: _Refund, reference: str | None) -> SeenRefund:
+    if reference is None and not _is_ours(told):
+        raise Unknown(f"refund {told.id} is not ours")
+    state = _REFUND_STATES.get(told.status, "pending")
+    return SeenRefund(
+        reference=reference or (told.merchant_note or "").removeprefix(_MARK),
+        provider_reference=str(told.id),
+        state=state,
+        reason=told.status if told.status in ("failed", "needs-attention") else None,
+    )
+
+
+def payout(answer: Answer) -> SeenPayout:
+    """A transfer."""
+    told = _data(answer, _Transfer)
+    state = _PAYOUT_STATES.get(told.status, "processing")
+    fee = told.fee_charged or Decimal(0)
+    return SeenPayout(
+        reference=told.reference,
+        provider_reference=told.transfer_code,
+        state=state,
+        fee=answer.exactly(lambda: fee_from_units("paystack", fee, told.currency)),
+        reason=_why(told, state),
+    )
+
+
+def _why(told: _Transfer, state: PayoutState) -> str | None:
+    if told.status == "otp":
+        return "Paystack waits for a one-time password: switch it off for transfers."
+    if state in ("failed", "reversed"):
+        return told.gateway_response or told.status
+    return None
+
+
+def recipient(answer: Answer) -> str:
+    """The code of a recipient."""
+    return _data(answer, _Recipient).recipient_code
+
+
+def banks(answer: Answer) -> tuple[Sequence[Bank], str | None]:
+    """A page of banks, and where the next begins."""
+    told = answer.read(_Banks)
+    return [Bank(one.code, one.name) for one in told.data], told.meta.next if told.meta else None
+
+
+def account_name(answer: Answer) -> str:
+    """The name of an account's holder."""
+    return _data(answer, _Named).account_name
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A moment, if there is one in it: a payment is not doubted for its clock."""
+    with contextlib.suppress(ValueError):
+        return parse_timestamp(text or "")
+    return None

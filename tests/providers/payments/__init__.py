@@ -1,0 +1,1 @@
+"""Payment providers: the adapters, each against a simulator of its vendor."""

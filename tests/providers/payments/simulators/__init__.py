@@ -1,0 +1,1 @@
+"""Payment providers in this process, which behave like their vendors, well or badly."""
