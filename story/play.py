@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from story import ending, finance, goods, messaging, opening, sale, webhooks
+from story import ending, finance, goods, messaging, opening, payouts, sale, webhooks
 from story.receiver import PATH, receiving
 from story.recorder import Recorder
 from story.servers import Installation
@@ -53,6 +53,10 @@ async def _tell(story: Story) -> None:
         goods.later_stock,
         finance.counted,
         finance.spent,
+    ):
+        chapter(story)
+    await payouts.filled(story)
+    for chapter in (
         webhooks.deliveries,
         ending.changes,
         ending.deletions,

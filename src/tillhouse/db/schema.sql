@@ -48,6 +48,9 @@ CREATE DOMAIN transaction_status AS text
 CREATE DOMAIN transaction_type AS text
     CONSTRAINT transaction_type_known CHECK (VALUE = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text, 'tip'::text]));
 
+CREATE DOMAIN withdrawal_status AS text
+    CONSTRAINT withdrawal_status_known CHECK (VALUE = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'reversed'::text, 'cancelled'::text]));
+
 CREATE OR REPLACE FUNCTION public.analyze_what_grew()
  RETURNS integer
  LANGUAGE plpgsql
@@ -1052,6 +1055,45 @@ CREATE TABLE payment_providers (
     CONSTRAINT payment_providers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 
+CREATE TABLE payout_accounts (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    version integer NOT NULL DEFAULT 1,
+    provider text NOT NULL,
+    bank_code text NOT NULL,
+    bank_name text,
+    account_number text NOT NULL,
+    account_name text,
+    currency text NOT NULL,
+    error text,
+    usable_at timestamp(3) with time zone,
+    created_by_id uuid NOT NULL,
+    created_by_name text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payout_accounts_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT payout_accounts_have_a_name CHECK (status <> 'active'::text OR account_name IS NOT NULL AND usable_at IS NOT NULL),
+    CONSTRAINT payout_accounts_status_known CHECK (status = ANY (ARRAY['checking'::text, 'active'::text, 'failed'::text, 'inactive'::text])),
+    CONSTRAINT payout_accounts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE UNIQUE INDEX payout_accounts_once ON payout_accounts USING btree (book_id, provider, bank_code, account_number) WHERE status = ANY (ARRAY['checking'::text, 'active'::text]);
+
+CREATE TABLE payout_controls (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    spent numeric NOT NULL,
+    max_per_day numeric,
+    frozen_at timestamp(3) with time zone,
+    frozen_reason text,
+    frozen_by text,
+    failures integer NOT NULL DEFAULT 0,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payout_controls_pkey PRIMARY KEY (book_id),
+    CONSTRAINT payout_controls_bounds CHECK (spent >= 0::numeric),
+    CONSTRAINT payout_controls_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+) WITH (fillfactor=50);
+
 CREATE TABLE product_modifier_groups (
     book_id uuid NOT NULL,
     product_id uuid NOT NULL,
@@ -1568,3 +1610,62 @@ CREATE TABLE webhook_secrets (
     CONSTRAINT webhook_secrets_pkey PRIMARY KEY (book_id, developer_app_id),
     CONSTRAINT webhook_secrets_book_id_developer_app_id_fkey FOREIGN KEY (book_id, developer_app_id) REFERENCES developer_apps(book_id, id)
 );
+
+CREATE TABLE withdrawal_spends (
+    book_id uuid NOT NULL,
+    lineage_id uuid NOT NULL,
+    day date NOT NULL,
+    spent numeric NOT NULL,
+    CONSTRAINT withdrawal_spends_pkey PRIMARY KEY (book_id, lineage_id),
+    CONSTRAINT withdrawal_spends_bounds CHECK (spent >= 0::numeric),
+    CONSTRAINT withdrawal_spends_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+) WITH (fillfactor=50);
+
+CREATE TABLE withdrawals (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    status withdrawal_status NOT NULL,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    narration text,
+    reference text,
+    payout_account_id uuid NOT NULL,
+    account_version integer NOT NULL,
+    provider text NOT NULL,
+    bank_code text NOT NULL,
+    bank_name text,
+    account_number text NOT NULL,
+    account_name text NOT NULL,
+    provider_key text NOT NULL,
+    provider_reference text,
+    is_unclear boolean NOT NULL DEFAULT false,
+    asked_at timestamp(3) with time zone,
+    fee numeric NOT NULL DEFAULT 0,
+    failure_reason text,
+    lineage_id uuid,
+    counted_on date NOT NULL,
+    hold_id uuid NOT NULL,
+    transfer_id uuid,
+    payout_transfer_id uuid,
+    transaction_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    idempotency_fingerprint bytea NOT NULL,
+    requested_by_id uuid NOT NULL,
+    requested_by_name text NOT NULL,
+    sent_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT withdrawals_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT withdrawals_idempotency_key UNIQUE (book_id, idempotency_key),
+    CONSTRAINT withdrawals_provider_key UNIQUE (book_id, provider_key),
+    CONSTRAINT withdrawals_are_sent CHECK ((status::text = ANY (ARRAY['requested'::text, 'cancelled'::text])) OR sent_at IS NOT NULL AND transfer_id IS NOT NULL),
+    CONSTRAINT withdrawals_fee_bounds CHECK (fee >= 0::numeric),
+    CONSTRAINT withdrawals_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT withdrawals_book_id_payout_account_id_fkey FOREIGN KEY (book_id, payout_account_id) REFERENCES payout_accounts(book_id, id)
+);
+CREATE INDEX withdrawals_by_account ON withdrawals USING btree (book_id, payout_account_id, id);
+CREATE INDEX withdrawals_by_status ON withdrawals USING btree (book_id, status, id);
+CREATE INDEX withdrawals_counted ON withdrawals USING btree (book_id, created_at) INCLUDE (amount) WHERE status::text = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text]);
+CREATE INDEX withdrawals_counted_by_lineage ON withdrawals USING btree (book_id, lineage_id, created_at) INCLUDE (amount) WHERE status::text = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text]);
+CREATE INDEX withdrawals_open ON withdrawals USING btree (book_id, status) INCLUDE (amount) WHERE status::text = ANY (ARRAY['requested'::text, 'processing'::text]);

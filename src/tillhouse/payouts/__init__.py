@@ -1,1 +1,1 @@
-"""The wallet, and what is paid out of it: announced, and built later."""
+"""The wallet, and what is paid out of it: accounts, withdrawals, limits."""

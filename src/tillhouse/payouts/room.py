@@ -1,11 +1,21 @@
-"""The wallet, and what is paid out of it: announced; operations come later."""
+"""The wallet, and what is paid out of it: what this room brings along."""
 
 from tillhouse.access.scopes import Scope
+from tillhouse.http.route import Group
 from tillhouse.payouts.events import EVENTS
+from tillhouse.payouts.routes import ROUTES
 from tillhouse.room import Room
 
 ROOM = Room(
     name="payouts",
+    routes=ROUTES,
+    groups=(
+        Group("/v1/wallet", "Wallet", "What is in the wallet, and what leaves it.", "wallet"),
+        Group(
+            "/v1/payout-accounts", "Wallet", "What is in the wallet, and what leaves it.", "wallet"
+        ),
+    ),
+    kept_tables=("payout_accounts", "payout_controls", "withdrawal_spends", "withdrawals"),
     events=EVENTS,
     scopes=(
         Scope("wallet:read", "Read the wallet", "Payouts", "medium"),

@@ -1,0 +1,1 @@
+"""The wallet: what is in it, and how it came to that."""

@@ -1,0 +1,102 @@
+"""Statements that read the wallet."""
+
+from collections.abc import Sequence
+from typing import LiteralString
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
+from tillhouse.ledger.rules import NOBODY
+from tillhouse.payouts.wallet.rules import Position
+
+_NEWEST = UUID(int=2**128 - 1)
+
+# Ids rise with time, but a transaction that took longer commits a lower one later. None takes this
+# long, so that what lies further back stays as it is.
+_RECENT: LiteralString = """
+    coalesce((
+        SELECT sum(r.amount) FROM ledger_transfers r
+        WHERE r.book_id = $1 AND r.credit_kind = 'wallet' AND r.credit_owner = $2
+            AND r.id < at.id AND r.id >= least_id(made_at(at.id) - interval '30 seconds')), 0)
+    - coalesce((
+        SELECT sum(r.amount) FROM ledger_transfers r
+        WHERE r.book_id = $1 AND r.debit_kind = 'wallet' AND r.debit_owner = $2
+            AND r.id < at.id AND r.id >= least_id(made_at(at.id) - interval '30 seconds')), 0)
+"""
+
+
+async def show_wallet(db: Db, book_id: BookId) -> Record:
+    """The balance, what is held of it, and what is being withdrawn."""
+    row = await db.fetchrow(
+        """
+        SELECT u.currency, coalesce(b.credits - b.debits, 0) AS balance,
+            coalesce(b.held, 0) AS held, w.withdrawals, w.withdrawing
+        FROM books k JOIN businesses u ON u.id = k.business_id
+        LEFT JOIN ledger_balances b
+            ON b.book_id = k.id AND b.kind = 'wallet' AND b.owner_id = $2
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS withdrawals, coalesce(sum(w.amount), 0) AS withdrawing
+            FROM withdrawals w
+            WHERE w.book_id = $1 AND w.status IN ('requested', 'processing')
+        ) w
+        WHERE k.id = $1
+        """,
+        book_id,
+        NOBODY,
+    )
+    assert row is not None, "every call has a book"  # noqa: S101
+    return row
+
+
+async def list_entries(
+    db: Db, book_id: BookId, position: Position | None, limit: int
+) -> Sequence[Record]:
+    """A page of transfers of the wallet before a place and one more, the newest first."""
+    return await db.fetch(
+        """
+        WITH change AS MATERIALIZED (
+            (SELECT t.*, t.amount AS change FROM ledger_transfers t
+             WHERE t.book_id = $1 AND t.credit_kind = 'wallet' AND t.credit_owner = $2
+                AND t.id < $3 ORDER BY t.id DESC LIMIT $4 + 1)
+            UNION ALL
+            (SELECT t.*, -t.amount FROM ledger_transfers t
+             WHERE t.book_id = $1 AND t.debit_kind = 'wallet' AND t.debit_owner = $2
+                AND t.id < $3 ORDER BY t.id DESC LIMIT $4 + 1)
+        ), page AS MATERIALIZED (
+            SELECT * FROM change ORDER BY id DESC LIMIT $4 + 1
+        ), at (id, is_end) AS (
+            SELECT $3::uuid, false UNION ALL
+            (SELECT id, true FROM page ORDER BY id DESC OFFSET $4 - 1 LIMIT 1)
+        ), recent AS MATERIALIZED (
+            SELECT at.is_end,
+        """
+        + _RECENT
+        + """ AS sum FROM at WHERE at.is_end OR $5::numeric IS NOT NULL
+        ), beginning AS (
+            SELECT coalesce($5 + (SELECT sum FROM recent WHERE NOT is_end) - $6::numeric,
+                (SELECT b.credits - b.debits FROM ledger_balances b
+                 WHERE b.book_id = $1 AND b.kind = 'wallet' AND b.owner_id = $2), 0) AS balance
+        )
+        SELECT p.id, p.kind AS type, p.change AS amount, p.currency, p.source_type, p.source_id,
+            iso(p.happened_at) AS occurred_at, iso(p.created_at) AS created_at,
+            beginning.balance + p.change - sum(p.change) OVER (ORDER BY p.id DESC)
+                AS balance_after,
+            (SELECT sum FROM recent WHERE is_end) AS recent,
+            x.id AS transaction_id, x.reference
+        FROM page p CROSS JOIN beginning
+        LEFT JOIN LATERAL (
+            SELECT x.id, x.reference FROM transactions x
+            WHERE x.book_id = $1 AND x.source_id = p.source_id AND x.source_type = p.source_type
+            ORDER BY x.id LIMIT 1
+        ) x ON true
+        ORDER BY p.id DESC
+        """,
+        book_id,
+        NOBODY,
+        position.transfer_id if position else _NEWEST,
+        limit,
+        position.balance if position else None,
+        position.recent if position else None,
+    )

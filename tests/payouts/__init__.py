@@ -1,0 +1,1 @@
+"""Tests of the wallet and of what is paid out of it."""
