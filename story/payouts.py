@@ -14,8 +14,8 @@ _DEPOSIT = """
     ), transfer AS (
         INSERT INTO ledger_transfers (book_id, id, debit_kind, credit_kind, amount, currency, kind,
             source_type, source_id, sequence, happened_at, created_at)
-        SELECT id, new_id(now() + n * interval '1 ms'), 'provider_clearing', 'wallet', amount, 'NGN', 'deposit',
-            'payin', new_id(now()), 0, now(), now()
+        SELECT id, new_id(now() + n * interval '1 ms'), 'provider_clearing', 'wallet', amount,
+            'NGN', 'deposit', 'payin', new_id(now()), 0, now(), now()
         FROM book, unnest(ARRAY[200000, 50000]) WITH ORDINALITY given (amount, n)
     )
     INSERT INTO ledger_balances (book_id, kind, owner_id, credits)
