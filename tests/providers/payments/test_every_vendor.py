@@ -157,9 +157,10 @@ async def test_a_payment_is_seen_as_it_becomes(vendor: Vendor, sim: Simulator) -
     assert abs((now() - seen.paid_at).total_seconds()) < 24 * 3600
     by_id = HeardPayment(None, transaction_id)
     assert await adapter.find_payments(sim.credentials, by_id) == [seen]
-    await sim.reverse(wanted.reference)
-    [seen] = await adapter.find_payments(sim.credentials, heard)
-    assert seen.state == "reversed"
+    if vendor.tells_reversals:
+        await sim.reverse(wanted.reference)
+        [seen] = await adapter.find_payments(sim.credentials, heard)
+        assert seen.state == "reversed"
 
 
 @every_vendor
@@ -170,7 +171,8 @@ async def test_a_refund_of_ours_is_no_reversal(vendor: Vendor, sim: Simulator) -
     for amount in ("2000", "3000"):
         wanted = refund_request(vendor, payment, amount)
         made = await adapter.refund(sim.credentials, wanted)
-        assert (made.reference, made.state) == (wanted.reference, "pending")
+        assert made.reference == wanted.reference
+        assert made.state in ("pending", "successful")
         assert made.provider_reference is not None
         await sim.finish_refund(made.provider_reference)
         for heard in (
@@ -208,7 +210,7 @@ async def test_a_refund_may_fail(vendor: Vendor, sim: Simulator) -> None:
 async def test_a_payout_becomes_what_the_provider_says(vendor: Vendor, sim: Simulator) -> None:
     """Under way until its end, which may be reversed; unknown before it was sent."""
     adapter = vendor.adapter(sim.base_url)
-    for state in ("completed", "failed", "reversed"):
+    for state in ("completed", "failed", "reversed")[: 3 if vendor.tells_reversals else 2]:
         wanted = payout_request()
         with pytest.raises(Unknown):
             await adapter.find_payout(sim.credentials, wanted.reference)
@@ -221,7 +223,8 @@ async def test_a_payout_becomes_what_the_provider_says(vendor: Vendor, sim: Simu
         assert found.state == state
         assert (found.reason is None) == (state == "completed")
         assert (await adapter.pay_out(sim.credentials, wanted)).state == state
-    assert [amount for _, amount in sim.left] == [Decimal("1500.50")] * 3
+    assert {amount for _, amount in sim.left} == {Decimal("1500.50")}
+    assert len({reference for reference, _ in sim.left}) == len(sim.left) > 1
 
 
 @vendor_that_pays_out

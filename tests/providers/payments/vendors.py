@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
+from tests.providers.payments.simulators.flutterwave import FlutterwaveSimulator
 from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tests.providers.payments.simulators.simulator import Simulator
 from tillhouse.kit.ids import new_id
+from tillhouse.providers.payments.flutterwave import Flutterwave
 from tillhouse.providers.payments.paystack import Paystack
 from tillhouse.providers.payments.provider import (
     AccountRequest,
@@ -29,6 +31,8 @@ class Vendor(NamedTuple):
     currency: str
     # The calls that change something, as `fail_next` takes them.
     calls: Mapping[Operation, str]
+    # Whether its API tells that money was taken back after all.
+    tells_reversals: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -41,6 +45,18 @@ VENDORS = [
         Paystack,
         "NGN",
         {"open": "POST /charge", "refund": "POST /refund", "pay out": "POST /transfer"},
+    ),
+    Vendor(
+        "flutterwave",
+        FlutterwaveSimulator,
+        Flutterwave,
+        "NGN",
+        {
+            "open": "POST /v3/charges",
+            "refund": "POST /v3/transactions/*/refund",
+            "pay out": "POST /v3/transfers",
+        },
+        tells_reversals=False,
     ),
 ]
 WITH_PAYOUTS = [vendor for vendor in VENDORS if "pay out" in vendor.calls]

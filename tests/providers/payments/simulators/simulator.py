@@ -71,10 +71,12 @@ class Simulator:
     """The parts that every provider has; the vendors' own are in its subclasses."""
 
     credentials: Credentials
+    # The part of the address before every path.
+    prefix = ""
 
     def __init__(self, hook_url: str | None = None) -> None:
         self.hook_url = hook_url
-        self.base_url = ""
+        self.root = self.base_url = ""
         self.asked: list[Asked] = []
         # Hooks that are still to be sent, and all that ever were.
         self.outbox: list[Hook] = []
@@ -96,7 +98,8 @@ class Simulator:
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.root = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.base_url = self.root + self.prefix
         return self
 
     async def stop(self) -> None:

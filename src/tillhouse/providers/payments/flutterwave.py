@@ -1,0 +1,266 @@
+"""Flutterwave (v3): an account per payment, and what becomes of it.
+
+Amounts are written as they are. A hook bears only a word that both sides know, so its body says
+nothing: everything is looked up. Refunds bear our reference in their comment.
+"""
+
+import hmac
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import quote, urlencode
+
+from tillhouse.kit.clock import now
+from tillhouse.kit.json import encode
+from tillhouse.providers.payments import flutterwave_answers as answers
+from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.exponents import NotExact, to_major
+from tillhouse.providers.payments.flutterwave_hooks import heard
+from tillhouse.providers.payments.provider import (
+    AccountRequest,
+    Bank,
+    Capabilities,
+    Credentials,
+    Heard,
+    HeardPayment,
+    HeardRefund,
+    NotReached,
+    OpenedAccount,
+    PayoutRequest,
+    ProviderName,
+    RefundRequest,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unclear,
+    Unknown,
+)
+
+BASE_URL = "https://api.flutterwave.com/v3"
+TOKEN = "verif-hash"  # noqa: S105 - the name of a header
+_SHORTEST, _USUAL, _LONGEST = timedelta(minutes=1), timedelta(hours=1), timedelta(days=365)
+_PAGES_MAX = 20
+_COUNTRIES = {"NGN": "NG"}
+
+
+class Flutterwave:
+    """Moves money by Flutterwave's API at one address."""
+
+    name: ProviderName = "flutterwave"
+    capabilities = Capabilities(
+        opens="account",
+        signs_hooks=False,
+        has_refunds=True,
+        has_payouts=True,
+        has_name_enquiry=True,
+        currencies=frozenset(_COUNTRIES),
+    )
+    secret_names: Sequence[str] = ("secret_key", "secret_hash")
+
+    def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
+        self._caller = Caller(base_url, timeout_s)
+
+    async def check(self, credentials: Credentials) -> None:
+        """Ask for the balances."""
+        start = "FLWSECK-" if credentials.is_live else "FLWSECK_TEST-"
+        if not credentials.secrets["secret_key"].startswith(start):
+            raise Refused(f"The secret key of this book begins with {start}.")
+        await self._get(credentials, "/balances")
+
+    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+        """Whether the hook's sender knows the word; it says nothing about the body."""
+        word = credentials.secrets["secret_hash"].encode()
+        return bool(word) and hmac.compare_digest(word, headers.get(TOKEN, "").encode())
+
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """The payments and payouts that a hook tells of."""
+        return heard(body)
+
+    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+        """Open an account; whatever is paid into it bears our reference."""
+        lives = _life(wanted.expires_at, now())
+        body = {
+            "tx_ref": wanted.reference,
+            "amount": _amount(wanted),
+            "currency": _known(wanted.currency),
+            "email": wanted.email,
+            "fullname": wanted.name,
+            "narration": wanted.description[:100],
+            "is_permanent": False,
+            "expires": int(lives.total_seconds()),
+        }
+        at = now()
+        answer = await self._post(credentials, "/charges?type=bank_transfer", body)
+        return answers.opened(answer, at + lives)
+
+    async def find_payments(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
+        """The transaction of an id, or all of a reference."""
+        if heard.transaction_id is not None:
+            path = f"/transactions/{quote(heard.transaction_id, safe='')}/verify"
+            return await self._verified(credentials, path)
+        if heard.reference is None:
+            return []
+        query = urlencode({"tx_ref": heard.reference})
+        path = f"/transactions/verify_by_reference?{query}"
+        found = await self._verified(credentials, path)
+        listed = answers.payments(
+            await self._look(credentials, f"/transactions?{query}"), heard.reference
+        )
+        ids = {one.transaction_id for one in found}
+        return [*found, *(one for one in listed if one.transaction_id not in ids)]
+
+    async def _verified(self, credentials: Credentials, path: str) -> Sequence[SeenPayment]:
+        try:
+            return [answers.payment(await self._look(credentials, path))]
+        except Unknown:
+            return []
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """Give a payment back, unless that was asked for before."""
+        amount = _amount(wanted)
+        for one in await self._refunds(credentials, wanted.transaction_id):
+            if one.reference == wanted.reference:
+                return one.seen(wanted.reference)
+            if one.may_be(amount):
+                raise Unclear("a refund of this amount is there that doesn't say whose it is")
+        path = f"/transactions/{quote(wanted.transaction_id, safe='')}/refund"
+        body = {"amount": amount, "comments": answers.comment(wanted.reference, wanted.reason)}
+        try:
+            answer = await self._post(credentials, path, body)
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        return answers.refund(answer).seen(wanted.reference)
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """A refund by Flutterwave's id, or by ours among those of its payment."""
+        if heard.provider_reference is not None:
+            path = f"/refunds/{quote(heard.provider_reference, safe='')}"
+            one = answers.refund(await self._look(credentials, path))
+            return one.seen(heard.reference)
+        if heard.reference is None:
+            raise Unknown("no reference")
+        for one in await self._refunds(credentials, heard.transaction_id):
+            if one.reference == heard.reference:
+                return one.seen(heard.reference)
+        raise Unknown(f"no refund of {heard.reference}")
+
+    async def _refunds(
+        self, credentials: Credentials, transaction_id: str | None
+    ) -> Sequence[answers.Refund]:
+        """The refunds of a payment, on all pages."""
+        found: list[answers.Refund] = []
+        query = {} if transaction_id is None else {"id": transaction_id}
+        for page in range(1, _PAGES_MAX + 1):
+            path = f"/refunds?{urlencode({**query, 'page': str(page)})}"
+            told, pages = answers.refunds(await self._look(credentials, path))
+            found += [one for one in told if transaction_id in (None, str(one.tx_id))]
+            if page >= pages:
+                break
+        return found
+
+    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+        """Send money, unless a transfer has this reference."""
+        try:
+            return await self.find_payout(credentials, wanted.reference)
+        except Unknown:
+            pass
+        body = {
+            "account_bank": wanted.bank_code,
+            "account_number": wanted.account_number,
+            "amount": _amount(wanted),
+            "currency": _known(wanted.currency),
+            "debit_currency": wanted.currency,
+            "reference": wanted.reference,
+            "narration": wanted.narration[:100],
+            "beneficiary_name": wanted.account_name[:100],
+        }
+        try:
+            return answers.payout(await self._post(credentials, "/transfers", body))
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        except Refused as refusal:
+            return await self._sent_before(credentials, wanted.reference, refusal)
+
+    async def _sent_before(
+        self, credentials: Credentials, reference: str, refusal: Refused
+    ) -> SeenPayout:
+        """The payout of a reference that was used; a refusal of one that never was is final."""
+        try:
+            return await self.find_payout(credentials, reference)
+        except Unknown:
+            raise refusal from None
+        except NotReached as error:
+            raise Unclear(str(error)) from None
+
+    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+        """A transfer by our reference."""
+        path = f"/transfers?{urlencode({'reference': reference})}"
+        return answers.payout_among(await self._look(credentials, path), reference)
+
+    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+        """The banks of the country of a currency."""
+        country = _COUNTRIES.get(currency)
+        if country is None:
+            return []
+        return answers.banks(await self._look(credentials, f"/banks/{country}"))
+
+    async def resolve_name(
+        self, credentials: Credentials, bank_code: str, account_number: str
+    ) -> str:
+        """The name that an account is held in."""
+        body = {"account_number": account_number, "account_bank": bank_code}
+        answer = await self._post(credentials, "/accounts/resolve", body, changes=False)
+        return answers.account_name(answer)
+
+    async def _look(self, credentials: Credentials, path: str) -> Answer:
+        """Look something up: only that it is unknown is an answer, any other refusal is none."""
+        try:
+            return await self._get(credentials, path)
+        except BadKey as refusal:
+            raise NotReached(str(refusal)) from None
+        except Refused as refusal:
+            if answers.is_missing(str(refusal)):
+                raise Unknown(str(refusal)) from None
+            raise NotReached(str(refusal)) from None
+
+    async def _get(self, credentials: Credentials, path: str) -> Answer:
+        ask = Ask(path=path, headers=_headers(credentials))
+        return answers.good(settle(await self._caller.call(ask), answers.words))
+
+    async def _post(
+        self,
+        credentials: Credentials,
+        path: str,
+        body: Mapping[str, object],
+        *,
+        changes: bool = True,
+    ) -> Answer:
+        headers = {**_headers(credentials), "content-type": "application/json"}
+        ask = Ask(path=path, headers=headers, method="POST", body=encode(body), changes=changes)
+        return answers.good(settle(await self._caller.call(ask), answers.words))
+
+
+def _headers(credentials: Credentials) -> dict[str, str]:
+    return {"authorization": f"Bearer {credentials.secrets['secret_key']}"}
+
+
+def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:
+    try:
+        return to_major(wanted.amount, wanted.currency)
+    except NotExact as error:
+        raise Refused(str(error)) from None
+
+
+def _known(currency: str) -> str:
+    if currency not in _COUNTRIES:
+        raise Refused(f"Flutterwave is used for {', '.join(_COUNTRIES)} only.")
+    return currency
+
+
+def _life(ends: datetime | None, at: datetime) -> timedelta:
+    """How long an account lives, within what Flutterwave allows."""
+    if ends is None:
+        return _USUAL
+    return min(max(ends - at, _SHORTEST), _LONGEST)

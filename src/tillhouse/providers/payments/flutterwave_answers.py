@@ -1,0 +1,285 @@
+"""Flutterwave's answers: `status` tells of the call, `data.status` of what was asked about."""
+
+import contextlib
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+
+from tillhouse.kit.clock import parse_timestamp
+from tillhouse.providers.payments.calling import Answer
+from tillhouse.providers.payments.exponents import from_major, rounded_fee
+from tillhouse.providers.payments.provider import (
+    Bank,
+    OpenedAccount,
+    PaymentState,
+    PayoutState,
+    RefundState,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unknown,
+)
+
+T = TypeVar("T")
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+
+# Refunds of ours bear our reference in their comment, after this.
+_MARK = "tillhouse:"
+_COMMENT_LENGTH_MAX = 200
+_MISSING = ("no transaction was found", "not found", "no transfer", "no refund")
+_PAYMENT_STATES: dict[str, PaymentState] = {
+    "successful": "successful",
+    "failed": "failed",
+    "cancelled": "failed",
+}
+_PAYOUT_STATES: dict[str, PayoutState] = {"successful": "completed", "failed": "failed"}
+
+
+class _Envelope(msgspec.Struct):
+    status: str
+    message: str | None = None
+
+
+class _Data(msgspec.Struct, Generic[T]):
+    data: T
+
+
+class _Pages(msgspec.Struct):
+    total_pages: int = 1
+
+
+class _Meta(msgspec.Struct):
+    page_info: _Pages | None = None
+
+
+class _Authorization(msgspec.Struct):
+    transfer_reference: Text
+    transfer_account: Text
+    transfer_bank: str | None = None
+
+
+class _Charged(msgspec.Struct):
+    authorization: _Authorization
+
+
+class _Charge(msgspec.Struct):
+    meta: _Charged
+
+
+class _Sender(msgspec.Struct):
+    originatorname: str | None = None
+
+
+class _Transaction(msgspec.Struct):
+    # A number, or a text in lists.
+    id: int | str
+    tx_ref: Text
+    status: str
+    amount: Decimal
+    currency: str
+    charged_amount: Decimal | None = None
+    app_fee: Decimal | None = None
+    created_at: str | None = None
+    # An object, null, or a list, as the payer's way wants it.
+    meta: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Transfer(msgspec.Struct):
+    id: int
+    status: str
+    reference: Text
+    currency: str = "NGN"
+    fee: Decimal | None = None
+    complete_message: str | None = None
+
+
+class Refund(msgspec.Struct):
+    """A refund, which says by its comment whether it is ours."""
+
+    id: int
+    status: str
+    tx_id: int | str | None = None
+    amount_refunded: Decimal = Decimal(0)
+    comments: str | None = None
+    comment: str | None = None
+
+    @property
+    def reference(self) -> str | None:
+        """Our reference, if it is ours."""
+        said = (self.comments or self.comment or "").partition(" ")[0]
+        return said.removeprefix(_MARK) if said.startswith(_MARK) else None
+
+    def may_be(self, amount: object) -> bool:
+        """Whether it may be one that we asked for, since it has no comment at all."""
+        is_mute = self.comments is None and self.comment is None
+        return is_mute and self.amount_refunded == amount
+
+    def seen(self, reference: str | None) -> SeenRefund:
+        """The refund as it is now; unknown when it isn't ours."""
+        ours = reference or self.reference
+        if ours is None:
+            raise Unknown(f"refund {self.id} is not ours")
+        state = _refund_state(self.status)
+        return SeenRefund(
+            reference=ours,
+            provider_reference=str(self.id),
+            state=state,
+            reason=self.status if state == "failed" else None,
+        )
+
+
+class _Refunds(msgspec.Struct):
+    data: list[Refund]
+    meta: _Meta | None = None
+
+
+class _Named(msgspec.Struct):
+    account_name: Text
+
+
+class _Listed(msgspec.Struct):
+    code: str
+    name: str
+
+
+def words(body: bytes) -> str | None:
+    """Flutterwave's own words in a refusal; None when it is somebody else's."""
+    try:
+        return msgspec.json.decode(body, type=_Envelope).message or "refused"
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def is_missing(said: str) -> bool:
+    """Whether a refusal says that there is no such thing; no code does."""
+    return any(sign in said.lower() for sign in _MISSING)
+
+
+def good(answer: Answer) -> Answer:
+    """An answer whose call went well."""
+    told = answer.read(_Envelope)
+    if told.status != "success":
+        raise Refused(told.message or told.status)
+    return answer
+
+
+def _data(answer: Answer, kind: type[T]) -> T:
+    return answer.read(_Data[kind]).data
+
+
+def opened(answer: Answer, ends: datetime) -> OpenedAccount:
+    """The account of a charge; its end is told in several forms, so ours is taken."""
+    told = answer.read(_Charge).meta.authorization
+    return OpenedAccount(
+        provider_reference=told.transfer_reference,
+        account_number=told.transfer_account,
+        bank_name=told.transfer_bank,
+        expires_at=ends,
+    )
+
+
+def payment(answer: Answer) -> SeenPayment:
+    """A transaction."""
+    told = _data(answer, _Transaction)
+    return answer.exactly(lambda: _payment(told))
+
+
+def payments(answer: Answer, reference: str) -> Sequence[SeenPayment]:
+    """All transactions of a reference."""
+    told = _data(answer, list[_Transaction])
+    return answer.exactly(lambda: [_payment(one) for one in told if one.tx_ref == reference])
+
+
+def _payment(told: _Transaction) -> SeenPayment:
+    amount = from_major(told.amount, told.currency)
+    fees = rounded_fee(told.app_fee or Decimal(0), told.currency)
+    charged = from_major(told.charged_amount or told.amount, told.currency)
+    # Fees that the payer bears are charged on top.
+    on_top = min(fees, max(charged - amount, Decimal(0)))
+    return SeenPayment(
+        reference=told.tx_ref,
+        transaction_id=str(told.id),
+        state=_PAYMENT_STATES.get(told.status, "pending"),
+        amount=amount,
+        fee=min(amount, fees - on_top),
+        currency=told.currency,
+        paid_at=_moment(told.created_at),
+        payer_name=_payer(told.meta),
+    )
+
+
+def _payer(meta: msgspec.Raw) -> str | None:
+    try:
+        return msgspec.json.decode(meta, type=_Sender).originatorname
+    except msgspec.DecodeError:
+        return None
+
+
+def comment(reference: str, reason: str) -> str:
+    """The comment of a refund of ours."""
+    return f"{_MARK}{reference} {reason}"[:_COMMENT_LENGTH_MAX]
+
+
+def refund(answer: Answer) -> Refund:
+    """One refund."""
+    return _data(answer, Refund)
+
+
+def refunds(answer: Answer) -> tuple[Sequence[Refund], int]:
+    """A page of refunds, and how many pages there are."""
+    told = answer.read(_Refunds)
+    pages = told.meta.page_info if told.meta is not None else None
+    return told.data, pages.total_pages if pages is not None else 1
+
+
+def _refund_state(status: str) -> RefundState:
+    # Completed has several forms, such as completed-bank-transfer.
+    if status.startswith("completed"):
+        return "successful"
+    return "failed" if status in ("failed", "cancelled", "declined") else "pending"
+
+
+def payout(answer: Answer) -> SeenPayout:
+    """A transfer."""
+    told = _data(answer, _Transfer)
+    return answer.exactly(lambda: _payout(told))
+
+
+def payout_among(answer: Answer, reference: str) -> SeenPayout:
+    """The transfer of this reference among others."""
+    for told in _data(answer, list[_Transfer]):
+        if told.reference == reference:
+            return answer.exactly(lambda told=told: _payout(told))
+    raise Unknown(f"no transfer of {reference}")
+
+
+def _payout(told: _Transfer) -> SeenPayout:
+    state = _PAYOUT_STATES.get(told.status.lower(), "processing")
+    return SeenPayout(
+        reference=told.reference,
+        provider_reference=str(told.id),
+        state=state,
+        fee=rounded_fee(told.fee or Decimal(0), told.currency),
+        reason=(told.complete_message or told.status) if state == "failed" else None,
+    )
+
+
+def banks(answer: Answer) -> Sequence[Bank]:
+    """The banks of a country."""
+    return [Bank(one.code, one.name) for one in _data(answer, list[_Listed])]
+
+
+def account_name(answer: Answer) -> str:
+    """The name of an account's holder."""
+    return _data(answer, _Named).account_name
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A moment, if there is one in it: a payment is not doubted for its clock."""
+    with contextlib.suppress(ValueError):
+        return parse_timestamp(text or "")
+    return None
