@@ -1,6 +1,5 @@
 """`tillhouse backup`: the database and its master key in one file, written beside all work."""
 
-import asyncio
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from tillhouse.cli.kept_backups import is_due, keep_backup
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result
 from tillhouse.cli.passphrases import FromStdin, passphrase
 from tillhouse.cli.servers import tell_database
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.settings import Settings
 
 File = Annotated[
@@ -43,7 +43,7 @@ def backup(
     opener = passphrase(settings, from_stdin=passphrase_stdin, is_new=True)
     with grounds.running_database(settings) as installation:
         tell_database(installation)
-        done = asyncio.run(write_backup(installation, path, opener))
+        done = run_until_told(write_backup(installation, path, opener))
     print_result(done, as_json=as_json, shown=done.sentence)
 
 
@@ -55,6 +55,6 @@ def _keep(settings: Settings, *, as_json: bool, if_due: bool) -> None:
         return
     with grounds.running_database(settings) as installation:
         tell_database(installation)
-        done = asyncio.run(keep_backup(installation, if_due=if_due))
+        done = run_until_told(keep_backup(installation, if_due=if_due))
     if done is not None:
         print_result(done, as_json=as_json, shown=done.sentence)

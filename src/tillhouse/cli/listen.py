@@ -1,6 +1,5 @@
 """`tillhouse listen`: follow a book's events, and pass them on to a program on this machine."""
 
-import asyncio
 import contextlib
 import signal
 import sys
@@ -14,6 +13,7 @@ from yarl import URL
 
 from tillhouse.cli.listen_client import Client, Login, Received
 from tillhouse.cli.output import CommandError, stderr_console
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import EventId
 from tillhouse.kit.secrets import Environment, parse_api_key
@@ -69,7 +69,7 @@ def listen(  # noqa: PLR0913 - one argument an option
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_listen(wish, who, secret))
+        run_until_told(_listen(wish, who, secret))
 
 
 def _environment(key: str | None, wanted: Environment | None) -> Environment:

@@ -1,9 +1,15 @@
-"""The end of a process in time, whatever holds it up."""
+"""The end of a process: where its work awaits something, and in time, whatever holds it up."""
 
+import asyncio
 import os
+import signal
 import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import structlog
+
+T = TypeVar("T")
 
 # An operator's stop is over within 10 seconds; some managers kill soon after that.
 STOPPED_WITHIN_S = 8.0
@@ -11,6 +17,38 @@ STOPPED_WITHIN_S = 8.0
 CHILDREN_STOPPED_WITHIN_S = 8.5
 
 log = structlog.get_logger()
+
+
+def run_until_told(work: Coroutine[Any, Any, T], on_signal: Callable[[], None] = lambda: None) -> T:
+    """Run it to its end; SIGTERM cancels it where it awaits something, as Ctrl-C does.
+
+    A handler that raised would do so wherever the process happens to be: in the middle of a step
+    of the event loop, which leaves the connections of a driver broken. `KeyboardInterrupt` tells
+    of the signal when the work has ended.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    was_told = False
+
+    def leave(task: asyncio.Task[T]) -> None:
+        nonlocal was_told
+        on_signal()
+        if not was_told:
+            was_told = True
+            task.cancel()
+
+    async def main() -> T:
+        task = asyncio.ensure_future(work)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave, task)
+        return await task
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        if was_told:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class StopLimit:

@@ -13,7 +13,7 @@ from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.schedule import Schedule
-from tillhouse.cli.stopping import StopLimit
+from tillhouse.cli.stopping import StopLimit, run_until_told
 from tillhouse.db.pool import AWAY
 from tillhouse.http import log as logs
 
@@ -40,7 +40,7 @@ def work(*, data: Data = None) -> None:
         Schedule(settings),
     ):
         try:
-            asyncio.run(_work(installation))
+            run_until_told(_work(installation), limit.start)
         finally:
             limit.cancel()
 
