@@ -46,6 +46,8 @@ GUESTS = {
     "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",
     "messaging.store.messages.insert_outbound jobs": BRICK,
     "orders.kitchen.store.due.queue_due jobs": BRICK,
+    "payins.store.events.insert_event jobs": BRICK,
+    "payins.store.events.record_event jobs": BRICK,
 }
 
 _WRITE = re.compile(

@@ -1224,6 +1224,56 @@ CREATE TABLE sales_by_quarter_hour (
     CONSTRAINT sales_by_quarter_hour_key UNIQUE NULLS NOT DISTINCT (book_id, quarter_at, store_id)
 ) WITH (fillfactor=70);
 
+CREATE TABLE sandbox_payments (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reference text,
+    account_number text NOT NULL,
+    state text NOT NULL,
+    amount positive_amount NOT NULL,
+    fee numeric NOT NULL,
+    currency text NOT NULL,
+    payer_name text,
+    paid_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sandbox_payments_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT sandbox_payments_state_known CHECK (state = ANY (ARRAY['pending'::text, 'successful'::text, 'failed'::text, 'reversed'::text])),
+    CONSTRAINT sandbox_payments_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX sandbox_payments_by_number ON sandbox_payments USING btree (book_id, account_number, paid_at);
+
+CREATE TABLE sandbox_payouts (
+    book_id uuid NOT NULL,
+    reference text NOT NULL,
+    state text NOT NULL,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    bank_code text NOT NULL,
+    account_number text NOT NULL,
+    reason text,
+    asked integer NOT NULL DEFAULT 0,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sandbox_payouts_pkey PRIMARY KEY (book_id, reference),
+    CONSTRAINT sandbox_payouts_state_known CHECK (state = ANY (ARRAY['processing'::text, 'completed'::text, 'failed'::text, 'reversed'::text])),
+    CONSTRAINT sandbox_payouts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
+CREATE TABLE sandbox_refunds (
+    book_id uuid NOT NULL,
+    reference text NOT NULL,
+    payment_id uuid NOT NULL,
+    state text NOT NULL,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    reason text,
+    asked integer NOT NULL DEFAULT 0,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sandbox_refunds_pkey PRIMARY KEY (book_id, reference),
+    CONSTRAINT sandbox_refunds_state_known CHECK (state = ANY (ARRAY['pending'::text, 'successful'::text, 'failed'::text])),
+    CONSTRAINT sandbox_refunds_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT sandbox_refunds_book_id_payment_id_fkey FOREIGN KEY (book_id, payment_id) REFERENCES sandbox_payments(book_id, id)
+);
+CREATE INDEX sandbox_refunds_of_payment ON sandbox_refunds USING btree (book_id, payment_id);
+
 CREATE TABLE schema_migrations (
     number integer NOT NULL,
     name text NOT NULL,

@@ -232,3 +232,17 @@ async def show_balance(db: Db, book_id: BookId, account: Account, now: datetime)
         now,
     )
     return Balance(**row) if row else Balance(Decimal(0), Decimal(0))
+
+
+async def lock_available(db: Db, book_id: BookId, account: Account) -> Decimal:
+    """The part of a bounded account that can be taken until the transaction ends."""
+    available = await db.fetchval(
+        """
+        SELECT credits - debits - held FROM ledger_balances
+        WHERE book_id = $1 AND kind = $2 AND owner_id = $3 FOR NO KEY UPDATE
+        """,
+        book_id,
+        account.kind,
+        account.owner_id,
+    )
+    return available or Decimal(0)

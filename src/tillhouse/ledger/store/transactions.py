@@ -1,9 +1,10 @@
 """Statements that change transactions."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from tillhouse.db.pool import Db
-from tillhouse.ledger.rules import Ledger
+from tillhouse.ledger.rules import Ledger, TransactionType
 
 
 async def update_reversed(db: Db, ledger: Ledger, transaction_id: UUID) -> None:
@@ -16,4 +17,21 @@ async def update_reversed(db: Db, ledger: Ledger, transaction_id: UUID) -> None:
         ledger.book_id,
         transaction_id,
         ledger.now,
+    )
+
+
+async def update_reversed_of(
+    db: Db, ledger: Ledger, source: tuple[str, UUID], types: Sequence[TransactionType]
+) -> None:
+    """Mark the transactions of some types that a source (type, id) has, whose money went back."""
+    await db.execute(
+        """
+        UPDATE transactions SET status = 'reversed', updated_at = $2
+        WHERE book_id = $1 AND source_type = $3 AND source_id = $4 AND type = ANY($5)
+            AND status = 'successful'
+        """,
+        ledger.book_id,
+        ledger.now,
+        *source,
+        list(types),
     )

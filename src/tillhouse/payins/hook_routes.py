@@ -1,0 +1,51 @@
+"""Where payment providers call."""
+
+import re
+from collections.abc import Mapping
+from uuid import UUID
+
+from tillhouse.access.process import Services
+from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.kit.errors import Missing
+from tillhouse.payins import hooks
+
+BODY_BYTES_MAX = 1024 * 1024
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TEXT = "text/plain; charset=utf-8"
+
+
+async def check(services: Services, asked: Asked) -> None:
+    """Refuse a caller that is no provider before its body is read."""
+    provider, _ = _named(asked)
+    await hooks.check(services, provider, _headers(asked))
+
+
+async def take(services: Services, asked: Asked) -> Page:
+    """Stored, then answered; looked up after."""
+    await hooks.take(services, _named(asked), _headers(asked), asked.body, asked.now)
+    return Page(_TEXT, b"")
+
+
+def _named(asked: Asked) -> tuple[str, UUID]:
+    text = asked.path["book_id"]
+    if not _UUID.fullmatch(text):
+        raise Missing
+    return asked.path["provider"], UUID(text)
+
+
+def _headers(asked: Asked) -> Mapping[str, str]:
+    return {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in asked.headers.items()
+    }
+
+
+HOOKS: tuple[RawRoute, ...] = (
+    RawRoute(
+        method="POST",
+        path="/hooks/{provider}/{book_id}",
+        handler=take,
+        check=check,
+        body_bytes_max=BODY_BYTES_MAX,
+    ),
+)

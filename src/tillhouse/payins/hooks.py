@@ -1,0 +1,200 @@
+"""Events of providers: the signature checked, stored first, looked up and recorded after."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
+from tillhouse.jobs.store import queue_job
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Missing, Unauthenticated
+from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.payins.asking import Looked, look_up
+from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.inbox import store_event_once
+from tillhouse.payins.store import events
+from tillhouse.payins.store.connections import find_book
+from tillhouse.payins.types import Connection, Origin
+from tillhouse.payins.vendors import SIGNATURE_HEADERS, providers_of
+from tillhouse.providers.payments.provider import Heard, HeardPayment, HeardPayout
+
+EVENT = "provider_event"
+# Jobs for the rooms that send money: the payload is `HeardOutgoing`.
+HEARD_PAYOUT = "heard_payout"
+HEARD_REFUND = "heard_refund"
+# A payment that the provider doesn't show yet, or whose account isn't ours yet, is looked up again.
+_MATCHED_WITHIN = 4
+_RETRY = Retry(attempts_max=12, base=timedelta(seconds=5))
+
+
+class NotSigned(Unauthenticated, message="The signature doesn't fit the body."):
+    """Somebody else than the provider calls, or with another secret."""
+
+
+class HeardOutgoing(msgspec.Struct, frozen=True):
+    """A hook told of money that leaves: by which provider, and how it names it."""
+
+    provider: str
+    kind: Literal["payout", "refund"]
+    reference: str | None
+    provider_reference: str | None = None
+    transaction_id: str | None = None
+    payment_reference: str | None = None
+
+
+async def check(services: Services, provider: str, headers: Mapping[str, str]) -> None:
+    """Refuse what no body could mend: an unknown provider, no signature."""
+    if provider not in providers_of(services):
+        raise Missing
+    if not headers.get(SIGNATURE_HEADERS[provider]):
+        raise NotSigned
+
+
+async def take(
+    services: Services, what: tuple[str, UUID], headers: Mapping[str, str], body: bytes,
+    at: datetime,
+) -> bool:  # fmt: skip
+    """Store what a provider tells (provider, book), once its signature fits; whether it is new."""
+    provider, book_id = what
+    async with services.pool.reading() as db:
+        connection = await _connection(services, db, provider, BookId(book_id))
+    if not connection.provider.is_signed(connection.credentials, headers, body):
+        raise NotSigned
+    async with services.pool.writing_once() as db:
+        return await store_event_once(db, book_id, provider, body, at)
+
+
+async def _connection(services: Services, db: Db, provider: str, book_id: BookId) -> Connection:
+    row = await find_book(db, book_id)
+    if row is None:
+        raise Missing
+    try:
+        return await find_provider(services, db, Book(book_id, row["environment"]), provider)
+    except NoProvider:
+        raise Missing from None
+
+
+class _Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """An event, with all that is needed to look it up."""
+
+    origin: Origin
+    # None: the provider is no longer connected.
+    connection: Connection | None
+    heard: Sequence[Heard]
+    attempts: int
+
+
+def kind(services: Services) -> OutsideKind:
+    """The job of one event."""
+    return OutsideKind(
+        name=EVENT,
+        begin=partial(_begin, services),
+        run=partial(_look_up, services),
+        record=_record,
+        give_up=_give_up,
+        retry=_RETRY,
+    )
+
+
+async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
+    row = await events.find_event(db, BookKey(job.book_id, job.subject_id))
+    if row is None or row["processed_at"] is not None:
+        return None
+    book = Book(job.book_id, row["environment"])
+    heard: Sequence[Heard] = ()
+    connection = None
+    try:
+        connection = await find_provider(services, db, book, row["provider"])
+        heard = connection.provider.heard(row["body"])
+    except NoProvider:
+        pass
+    return _Ready(
+        origin=Origin(row["business_id"], book, row["provider"]),
+        connection=connection,
+        heard=heard,
+        attempts=job.attempts + 1,
+    )
+
+
+async def _look_up(services: Services, ready: _Ready) -> Looked:
+    total = Looked()
+    for heard in ready.heard:
+        if isinstance(heard, HeardPayment) and ready.connection is not None:
+            looked = await look_up(
+                services,
+                ready.connection,
+                ready.origin,
+                heard,
+                takes_unknown=ready.attempts >= _MATCHED_WITHIN,
+            )
+            total = Looked(
+                total.seen + looked.seen,
+                total.new + looked.new,
+                total.unmatched + looked.unmatched,
+            )
+    return total
+
+
+async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | None:
+    payments = [one for one in ready.heard if isinstance(one, HeardPayment)]
+    is_unseen = payments and not looked.seen
+    if (looked.unmatched or is_unseen) and ready.attempts < _MATCHED_WITHIN:
+        return Again("no payment, or no account of ours, fits yet")
+    at = now()
+    for index, heard in enumerate(ready.heard):
+        if not isinstance(heard, HeardPayment):
+            await _pass_on(db, job, ready.origin, (index, heard), at)
+    key = BookKey(job.book_id, job.subject_id)
+    await events.update_processed(db, key, _outcome(ready, payments, looked), at)
+    return None
+
+
+def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) -> str:
+    if ready.connection is None:
+        return "the provider is no longer connected"
+    if not ready.heard:
+        return "tells of nothing that is followed"
+    if payments and not looked.seen:
+        return "the provider knows no such payment"
+    if payments:
+        return f"payments looked up: {looked.seen}, of them news: {looked.new}"
+    return "passed on"
+
+
+async def _pass_on(db: Db, job: Job, origin: Origin, what: tuple[int, Heard], at: datetime) -> None:
+    """Give the room that sent the money a job of its own."""
+    index, heard = what
+    if isinstance(heard, HeardPayout):
+        told, name = HeardOutgoing(origin.provider, "payout", heard.reference), HEARD_PAYOUT
+    elif not isinstance(heard, HeardPayment):
+        told = HeardOutgoing(
+            origin.provider,
+            "refund",
+            heard.reference,
+            heard.provider_reference,
+            heard.transaction_id,
+            heard.payment_reference,
+        )
+        name = HEARD_REFUND
+    else:
+        return
+    new = NewJob(
+        book_id=job.book_id,
+        kind=name,
+        subject_id=job.subject_id,
+        key=str(index),
+        payload=msgspec.json.encode(told),
+    )
+    await queue_job(db, new, at, at)
+
+
+async def _give_up(db: Db, job: Job, reason: str) -> None:
+    key = BookKey(job.book_id, job.subject_id)
+    await events.update_processed(db, key, f"given up: {reason}", now())

@@ -1,0 +1,26 @@
+"""Proof that a book's ledger says what arrived."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.fault import Fault
+from tillhouse.ledger.rules import NOBODY
+from tillhouse.payins.rules import SOURCE, PayinFacts, payin_faults
+from tillhouse.payins.store.payins import find_there, list_with_money
+from tillhouse.room import SourceType
+
+
+async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    last: UUID | None = NOBODY
+    while last is not None:
+        found = await list_with_money(db, book_id, last, batch)
+        for row in found:
+            facts = PayinFacts(**row)
+            for wrong in payin_faults(facts):
+                yield Fault("payin", str(facts.id), wrong)
+        last = found[-1]["id"] if found else None
+
+
+PAYIN_SOURCE = SourceType(SOURCE, find_there, _prove)
+"""Payments that arrived, as the proof of the ledger knows them."""

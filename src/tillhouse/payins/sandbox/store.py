@@ -1,0 +1,212 @@
+"""Statements on what the sandbox knows."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookKey
+
+_PAYMENT: LiteralString = """
+    SELECT p.id, p.reference, p.account_number, p.state, p.amount, p.fee, p.currency, p.payer_name,
+        p.paid_at
+    FROM sandbox_payments p WHERE p.book_id = $1
+"""
+
+
+class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment as it is written."""
+
+    reference: str | None
+    account_number: str
+    state: str
+    amount: Decimal
+    fee: Decimal
+    currency: str
+    payer_name: str | None
+    paid_at: datetime
+
+
+class PayoutRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A payout as it is written."""
+
+    state: str
+    amount: Decimal
+    currency: str
+    bank_code: str
+    account_number: str
+    reason: str | None
+
+
+class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund as it is written."""
+
+    payment_id: UUID
+    state: str
+    amount: Decimal
+    currency: str
+    reason: str | None
+
+
+async def insert_payment(db: Db, key: BookKey, row: PaymentRow) -> None:
+    """Keep a payment."""
+    await db.execute(
+        """
+        INSERT INTO sandbox_payments (book_id, id, reference, account_number, state, amount, fee,
+            currency, payer_name, paid_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """,
+        *key,
+        *msgspec.structs.astuple(row),
+    )
+
+
+async def list_payments(db: Db, book_id: UUID, account_number: str) -> Sequence[Record]:
+    """The payments into an account, the earliest first."""
+    return await db.fetch(
+        _PAYMENT + " AND p.account_number = $2 ORDER BY p.paid_at, p.id", book_id, account_number
+    )
+
+
+async def find_payment(db: Db, key: BookKey) -> Record | None:
+    """One payment."""
+    return await db.fetchrow(_PAYMENT + " AND p.id = $2", *key)
+
+
+async def lock_payment(db: Db, key: BookKey) -> Record | None:
+    """One payment, of which nobody refunds a part meanwhile."""
+    return await db.fetchrow(_PAYMENT + " AND p.id = $2 FOR NO KEY UPDATE OF p", *key)
+
+
+async def update_payment_reversed(db: Db, key: BookKey) -> None:
+    """Take a payment back."""
+    await db.execute(
+        """
+        UPDATE sandbox_payments SET state = 'reversed'
+        WHERE book_id = $1 AND id = $2 AND state = 'successful'
+        """,
+        *key,
+    )
+
+
+async def insert_payout(
+    db: Db, book_id: UUID, reference: str, row: PayoutRow, now: datetime
+) -> bool:
+    """Keep a payout; False where one of this reference is there."""
+    done = await db.execute(
+        """
+        INSERT INTO sandbox_payouts (book_id, reference, state, amount, currency, bank_code,
+            account_number, reason, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        ON CONFLICT (book_id, reference) DO NOTHING
+        """,
+        book_id,
+        reference,
+        *msgspec.structs.astuple(row),
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def find_payout(db: Db, book_id: UUID, reference: str) -> Record | None:
+    """One payout."""
+    return await db.fetchrow(
+        """
+        SELECT reference, state, amount, currency, reason, asked FROM sandbox_payouts
+        WHERE book_id = $1 AND reference = $2
+        """,
+        book_id,
+        reference,
+    )
+
+
+async def touch_payout(db: Db, book_id: UUID, reference: str, enough: int) -> Record | None:
+    """One payout, asked for once more; a slow one completes when it was asked for often enough."""
+    return await db.fetchrow(
+        """
+        UPDATE sandbox_payouts SET asked = asked + 1,
+            state = CASE WHEN state = 'processing' AND asked + 1 >= $3 THEN 'completed'
+                ELSE state END
+        WHERE book_id = $1 AND reference = $2
+        RETURNING reference, state, amount, currency, reason, asked
+        """,
+        book_id,
+        reference,
+        enough,
+    )
+
+
+async def update_payout_reversed(db: Db, book_id: UUID, reference: str, reason: str) -> None:
+    """Send a completed payout back."""
+    await db.execute(
+        """
+        UPDATE sandbox_payouts SET state = 'reversed', reason = $3
+        WHERE book_id = $1 AND reference = $2 AND state = 'completed'
+        """,
+        book_id,
+        reference,
+        reason,
+    )
+
+
+async def insert_refund(
+    db: Db, book_id: UUID, reference: str, row: RefundRow, now: datetime
+) -> bool:
+    """Keep a refund; False where one of this reference is there."""
+    done = await db.execute(
+        """
+        INSERT INTO sandbox_refunds (book_id, reference, payment_id, state, amount, currency,
+            reason, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (book_id, reference) DO NOTHING
+        """,
+        book_id,
+        reference,
+        *msgspec.structs.astuple(row),
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def find_refund(db: Db, book_id: UUID, reference: str) -> Record | None:
+    """One refund."""
+    return await db.fetchrow(
+        """
+        SELECT reference, state, amount, reason FROM sandbox_refunds
+        WHERE book_id = $1 AND reference = $2
+        """,
+        book_id,
+        reference,
+    )
+
+
+async def touch_refund(db: Db, book_id: UUID, reference: str, enough: int) -> Record | None:
+    """One refund, asked for once more; a slow one succeeds when it was asked for often enough."""
+    return await db.fetchrow(
+        """
+        UPDATE sandbox_refunds SET asked = asked + 1,
+            state = CASE WHEN state = 'pending' AND asked + 1 >= $3 THEN 'successful'
+                ELSE state END
+        WHERE book_id = $1 AND reference = $2
+        RETURNING reference, state, amount, reason
+        """,
+        book_id,
+        reference,
+        enough,
+    )
+
+
+async def find_refunded(db: Db, key: BookKey) -> Decimal:
+    """How much of a payment was given back, or is being."""
+    return await db.fetchval(
+        """
+        SELECT coalesce(sum(amount), 0) FROM sandbox_refunds
+        WHERE book_id = $1 AND payment_id = $2 AND state <> 'failed'
+        """,
+        *key,
+    )

@@ -1,0 +1,1 @@
+"""Statements on connections, accounts, events and payins."""

@@ -1,0 +1,113 @@
+"""Accounts to pay into, and payments that arrived: values."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.callers import Book
+from tillhouse.kit.ids import BusinessId
+from tillhouse.providers.payments.provider import Credentials, PaymentProvider
+
+AccountStatus = Literal["opening", "open", "failed", "closed"]
+PayinStatus = Literal["received", "reversed"]
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The book that a provider tells something to."""
+
+    business_id: BusinessId
+    book: Book
+    provider: str
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """A provider with the credentials of one book."""
+
+    provider: PaymentProvider
+    credentials: Credentials
+
+
+class AccountTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """The thing that is paid for, by type and id: `payment_link` or `order`."""
+
+    book: Book
+    type: str
+    id: UUID
+    amount: Decimal
+    currency: str
+    email: str
+    name: str
+    description: str
+    expires_at: datetime | None = None
+    return_url: str | None = None
+
+
+class VirtualAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """An account, or a page of a provider's, that one target is paid into."""
+
+    book_id: UUID
+    id: UUID
+    target_type: str
+    target_id: UUID
+    provider: str
+    reference: str
+    status: AccountStatus
+    amount: Decimal
+    currency: str
+    provider_reference: str | None
+    account_number: str | None
+    bank_name: str | None
+    account_name: str | None
+    url: str | None
+    error: str | None
+    expires_at: datetime | None
+    asked_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether it can be paid into."""
+        return self.status == "open" and (self.expires_at is None or self.expires_at > now)
+
+
+class Payin(msgspec.Struct, frozen=True, kw_only=True):
+    """Money that arrived: one payment of a provider's."""
+
+    book_id: UUID
+    id: UUID
+    provider: str
+    provider_transaction_id: str
+    status: PayinStatus
+    virtual_account_id: UUID | None
+    target_type: str | None
+    target_id: UUID | None
+    amount: Decimal
+    fee: Decimal
+    currency: str
+    payer_name: str | None
+    paid_at: datetime
+    applied_at: datetime | None
+    reversed_at: datetime | None
+    reversal_applied_at: datetime | None
+    conditions: list[str]
+    transaction_id: UUID | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def net(self) -> Decimal:
+        """The part that reaches the wallet."""
+        return self.amount - self.fee
+
+    @property
+    def is_to_apply(self) -> bool:
+        """Whether its target has yet to take it."""
+        return self.applied_at is None
+
+    @property
+    def is_to_take_back(self) -> bool:
+        """Whether its target took it, and has yet to learn that it went back."""
+        return self.status == "reversed" and self.reversal_applied_at is None

@@ -1,0 +1,27 @@
+"""The adapters of this installation, by name."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tillhouse.access.process import Services
+from tillhouse.payins.sandbox.provider import Sandbox
+from tillhouse.providers.payments.provider import PaymentProvider
+
+SANDBOX = "sandbox"
+
+# The header that carries the signature of a hook: without it, no body is read.
+SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        SANDBOX: "x-sandbox-signature",
+        "paystack": "x-paystack-signature",
+        "flutterwave": "verif-hash",
+        "monnify": "monnify-signature",
+        "stripe": "stripe-signature",
+    }
+)
+
+
+def providers_of(services: Services) -> dict[str, PaymentProvider]:
+    """Every provider that this installation can speak to."""
+    every: list[PaymentProvider] = [Sandbox(services.pool)]
+    return {provider.name: provider for provider in every}

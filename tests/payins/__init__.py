@@ -1,0 +1,1 @@
+"""Tests of money that comes in by providers."""
