@@ -5,10 +5,12 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from tests.providers.payments.simulators.flutterwave import FlutterwaveSimulator
+from tests.providers.payments.simulators.monnify import MonnifySimulator
 from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tests.providers.payments.simulators.simulator import Simulator
 from tillhouse.kit.ids import new_id
 from tillhouse.providers.payments.flutterwave import Flutterwave
+from tillhouse.providers.payments.monnify import Monnify
 from tillhouse.providers.payments.paystack import Paystack
 from tillhouse.providers.payments.provider import (
     AccountRequest,
@@ -57,6 +59,17 @@ VENDORS = [
             "pay out": "POST /v3/transfers",
         },
         tells_reversals=False,
+    ),
+    Vendor(
+        "monnify",
+        MonnifySimulator,
+        Monnify,
+        "NGN",
+        {
+            "open": "POST /api/v1/merchant/transactions/init-transaction",
+            "refund": "POST /api/v1/refunds/initiate-refund",
+            "pay out": "POST /api/v2/disbursements/single",
+        },
     ),
 ]
 WITH_PAYOUTS = [vendor for vendor in VENDORS if "pay out" in vendor.calls]

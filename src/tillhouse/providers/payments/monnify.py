@@ -1,0 +1,304 @@
+"""Monnify: an account per payment, and what becomes of it.
+
+Amounts are written as they are. A login gives a token for about an hour. Payments, refunds and
+payouts bear references of ours, by which they are looked up; Monnify's own contain pipes.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import quote, urlencode
+
+from tillhouse.kit.clock import now
+from tillhouse.kit.json import encode
+from tillhouse.providers.payments import monnify_answers as answers
+from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.exponents import NotExact, to_major
+from tillhouse.providers.payments.monnify_hooks import heard
+from tillhouse.providers.payments.provider import (
+    AccountRequest,
+    Bank,
+    Capabilities,
+    Credentials,
+    Heard,
+    HeardPayment,
+    HeardRefund,
+    NotReached,
+    OpenedAccount,
+    PayoutRequest,
+    ProviderName,
+    RefundRequest,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unclear,
+    Unknown,
+)
+
+BASE_URL = "https://api.monnify.com"
+TEST_URL = "https://sandbox.monnify.com"
+SIGNATURE = "monnify-signature"
+CURRENCY = "NGN"
+# A token is renewed before it ends.
+_MARGIN = timedelta(minutes=1)
+_NOTE_LENGTH_MAX = 16
+_TEXT_LENGTH_MAX = 60
+
+
+class Monnify:
+    """Moves money by Monnify's API; without an address, by that of the book's environment."""
+
+    name: ProviderName = "monnify"
+    capabilities = Capabilities(
+        opens="account",
+        has_refunds=True,
+        has_payouts=True,
+        has_name_enquiry=True,
+        currencies=frozenset({CURRENCY}),
+    )
+    secret_names: Sequence[str] = ("api_key", "secret_key", "contract_code", "wallet_account")
+
+    def __init__(self, base_url: str | None = None, timeout_s: float = TIMEOUT_S) -> None:
+        self._live = Caller(base_url or BASE_URL, timeout_s)
+        self._test = Caller(base_url or TEST_URL, timeout_s)
+        # By the digest of the keys, so that no secret lies here.
+        self._tokens: dict[bytes, tuple[str, datetime]] = {}
+
+    async def check(self, credentials: Credentials) -> None:
+        """Log in, and ask for the balance of the wallet."""
+        start = "MK_PROD_" if credentials.is_live else "MK_TEST_"
+        if not credentials.secrets["api_key"].startswith(start):
+            raise Refused(f"The API key of this book begins with {start}.")
+        self._tokens.pop(_digest(credentials), None)
+        query = urlencode({"accountNumber": credentials.secrets["wallet_account"]})
+        await self._get(credentials, f"/api/v2/disbursements/wallet-balance?{query}")
+
+    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+        """Whether the hook is Monnify's."""
+        key = credentials.secrets["secret_key"].encode()
+        expected = hmac.new(key, body, hashlib.sha512).hexdigest()
+        return hmac.compare_digest(expected.encode(), headers.get(SIGNATURE, "").encode())
+
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """The payments, payouts and refunds that a hook tells of."""
+        return heard(body)
+
+    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+        """Begin a transaction, and open an account for it."""
+        amount = _amount(wanted)
+        transaction = await self._begun(credentials, wanted, amount)
+        path = "/api/v1/merchant/bank-transfer/init-payment"
+        body = {"transactionReference": transaction}
+        at = now()
+        return answers.opened(await self._post(credentials, path, body), wanted.amount, at)
+
+    async def _begun(self, credentials: Credentials, wanted: AccountRequest, amount: object) -> str:
+        """The transaction of a reference, which Monnify begins once."""
+        body = {
+            "amount": amount,
+            "customerName": wanted.name,
+            "customerEmail": wanted.email,
+            "paymentReference": wanted.reference,
+            "paymentDescription": wanted.description[:_TEXT_LENGTH_MAX].ljust(3, "."),
+            "currencyCode": wanted.currency,
+            "contractCode": credentials.secrets["contract_code"],
+            "paymentMethods": ["ACCOUNT_TRANSFER"],
+        }
+        if wanted.return_url is not None:
+            body["redirectUrl"] = wanted.return_url
+        path = "/api/v1/merchant/transactions/init-transaction"
+        try:
+            return answers.transaction(await self._post(credentials, path, body))
+        except BadKey:
+            raise
+        except Refused as refusal:
+            try:
+                return answers.transaction(await self._queried(credentials, wanted.reference))
+            except (Unknown, NotReached):
+                raise refusal from None
+
+    async def _queried(self, credentials: Credentials, reference: str) -> Answer:
+        query = urlencode({"paymentReference": reference})
+        return await self._look(credentials, f"/api/v2/merchant/transactions/query?{query}")
+
+    async def find_payments(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
+        """All that was paid to a transaction: each transfer to its account is a payment."""
+        of = heard.provider_reference or answers.transaction_of(heard.transaction_id)
+        try:
+            if of is not None:
+                path = f"/api/v2/transactions/{quote(of, safe='')}"
+                return answers.payments(await self._look(credentials, path))
+            if heard.reference is not None:
+                return answers.payments(await self._queried(credentials, heard.reference))
+        except Unknown:
+            pass
+        return []
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """Give a payment back; Monnify takes a reference once."""
+        amount = _amount(wanted)
+        body = {
+            "transactionReference": answers.transaction_of(wanted.transaction_id),
+            "refundReference": wanted.reference,
+            # Its documents and its own client call it by different names.
+            "refundAmount": amount,
+            "amount": amount,
+            "currencyCode": wanted.currency,
+            "contractCode": credentials.secrets["contract_code"],
+            "refundReason": wanted.reason[:_TEXT_LENGTH_MAX],
+            "customerNote": wanted.reason[:_NOTE_LENGTH_MAX],
+        }
+        try:
+            answer = await self._post(credentials, "/api/v1/refunds/initiate-refund", body)
+            return answers.refund(answer)
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        except Refused as refusal:
+            try:
+                return await self.find_refund(credentials, HeardRefund(wanted.reference, None))
+            except Unknown:
+                raise refusal from None
+            except NotReached as error:
+                raise Unclear(str(error)) from None
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """A refund by our reference, which is Monnify's, too."""
+        reference = heard.reference or heard.provider_reference
+        if reference is None:
+            raise Unknown("no reference")
+        path = f"/api/v1/refunds/{quote(reference, safe='')}"
+        return answers.refund(await self._look(credentials, path))
+
+    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+        """Send money; Monnify takes a reference once."""
+        body = {
+            "amount": _amount(wanted),
+            "reference": wanted.reference,
+            "narration": wanted.narration[:_TEXT_LENGTH_MAX],
+            "destinationBankCode": wanted.bank_code,
+            "destinationAccountNumber": wanted.account_number,
+            "destinationAccountName": wanted.account_name,
+            "currency": wanted.currency,
+            "sourceAccountNumber": credentials.secrets["wallet_account"],
+            "async": False,
+        }
+        try:
+            answer = await self._post(credentials, "/api/v2/disbursements/single", body)
+            return answers.payout(answer)
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        except Refused as refusal:
+            return await self._sent_before(credentials, wanted.reference, refusal)
+
+    async def _sent_before(
+        self, credentials: Credentials, reference: str, refusal: Refused
+    ) -> SeenPayout:
+        """The payout of a reference that was used; a refusal of one that never was is final."""
+        try:
+            return await self.find_payout(credentials, reference)
+        except Unknown:
+            if answers.is_too_alike(str(refusal)):
+                # Another of the same amount went to this account a moment ago; later it may go.
+                raise NotReached(str(refusal)) from None
+            raise refusal from None
+        except NotReached as error:
+            raise Unclear(str(error)) from None
+
+    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+        """A transfer by our reference."""
+        query = urlencode({"reference": reference})
+        path = f"/api/v2/disbursements/single/summary?{query}"
+        return answers.payout(await self._look(credentials, path))
+
+    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+        """The banks of Nigeria."""
+        if currency != CURRENCY:
+            return []
+        return answers.banks(await self._look(credentials, "/api/v1/banks"))
+
+    async def resolve_name(
+        self, credentials: Credentials, bank_code: str, account_number: str
+    ) -> str:
+        """The name that an account is held in."""
+        query = urlencode({"accountNumber": account_number, "bankCode": bank_code})
+        path = f"/api/v1/disbursements/account/validate?{query}"
+        try:
+            return answers.account_name(await self._get(credentials, path))
+        except Unknown as error:
+            raise Refused(str(error)) from None
+
+    async def _look(self, credentials: Credentials, path: str) -> Answer:
+        """Look something up: only that it is unknown is an answer, any other refusal is none."""
+        try:
+            return await self._get(credentials, path)
+        except BadKey as refusal:
+            raise NotReached(str(refusal)) from None
+        except Refused as refusal:
+            if answers.is_missing(str(refusal)):
+                raise Unknown(str(refusal)) from None
+            raise NotReached(str(refusal)) from None
+
+    async def _get(self, credentials: Credentials, path: str) -> Answer:
+        return await self._ask(credentials, Ask(path=path, headers={}))
+
+    async def _post(
+        self, credentials: Credentials, path: str, body: Mapping[str, object]
+    ) -> Answer:
+        headers = {"content-type": "application/json"}
+        ask = Ask(path=path, headers=headers, method="POST", body=encode(body), changes=True)
+        return await self._ask(credentials, ask)
+
+    async def _ask(self, credentials: Credentials, ask: Ask) -> Answer:
+        """Ask with a token; one that Monnify no longer takes is renewed once."""
+        is_kept = _digest(credentials) in self._tokens
+        try:
+            return await self._ask_once(credentials, ask)
+        except BadKey:
+            if self._tokens.pop(_digest(credentials), None) is None or not is_kept:
+                raise
+        return await self._ask_once(credentials, ask)
+
+    async def _ask_once(self, credentials: Credentials, ask: Ask) -> Answer:
+        token = await self._token(credentials)
+        headers = {**ask.headers, "authorization": f"Bearer {token}"}
+        ask = Ask(
+            path=ask.path, headers=headers, method=ask.method, body=ask.body, changes=ask.changes
+        )
+        answer = await self._caller(credentials).call(ask)
+        return answers.good(settle(answer, answers.words))
+
+    async def _token(self, credentials: Credentials) -> str:
+        kept = self._tokens.get(_digest(credentials))
+        if kept is not None and now() < kept[1]:
+            return kept[0]
+        keys = f"{credentials.secrets['api_key']}:{credentials.secrets['secret_key']}"
+        basic = base64.b64encode(keys.encode()).decode()
+        headers = {"authorization": f"Basic {basic}", "content-type": "application/json"}
+        ask = Ask(path="/api/v1/auth/login", headers=headers, method="POST", body=b"{}")
+        at = now()
+        answer = await self._caller(credentials).call(ask)
+        token, lives = answers.token(answers.good(settle(answer, answers.words)))
+        self._tokens[_digest(credentials)] = token, at + lives - _MARGIN
+        return token
+
+    def _caller(self, credentials: Credentials) -> Caller:
+        return self._live if credentials.is_live else self._test
+
+
+def _digest(credentials: Credentials) -> bytes:
+    keys = f"{credentials.secrets['api_key']}:{credentials.secrets['secret_key']}"
+    return hashlib.sha256(keys.encode()).digest()
+
+
+def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:
+    if wanted.currency != CURRENCY:
+        raise Refused(f"Monnify is used for {CURRENCY} only.")
+    try:
+        return to_major(wanted.amount, wanted.currency)
+    except NotExact as error:
+        raise Refused(str(error)) from None

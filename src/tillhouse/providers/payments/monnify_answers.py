@@ -1,0 +1,313 @@
+"""Monnify's answers: an envelope with a code, and amounts that are numbers or texts."""
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+
+from tillhouse.kit.clock import parse_timestamp
+from tillhouse.kit.money import largest_remainder
+from tillhouse.providers.payments.calling import Answer
+from tillhouse.providers.payments.exponents import from_major, rounded_fee
+from tillhouse.providers.payments.provider import (
+    Bank,
+    OpenedAccount,
+    PaymentState,
+    PayoutState,
+    RefundState,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+)
+
+T = TypeVar("T")
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+
+# Moments without a zone are told in Lagos.
+_LAGOS = timezone(timedelta(hours=1))
+_FORMS = ("%d/%m/%Y %I:%M:%S %p", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S")
+_MISSING = ("no transaction", "not found", "does not exist", "no refund", "r1:")
+_TOO_ALIKE = "D07"
+# Between a transaction and the amount of one of several transfers to its account.
+_PART = "#"
+_PAYMENT_STATES: dict[str, PaymentState] = {
+    "PAID": "successful",
+    "OVERPAID": "successful",
+    "PARTIALLY_PAID": "successful",
+    "UNDERPAID": "successful",
+    # Money that was given back did arrive.
+    "REFUNDED": "successful",
+    "REVERSED": "reversed",
+    "FAILED": "failed",
+    "EXPIRED": "failed",
+    "ABANDONED": "failed",
+    "CANCELLED": "failed",
+}
+_PAYOUT_STATES: dict[str, PayoutState] = {
+    "SUCCESS": "completed",
+    "COMPLETED": "completed",
+    "FAILED": "failed",
+    "EXPIRED": "failed",
+    "REVERSED": "reversed",
+}
+_REFUND_STATES: dict[str, RefundState] = {
+    "COMPLETED": "successful",
+    "SUCCESS": "successful",
+    "FAILED": "failed",
+}
+
+
+class _Envelope(msgspec.Struct, rename="camel"):
+    request_successful: bool
+    response_message: str | None = None
+    response_code: str | int | None = None
+
+
+class _Data(msgspec.Struct, Generic[T], rename="camel"):
+    response_body: T
+
+
+class _Login(msgspec.Struct, rename="camel"):
+    access_token: Text
+    expires_in: int
+
+
+class _Begun(msgspec.Struct, rename="camel"):
+    transaction_reference: Text
+
+
+class _Opened(msgspec.Struct, rename="camel"):
+    transaction_reference: Text
+    account_number: Text
+    account_name: str | None = None
+    bank_name: str | None = None
+    account_duration_seconds: int | None = None
+    total_payable: Decimal | None = None
+
+
+class _Part(msgspec.Struct, rename="camel"):
+    amount_paid: Decimal | None = None
+    account_name: str | None = None
+
+
+class _Transaction(msgspec.Struct, rename="camel"):
+    transaction_reference: Text
+    payment_reference: Text
+    payment_status: str
+    total_payable: Decimal
+    amount_paid: Decimal | None = None
+    settlement_amount: Decimal | None = None
+    currency: str = "NGN"
+    paid_on: str | None = None
+    account_payments: list[_Part] | None = None
+
+
+class _Transfer(msgspec.Struct, rename="camel"):
+    reference: Text
+    status: str
+    fee: Decimal | None = None
+    total_fee: Decimal | None = None
+    transaction_reference: str | None = None
+    transaction_description: str | None = None
+
+
+class _Refund(msgspec.Struct, rename="camel"):
+    refund_reference: Text
+    refund_status: str
+    comment: str | None = None
+
+
+class _Named(msgspec.Struct, rename="camel"):
+    account_name: Text
+
+
+class _Listed(msgspec.Struct):
+    code: str
+    name: str
+
+
+def words(body: bytes) -> str | None:
+    """Monnify's own words in a refusal; None when it is somebody else's."""
+    try:
+        told = msgspec.json.decode(body, type=_Envelope)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return f"{told.response_code}: {told.response_message}"
+
+
+def is_missing(said: str) -> bool:
+    """Whether a refusal says that there is no such thing; its code is the same as others'."""
+    return any(sign in said.lower() for sign in _MISSING)
+
+
+def is_too_alike(said: str) -> bool:
+    """Whether a transfer was refused because one like it was sent a moment ago."""
+    return said.startswith(_TOO_ALIKE)
+
+
+def good(answer: Answer) -> Answer:
+    """An answer whose call went well."""
+    told = answer.read(_Envelope)
+    if not told.request_successful:
+        raise Refused(f"{told.response_code}: {told.response_message}")
+    return answer
+
+
+def _data(answer: Answer, kind: type[T]) -> T:
+    return answer.read(_Data[kind]).response_body
+
+
+def token(answer: Answer) -> tuple[str, timedelta]:
+    """The token of a login, and how long it lives."""
+    told = _data(answer, _Login)
+    return told.access_token, timedelta(seconds=told.expires_in)
+
+
+def transaction(answer: Answer) -> str:
+    """Monnify's reference of a transaction."""
+    return _data(answer, _Begun).transaction_reference
+
+
+def transaction_of(transaction_id: str | None) -> str | None:
+    """The transaction that a payment belongs to."""
+    return None if transaction_id is None else transaction_id.partition(_PART)[0]
+
+
+def opened(answer: Answer, amount: Decimal, at: datetime) -> OpenedAccount:
+    """The account of a transaction; its end is told without a zone, so its life is taken."""
+    told = _data(answer, _Opened)
+    if told.total_payable is not None and told.total_payable != amount:
+        raise Refused("At Monnify the payer bears the fees: let the business bear them.")
+    lives = told.account_duration_seconds
+    return OpenedAccount(
+        provider_reference=told.transaction_reference,
+        account_number=told.account_number,
+        bank_name=told.bank_name,
+        account_name=told.account_name,
+        expires_at=None if lives is None else at + timedelta(seconds=lives),
+    )
+
+
+def payments(answer: Answer) -> Sequence[SeenPayment]:
+    """The transfers to the account of a transaction, each with an id that stays."""
+    told = _data(answer, _Transaction)
+    return answer.exactly(lambda: _payments(told))
+
+
+def _payments(told: _Transaction) -> list[SeenPayment]:
+    wanted = from_major(told.total_payable, told.currency)
+    paid = from_major(told.amount_paid or Decimal(0), told.currency)
+    state = _PAYMENT_STATES.get(told.payment_status, "pending")
+    if not paid:
+        return [_payment(told, told.transaction_reference, wanted, Decimal(0), _unpaid(state))]
+    parts = told.account_payments or []
+    amounts = [from_major(one.amount_paid or Decimal(0), told.currency) for one in parts]
+    if sum(amounts) != paid or not all(amounts):
+        amounts = [paid]
+    net = paid if told.settlement_amount is None else told.settlement_amount
+    fee = min(paid, rounded_fee(max(paid - net, Decimal(0)), told.currency))
+    fees = largest_remainder(fee, amounts, told.currency)
+    ids = _ids(told.transaction_reference, wanted, amounts)
+    return [
+        _payment(told, *one, state, _name(parts, place))
+        for place, one in enumerate(zip(ids, amounts, fees, strict=True))
+    ]
+
+
+def _unpaid(state: PaymentState) -> PaymentState:
+    return "failed" if state == "failed" else "pending"
+
+
+def _ids(of: str, wanted: Decimal, amounts: Sequence[Decimal]) -> list[str]:
+    """Ids by the amounts, since the order of transfers may be any: the exact one bears no part."""
+    seen: Counter[Decimal] = Counter()
+    ids: list[str] = []
+    for amount in amounts:
+        seen[amount] += 1
+        again = f"/{seen[amount]}" if seen[amount] > 1 else ""
+        is_exact = amount == wanted and not again
+        ids.append(of if is_exact else f"{of}{_PART}{amount}{again}")
+    return ids
+
+
+def _name(parts: Sequence[_Part], place: int) -> str | None:
+    return parts[place].account_name if place < len(parts) else None
+
+
+def _payment(
+    told: _Transaction,
+    transaction_id: str,
+    amount: Decimal,
+    fee: Decimal,
+    state: PaymentState,
+    payer: str | None = None,
+) -> SeenPayment:
+    return SeenPayment(
+        reference=told.payment_reference,
+        transaction_id=transaction_id,
+        state=state,
+        amount=amount,
+        fee=fee,
+        currency=told.currency,
+        paid_at=_moment(told.paid_on),
+        payer_name=payer,
+    )
+
+
+def refund(answer: Answer) -> SeenRefund:
+    """A refund."""
+    told = _data(answer, _Refund)
+    state = _REFUND_STATES.get(told.refund_status, "pending")
+    return SeenRefund(
+        reference=told.refund_reference,
+        provider_reference=told.refund_reference,
+        state=state,
+        reason=(told.comment or told.refund_status) if state == "failed" else None,
+    )
+
+
+def payout(answer: Answer) -> SeenPayout:
+    """A transfer."""
+    told = _data(answer, _Transfer)
+    state = _PAYOUT_STATES.get(told.status, "processing")
+    fee = told.fee or told.total_fee or Decimal(0)
+    return SeenPayout(
+        reference=told.reference,
+        provider_reference=told.transaction_reference,
+        state=state,
+        fee=answer.exactly(lambda: rounded_fee(fee, "NGN")),
+        reason=_why(told, state),
+    )
+
+
+def _why(told: _Transfer, state: PayoutState) -> str | None:
+    if told.status in ("PENDING_AUTHORIZATION", "OTP_EMAIL_DISPATCH_FAILED"):
+        return "Monnify waits for a one-time password: have it switched off for transfers."
+    if state in ("failed", "reversed"):
+        return told.transaction_description or told.status
+    return None
+
+
+def banks(answer: Answer) -> Sequence[Bank]:
+    """All banks."""
+    return [Bank(one.code, one.name) for one in _data(answer, list[_Listed])]
+
+
+def account_name(answer: Answer) -> str:
+    """The name of an account's holder."""
+    return _data(answer, _Named).account_name
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A moment, if there is one in it: a payment is not doubted for its clock."""
+    for form in _FORMS:
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(text or "", form).replace(tzinfo=_LAGOS)
+    with contextlib.suppress(ValueError):
+        return parse_timestamp(text or "")
+    return None
