@@ -47,7 +47,7 @@ def _of_a_product(name: str, value: Any) -> Any:
 _RECORDING = (
     "book_id now currency posting movement owing orders items moves event_ids event_types "
     "event_payloads event_moments event_apps surfaces keys fingerprints answers newcomer_ids "
-    "newcomer_names"
+    "newcomer_names payments"
 )
 _FACTS = (
     "book_id store_id store_name customers sessions servers terms products variants "

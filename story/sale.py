@@ -145,6 +145,10 @@ def paid(s: Story) -> None:
     """They pay and leave, with a receipt."""
     s.chapter("2026-01-31T12:45:00Z")
     s.sends("PATCH /v1/orders/{order_id}", {"amount_paid": 2000})
+    card = {"amount": 1000, "method": "pos", "tip": 250, "reference": "POS-0042"}
+    s.sends("POST /v1/orders/{order_id}/payments", card)
+    s.sends("POST /v1/orders/{order_id}/payments", {**card, "amount": 0}, status=422)
+    s.sends("GET /v1/orders/{order_id}/payments")
     s.sends("PATCH /v1/orders/{order_id}", {"amount_paid": "5724.50"})
     s.sends("PATCH /v1/orders/{order_id}", {"status": "eaten", "amount": 1}, status=422)
     s.sends("GET /v1/debts/{debt_id}")

@@ -17,8 +17,22 @@ SELECT * FROM (SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS 
             FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
             ORDER BY i.position) i) AS items,
         o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
-        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount, o.currency,
-        o.payment_method,
+        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount,
+        o.change_amount, o.refunded_amount, o.tip_amount, o.currency, o.payment_method,
+        (SELECT json_agg(p) FROM (
+            SELECT p.id, p.kind, p.amount, p.method, p.status, p.reference,
+                p.tip_amount AS tip, p.change_amount AS "changeAmount",
+                p.transaction_id AS "transactionId", iso(p.happened_at) AS at,
+                json_build_object('id', p.recorded_by_id, 'name', p.recorded_by_name) AS by
+            FROM payments p WHERE p.book_id = o.book_id AND p.order_id = o.id
+            ORDER BY p.id) p) AS payments,
+        (SELECT json_agg(f) FROM (
+            SELECT f.id, f.amount, f.method, f.status, f.reason, f.restocked,
+                coalesce(f.lines, '[]') AS lines, f.payment_id AS "paymentId",
+                f.transaction_id AS "transactionId", iso(f.happened_at) AS at,
+                json_build_object('id', f.recorded_by_id, 'name', f.recorded_by_name) AS by
+            FROM refunds f WHERE f.book_id = o.book_id AND f.order_id = o.id
+            ORDER BY f.id) f) AS refunds,
         (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
                 'whatsappNumber', c.whatsapp_number)
             FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,

@@ -20,8 +20,10 @@
 --   $18 answers bytea[]
 --   $19 newcomer_ids uuid[]
 --   $20 newcomer_names text[]
+--   $21 payments json
 PREPARE order_record_in_full (uuid, timestamptz, text, json, json, json, json, json, json, uuid[],
-    text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[]) AS
+    text[], text[], timestamptz[], uuid[], text[], text[], bytea[], bytea[], uuid[], text[], json)
+    AS
 WITH
     posting AS (
         SELECT * FROM json_to_recordset($4) AS p (source_id uuid, id uuid, debit_kind text,
@@ -41,6 +43,7 @@ WITH
             idempotency_fingerprint text, status text, summary text, subtotal_amount numeric,
             discount_amount numeric, service_charge_amount numeric, tax_amount numeric,
             exclusive_tax_amount numeric, total_amount numeric, amount_paid numeric,
+            change_amount numeric, credit_amount numeric,
             payment_method text, customer_id uuid, store_id uuid, channel text,
             scheduled_at timestamptz, service_mode text, table_session_id uuid,
             table_label text, covers integer, academic_term_id uuid, promotion_id uuid,
@@ -66,11 +69,16 @@ WITH
             AS k (surface, key, fingerprint, answer)
     ), newcomer AS (
         SELECT * FROM unnest($19::uuid[], $20::text[]) AS n (id, name)
-    ),
+    ), paying AS (
+        SELECT * FROM json_to_recordset($21) AS p (id uuid, order_id uuid, kind text, method text,
+            amount numeric, tip_amount numeric, change_amount numeric, reference text,
+            transaction_id uuid, link_id uuid, receipt_id uuid, recorded_by_id uuid,
+            recorded_by_name text, happened_at timestamptz, created_at timestamptz)),
     placed AS (
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
             status, summary, currency, subtotal_amount, discount_amount,
             service_charge_amount, tax_amount, exclusive_tax_amount, total_amount, amount_paid,
+            change_amount, credit_amount,
             payment_method, customer_id, store_id, channel, scheduled_at, service_mode,
             table_session_id, table_label, covers, academic_term_id, promotion_id,
             promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
@@ -78,7 +86,8 @@ WITH
             postings, occurred_at, created_at, updated_at)
         SELECT $1, id, short_code, idempotency_key, decode(idempotency_fingerprint, 'hex'),
             status, summary, $3, subtotal_amount, discount_amount, service_charge_amount,
-            tax_amount, exclusive_tax_amount, total_amount, amount_paid, payment_method,
+            tax_amount, exclusive_tax_amount, total_amount, amount_paid, change_amount,
+            credit_amount, payment_method,
             customer_id, store_id, channel, scheduled_at, service_mode, table_session_id,
             table_label, covers, academic_term_id, promotion_id, promotion_customer_id, tag_ids,
             notes, recorded_by_id, recorded_by_name, served_by_id, entry_source, wants_kitchen,
@@ -263,6 +272,15 @@ WITH
             DO UPDATE SET balance = excluded.balance, updated_at = excluded.updated_at
     )
 ,
+    paid AS (
+        INSERT INTO payments (book_id, id, order_id, kind, method, amount, tip_amount,
+            change_amount, reference, transaction_id, link_id, receipt_id, recorded_by_id,
+            recorded_by_name, happened_at, created_at)
+        SELECT $1, p.id, p.order_id, p.kind, p.method, p.amount, p.tip_amount, p.change_amount,
+            p.reference, p.transaction_id, p.link_id, p.receipt_id, p.recorded_by_id,
+            p.recorded_by_name, p.happened_at, p.created_at
+        FROM paying p
+    ),
     kept AS (
         INSERT INTO idempotency_keys (book_id, surface, key, fingerprint, answer, created_at)
         SELECT $1, surface, key, fingerprint, answer, $2 FROM keeping

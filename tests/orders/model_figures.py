@@ -22,7 +22,7 @@ def accounts(shop: Shop) -> dict[tuple[str, str | None], Decimal]:
         for account, amount in (
             *moves.items(),
             (("cash", None), -order.change),
-            ((credit, order.customer), -order.kept),
+            ((credit, order.customer), order.spent - order.kept),
         ):
             held[account] += amount
     return {account: amount for account, amount in held.items() if amount}

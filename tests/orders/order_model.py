@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tests.orders.basket_model import ZERO, No, Ware
+from tests.orders.modelled_order import Order, Place
 from tests.orders.store_price_model import Sale, Till
 from tests.orders.table_model import Guests
 
@@ -26,7 +27,6 @@ TENDERS = {
     "cash": "cash", "transfer": "bank", "pos": "pos", "credit": "other_tender",
     "other": "other_tender",
 }  # fmt: skip
-Place = tuple[str, bool]
 Events = Counter[tuple[str, Any]]
 
 
@@ -52,57 +52,6 @@ class Promotion(msgspec.Struct, kw_only=True):
         if self.each is not None and (customer is None or self.used[customer] >= self.each):
             raise Spent(400)
         self.used[customer] += 1
-
-
-class Order(msgspec.Struct, kw_only=True):
-    """An order as it must be."""
-
-    subtotal: Decimal
-    total: Decimal
-    paid: Decimal
-    method: str
-    customer: str | None
-    status: str
-    takes: dict[Place, Decimal]
-    is_import: bool
-    promotion: str | None
-    promoted: str | None
-    scheduled: str | None
-    wants_kitchen: bool
-    discount: Decimal
-    units: list[tuple[Decimal, Decimal]]
-    session: int | None = None
-    stage: str | None = None
-    holds: str = "none"
-    term: bool = False
-    fulfilled: bool = False
-    restocked: bool | None = None
-    is_deleted: bool = False
-
-    @property
-    def remaining(self) -> Decimal:
-        """The amount still due."""
-        return max(self.total - self.paid, ZERO)
-
-    @property
-    def change(self) -> Decimal:
-        """The change that was handed out."""
-        is_given = self.method == "cash" and (self.is_deleted or self.status != "scheduled")
-        return max(self.paid - self.total, ZERO) if is_given else ZERO
-
-    @property
-    def kept(self) -> Decimal:
-        """The excess that is kept for the payer."""
-        if self.is_deleted or self.status == "cancelled":
-            return self.paid - self.change
-        if self.status == "scheduled" or self.method == "cash":
-            return ZERO
-        return max(self.paid - self.total, ZERO)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it is cancelled or deleted."""
-        return self.is_deleted or self.status == "cancelled"
 
 
 class Shop(msgspec.Struct, kw_only=True):
@@ -190,12 +139,28 @@ class Shop(msgspec.Struct, kw_only=True):
     def _pay(self, order: Order, paid: Decimal, method: str) -> None:
         # A payment goes where the new method says; a correction, where the old one did.
         way = method if paid >= order.paid else order.method
-        self.tenders[TENDERS[way]] += paid - order.paid
+        more = paid - order.paid
+        if way == "credit":
+            spent = more if more >= 0 else -min(-more, order.spent)
+            order.spent += spent
+            more -= spent
+        self.tenders[TENDERS[way]] += more
         order.paid, order.method = paid, method
+
+    def _check_credit(self) -> None:
+        """Nobody spends, or loses, more credit than they have."""
+        credit: defaultdict[str, Decimal] = defaultdict(Decimal)
+        for order in self.orders:
+            if order.customer is not None:
+                credit[order.customer] += order.kept - order.spent
+        if any(left < 0 for left in credit.values()):
+            raise No(400)
 
     def create(self, sale: Sale) -> Events:
         """A new order, the last of `orders`."""
         if sale.when == "past" or (sale.when and sale.is_import):
+            raise No(422)
+        if sale.method == "credit" and sale.paid and sale.customer is None:
             raise No(422)
         subtotal, total = self.trade.priced(sale)
         status = "completed" if sale.paid >= total else "pending"
@@ -231,6 +196,7 @@ class Shop(msgspec.Struct, kw_only=True):
         if sale.promotion:
             self.promotions[sale.promotion].take(sale.customer)
         self.orders.append(order)
+        self._check_credit()
         return told
 
     def _cook(self, order: Order, number: int) -> Events:
@@ -255,6 +221,7 @@ class Shop(msgspec.Struct, kw_only=True):
         method = fields.get("payment_method", order.method)
         self._pay(order, fields.get("amount_paid", order.paid), method)
         _check_excess(before, order)
+        _check_owner(before, order)
         order.term = fields.get("term", order.term)
         order.fulfilled = fields.get("channel_fulfilled", order.fulfilled)
         order.scheduled = fields.get("scheduled_for", order.scheduled)
@@ -291,6 +258,7 @@ class Shop(msgspec.Struct, kw_only=True):
             told["order.updated", number] += 1
         if order.paid > before.paid:
             told["payment.received", number] += 1
+        self._check_credit()
         return told
 
     def confirm(self, number: int, paid: Decimal | None, method: str | None) -> Events:
@@ -301,6 +269,7 @@ class Shop(msgspec.Struct, kw_only=True):
             raise No(400)
         all_of_it = max(order.total, order.paid)
         self._pay(order, all_of_it if paid is None else paid, method or order.method)
+        _check_owner(before, order)
         self._settle(before, order, "pending", is_named=False)
         return self._follow(before, order, number)
 
@@ -376,6 +345,14 @@ def _check_excess(before: Order, order: Order) -> None:
     is_turned = (before.method == "cash") != (order.method == "cash")
     is_given = before.status != "scheduled" and before.paid > before.total
     if is_turned and is_given and order.paid > order.total:
+        raise No(400)
+
+
+def _check_owner(before: Order, order: Order) -> None:
+    """Credit is somebody's, and an order that was paid with it stays theirs."""
+    if order.customer != before.customer and before.spent:
+        raise No(400)
+    if order.spent > before.spent and order.customer is None:
         raise No(400)
 
 

@@ -25,7 +25,7 @@ async def test_it_is_paid_in_full_unless_told_otherwise(shop: Shop) -> None:
     changed = {name for name in order if order[name] != confirmed[name]}
     assert changed == {
         "status", "paymentStatus", "amountPaid", "remainingAmount", "scheduledConfirmedAt",
-        "updatedAt",
+        "payments", "updatedAt",
     }  # fmt: skip
     assert (confirmed["status"], confirmed["paymentStatus"]) == ("completed", "paid")
     assert (confirmed["amountPaid"], confirmed["remainingAmount"]) == (1000, 0)

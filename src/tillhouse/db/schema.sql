@@ -30,6 +30,12 @@ CREATE DOMAIN order_status AS text
 CREATE DOMAIN order_stock_state AS text
     CONSTRAINT order_stock_state_known CHECK (VALUE = ANY (ARRAY['none'::text, 'reserved'::text, 'taken'::text]));
 
+CREATE DOMAIN payment_kind AS text
+    CONSTRAINT payment_kind_known CHECK (VALUE = ANY (ARRAY['payment'::text, 'correction'::text]));
+
+CREATE DOMAIN payment_status AS text
+    CONSTRAINT payment_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'successful'::text, 'failed'::text, 'reversed'::text]));
+
 CREATE DOMAIN positive_amount AS numeric
     CONSTRAINT positive_amount_bounds CHECK (VALUE > 0::numeric AND VALUE < '1000000000000000'::numeric);
 
@@ -940,13 +946,6 @@ CREATE TABLE orders (
     adjustment_amount numeric NOT NULL DEFAULT 0,
     total_amount order_amount NOT NULL,
     amount_paid order_amount NOT NULL,
-    payment_status text NOT NULL GENERATED ALWAYS AS (
-CASE
-    WHEN ((amount_paid)::numeric >= (total_amount)::numeric) THEN 'paid'::text
-    WHEN ((amount_paid)::numeric > (0)::numeric) THEN 'partial'::text
-    ELSE 'pending'::text
-END) STORED,
-    remaining_amount numeric NOT NULL GENERATED ALWAYS AS (GREATEST(((total_amount)::numeric - (amount_paid)::numeric), (0)::numeric)) STORED,
     payment_method order_payment_method NOT NULL,
     customer_id uuid,
     store_id uuid,
@@ -982,9 +981,22 @@ END) STORED,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     deleted_at timestamp(3) with time zone,
+    change_amount order_amount NOT NULL DEFAULT 0,
+    refunded_amount order_amount NOT NULL DEFAULT 0,
+    credit_amount numeric NOT NULL DEFAULT 0,
+    tip_amount order_amount NOT NULL DEFAULT 0,
+    payment_status text NOT NULL GENERATED ALWAYS AS (
+CASE
+    WHEN ((amount_paid)::numeric >= ((total_amount)::numeric - (refunded_amount)::numeric)) THEN 'paid'::text
+    WHEN ((amount_paid)::numeric > (0)::numeric) THEN 'partial'::text
+    ELSE 'pending'::text
+END) STORED,
+    remaining_amount numeric NOT NULL GENERATED ALWAYS AS (GREATEST((((total_amount)::numeric - (refunded_amount)::numeric) - (amount_paid)::numeric), (0)::numeric)) STORED,
     CONSTRAINT orders_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
     CONSTRAINT orders_add_up CHECK (total_amount::numeric = (subtotal_amount::numeric - discount_amount::numeric + service_charge_amount::numeric + exclusive_tax_amount::numeric + adjustment_amount)),
+    CONSTRAINT orders_change_within_paid CHECK (change_amount::numeric <= amount_paid::numeric),
+    CONSTRAINT orders_refunded_within_total CHECK (refunded_amount::numeric <= total_amount::numeric),
     CONSTRAINT orders_book_id_academic_term_id_fkey FOREIGN KEY (book_id, academic_term_id) REFERENCES academic_terms(book_id, id),
     CONSTRAINT orders_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
@@ -1054,6 +1066,31 @@ CREATE TABLE payment_providers (
     CONSTRAINT payment_providers_known CHECK (provider = ANY (ARRAY['sandbox'::text, 'paystack'::text, 'flutterwave'::text, 'monnify'::text, 'stripe'::text])),
     CONSTRAINT payment_providers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+
+CREATE TABLE payments (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    kind payment_kind NOT NULL,
+    method order_payment_method NOT NULL,
+    amount signed_amount NOT NULL,
+    tip_amount order_amount NOT NULL DEFAULT 0,
+    change_amount order_amount NOT NULL DEFAULT 0,
+    reference text,
+    status payment_status NOT NULL DEFAULT 'successful'::text,
+    transaction_id uuid NOT NULL,
+    link_id uuid,
+    receipt_id uuid,
+    recorded_by_id uuid NOT NULL,
+    recorded_by_name text NOT NULL,
+    happened_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payments_pkey PRIMARY KEY (book_id, order_id, id),
+    CONSTRAINT payments_corrected CHECK ((kind::text = 'correction'::text) = (amount::numeric < 0::numeric)),
+    CONSTRAINT payments_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+);
+CREATE INDEX payments_by_link ON payments USING btree (book_id, link_id) WHERE link_id IS NOT NULL;
+CREATE UNIQUE INDEX payments_receipt_key ON payments USING btree (book_id, receipt_id) WHERE receipt_id IS NOT NULL;
 
 CREATE TABLE payout_accounts (
     book_id uuid NOT NULL,
@@ -1215,6 +1252,30 @@ CREATE TABLE receipts (
     CONSTRAINT receipts_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
 );
 CREATE UNIQUE INDEX receipts_id_key ON receipts USING btree (id);
+
+CREATE TABLE refunds (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    method order_payment_method NOT NULL,
+    amount positive_amount NOT NULL,
+    reason text,
+    lines jsonb,
+    restocked boolean NOT NULL DEFAULT false,
+    status payment_status NOT NULL DEFAULT 'successful'::text,
+    transaction_id uuid NOT NULL,
+    payment_id uuid,
+    provider text,
+    provider_refund_id text,
+    recorded_by_id uuid NOT NULL,
+    recorded_by_name text NOT NULL,
+    happened_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT refunds_pkey PRIMARY KEY (book_id, order_id, id),
+    CONSTRAINT refunds_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
+    CONSTRAINT refunds_book_id_order_id_payment_id_fkey FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments(book_id, order_id, id)
+);
+CREATE UNIQUE INDEX refunds_provider_key ON refunds USING btree (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
 
 CREATE TABLE sales_by_quarter_hour (
     book_id uuid NOT NULL,

@@ -48,8 +48,8 @@ ROOM = Room(
     refusals=(
         not_allowed(
             "ledger_balances_not_below_zero",
-            "The customer has spent the credit that this would take back: record what they pay, "
-            "or leave the amounts as they are.",
+            "The customer's credit doesn't cover this: lower the amount, or record what they pay "
+            "another way.",
         ),
         not_allowed(
             "ledger_wallets_not_below_zero",

@@ -1,6 +1,5 @@
 """The events of orders, with the data that the contract names."""
 
-from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kitchen import announce as tickets
 from tillhouse.kitchen.types import STATION, Ticket
 from tillhouse.orders.events import ORDER_CREATED, PAYMENT_RECEIVED, PaymentData
+from tillhouse.orders.payments.rules import PaymentRow, Tender
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import Entry
 from tillhouse.webhooks.emit import Event
@@ -40,13 +40,15 @@ def changed(call: Call, event: EventType, subject: Subject, metadata: dict[str, 
     return event, data
 
 
-def paid(call: Call, subject: Subject, amount: Decimal, method: str) -> Event:
+def paid(call: Call, subject: Subject, payment: PaymentRow, tender: Tender | None = None) -> Event:
     """payment.received for what came in just now."""
     metadata: dict[str, Any] = {
-        "amount": amount,
-        "paymentMethod": method,
+        "amount": payment.amount,
+        "paymentMethod": payment.method,
         "orderId": subject.id,
         "customerId": subject.customer_id,
+        "paymentId": payment.id,
+        "transactionId": payment.transaction_id,
     }
     data = PaymentData(
         business_id=call.business_id,
@@ -57,6 +59,10 @@ def paid(call: Call, subject: Subject, amount: Decimal, method: str) -> Event:
         metadata=metadata,
         occurred_at=iso(call.now),
     )
+    if tender is not None and tender.link is not None:
+        data.payment_link = tender.link
+    if tender is not None and tender.payer is not None:
+        data.customer = tender.payer
     return PAYMENT_RECEIVED, data
 
 
@@ -74,8 +80,8 @@ def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
         "customerId": subject.customer_id,
     }
     events = [changed(call, ORDER_CREATED, subject, metadata)]
-    if sale.amount_paid:
-        events.append(paid(call, subject, sale.amount_paid, order["payment_method"]))
+    if entry.payment:
+        events.append(paid(call, subject, entry.payment))
     if order["ticket_id"]:
         ticket = Ticket(
             id=order["ticket_id"], order_id=subject.id, station=STATION, status="queued"

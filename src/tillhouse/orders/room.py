@@ -1,9 +1,11 @@
 """Sales: what this room brings along."""
 
 from tillhouse.access.scopes import pair
+from tillhouse.db.constraints import not_allowed
 from tillhouse.http.route import Group
 from tillhouse.orders.debts.routes import ROUTES as DEBTS
 from tillhouse.orders.events import EVENTS
+from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.routes import ROUTES
@@ -13,7 +15,7 @@ from tillhouse.room import Room
 
 ROOM = Room(
     name="orders",
-    routes=(*ROUTES, *DEBTS),
+    routes=(*ROUTES, *PAYMENTS, *DEBTS),
     groups=(
         Group("/v1/orders", "Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
         Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),
@@ -27,7 +29,15 @@ ROOM = Room(
         readers=("cashier",),
         writers=("cashier",),
     ),
-    kept_tables=("order_items", "order_storage", "orders", "receipts", "sales_by_quarter_hour"),
+    kept_tables=(
+        "order_items",
+        "order_storage",
+        "orders",
+        "payments",
+        "receipts",
+        "refunds",
+        "sales_by_quarter_hour",
+    ),
     stored=(ORDERS,),
     swept_tables={
         "order_tallies": "empty_tallies",
@@ -35,6 +45,12 @@ ROOM = Room(
         "order_tally_changes": "tallies",
     },
     redrawn=("orders_short_code_key",),
+    refusals=(
+        not_allowed(
+            "orders_change_within_paid",
+            "This is more than was paid, less the change and what was given back before.",
+        ),
+    ),
     sources=(ORDER_SOURCE,),
     workers=(folding, queueing),
     chores=chores,

@@ -1,6 +1,6 @@
 """The statement that shows orders, one or many: the same columns everywhere."""
 
-from typing import Any
+from typing import Any, LiteralString
 
 from asyncpg import Record
 from msgspec import Raw
@@ -8,9 +8,11 @@ from msgspec import Raw
 from tillhouse.db.pool import Db
 from tillhouse.db.where import PAGE_BYTES
 from tillhouse.kit.ids import BookId, OrderId
+from tillhouse.orders.payments.store import PAYMENTS, REFUNDS
 from tillhouse.orders.types import Order
 
-ORDER = """
+ORDER: LiteralString = (
+    """
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(i) FROM (
             SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",
@@ -23,8 +25,12 @@ ORDER = """
             FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
             ORDER BY i.position) i) AS items,
         o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
-        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount, o.currency,
-        o.payment_method,
+        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount,
+        o.change_amount, o.refunded_amount, o.tip_amount, o.currency, o.payment_method,"""
+    + PAYMENTS
+    + ","
+    + REFUNDS
+    + """,
         (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
                 'whatsappNumber', c.whatsapp_number)
             FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,
@@ -56,11 +62,12 @@ ORDER = """
     LEFT JOIN LATERAL (SELECT r.id, r.created_at FROM receipts r
         WHERE r.book_id = o.book_id AND r.order_id = o.id ORDER BY r.number DESC LIMIT 1) r ON true
 """
+)
 
 # Columns that PostgreSQL writes as JSON already: they pass as they are.
 _JSON = (
     "items", "customer", "store", "deposit", "recorded_by", "served_by", "tags", "cancellation",
-    "academic_term",
+    "academic_term", "payments", "refunds",
 )  # fmt: skip
 # Of the newest receipt, whose address isn't the database's to make.
 _RECEIPT = ("receipt_id", "receipt_made_at")
@@ -79,7 +86,7 @@ def order_of(row: Record, receipt_url: str | None) -> Order:
 
 def _ready(row: Record) -> dict[str, Any]:
     ready = {name: Raw(row[name].encode()) if row[name] else _NONE for name in _JSON}
-    for name in ("items", "tags"):
+    for name in ("items", "tags", "payments", "refunds"):
         if ready[name] is _NONE:
             ready[name] = _EMPTY
     return ready

@@ -23,13 +23,13 @@ from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
+from tillhouse.orders.money_types import PaymentMethod, PaymentShown, Person, RefundShown
 from tillhouse.orders.values import Quantity, ShortText
 from tillhouse.products.values import Price
 
 Status = Literal["scheduled", "pending", "completed", "cancelled", "refunded"]
 SettableStatus = Literal["scheduled", "pending", "completed", "cancelled"]
 PaymentStatus = Literal["pending", "partial", "paid"]
-PaymentMethod = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]
 ServiceMode = Literal["dine_in", "takeaway", "room_service"]
 Stage = Literal["queued", "preparing", "ready", "served"]
 Channel = Literal[
@@ -182,13 +182,6 @@ class OrderFilter(Paged):
     scheduled_only: bool | None = None
 
 
-class Person(msgspec.Struct, frozen=True, rename="camel"):
-    """Somebody, or a program, by name."""
-
-    id: UUID
-    name: Annotated[str, Meta(examples=["Ada Okafor"])]
-
-
 class CustomerShown(msgspec.Struct, frozen=True, rename="camel"):
     """The customer of an order."""
 
@@ -314,8 +307,18 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     adjustment_amount: Decimal
     amount_paid: Decimal
     remaining_amount: Decimal
+    change_amount: Decimal
+    """The part of the amount paid that was handed out again in cash."""
+    refunded_amount: Decimal
+    """The part of the sale that was given back: what is due is the total less that."""
+    tip_amount: Decimal
+    """The tips of all payments; they are no part of the amount paid."""
     currency: str
     payment_method: PaymentMethod
+    payments: list[PaymentShown]
+    """The payments of the order and their corrections, the oldest first."""
+    refunds: list[RefundShown]
+    """The refunds of the order, the oldest first."""
     customer: CustomerShown | None
     store: StoreShown | None
     channel: Channel

@@ -39,7 +39,16 @@ ENUMS: dict[str, tuple[str, str]] = {
     ),
     "NotificationStatus": ("Notification.status", "Whether a customer was told of a stage."),
     "OrderStatus": ("Order.status", "Where an order stands."),
+    "PaymentKind": (
+        "PaymentShown.kind",
+        "`payment` is money that came in, `correction` takes back what was said to have come in.",
+    ),
     "PaymentMethod": ("Order.payment_method", "How an order is paid."),
+    "PaymentState": (
+        "PaymentShown.status",
+        "`successful` money counts; `pending` waits for an outcome, `failed` never came, "
+        "`reversed` went back.",
+    ),
     "PaymentStatus": (
         "Order.payment_status",
         "`paid` when the amount paid covers the total, `partial` above 0, else `pending`.",

@@ -19,7 +19,15 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.posting import record_postings, rows
-from tillhouse.orders.posting.rules import LedgerPosition, Method, Status, postings
+from tillhouse.orders.posting.rules import (
+    LedgerPosition,
+    Method,
+    MoneyMove,
+    Status,
+    divided,
+    move_between,
+    postings,
+)
 
 
 class Order(msgspec.Struct):
@@ -91,15 +99,15 @@ class Shop:
 
     async def sell(self, first: LedgerPosition, happened_at: datetime | None = None) -> Order:
         """A new order, posted in one transaction with its row."""
-        order = Order(new_id(), short_code(), first)
+        order = Order(new_id(), short_code(), divided(None, first))
         async with self.services.pool.transaction() as db:
             await self._insert(db, order)
-            await self._post(db, order, None, first, happened_at or now())
+            await self._post(db, order, None, order.position, happened_at or now())
         return order
 
     async def change(self, order: Order, **what: Any) -> None:
         """The order as it is to be from now on."""
-        after = msgspec.structs.replace(order.position, **what)
+        after = divided(order.position, msgspec.structs.replace(order.position, **what))
         async with self.services.pool.transaction() as db:
             await self._update(db, order.id, after)
             await self._post(db, order, order.position, after, now())
@@ -113,9 +121,9 @@ class Shop:
                 subtotal_amount, discount_amount, service_charge_amount, tax_amount,
                 exclusive_tax_amount, total_amount, amount_paid, payment_method, customer_id,
                 channel, recorded_by_id, recorded_by_name, entry_source, occurred_at,
-                created_at, updated_at)
+                created_at, updated_at, change_amount, credit_amount)
             VALUES ($1, $2, $3, $4, '1 × Rice', $5, $6, 0, 0, 0, 0, $6, $7, $8, $9, 'other',
-                $10, 'Ada Owner', 'api', $11, $11, $11)
+                $10, 'Ada Owner', 'api', $11, $11, $11, $12, $13)
             """,
             self.book,
             order.id,
@@ -128,6 +136,8 @@ class Shop:
             first.customer_id,
             UUID(self.business.user_id),
             now(),
+            first.change,
+            first.credit,
         )
 
     async def _update(self, db: Db, order_id: UUID, after: LedgerPosition) -> None:
@@ -135,7 +145,8 @@ class Shop:
         await db.execute(
             """
             UPDATE orders SET status = coalesce($3, status), total_amount = $4, amount_paid = $5,
-                subtotal_amount = $4, payment_method = $6, customer_id = $7, deleted_at = $8
+                subtotal_amount = $4, payment_method = $6, customer_id = $7, deleted_at = $8,
+                change_amount = $9, credit_amount = $10
             WHERE book_id = $1 AND id = $2
             """,
             self.book,
@@ -146,6 +157,8 @@ class Shop:
             after.method,
             after.customer_id,
             now() if is_deleted else None,
+            after.change,
+            after.credit,
         )
 
     async def _post(
@@ -174,7 +187,24 @@ class Shop:
             happened_at=happened_at,
         )
         ledger = Ledger(self.book, self.currency, now())
-        await record_postings(db, ledger, [source], rows(order.id, made, first))
+        written = rows(order.id, made, first)
+        await record_postings(db, ledger, [source], written)
+        paid = after.paid - (before.paid if before else 0)
+        if paid:
+            move, transaction_id = move_between(before, after), written.movement[0].id
+            await self._record(db, order, paid, move, transaction_id)
+
+    async def _record(
+        self, db: Db, order: Order, paid: Decimal, move: MoneyMove, transaction_id: UUID
+    ) -> None:
+        """The payment or refund that a posting is of."""
+        if move.is_refund:
+            await db.execute(_REFUNDED, self.book, new_id(), order.id, move.method, -paid,
+                transaction_id, UUID(self.business.user_id), now())  # fmt: skip
+            return
+        kind = "correction" if paid < 0 else "payment"
+        await db.execute(_PAID, self.book, new_id(), order.id, kind, move.method, paid,
+            transaction_id, UUID(self.business.user_id), now())  # fmt: skip
 
     async def accounts(self) -> dict[tuple[str, UUID], Decimal]:
         """Debits less credits of each account that isn't even, from the transfers alone."""
@@ -217,6 +247,16 @@ class Shop:
         return found
 
 
+_PAID = """
+    INSERT INTO payments (book_id, id, order_id, kind, method, amount, transaction_id,
+        recorded_by_id, recorded_by_name, happened_at, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'Ada Owner', $9, $9)
+"""
+_REFUNDED = """
+    INSERT INTO refunds (book_id, id, order_id, method, amount, transaction_id,
+        recorded_by_id, recorded_by_name, happened_at, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 'Ada Owner', $8, $8)
+"""
 _BY_ORDER: dict[str, LiteralString] = {
     "transactions": "SELECT * FROM transactions WHERE book_id = $1 AND source_id = $2 ORDER BY id",
     "debts": "SELECT * FROM debts WHERE book_id = $1 AND source_id = $2 ORDER BY id",

@@ -39,6 +39,8 @@ def facts_of(walk: list[LedgerPosition]) -> OrderFacts:
         used=9,
         paid=books.kinds["payment"] - books.kinds["payment_correction"] - books.kinds["refund"],
         received=books.received,
+        tenders=books.tenders,
+        tips={},
         accounts=books.uneven(),
         debts=books.debts,
         active_debts=len(books.debts),
@@ -56,7 +58,7 @@ def test_any_other_amount_is_a_fault(walk: list[LedgerPosition], data: st.DataOb
     """An account, a sum or a debt that holds but a little more or less is found."""
     facts = facts_of(walk)
     more = data.draw(st.sampled_from([Decimal("0.0001"), Decimal(-1), Decimal(100)]))
-    field = data.draw(st.sampled_from(["paid", "received", "accounts", "debts"]))
+    field = data.draw(st.sampled_from(["paid", "received", "accounts", "debts", "tenders"]))
     old = getattr(facts, field)
     if isinstance(old, Decimal):
         wrong = old + more
@@ -144,7 +146,7 @@ BREAKS: list[tuple[LiteralString, str]] = [
     (
         "UPDATE ledger_transfers SET debit_kind = 'unapplied_receipts' "
         "WHERE book_id = $1 AND source_id = $2 AND kind = 'payment'",
-        "its tenders hold 0 and must hold 400",
+        "its tenders hold 0 in cash and must hold 400",
     ),
     (
         "DELETE FROM ledger_transfers WHERE book_id = $1 AND source_id = $2 AND kind = 'sale'",

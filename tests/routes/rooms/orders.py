@@ -6,6 +6,7 @@ from typing import Any
 from tests.make import Business
 
 FEE = {"product_name": "Delivery", "quantity": 1, "line_type": "fee", "custom_price": 500}
+_PAYMENT = {"amount": 100, "method": "cash"}
 
 
 async def make_order(business: Business, environment: str = "test", **fields: Any) -> str:
@@ -46,10 +47,12 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/orders": lambda _: {"items": [FEE]},
     "PATCH /v1/orders/{order_id}": lambda _: {"amount_paid": 100},
     "POST /v1/orders/{order_id}/confirm": lambda _: {},
+    "POST /v1/orders/{order_id}/payments": lambda _: _PAYMENT,
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 # Bodies that differ from the one that passes: an order has no `name`.
 OTHER_BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/orders": {"items": [{**FEE, "quantity": 2}]},
     "POST /v1/orders/{order_id}/kitchen-status": {"status": "served"},
+    "POST /v1/orders/{order_id}/payments": {**_PAYMENT, "method": "pos"},
 }

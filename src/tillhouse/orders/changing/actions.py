@@ -1,6 +1,5 @@
 """Change an order: patch, confirm, delete. Locked first, so that one change follows another."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -14,24 +13,17 @@ from tillhouse.customers.types import Wanted
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
-from tillhouse.kit.ids import BookKey, CustomerId, OrderId, TermId
+from tillhouse.kit.ids import CustomerId, OrderId, TermId
 from tillhouse.kit.partial import InvalidField
-from tillhouse.kitchen.actions import close, reopen
-from tillhouse.ledger.rules import Ledger, Source
-from tillhouse.ledger.store.posting import record_postings, rows
-from tillhouse.orders import announce, promotion, stock
 from tillhouse.orders import payment_rules as payment
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.changing.store import is_customer, is_term, lock_order, update_order
-from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
-from tillhouse.orders.posting.rules import SOURCE, postings
+from tillhouse.orders.changing.store import is_customer, is_term, lock_order
+from tillhouse.orders.changing.writing import write
+from tillhouse.orders.payments.rules import check_room
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
-from tillhouse.stock.facts import Moved
-from tillhouse.stock.rules import events
-from tillhouse.webhooks.emit import emit_all
 
 
 class NotDeletable(
@@ -87,7 +79,8 @@ async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
         customer = Wanted(name=str(wanted.customer_name))
         found, _ = await find_or_create(call, customer)
         after = msgspec.structs.replace(after, customer_id=found)
-    await _write(call, order, after)
+    rules.check_credit(order, after)
+    await write(call, order, after)
     return await show(call, order_id)
 
 
@@ -96,12 +89,15 @@ async def confirm(call: Call, order_id: OrderId, wish: Confirmation) -> Order:
     order = await lock(call, order_id)
     check(rules.confirmation_faults(wish, order))
     after = _payable(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
-    await _write(call, order, after)
+    rules.check_credit(order, after)
+    await write(call, order, after)
     return await show(call, order_id)
 
 
 def _payable(call: Call, before: OrderState, after: OrderState) -> OrderState:
     """The order after a change, unless it can't be paid as it says now."""
+    if after.amount_paid != before.amount_paid:
+        check_room(before.payments)
     method = after.payment_method
     reason = payment.reason_against(method, call.book.environment)
     if reason and method != before.payment_method:
@@ -115,72 +111,8 @@ async def delete(call: Call, order_id: OrderId) -> Deleted:
     if order.is_automated:
         raise NotDeletable
     after = msgspec.structs.replace(order, deleted_at=call.now, fires_at=None)
-    await _write(call, order, after)
+    await write(call, order, after)
     return Deleted(order_id, iso(call.now))
-
-
-async def _write(call: Call, before: OrderState, after: OrderState) -> None:
-    """Carry a decided change out: stock, ledger, the row itself, ticket, promotion, events."""
-    if not rules.is_changed(before, after):
-        return
-    after, moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
-    posted = postings(before.position(), after.position())
-    first = before.postings
-    after = msgspec.structs.replace(after, postings=first + posted.used)
-    await update_order(call.db, BookKey(call.book.id, before.id), call.now, after.columns())
-    if not posted.is_nothing:
-        source = Source(
-            type=SOURCE,
-            id=before.id,
-            customer_id=after.customer_id,
-            store_id=after.store_id,
-            happened_at=call.now,
-        )
-        ledger = Ledger(call.book.id, before.currency, call.now)
-        await record_postings(call.db, ledger, [source], rows(before.id, posted, first))
-    is_over = after.deleted_at is not None or after.status == "cancelled"
-    if is_over and before.ticket_id is not None:
-        await close(call, before.id)
-    elif before.status == "cancelled" != after.status and before.ticket_id is not None:
-        await reopen(call, before.id)
-    await promotion.follow(call, before, after)
-    await _announce(call, before, after, moved)
-
-
-async def _announce(
-    call: Call, before: OrderState, after: OrderState, moved: Sequence[Moved]
-) -> None:
-    subject = announce.Subject(before.id, before.store_id, after.customer_id)
-    told = list(_told(call, before, after, subject))
-    paid = after.amount_paid - before.amount_paid
-    if paid > 0:
-        told.append(announce.paid(call, subject, paid, after.payment_method))
-    told += events(moved, call.business_id, call.now)
-    if told:
-        await emit_all(call, told)
-
-
-def _told(
-    call: Call, before: OrderState, after: OrderState, subject: announce.Subject
-) -> Sequence[announce.Event]:
-    metadata: dict[str, Any] = {
-        "shortCode": before.short_code,
-        "previousStatus": before.status,
-        "status": after.status,
-        "totalAmount": after.total_amount,
-        "amountPaid": after.amount_paid,
-        "currency": before.currency,
-        "customerId": after.customer_id,
-    }
-    if after.deleted_at is not None:
-        return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "deleted": True})]
-    if after.status == "cancelled" != before.status:
-        reason = (after.cancellation or {}).get("reason")
-        return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "reason": reason})]
-    changed = rules.what_changed(before, after)
-    if not changed:
-        return []
-    return [announce.changed(call, ORDER_UPDATED, subject, {**metadata, "changed": changed})]
 
 
 def _actor(call: Call) -> dict[str, Any]:

@@ -27,6 +27,7 @@ NEXT: dict[Status, frozenset[Status]] = {
     "cancelled": frozenset({"pending", "scheduled"}),
     "refunded": frozenset(),
 }
+NOBODYS_CREDIT = "Nobody's credit can be spent: give the order a customer first."
 # Statuses whose amounts stay as they are.
 _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
@@ -41,6 +42,10 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     total_amount: Decimal
     adjustment_amount: Decimal
     amount_paid: Decimal
+    change_amount: Decimal
+    refunded_amount: Decimal
+    credit_amount: Decimal
+    tip_amount: Decimal
     payment_method: PaymentMethod
     customer_id: CustomerId | None
     store_id: StoreId | None
@@ -65,6 +70,8 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     restocks_cancelled: bool
     stock_policy: str
     preparation_minutes: int
+    # How many payments and corrections it has.
+    payments: int
     deleted_at: datetime | None = None
 
     def position(self) -> LedgerPosition:
@@ -76,6 +83,10 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
             method=method,
             customer_id=self.customer_id,
             status="deleted" if self.deleted_at else self.status,
+            change=self.change_amount,
+            refunded=self.refunded_amount,
+            credit=self.credit_amount,
+            tip=self.tip_amount,
         )
 
     def columns(self) -> dict[str, Any]:
@@ -83,8 +94,9 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
         return {
             name: _plain(getattr(self, name))
             for name in (
-                "status", "total_amount", "adjustment_amount", "amount_paid", "payment_method",
-                "customer_id", "channel_fulfilled_at", "scheduled_at", "scheduled_confirmed_at",
+                "status", "total_amount", "adjustment_amount", "amount_paid", "change_amount",
+                "refunded_amount", "credit_amount", "tip_amount", "payment_method", "customer_id",
+                "channel_fulfilled_at", "scheduled_at", "scheduled_confirmed_at",
                 "academic_term_id", "cancellation", "fires_at", "stock_state", "stock_round",
                 "postings", "deleted_at",
             )
@@ -177,6 +189,7 @@ def patched(
         _check_settled(order, patch, target)
     after = msgspec.structs.replace(order, **_asked(order, patch, now))
     _check_excess(order, after, target)
+    _check_total(after)
     return settled(order, after, target, patch, (now, actor))
 
 
@@ -210,7 +223,7 @@ def settled(
 ) -> OrderState:
     """The order with its status, and what goes with it: cancellation, stock."""
     is_named = patch is not None and patch.status is not UNSET
-    is_newly_paid = after.amount_paid >= after.total_amount and (
+    is_newly_paid = _owed(after) <= 0 and (
         order.status != "pending" or _owed(order) != _owed(after)
     )
     if target == "pending" and not is_named and is_newly_paid:
@@ -218,9 +231,10 @@ def settled(
         target = "completed"
     now, actor = by
     changes: dict[str, Any] = {"status": target}
-    if target == "cancelled":
-        changes["cancellation"] = _cancellation(order, patch, now, actor)
+    if target in _SETTLED:
         changes["fires_at"] = None
+        if target == "cancelled":
+            changes["cancellation"] = _cancellation(order, patch, now, actor)
         return msgspec.structs.replace(after, **changes)
     if order.status == "cancelled":
         changes["cancellation"] = None
@@ -232,7 +246,7 @@ def settled(
 
 
 def _owed(order: OrderState) -> Decimal:
-    return order.total_amount - order.amount_paid
+    return order.total_amount - order.refunded_amount - order.amount_paid
 
 
 def _check_transition(order: OrderState, target: Status) -> None:
@@ -278,6 +292,23 @@ def _check_excess(order: OrderState, after: OrderState, target: Status) -> None:
     )
 
 
+def _check_total(after: OrderState) -> None:
+    if after.total_amount < after.refunded_amount:
+        raise Refused(
+            f"Of this order {after.refunded_amount:f} were given back: its total can't be less."
+        )
+
+
+def check_credit(before: OrderState, after: OrderState) -> None:
+    """Refuse to spend nobody's credit, or to give an order that was paid with it to another."""
+    is_another = before.customer_id != after.customer_id
+    if is_another and before.credit_amount:
+        raise Refused("The order was paid with its customer's credit: the customer stays.")
+    is_spent = after.amount_paid > before.amount_paid and after.payment_method == "credit"
+    if is_spent and after.customer_id is None:
+        raise Refused(NOBODYS_CREDIT)
+
+
 def _fires_at(order: OrderState, after: OrderState, now: datetime) -> datetime | None:
     """When the kitchen gets by itself what it has not got yet; without a time to wait for: now."""
     if not after.wants_kitchen or after.ticket_id is not None:
@@ -311,7 +342,7 @@ def confirmed(
     if order.status != "scheduled":
         raise Refused(f"Only a scheduled order can be confirmed; this one is {order.status}.")
     # A deposit above the total stays what it was.
-    paid = max(order.total_amount, order.amount_paid)
+    paid = max(order.total_amount - order.refunded_amount, order.amount_paid)
     after = msgspec.structs.replace(
         order,
         amount_paid=paid if wish.amount_paid is None else Decimal(wish.amount_paid),
@@ -357,6 +388,8 @@ def what_changed(before: OrderState, after: OrderState) -> list[str]:
         "status": "status",
         "total_amount": "totalAmount",
         "amount_paid": "amountPaid",
+        "refunded_amount": "refundedAmount",
+        "tip_amount": "tipAmount",
         "payment_method": "paymentMethod",
         "customer_id": "customerId",
         "scheduled_at": "scheduledFor",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -19,16 +19,22 @@ from tillhouse.kit.ids import (
     TermId,
     VariantId,
 )
+from tillhouse.kit.json import encode
 from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.payments.rules import PaymentRow
+from tillhouse.orders.payments.store import PAY, PAYING
 
 _LOCK = """
     SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
-        o.amount_paid, o.payment_method, o.customer_id, o.store_id, o.is_automated,
+        o.amount_paid, o.change_amount, o.refunded_amount, o.credit_amount, o.tip_amount,
+        o.payment_method, o.customer_id, o.store_id, o.is_automated,
         o.channel_fulfilled_at, o.scheduled_at, o.scheduled_confirmed_at, o.academic_term_id,
         o.cancellation, o.fires_at, o.wants_kitchen, o.stock_state, o.stock_round, o.postings,
         o.promotion_id, o.promotion_customer_id, o.occurred_at, k.id AS ticket_id,
         o.entry_source = 'import' AS is_import, t.restocks_cancelled, t.stock_policy,
-        coalesce(s.preparation_minutes, 20) AS preparation_minutes
+        coalesce(s.preparation_minutes, 20) AS preparation_minutes,
+        (SELECT count(*) FROM payments p WHERE p.book_id = o.book_id AND p.order_id = o.id)
+            AS payments
     FROM orders o
     JOIN books b ON b.id = o.book_id
     JOIN businesses t ON t.id = b.business_id
@@ -38,9 +44,18 @@ _LOCK = """
     WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
     FOR NO KEY UPDATE OF o
 """
-_UPDATE = """
+_UPDATE: LiteralString = (
+    """
+    WITH paying AS (
+        SELECT * FROM json_to_recordset($5)"""
+    + PAYING
+    + "),"
+    + PAY
+    + """
     UPDATE orders o SET status = r.status, total_amount = r.total_amount,
         adjustment_amount = r.adjustment_amount, amount_paid = r.amount_paid,
+        change_amount = r.change_amount, refunded_amount = r.refunded_amount,
+        credit_amount = r.credit_amount, tip_amount = r.tip_amount,
         payment_method = r.payment_method, customer_id = r.customer_id,
         channel_fulfilled_at = r.channel_fulfilled_at, scheduled_at = r.scheduled_at,
         scheduled_confirmed_at = r.scheduled_confirmed_at,
@@ -48,13 +63,15 @@ _UPDATE = """
         fires_at = r.fires_at, stock_state = r.stock_state, stock_round = r.stock_round,
         postings = r.postings, deleted_at = r.deleted_at, updated_at = $3
     FROM json_to_record($4) AS r (status text, total_amount numeric, adjustment_amount numeric,
-        amount_paid numeric, payment_method text, customer_id uuid,
+        amount_paid numeric, change_amount numeric, refunded_amount numeric,
+        credit_amount numeric, tip_amount numeric, payment_method text, customer_id uuid,
         channel_fulfilled_at timestamptz, scheduled_at timestamptz,
         scheduled_confirmed_at timestamptz, academic_term_id uuid, cancellation jsonb,
         fires_at timestamptz, stock_state text, stock_round integer, postings integer,
         deleted_at timestamptz)
     WHERE o.book_id = $1 AND o.id = $2
 """
+)
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,9 +98,16 @@ async def lock_order(db: Db, book_id: BookId, order_id: OrderId) -> OrderState |
     return OrderState(**known)
 
 
-async def update_order(db: Db, key: BookKey, now: datetime, columns: dict[str, Any]) -> None:
-    """Write an order's columns that can change."""
-    await db.execute(_UPDATE, *key, now, msgspec.json.encode(columns).decode())
+async def update_order(
+    db: Db,
+    key: BookKey,
+    now: datetime,
+    columns: dict[str, Any],
+    payments: Sequence[PaymentRow] = (),
+) -> None:
+    """Write an order's columns that can change, and its new payments."""
+    written = msgspec.json.encode(columns).decode(), encode(payments).decode()
+    await db.execute(_UPDATE, *key, now, *written)
 
 
 async def list_holdings(db: Db, book_id: BookId, order_id: OrderId) -> Sequence[Holding]:

@@ -9,7 +9,15 @@ import msgspec
 from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import Account
-from tillhouse.orders.posting.rules import TENDERS, LedgerPosition, excess, receivable
+from tillhouse.orders.posting.rules import (
+    TENDERS,
+    LedgerPosition,
+    Method,
+    excess,
+    receivable,
+)
+
+_ZERO = Decimal(0)
 
 
 class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +32,9 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Payments less corrections and refunds, from the transfers and from the transactions.
     paid: Decimal
     received: Decimal
+    # Payments less refunds by method, and their tips, from the rows of both.
+    tenders: dict[Method, Decimal]
+    tips: dict[Method, Decimal]
     # Debits less credits by account, of its own transfers.
     accounts: dict[Account, Decimal]
     debts: dict[CustomerId, Decimal]
@@ -43,6 +54,10 @@ def _sums(facts: OrderFacts) -> Iterator[str]:
         yield f"its amount paid is {paid:f}, its payments come to {facts.paid:f}"
     if facts.received != paid:
         yield f"its amount paid is {paid:f}, its transactions come to {facts.received:f}"
+    if (told := sum(facts.tenders.values(), _ZERO)) != paid:
+        yield f"its amount paid is {paid:f}, its payments less its refunds come to {told:f}"
+    if (tips := sum(facts.tips.values(), _ZERO)) != facts.position.tip:
+        yield f"its tips are {facts.position.tip:f}, those of its payments {tips:f}"
     if facts.used > facts.postings:
         yield f"its next posting is number {facts.postings}, which is taken already"
 
@@ -51,24 +66,43 @@ def _holdings(facts: OrderFacts) -> Iterator[str]:
     tenders = {Account(kind) for kind in TENDERS.values()}
     wanted = holdings(facts.position)
     for account in sorted({*wanted, *facts.accounts} - tenders, key=str):
-        want, held = wanted.get(account, Decimal(0)), facts.accounts.get(account, Decimal(0))
+        want, held = wanted.get(account, _ZERO), facts.accounts.get(account, _ZERO)
         if held != want:
             yield f"{account.kind} of {account.owner_id} holds {held:f} and must hold {want:f}"
-    want = facts.position.paid - wanted.get(Account("cash"), Decimal(0))
-    held = sum((facts.accounts.get(tender, Decimal(0)) for tender in tenders), Decimal(0))
-    if held != want:
-        yield f"its tenders hold {held:f} and must hold {want:f}"
+    for account, want in sorted(_in_tenders(facts).items(), key=str):
+        held = facts.accounts.get(account, _ZERO)
+        if held != want:
+            yield f"its tenders hold {held:f} in {account.kind} and must hold {want:f}"
+
+
+def _in_tenders(facts: OrderFacts) -> dict[Account, Decimal]:
+    """The money of an order in each tender, as its payments and refunds tell it."""
+    held = {Account(kind): _ZERO for kind in TENDERS.values()}
+    for told in (facts.tenders, facts.tips):
+        for method, amount in told.items():
+            held[Account(TENDERS[method])] += amount
+    held[Account("cash")] -= facts.position.change
+    # Credit that was spent is no money in a tender.
+    held[Account(TENDERS["credit"])] -= facts.position.credit
+    return held
 
 
 def holdings(position: LedgerPosition) -> dict[Account, Decimal]:
-    """The share of an order in each account, debits less credits; under cash, the change."""
+    """The share of an order in each account but the tenders, debits less credits."""
     over = excess(position)
+    left = position.sold - position.returned - position.paid + sum(over.values(), _ZERO)
     wanted = {
-        receivable(position): position.sold - position.paid + sum(over.values(), Decimal(0)),
+        receivable(position): left,
         Account("sales"): -position.sold,
+        Account("refunds"): position.returned,
+        Account("tips"): -position.tip,
     }
     for account, amount in over.items():
-        wanted[account] = amount if account.kind == "cash" else -amount
+        if account.kind != "cash":
+            wanted[account] = -amount
+    if position.credit and position.customer_id:
+        credit = Account("customer_credit", position.customer_id)
+        wanted[credit] = wanted.get(credit, _ZERO) + position.credit
     return wanted
 
 

@@ -2,9 +2,12 @@
 
 An order holds, at every moment:
 
-    receivable of its customer   total while sold - paid + excess (what is left to pay)
+    receivable of its customer   total - refunded while sold - paid + excess (what is left to pay)
     sales                        total while sold
-    tender accounts              paid, each payment where it came in
+    refunds                      refunded while sold
+    tips                         tips
+    customer credit              what was paid with it
+    tender accounts              paid otherwise, each payment where it came in, and tips
     excess                       what was paid beyond the total: change, credit or unapplied
 
 So a change posts the difference between two positions, and nothing when there is none.
@@ -42,7 +45,7 @@ TENDERS: dict[Method, AccountKind] = {
     "credit": "other_tender",
     "other": "other_tender",
 }
-"""Where money of each method comes in."""
+"""Where money of each method comes in; credit of a customer that is spent is no money that does."""
 
 # Where an excess is kept → how it gets there, and how it comes back.
 _WAYS = {
@@ -51,6 +54,7 @@ _WAYS = {
     "unapplied_receipts": ("unapplied_kept", "unapplied_released"),
 }
 _MOVED = ("receivable_moved", "receivable_moved")
+_ENDED: tuple[str, ...] = ("cancelled", "deleted")
 _ZERO = Decimal(0)
 
 
@@ -62,6 +66,13 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
     method: Method
     customer_id: CustomerId | None
     status: Status
+    # The part of `paid` that was handed out as change.
+    change: Decimal = _ZERO
+    # The part of the sale that was given back.
+    refunded: Decimal = _ZERO
+    # The credit of the customer in `paid`, less what was refunded as credit.
+    credit: Decimal = _ZERO
+    tip: Decimal = _ZERO
 
     @property
     def is_sold(self) -> bool:
@@ -74,16 +85,50 @@ class LedgerPosition(msgspec.Struct, frozen=True, kw_only=True):
         return self.total if self.is_sold else _ZERO
 
     @property
+    def returned(self) -> Decimal:
+        """The amount that it adds to the refunds."""
+        return self.refunded if self.is_sold else _ZERO
+
+    @property
+    def due(self) -> Decimal:
+        """The amount to be paid in all."""
+        return self.total - self.refunded
+
+    @property
     def over(self) -> Decimal:
-        """The amount paid beyond the total."""
-        return max(self.paid - self.total, _ZERO)
+        """The amount paid beyond what is due."""
+        return max(self.paid - self.due, _ZERO)
+
+    @property
+    def beyond(self) -> Decimal:
+        """The amount paid too much: for a scheduled order nothing is too much yet."""
+        return _ZERO if self.status == "scheduled" else self.over
+
+    @property
+    def surplus(self) -> Decimal:
+        """The amount paid that no sale needs; of an order that ended, all of it."""
+        return self.paid if self.status in _ENDED else self.beyond
+
+    @property
+    def kept(self) -> Decimal:
+        """The part of the surplus that is kept for the payer."""
+        return self.surplus - self.change
 
     @property
     def debt(self) -> Decimal:
         """The balance of its active debt; without one, 0."""
         if self.customer_id is None or self.status not in ("pending", "completed"):
             return _ZERO
-        return max(self.total - self.paid, _ZERO)
+        return max(self.due - self.paid, _ZERO)
+
+
+class MoneyMove(msgspec.Struct, frozen=True, kw_only=True):
+    """How the amount paid changes: by which method, and whether money is handed back."""
+
+    method: Method
+    is_refund: bool = False
+    # Whether the change that was handed out stays so: a refund gives back what is left.
+    keeps_change: bool = False
 
 
 _CHANGE = Account("cash")
@@ -93,12 +138,75 @@ Excess = dict[Account, Decimal]
 """The overpayment, by the account that keeps it; under cash, the change."""
 
 
-def postings(before: LedgerPosition | None, after: LedgerPosition) -> Postings:
-    """The transfers, transactions and debt that lead from one position (or none) to the next."""
-    start = before or msgspec.structs.replace(after, total=_ZERO, paid=_ZERO)
+def move_between(before: LedgerPosition | None, after: LedgerPosition) -> MoneyMove:
+    """The move that an order tells by its own method.
+
+    A correction takes back what was booked, so by the method that it was booked with. Money of a
+    cancelled order was handed back.
+    """
+    if before is None or after.paid >= before.paid:
+        return MoneyMove(method=after.method)
+    return MoneyMove(method=before.method, is_refund=after.status == "cancelled")
+
+
+def divided(
+    before: LedgerPosition | None, after: LedgerPosition, move: MoneyMove | None = None
+) -> LedgerPosition:
+    """The position with its change and the credit that was spent, as the move of money leaves them.
+
+    An overpayment that grows is change if it grows by cash, and is kept otherwise. One that shrinks
+    is taken from what the same method made of it first.
+    """
+    start = before or _nothing(after)
+    move = move or move_between(before, after)
+    change = _change(start, after, move)
+    return msgspec.structs.replace(after, change=change, credit=_credit(start, after, move))
+
+
+def _nothing(after: LedgerPosition) -> LedgerPosition:
+    return msgspec.structs.replace(
+        after, total=_ZERO, paid=_ZERO, change=_ZERO, refunded=_ZERO, credit=_ZERO, tip=_ZERO
+    )
+
+
+def _change(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> Decimal:
+    change = before.change
+    grown = after.beyond - before.beyond
+    is_cash = move.method == "cash"
+    if move.keeps_change:
+        pass
+    elif grown >= 0:
+        change += grown if is_cash else _ZERO
+    elif is_cash:
+        change -= min(-grown, change)
+    else:
+        kept = max(before.beyond - change, _ZERO)
+        change -= max(-grown - kept, _ZERO)
+    return max(min(change, after.surplus), _ZERO)
+
+
+def _credit(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> Decimal:
+    paid = after.paid - before.paid
+    if move.method != "credit" or after.customer_id is None:
+        return before.credit
+    if paid < 0 and not move.keeps_change:
+        # A correction takes back what was spent; what was booked otherwise goes another way.
+        return before.credit - min(-paid, max(before.credit, _ZERO))
+    return before.credit + paid
+
+
+def postings(
+    before: LedgerPosition | None, after: LedgerPosition, move: MoneyMove | None = None
+) -> Postings:
+    """The transfers, transactions and debt that lead from one position (or none) to the next.
+
+    Both positions are divided.
+    """
+    start = before or _nothing(after)
+    move = move or move_between(before, after)
     return Postings(
-        tuple(transfer for transfer in _transfers(start, after) if transfer.amount),
-        tuple(_movements(start, after)),
+        tuple(transfer for transfer in _transfers(start, after, move) if transfer.amount),
+        tuple(_movements(start, after, move)),
         tuple(_owing(start, after)),
     )
 
@@ -109,17 +217,12 @@ def receivable(position: LedgerPosition) -> Account:
 
 
 def excess(position: LedgerPosition) -> Excess:
-    """The overpayment. A sale for cash gives change; anything else is kept for the payer.
+    """The overpayment: change that was handed out, and the rest, which is kept for the payer.
 
     Nothing is too much yet for an order that is only scheduled. All is for one that ended, but
     the change that was handed out over its counter doesn't come back to the drawer.
     """
-    if position.status in ("cancelled", "deleted"):
-        amount = position.paid
-    else:
-        amount = position.over if position.is_sold else _ZERO
-    change = min(position.over, amount) if position.method == "cash" else _ZERO
-    found = {_CHANGE: change, _kept(position): amount - change}
+    found = {_CHANGE: position.change, _kept(position): position.kept}
     return {account: held for account, held in found.items() if held}
 
 
@@ -140,34 +243,36 @@ def _kept(position: LedgerPosition) -> Account:
     return Account("unapplied_receipts")
 
 
-def _transfers(before: LedgerPosition, after: LedgerPosition) -> Iterator[Transfer]:
-    """Every kind once at most: what comes back, then the owner, the sale, the money, the excess."""
+def _transfers(
+    before: LedgerPosition, after: LedgerPosition, move: MoneyMove
+) -> Iterator[Transfer]:
+    """The excess that comes back, then the owner, the sale, the money, the new excess."""
     old, new = excess(before), excess(after)
     stays = {account: min(held, new.get(account, _ZERO)) for account, held in old.items()}
     for account, held in old.items():
         _, back = _WAYS[account.kind]
         yield Transfer(account, receivable(before), held - stays[account], back)
     if receivable(before) != receivable(after):
-        left = before.sold - before.paid + sum(stays.values(), _ZERO)
+        left = before.sold - before.returned - before.paid + sum(stays.values(), _ZERO)
         yield _signed(receivable(after), receivable(before), left, _MOVED)
-    sold = after.sold - before.sold
+    sold, returned = after.sold - before.sold, after.returned - before.returned
     yield _signed(receivable(after), Account("sales"), sold, ("sale", "sale_reversed"))
-    yield _payment(before, after)
+    kinds = ("sale_refunded", "sale_refund_reversed")
+    yield _signed(Account("refunds"), receivable(after), returned, kinds)
+    yield from _payments(before, after, move)
     for account, held in new.items():
         given, _ = _WAYS[account.kind]
         yield Transfer(receivable(after), account, held - stays.get(account, _ZERO), given)
 
 
-def _payment(before: LedgerPosition, after: LedgerPosition) -> Transfer:
-    paid = after.paid - before.paid
-    tender = Account(TENDERS[_tender(before, after)])
-    less = "refund" if after.status == "cancelled" else "payment_correction"
-    return _signed(tender, receivable(after), paid, ("payment", less))
-
-
-def _tender(before: LedgerPosition, after: LedgerPosition) -> Method:
-    # A correction takes back what was booked, so by the method that it was booked with.
-    return after.method if after.paid >= before.paid else before.method
+def _payments(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> Iterator[Transfer]:
+    kinds = ("payment", "refund" if move.is_refund else "payment_correction")
+    tender, owner = Account(TENDERS[move.method]), receivable(after)
+    spent = after.credit - before.credit
+    yield _signed(tender, owner, after.paid - before.paid - spent, kinds)
+    yield _signed(Account("customer_credit", owner.owner_id), owner, spent, kinds)
+    tip = after.tip - before.tip
+    yield _signed(tender, Account("tips"), tip, ("tip", "tip_returned"))
 
 
 def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, str]) -> Transfer:
@@ -178,14 +283,17 @@ def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, 
     return Transfer(debit, credit, amount, forth)
 
 
-def _movements(before: LedgerPosition, after: LedgerPosition) -> Iterator[Movement]:
-    paid = after.paid - before.paid
+def _movements(
+    before: LedgerPosition, after: LedgerPosition, move: MoneyMove
+) -> Iterator[Movement]:
+    """The payment, the correction or the refund comes first, then its tip."""
+    paid, tip = after.paid - before.paid, after.tip - before.tip
     if paid > 0:
-        yield Movement("debt_payment" if before.debt else "sale", after.method, paid)
+        yield Movement("debt_payment" if before.debt else "sale", move.method, paid)
     elif paid < 0:
-        # Money of a cancelled order was handed back.
-        less = "refund" if after.status == "cancelled" else "adjustment"
-        yield Movement(less, _tender(before, after), paid)
+        yield Movement("refund" if move.is_refund else "adjustment", move.method, paid)
+    if tip:
+        yield Movement("tip", move.method, tip)
 
 
 def _owing(before: LedgerPosition, after: LedgerPosition) -> Iterator[Owing]:

@@ -186,7 +186,7 @@ def _prepared(
     """The order as it is shown, if the facts have all of it; and all that is written of it."""
     order = None
     if fresh.knows(entry.order, facts):
-        order = fresh.shown(entry.order, entry.items, facts, call.now)
+        order = fresh.shown(entry.order, entry.items, entry.payment, facts, call.now)
     happened = announce.created(call, entry, sale)
     if newcomer is not None:
         happened.insert(0, arrival(call, newcomer))

@@ -7,9 +7,11 @@ from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
 from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import CustomerId, OrderId, new_id, short_code
 from tillhouse.kit.json import encode
+from tillhouse.ledger.store.posting import Rows, rows
 from tillhouse.orders import stock
 from tillhouse.orders.actor import actor_of
-from tillhouse.orders.posting.rules import LedgerPosition, postings
+from tillhouse.orders.payments.rules import PaymentRow, Recorder, Tender, payment_row
+from tillhouse.orders.posting.rules import LedgerPosition, divided, postings
 from tillhouse.orders.recording.facts import Facts
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import Sale
@@ -24,24 +26,20 @@ def entry_of(
     order_id = OrderId(new_id())
     items = [_item(order_id, one, index) for index, one in enumerate(sale.lines)]
     encoded = encode(items)
-    position = LedgerPosition(
-        total=sale.totals.total,
-        paid=sale.amount_paid,
-        method=new.payment_method or "cash",
-        customer_id=customer_id,
-        status=sale.status,
-    )
-    posted = postings(None, position)
+    position = _position(new, sale, customer_id)
+    posted = rows(order_id, postings(None, position), 0)
     moves = stock.moves(call, sale.needs, items, reserves=sale.status == "scheduled")
     order = {
         **_order(call, new, facts, sale),
         "id": order_id,
         "customer_id": customer_id,
+        "change_amount": position.change,
+        "credit_amount": position.credit,
         "promotion_customer_id": customer_id if new.promotion_id else None,
         "stock_state": _stock_state(sale) if moves else "none",
         "stock_round": 0,
         "created_at": iso(call.now),
-        "postings": posted.used,
+        "postings": len(posted.posting),
         "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
     }
     return Entry(
@@ -55,8 +53,34 @@ def entry_of(
         items_json=encoded.decode(),
         items_bytes=len(encoded),
         moves=moves,
-        postings=posted,
+        posted=posted,
+        payment=_payment(call, order_id, position, posted, sale) if position.paid else None,
     )
+
+
+def _position(new: NewOrder, sale: Sale, customer_id: CustomerId | None) -> LedgerPosition:
+    return divided(
+        None,
+        LedgerPosition(
+            total=sale.totals.total,
+            paid=sale.amount_paid,
+            method=new.payment_method or "cash",
+            customer_id=customer_id,
+            status=sale.status,
+        ),
+    )
+
+
+def _payment(
+    call: Call, order_id: OrderId, position: LedgerPosition, posted: Rows, sale: Sale
+) -> PaymentRow:
+    """The payment with which the order is recorded."""
+    tender = Tender(amount=position.paid, method=position.method)
+    recorder = Recorder(
+        payment_id=new_id(), by=actor_of(call), now=call.now, happened_at=sale.occurred_at
+    )
+    transaction_id = posted.movement[0].id
+    return payment_row(order_id, (None, position), transaction_id, recorder, tender)
 
 
 def _stock_state(sale: Sale) -> str:

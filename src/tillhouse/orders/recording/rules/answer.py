@@ -10,10 +10,12 @@ from decimal import Decimal
 from typing import Any
 
 from tillhouse.kit.clock import iso
+from tillhouse.orders.payments.rules import PaymentRow
 from tillhouse.orders.recording.facts import Facts
 from tillhouse.orders.types import (
     ItemShown,
     Order,
+    PaymentShown,
     PaymentStatus,
     Person,
     StoreShown,
@@ -24,8 +26,8 @@ _ZERO = Decimal(0)
 # Columns of an order that are shown as they are written.
 _SHOWN = (
     "id", "short_code", "status", "summary", "total_amount", "subtotal_amount", "discount_amount",
-    "service_charge_amount", "tax_amount", "amount_paid", "payment_method", "channel",
-    "service_mode", "table_session_id", "table_label", "covers", "notes", "promotion_id",
+    "service_charge_amount", "tax_amount", "amount_paid", "change_amount", "payment_method",
+    "channel", "service_mode", "table_session_id", "table_label", "covers", "notes", "promotion_id",
     "occurred_at", "entry_source",
 )  # fmt: skip
 # Columns that a new order leaves empty.
@@ -42,7 +44,11 @@ def knows(order: Mapping[str, Any], facts: Facts) -> bool:
 
 
 def shown(
-    order: Mapping[str, Any], items: Sequence[Mapping[str, Any]], facts: Facts, now: datetime
+    order: Mapping[str, Any],
+    items: Sequence[Mapping[str, Any]],
+    payment: PaymentRow | None,
+    facts: Facts,
+    now: datetime,
 ) -> Order:
     """The order as its answer shows it; `order` and `items` hold what is written, by columns."""
     ticket_id, server_id = order["ticket_id"], order["served_by_id"]
@@ -53,6 +59,10 @@ def shown(
         items=[_item(one) for one in items],
         adjustment_amount=_ZERO,
         remaining_amount=max(order["total_amount"] - order["amount_paid"], _ZERO),
+        refunded_amount=_ZERO,
+        tip_amount=_ZERO,
+        payments=[_payment(payment)] if payment else [],
+        refunds=[],
         currency=facts.trade.currency,
         customer=facts.customer,
         store=StoreShown(facts.store.id, facts.store.name) if facts.store else None,
@@ -78,6 +88,22 @@ def _payment_status(total: Decimal, paid: Decimal) -> PaymentStatus:
 
 def _item(item: Mapping[str, Any]) -> ItemShown:
     return ItemShown(**{name: item[name] for name in ItemShown.__struct_fields__})
+
+
+def _payment(row: PaymentRow) -> PaymentShown:
+    return PaymentShown(
+        id=row.id,
+        kind="payment",
+        amount=row.amount,
+        method=row.method,
+        status="successful",
+        reference=row.reference,
+        tip=row.tip_amount,
+        change_amount=row.change_amount,
+        transaction_id=row.transaction_id,
+        at=row.happened_at,
+        by=Person(row.recorded_by_id, row.recorded_by_name),
+    )
 
 
 def _tags(tags: Iterable[TagShown]) -> list[TagShown]:

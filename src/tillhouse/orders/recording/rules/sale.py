@@ -68,6 +68,7 @@ def judge(new: NewOrder, facts: Facts, now: datetime) -> tuple[list[FieldError],
         lambda: _amount_errors("discount_amount", new.discount_amount, facts),
         lambda: _amount_errors("service_charge_amount", new.service_charge_amount, facts),
         lambda: _customer_errors(new, facts),
+        lambda: _credit_errors(new),
         lambda: _store_errors(new, facts),
         lambda: _session_errors(new, facts),
         lambda: _server_errors(new, facts),
@@ -115,6 +116,12 @@ def _amount_errors(name: str, amount: Decimal | None, facts: Facts) -> Iterator[
 def _customer_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
     if new.customer_id is not None and facts.customer is None:
         yield FieldError("customer_id", "is no customer of this book")
+
+
+def _credit_errors(new: NewOrder) -> Iterator[FieldError]:
+    is_nobodys = new.customer_id is None and new.customer_name is None
+    if new.payment_method == "credit" and new.amount_paid and is_nobodys:
+        yield FieldError("customer_id", "is required to pay with the customer's credit")
 
 
 def _store_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:

@@ -20,8 +20,9 @@ from tillhouse.http.store import KEEP
 from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.kit.json import encode
 from tillhouse.kitchen.store import QUEUE
-from tillhouse.ledger.rules import Postings
-from tillhouse.ledger.store.posting import GIVEN, Rows, rows
+from tillhouse.ledger.store.posting import GIVEN, Rows
+from tillhouse.orders.payments.rules import PaymentRow
+from tillhouse.orders.payments.store import PAY, PAYING
 from tillhouse.orders.types import CustomerShown
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.store.moving import MOVE, MOVED, NO_THRESHOLD_CROSSED
@@ -36,6 +37,7 @@ _GIVEN: LiteralString = (
             idempotency_fingerprint text, status text, summary text, subtotal_amount numeric,
             discount_amount numeric, service_charge_amount numeric, tax_amount numeric,
             exclusive_tax_amount numeric, total_amount numeric, amount_paid numeric,
+            change_amount numeric, credit_amount numeric,
             payment_method text, customer_id uuid, store_id uuid, channel text,
             scheduled_at timestamptz, service_mode text, table_session_id uuid,
             table_label text, covers integer, academic_term_id uuid, promotion_id uuid,
@@ -61,7 +63,10 @@ _GIVEN: LiteralString = (
             AS k (surface, key, fingerprint, answer)
     ), newcomer AS (
         SELECT * FROM unnest($19::uuid[], $20::text[]) AS n (id, name)
-    ), """
+    ), paying AS (
+        SELECT * FROM json_to_recordset($21)"""
+    + PAYING
+    + "), "
 )
 
 _ORDER: LiteralString = """
@@ -69,6 +74,7 @@ _ORDER: LiteralString = """
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
             status, summary, currency, subtotal_amount, discount_amount,
             service_charge_amount, tax_amount, exclusive_tax_amount, total_amount, amount_paid,
+            change_amount, credit_amount,
             payment_method, customer_id, store_id, channel, scheduled_at, service_mode,
             table_session_id, table_label, covers, academic_term_id, promotion_id,
             promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
@@ -76,7 +82,8 @@ _ORDER: LiteralString = """
             postings, occurred_at, created_at, updated_at)
         SELECT $1, id, short_code, idempotency_key, decode(idempotency_fingerprint, 'hex'),
             status, summary, $3, subtotal_amount, discount_amount, service_charge_amount,
-            tax_amount, exclusive_tax_amount, total_amount, amount_paid, payment_method,
+            tax_amount, exclusive_tax_amount, total_amount, amount_paid, change_amount,
+            credit_amount, payment_method,
             customer_id, store_id, channel, scheduled_at, service_mode, table_session_id,
             table_label, covers, academic_term_id, promotion_id, promotion_customer_id, tag_ids,
             notes, recorded_by_id, recorded_by_name, served_by_id, entry_source, wants_kitchen,
@@ -159,7 +166,8 @@ class Entry(msgspec.Struct, kw_only=True):
     items_json: str
     items_bytes: int
     moves: list[dict[str, Any]]
-    postings: Postings
+    posted: Rows
+    payment: PaymentRow | None
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -242,7 +250,8 @@ class _Bundle:
         self._items = [one.entry.items_json[1:-1] for one in recordings]
         self._moves = [row for one in recordings for row in one.entry.moves]
         self._kept = [one.kept for one in recordings if one.kept]
-        self._rows = Rows.of([rows(one.entry.id, one.entry.postings, 0) for one in recordings])
+        self._rows = Rows.of([one.entry.posted for one in recordings])
+        self._payments = [one.entry.payment for one in recordings if one.entry.payment]
         self._newcomers = [one.newcomer for one in recordings if one.newcomer]
         self._has_session = any(one.entry.has_session for one in recordings)
         self._has_store = any(one.entry.has_store for one in recordings)
@@ -273,6 +282,7 @@ class _Bundle:
             [one.answer for one in kept],
             [one.id for one in self._newcomers],
             [one.name for one in self._newcomers],
+            _text(self._payments),
         )
 
     def statement(self) -> LiteralString:
@@ -290,6 +300,8 @@ class _Bundle:
             sql += MOVE + ", moved AS MATERIALIZED (" + MOVED + "), "
         if self._rows.posting:
             sql += self._rows.post + ", "
+        if self._payments:
+            sql += PAY + ", "
         if self._kept:
             sql += KEEP + ", "
         return sql + TELL

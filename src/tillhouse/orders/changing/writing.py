@@ -1,0 +1,203 @@
+"""Carry a decided change of an order out: stock, ledger, payments, the row itself, events."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kitchen.actions import close, reopen
+from tillhouse.ledger.rules import Ledger, Source
+from tillhouse.ledger.store.posting import Rows, record_postings, rows
+from tillhouse.orders import announce, promotion, stock
+from tillhouse.orders.actor import actor_of
+from tillhouse.orders.changing import rules
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.changing.store import update_order
+from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
+from tillhouse.orders.payments.rules import PaymentRow, Recorder, Tender, payment_row
+from tillhouse.orders.posting.rules import (
+    SOURCE,
+    LedgerPosition,
+    MoneyMove,
+    divided,
+    move_between,
+    postings,
+)
+from tillhouse.orders.refunds.store import RefundRow, insert_refund
+from tillhouse.stock.facts import Moved
+from tillhouse.stock.rules import events
+from tillhouse.webhooks.emit import emit_all
+
+
+class Repayment(msgspec.Struct, frozen=True, kw_only=True):
+    """The words for a refund beside its amount and its method."""
+
+    reason: str | None = None
+    lines: list[dict[str, Any]] | None = None
+    restocked: bool = False
+    payment_id: UUID | None = None
+    # The moves of stock that it made already.
+    moved: Sequence[Moved] = ()
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """The money that changes an order, where the order alone doesn't tell it."""
+
+    move: MoneyMove | None = None
+    tender: Tender | None = None
+    repayment: Repayment = Repayment()
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows that a change made, as far as it moved money."""
+
+    payment: PaymentRow | None = None
+    refund: RefundRow | None = None
+
+
+class _Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A change as it is written."""
+
+    before: OrderState
+    after: OrderState
+    positions: tuple[LedgerPosition, LedgerPosition]
+    move: MoneyMove
+    cause: Cause
+    posted: Rows
+
+    @property
+    def paid(self) -> Decimal:
+        """The amount that came in, or below zero the one that is taken back."""
+        return self.after.amount_paid - self.before.amount_paid
+
+
+async def write(
+    call: Call, before: OrderState, after: OrderState, cause: Cause | None = None
+) -> Written:
+    """Carry a decided change out."""
+    if not rules.is_changed(before, after):
+        return Written()
+    cause = cause or Cause()
+    after, moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
+    change = _change(before, after, cause)
+    written = _written(call, change)
+    payments = [written.payment] if written.payment else []
+    key = BookKey(call.book.id, before.id)
+    await update_order(call.db, key, call.now, change.after.columns(), payments)
+    await _post(call, change)
+    if written.refund is not None:
+        await insert_refund(call.db, call.book.id, written.refund, call.now)
+    await _follow(call, before, change.after)
+    await _announce(call, change, written, [*moved, *cause.repayment.moved])
+    return written
+
+
+def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
+    start, wanted = before.position(), after.position()
+    move = cause.move or move_between(start, wanted)
+    position = divided(start, wanted, move)
+    posted = rows(before.id, postings(start, position, move), before.postings)
+    return _Change(
+        before=before,
+        after=msgspec.structs.replace(
+            after,
+            change_amount=position.change,
+            credit_amount=position.credit,
+            postings=before.postings + len(posted.posting),
+        ),
+        positions=(start, position),
+        move=move,
+        cause=cause,
+        posted=posted,
+    )
+
+
+def _written(call: Call, change: _Change) -> Written:
+    if not change.paid:
+        return Written()
+    transaction_id, by = change.posted.movement[0].id, actor_of(call)
+    if change.move.is_refund:
+        told = change.cause.repayment
+        refund = RefundRow(
+            id=new_id(),
+            order_id=change.before.id,
+            method=change.move.method,
+            amount=-change.paid,
+            reason=told.reason,
+            lines=told.lines,
+            restocked=told.restocked,
+            transaction_id=transaction_id,
+            payment_id=told.payment_id,
+            recorded_by_id=by.id,
+            recorded_by_name=by.name,
+        )
+        return Written(refund=refund)
+    tender = change.cause.tender or Tender(amount=change.paid, method=change.move.method)
+    recorder = Recorder(payment_id=new_id(), by=by, now=call.now, happened_at=tender.at or call.now)
+    row = payment_row(change.before.id, change.positions, transaction_id, recorder, tender)
+    return Written(payment=row)
+
+
+async def _post(call: Call, change: _Change) -> None:
+    posted = change.posted
+    if not (posted.posting or posted.movement or posted.owing):
+        return
+    tender = change.cause.tender
+    source = Source(
+        type=SOURCE,
+        id=change.before.id,
+        customer_id=change.after.customer_id,
+        store_id=change.after.store_id,
+        happened_at=call.now if tender is None else tender.at or call.now,
+    )
+    ledger = Ledger(call.book.id, change.before.currency, call.now)
+    await record_postings(call.db, ledger, [source], posted)
+
+
+async def _follow(call: Call, before: OrderState, after: OrderState) -> None:
+    """Ticket and promotion follow the order."""
+    is_over = after.deleted_at is not None or after.status in ("cancelled", "refunded")
+    if before.ticket_id is not None:
+        if is_over:
+            await close(call, before.id)
+        elif before.status == "cancelled" != after.status:
+            await reopen(call, before.id)
+    await promotion.follow(call, before, after)
+
+
+async def _announce(call: Call, change: _Change, written: Written, moved: Sequence[Moved]) -> None:
+    before, after = change.before, change.after
+    subject = announce.Subject(before.id, before.store_id, after.customer_id)
+    told = list(_told(call, change, subject))
+    payment = written.payment
+    if payment is not None and payment.amount > 0:
+        told.append(announce.paid(call, subject, payment, change.cause.tender))
+    told += events(moved, call.business_id, call.now)
+    if told:
+        await emit_all(call, told)
+
+
+def _told(call: Call, change: _Change, subject: announce.Subject) -> Sequence[announce.Event]:
+    before, after = change.before, change.after
+    metadata: dict[str, Any] = {
+        "shortCode": before.short_code,
+        "previousStatus": before.status,
+        "status": after.status,
+        "totalAmount": after.total_amount,
+        "amountPaid": after.amount_paid,
+        "currency": before.currency,
+        "customerId": after.customer_id,
+    }
+    if after.deleted_at is not None:
+        return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "deleted": True})]
+    if after.status == "cancelled" != before.status:
+        reason = (after.cancellation or {}).get("reason")
+        return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "reason": reason})]
+    changed = rules.what_changed(before, after)
+    if not changed:
+        return []
+    return [announce.changed(call, ORDER_UPDATED, subject, {**metadata, "changed": changed})]

@@ -1,0 +1,73 @@
+"""Payments and refunds of orders as they are shown."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tillhouse.kit.clock import Timestamp
+
+PaymentMethod = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]
+PaymentState = Literal["pending", "successful", "failed", "reversed"]
+
+
+class Person(msgspec.Struct, frozen=True, rename="camel"):
+    """Somebody, or a program, by name."""
+
+    id: UUID
+    name: Annotated[str, Meta(examples=["Ada Okafor"])]
+
+
+class PaymentShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A payment of an order, or a correction of what was said to be paid."""
+
+    id: UUID
+    kind: Literal["payment", "correction"]
+    amount: Decimal
+    """The amount that came in, without the tip; negative for a correction."""
+    method: PaymentMethod
+    status: PaymentState
+    reference: Annotated[str | None, Meta(examples=["TRF-88120"])]
+    tip: Decimal
+    """An amount on top, which is not part of the sale."""
+    change_amount: Decimal
+    """The part of the amount that was handed out again in cash."""
+    transaction_id: UUID
+    """The transaction of the payment."""
+    at: Timestamp
+    """When the money came in."""
+    by: Person
+    """The person or program that recorded it."""
+
+
+class RefundedLine(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A line that was given back, wholly or in part."""
+
+    item_id: UUID
+    """The line of the order."""
+    quantity: Decimal
+    amount: Decimal
+
+
+class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Money of an order that was given back."""
+
+    id: UUID
+    amount: Decimal
+    method: PaymentMethod
+    status: PaymentState
+    reason: str | None
+    """Why it was given back; null: not said."""
+    restocked: bool
+    lines: list[RefundedLine]
+    """The lines that were given back; empty for an amount alone."""
+    payment_id: UUID | None
+    """The payment that a provider gives back; null: none in particular."""
+    transaction_id: UUID
+    """The transaction of the refund."""
+    at: Timestamp
+    """When the money was given back."""
+    by: Person
+    """The person or program that gave it back."""

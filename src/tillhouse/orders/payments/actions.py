@@ -1,0 +1,88 @@
+"""Receive payments of orders: by hand, or for other rooms within their own transaction."""
+
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.ids import OrderId
+from tillhouse.orders.actor import actor_of
+from tillhouse.orders.changing import rules as changing
+from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.changing.writing import Cause, write
+from tillhouse.orders.payment_rules import reason_against
+from tillhouse.orders.payments import rules
+from tillhouse.orders.payments.rules import Tender
+from tillhouse.orders.payments.types import NewPayment
+from tillhouse.orders.showing import show
+from tillhouse.orders.types import Order, PaymentShown, Status
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment that was received, and how its order stands since."""
+
+    payment_id: UUID
+    transaction_id: UUID
+    status: Status
+    amount_paid: Decimal
+    remaining_amount: Decimal
+
+
+async def receive(call: Call, order_id: OrderId, tender: Tender) -> Receipt:
+    """Book money that came in for an order, within the caller's transaction.
+
+    It is booked whatever the order's status: of an order that is cancelled, refunded or paid
+    already it is kept for the payer. Raises Missing for an order that is not there.
+    """
+    return await _receive(call, await lock(call, order_id), tender)
+
+
+async def _receive(call: Call, order: OrderState, tender: Tender) -> Receipt:
+    paid = msgspec.structs.replace(
+        order,
+        amount_paid=order.amount_paid + tender.amount,
+        tip_amount=order.tip_amount + tender.tip,
+        payment_method=tender.method,
+    )
+    rules.check_sums(paid.position())
+    changing.check_credit(order, paid)
+    by = actor_of(call)
+    actor = {"id": str(by.id), "name": by.name}
+    after = changing.settled(order, paid, order.status, None, (call.now, actor))
+    written = await write(call, order, after, Cause(tender=tender))
+    payment = written.payment
+    assert payment is not None, "an amount above 0 came in"  # noqa: S101
+    return Receipt(
+        payment_id=payment.id,
+        transaction_id=payment.transaction_id,
+        status=after.status,
+        amount_paid=after.amount_paid,
+        remaining_amount=max(after.position().due - after.amount_paid, Decimal(0)),
+    )
+
+
+async def new_faults(call: Call, order_id: OrderId, new: NewPayment) -> list[FieldError]:
+    """The faults of a new payment."""
+    order = await lock(call, order_id)
+    return rules.payment_faults(new, order.currency, call.now)
+
+
+async def record(call: Call, order_id: OrderId, new: NewPayment) -> Order:
+    """Record a payment by hand."""
+    order = await lock(call, order_id)
+    check(rules.payment_faults(new, order.currency, call.now))
+    if order.status in ("cancelled", "refunded"):
+        raise Refused(f"A {order.status} order takes no payment.")
+    if reason := reason_against(new.method, call.book.environment):
+        raise Refused(reason)
+    rules.check_room(order.payments)
+    await _receive(call, order, rules.tender_of(new, call.now))
+    return await show(call, order_id)
+
+
+async def list_payments(call: Call, order_id: OrderId) -> list[PaymentShown]:
+    """The payments of an order and their corrections, the oldest first."""
+    return (await show(call, order_id)).payments

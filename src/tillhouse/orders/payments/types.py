@@ -1,0 +1,39 @@
+"""Requests of the routes of payments."""
+
+import msgspec
+
+from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
+from tillhouse.kit.text_types import OneLine
+from tillhouse.kit.values import Moment
+from tillhouse.orders.types import PaymentMethod
+from tillhouse.products.values import Price
+
+
+class Received(
+    Bounded,
+    exclusiveMinimum=0,
+    exclusiveMaximum=AMOUNT_LIMIT,
+    wrong="must be more than 0",
+    example=5000,
+):
+    """An amount above 0."""
+
+    __slots__ = ()
+
+
+class PaymentReference(OneLine, longest=120, example="TRF-88120"):
+    """The name of a payment elsewhere."""
+
+
+class NewPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Money that came in for an order."""
+
+    amount: Received
+    """The amount that came in just now, without a tip."""
+    method: PaymentMethod
+    """How it was paid. `credit` spends the customer's credit."""
+    reference: PaymentReference | None = None
+    tip: Price | None = None
+    """An amount on top that is not part of the sale. Left out or null: none."""
+    at: Moment | None = None
+    """When it came in. Left out or null: now."""

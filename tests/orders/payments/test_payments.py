@@ -1,0 +1,155 @@
+"""Payments of orders: several tenders, change, tips, corrections."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from tests.orders.payments.till import Till
+from tests.orders.shop import ORDERS, Body
+from tillhouse.kit.clock import iso, now
+
+
+def told(order: Body) -> list[tuple[str, str, float, float]]:
+    """The payments of an order: kind, method, amount, change."""
+    return [(p["kind"], p["method"], p["amount"], p["changeAmount"]) for p in order["payments"]]
+
+
+async def test_an_order_is_paid_by_several_tenders(till: Till) -> None:
+    """50 by card, then 70 in cash for what costs 100: 20 are change, each tender has its part."""
+    order = await till.ring(100)
+    half = await till.pay(order, 50, "pos", reference="POS-1")
+    assert (half["status"], half["paymentStatus"], half["remainingAmount"]) == (
+        "pending", "partial", 50,
+    )  # fmt: skip
+    whole = await till.pay(order, 70, "cash")
+    assert (whole["status"], whole["paymentStatus"], whole["amountPaid"]) == (
+        "completed", "paid", 120,
+    )  # fmt: skip
+    assert (whole["changeAmount"], whole["paymentMethod"]) == (20, "cash")
+    assert told(whole) == [("payment", "pos", 50, 0), ("payment", "cash", 70, 20)]
+    assert [p["reference"] for p in whole["payments"]] == ["POS-1", None]
+    assert await till.accounts() == {"pos": 50, "cash": 50, "sales": -100}
+
+
+async def test_each_overpayment_goes_the_way_of_its_tender(till: Till) -> None:
+    """Cash gives change, a card credit; corrections take from their own first."""
+    order = await till.ring(100, 120, customer_name="Ada Obi")
+    more = await till.pay(order, 30, "pos")
+    assert (more["amountPaid"], more["changeAmount"]) == (150, 20)
+    assert (await till.accounts())["customer_credit"] == -30
+    less = await till.patch(order, amount_paid=115)
+    # By card as the last payment: 30 of credit come back, and 5 of the change.
+    assert (less["amountPaid"], less["changeAmount"]) == (115, 15)
+    assert told(less)[-1] == ("correction", "pos", -35, 0)
+    assert "customer_credit" not in await till.accounts()
+
+
+async def test_what_was_recorded_is_shown_and_listed(till: Till) -> None:
+    """A sale, a change of its amount paid and a payment: three rows, the same everywhere."""
+    order = await till.ring(100, 40, payment_method="transfer")
+    [first] = order["payments"]
+    assert first["at"] == order["occurredAt"]
+    assert first["by"] == order["recordedBy"]
+    assert (first["status"], first["tip"], first["kind"]) == ("successful", 0, "payment")
+    await till.patch(order, amount_paid=60)
+    at = iso(now() - timedelta(days=2))
+    shown = await till.pay(order, 10, "cash", at=at, reference="Envelope")
+    assert told(shown) == [
+        ("payment", "transfer", 40, 0), ("payment", "transfer", 20, 0), ("payment", "cash", 10, 0),
+    ]  # fmt: skip
+    assert shown["payments"][-1]["at"] == at
+    assert await till.show(order) == shown
+    [listed] = (await till.api.get(ORDERS, status=200)).data
+    assert listed == shown
+    path = f"{ORDERS}/{order['id']}/payments"
+    assert (await till.api.get(path, status=200)).data == shown["payments"]
+
+
+async def test_a_tip_is_no_part_of_the_sale(till: Till) -> None:
+    """It lies in the tender, and on an account of its own."""
+    order = await till.ring(100)
+    paid = await till.pay(order, 100, "pos", tip=15.5)
+    assert (paid["amountPaid"], paid["tipAmount"], paid["payments"][0]["tip"]) == (100, 15.5, 15.5)
+    accounts = await till.accounts()
+    assert (accounts["pos"], accounts["tips"]) == (115.5, -15.5)
+    assert await till.transactions() == [("sale", "pos", 100), ("tip", "pos", 15.5)]
+
+
+async def test_a_payment_is_told(till: Till) -> None:
+    """order.updated and payment.received, with the ids of both rows."""
+    order = await till.ring(100)
+    await till.news()
+    paid = await till.pay(order, 100, "pos")
+    events = {event["type"]: event["data"] for event in await till.news()}
+    assert set(events) == {"order.updated", "payment.received"}
+    [payment] = paid["payments"]
+    assert events["payment.received"]["metadata"] == {
+        "amount": 100,
+        "paymentMethod": "pos",
+        "orderId": order["id"],
+        "customerId": None,
+        "paymentId": payment["id"],
+        "transactionId": payment["transactionId"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"amount": 0}, {"amount"}),
+        ({"amount": -5}, {"amount"}),
+        ({"amount": "1.005"}, {"amount"}),
+        ({"amount": None}, {"amount"}),
+        ({"method": "card"}, {"method"}),
+        ({"tip": -1}, {"tip"}),
+        ({"tip": "0.001", "method": "credit"}, {"tip"}),
+        ({"reference": "x" * 121}, {"reference"}),
+        ({"at": "2100-01-01T00:00:00Z"}, {"at"}),
+        ({"kind": "payment"}, {"kind"}),
+    ],
+)
+async def test_wrong_payments_are_refused(till: Till, fields: Body, named: set[str]) -> None:
+    """Each wrong field is named, and nothing is booked."""
+    order = await till.ring(100)
+    answer = await till.post_payment(order, {"amount": 5, "method": "cash", **fields})
+    assert (answer.status, answer.wrong_fields) == (422, named)
+    assert (await till.show(order))["payments"] == []
+
+
+async def test_an_order_that_is_over_takes_no_payment(till: Till) -> None:
+    """Cancelled: 400; deleted, or nobody's: 404."""
+    order = await till.ring(100)
+    await till.to(order, "cancelled")
+    await till.pay(order, 5, status=400)
+    await till.delete(order)
+    await till.pay(order, 5, status=404)
+
+
+async def test_the_same_payment_fifty_times_is_one(till: Till) -> None:
+    """By one key, at the same moment."""
+    order = await till.ring(100)
+    body = {"amount": 30, "method": "cash"}
+    answers = await asyncio.gather(
+        *(till.post_payment(order, body, "till-1-payment-7") for _ in range(50))
+    )
+    assert {answer.status for answer in answers} <= {201, 409, 429, 503}
+    assert told(await till.show(order)) == [("payment", "cash", 30, 0)]
+
+
+async def test_payments_at_the_same_moment_all_count(till: Till) -> None:
+    """Twenty of 5 each, none lost."""
+    order = await till.ring(100)
+    await asyncio.gather(*(till.pay(order, 5, "transfer") for _ in range(20)))
+    paid = await till.show(order)
+    assert (paid["status"], paid["amountPaid"], len(paid["payments"])) == ("completed", 100, 20)
+
+
+async def test_a_deposit_of_a_scheduled_order_stays_one(till: Till) -> None:
+    """Nothing is too much for it yet; confirmed, what is too much is change."""
+    later = iso(now() + timedelta(days=1))
+    order = await till.ring(100, scheduled_for=later)
+    paid = await till.pay(order, 120)
+    assert (paid["status"], paid["changeAmount"]) == ("scheduled", 0)
+    confirmed = await till.confirm(order)
+    assert (confirmed["status"], confirmed["changeAmount"]) == ("completed", 20)
