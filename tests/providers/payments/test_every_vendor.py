@@ -8,6 +8,7 @@ import pytest
 
 from tests.providers.payments.simulators.simulator import Fault, Simulator
 from tests.providers.payments.vendors import (
+    CHANGES,
     VENDORS,
     WITH_PAYOUTS,
     Operation,
@@ -38,6 +39,7 @@ _UNCLEAR: list[Fault] = [
     "truncated", "oversized", "no json", "redirect",
 ]  # fmt: skip
 every_vendor = pytest.mark.parametrize("vendor", VENDORS, ids=str)
+every_change = pytest.mark.parametrize(("vendor", "operation"), CHANGES, ids=str)
 vendor_that_pays_out = pytest.mark.parametrize("vendor", WITH_PAYOUTS, ids=str)
 
 Result = OpenedAccount | SeenRefund | SeenPayout
@@ -79,15 +81,12 @@ async def failed(vendor: Vendor, sim: Simulator, call: str, act: Act) -> Excepti
     pytest.fail("the call never arrived")
 
 
-@every_vendor
-@pytest.mark.parametrize("operation", ["open", "refund", "pay out"])
+@every_change
 @pytest.mark.parametrize("fault", _UNCLEAR)
 async def test_a_change_without_an_answer_is_unclear_and_repeating_it_is_safe(
     vendor: Vendor, sim: Simulator, operation: Operation, fault: Fault
 ) -> None:
     """It may have been executed, so it is never refused; money leaves once in the end."""
-    if operation not in vendor.calls:
-        pytest.skip(f"{vendor} has no {operation}")
     act = await act_of(vendor, sim, operation)
     sim.fail_next(fault, vendor.calls[operation])
     timeout_matters = fault in _SILENT
@@ -104,14 +103,11 @@ async def test_a_change_without_an_answer_is_unclear_and_repeating_it_is_safe(
     assert len(sim.left) == (0 if operation == "open" else 1)
 
 
-@every_vendor
-@pytest.mark.parametrize("operation", ["open", "refund", "pay out"])
+@every_change
 async def test_too_many_calls_or_nobody_there_is_not_reached(
     vendor: Vendor, sim: Simulator, operation: Operation
 ) -> None:
     """Nothing was executed, so it may be tried again."""
-    if operation not in vendor.calls:
-        pytest.skip(f"{vendor} has no {operation}")
     act = await act_of(vendor, sim, operation)
     sim.fail_next("busy", vendor.calls[operation])
     with pytest.raises(NotReached):

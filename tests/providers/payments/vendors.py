@@ -8,6 +8,7 @@ from tests.providers.payments.simulators.flutterwave import FlutterwaveSimulator
 from tests.providers.payments.simulators.monnify import MonnifySimulator
 from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tests.providers.payments.simulators.simulator import Simulator
+from tests.providers.payments.simulators.stripe import StripeSimulator
 from tillhouse.kit.ids import new_id
 from tillhouse.providers.payments.flutterwave import Flutterwave
 from tillhouse.providers.payments.monnify import Monnify
@@ -20,6 +21,7 @@ from tillhouse.providers.payments.provider import (
     RefundRequest,
     SeenPayment,
 )
+from tillhouse.providers.payments.stripe import Stripe
 
 Operation = Literal["open", "refund", "pay out"]
 
@@ -71,7 +73,15 @@ VENDORS = [
             "pay out": "POST /api/v2/disbursements/single",
         },
     ),
+    Vendor(
+        "stripe",
+        StripeSimulator,
+        Stripe,
+        "USD",
+        {"open": "POST /v1/checkout/sessions", "refund": "POST /v1/refunds"},
+    ),
 ]
+CHANGES = [(vendor, operation) for vendor in VENDORS for operation in vendor.calls]
 WITH_PAYOUTS = [vendor for vendor in VENDORS if "pay out" in vendor.calls]
 
 

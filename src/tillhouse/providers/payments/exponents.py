@@ -47,6 +47,11 @@ _STRIPE = {
 _SCALES: dict[Counting, dict[str, Scale]] = {"paystack": _PAYSTACK, "stripe": _STRIPE}
 
 
+def currencies_of(provider: Counting) -> frozenset[str]:
+    """The currencies that a provider takes."""
+    return frozenset(_SCALES[provider])
+
+
 def scale_of(provider: Counting, currency: str) -> Scale:
     """The units that a provider counts in a currency."""
     try:

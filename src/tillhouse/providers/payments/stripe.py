@@ -1,0 +1,252 @@
+"""Stripe: a page per payment (Checkout), and what becomes of it.
+
+Amounts are counted in units of each currency, by Stripe's own table. Requests are forms, and those
+that change something bear our reference as their idempotency key, which Stripe keeps for a day.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import quote, urlencode
+
+from tillhouse.kit.clock import now
+from tillhouse.providers.payments import stripe_answers as answers
+from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.exponents import NotExact, currencies_of, to_units
+from tillhouse.providers.payments.provider import (
+    AccountRequest,
+    Bank,
+    Capabilities,
+    Credentials,
+    Heard,
+    HeardPayment,
+    HeardRefund,
+    NotReached,
+    OpenedAccount,
+    PayoutRequest,
+    ProviderName,
+    RefundRequest,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unknown,
+)
+from tillhouse.providers.payments.stripe_hooks import heard
+
+BASE_URL = "https://api.stripe.com"
+VERSION = "2024-06-20"
+SIGNATURE = "stripe-signature"
+TOLERANCE = timedelta(minutes=5)
+_SHORTEST, _LONGEST = timedelta(minutes=31), timedelta(hours=24)
+# Ends that have to be moved are moved to a grid, so that a repeated request is the same.
+_GRID_S = 600
+_CONFLICT = 409
+_NO_PAYOUTS = "Stripe sends money to its account's own bank only."
+_OF_CHARGE = "latest_charge.balance_transaction"
+
+
+class Stripe:
+    """Takes money by Stripe's API at one address."""
+
+    name: ProviderName = "stripe"
+    capabilities = Capabilities(
+        opens="page", takes_exact_only=True, has_refunds=True, currencies=currencies_of("stripe")
+    )
+    secret_names: Sequence[str] = ("secret_key", "webhook_secret")
+
+    def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
+        self._caller = Caller(base_url, timeout_s)
+
+    async def check(self, credentials: Credentials) -> None:
+        """Ask for the balance."""
+        kind = "live" if credentials.is_live else "test"
+        if not credentials.secrets["secret_key"].startswith((f"sk_{kind}_", f"rk_{kind}_")):
+            raise Refused(f"The secret key of this book begins with sk_{kind}_ or rk_{kind}_.")
+        await self._get(credentials, "/v1/balance")
+
+    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+        """Whether the hook is Stripe's, and of the last minutes."""
+        at, signatures = _parts(headers.get(SIGNATURE, ""))
+        if at is None or abs(now().timestamp() - at) > TOLERANCE.total_seconds():
+            return False
+        key = credentials.secrets["webhook_secret"].encode()
+        expected = hmac.new(key, f"{at}.".encode() + body, hashlib.sha256).hexdigest().encode()
+        return any(hmac.compare_digest(expected, one.encode()) for one in signatures)
+
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """The payments and refunds that a hook tells of."""
+        return heard(body)
+
+    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+        """Open a page to pay exactly this amount on."""
+        if wanted.return_url is None:
+            raise Refused("Stripe's page needs an address to lead back to.")
+        form = {
+            "mode": "payment",
+            "client_reference_id": wanted.reference,
+            "customer_email": wanted.email,
+            "success_url": wanted.return_url,
+            "cancel_url": wanted.return_url,
+            "line_items[0][quantity]": "1",
+            "line_items[0][price_data][currency]": wanted.currency.lower(),
+            "line_items[0][price_data][unit_amount]": str(_units(wanted)),
+            "line_items[0][price_data][product_data][name]": wanted.description[:250] or "Payment",
+            "metadata[reference]": wanted.reference,
+            "payment_intent_data[metadata][reference]": wanted.reference,
+        }
+        ends = _end(wanted.expires_at, now())
+        if ends is not None:
+            form["expires_at"] = str(ends)
+        answer = await self._post(credentials, "/v1/checkout/sessions", form, wanted.reference)
+        return answers.opened(answer)
+
+    async def find_payments(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
+        """The payment of an intent, of a page, or of a reference."""
+        try:
+            found = await self._found(credentials, heard)
+        except Unknown:
+            return []
+        seen = [await self._with_reversal(credentials, one) for one in found]
+        return [one for one in seen if heard.reference in (None, one.reference)]
+
+    async def _found(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[answers.Payment]:
+        if heard.transaction_id is not None:
+            query = urlencode({"expand[]": _OF_CHARGE})
+            path = f"/v1/payment_intents/{quote(heard.transaction_id, safe='')}?{query}"
+            return [answers.payment(await self._look(credentials, path))]
+        if heard.provider_reference is not None:
+            query = urlencode({"expand[]": f"payment_intent.{_OF_CHARGE}"})
+            path = f"/v1/checkout/sessions/{quote(heard.provider_reference, safe='')}?{query}"
+            return answers.payments_of_page(await self._look(credentials, path))
+        if heard.reference is not None:
+            # A search may not find the changes of the last minute.
+            search = f"metadata['reference']:'{heard.reference}'"
+            query = urlencode({"query": search, "expand[]": f"data.{_OF_CHARGE}"})
+            path = f"/v1/payment_intents/search?{query}"
+            return answers.payments(await self._look(credentials, path))
+        return []
+
+    async def _with_reversal(self, credentials: Credentials, one: answers.Payment) -> SeenPayment:
+        """The payment, reversed where money went back that wasn't given back by us."""
+        query = urlencode({"payment_intent": one.seen.transaction_id, "limit": "100"})
+        if one.is_disputed:
+            answer = await self._look(credentials, f"/v1/disputes?{query}")
+            if answers.is_lost(answer):
+                return one.reversed()
+        if one.is_refunded:
+            answer = await self._look(credentials, f"/v1/refunds?{query}")
+            if answers.given_back(answer, one.seen.currency) < one.seen.amount:
+                return one.reversed()
+        return one.seen
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """Give a payment back, unless that was asked for before."""
+        units = _units(wanted)
+        try:
+            return await self.find_refund(
+                credentials, HeardRefund(wanted.reference, None, wanted.transaction_id)
+            )
+        except Unknown:
+            pass
+        form = {
+            "payment_intent": wanted.transaction_id,
+            "amount": str(units),
+            "reason": "requested_by_customer",
+            "metadata[reference]": wanted.reference,
+            "metadata[reason]": wanted.reason[:500],
+        }
+        try:
+            answer = await self._post(credentials, "/v1/refunds", form, wanted.reference)
+        except BadKey as error:
+            raise NotReached(str(error)) from None
+        return answers.refund(answer)
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """A refund by Stripe's id, or by ours among those of its payment."""
+        if heard.provider_reference is not None:
+            path = f"/v1/refunds/{quote(heard.provider_reference, safe='')}"
+            return answers.refund(await self._look(credentials, path))
+        if heard.reference is None or heard.transaction_id is None:
+            raise Unknown("neither a refund's id nor its payment's")
+        query = urlencode({"payment_intent": heard.transaction_id, "limit": "100"})
+        answer = await self._look(credentials, f"/v1/refunds?{query}")
+        return answers.refund_among(answer, heard.reference)
+
+    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+        """Refuse: there is no such thing at Stripe."""
+        raise Refused(_NO_PAYOUTS)
+
+    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+        """Know none."""
+        raise Unknown(_NO_PAYOUTS)
+
+    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+        """List none, since there are no payouts."""
+        return []
+
+    async def resolve_name(
+        self, credentials: Credentials, bank_code: str, account_number: str
+    ) -> str:
+        """Refuse: Stripe knows no names."""
+        raise Refused(_NO_PAYOUTS)
+
+    async def _look(self, credentials: Credentials, path: str) -> Answer:
+        """Look something up: only that it is unknown is an answer, any other refusal is none."""
+        try:
+            return await self._get(credentials, path)
+        except Refused as refusal:
+            raise NotReached(str(refusal)) from None
+
+    async def _get(self, credentials: Credentials, path: str) -> Answer:
+        ask = Ask(path=path, headers=_headers(credentials))
+        return settle(await self._caller.call(ask), answers.words)
+
+    async def _post(
+        self, credentials: Credentials, path: str, form: Mapping[str, str], key: str
+    ) -> Answer:
+        headers = {
+            **_headers(credentials),
+            "content-type": "application/x-www-form-urlencoded",
+            "idempotency-key": f"{path}/{key}",
+        }
+        body = urlencode(form).encode()
+        ask = Ask(path=path, headers=headers, method="POST", body=body, changes=True)
+        answer = await self._caller.call(ask)
+        if answer.status == _CONFLICT:
+            raise answer.lost("another request with this key is under way")
+        return settle(answer, answers.words)
+
+
+def _headers(credentials: Credentials) -> dict[str, str]:
+    key = credentials.secrets["secret_key"]
+    return {"authorization": f"Bearer {key}", "stripe-version": VERSION}
+
+
+def _units(wanted: AccountRequest | RefundRequest) -> int:
+    try:
+        return to_units("stripe", wanted.amount, wanted.currency)
+    except NotExact as error:
+        raise Refused(str(error)) from None
+
+
+def _end(wanted: datetime | None, at: datetime) -> int | None:
+    """The end of a page, within half an hour to a day; None is Stripe's usual day."""
+    if wanted is None or wanted >= at + _LONGEST:
+        return None
+    if wanted > at + _SHORTEST:
+        return int(wanted.timestamp())
+    return -(-int((at + _SHORTEST).timestamp()) // _GRID_S) * _GRID_S
+
+
+def _parts(header: str) -> tuple[int | None, list[str]]:
+    """The time and the signatures of a header."""
+    pairs = [part.strip().partition("=") for part in header.split(",")]
+    times = [value for name, _, value in pairs if name == "t"]
+    is_time = len(times) == 1 and times[0].isascii() and times[0].isdigit() and len(times[0]) < 12
+    return int(times[0]) if is_time else None, [value for name, _, value in pairs if name == "v1"]

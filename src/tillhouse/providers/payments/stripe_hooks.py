@@ -1,0 +1,50 @@
+"""Stripe's hooks: the ids of what to look up."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tillhouse.providers.payments.provider import Heard, HeardPayment, HeardRefund
+
+
+class _Marked(msgspec.Struct):
+    reference: str | None = None
+
+
+class _Object(msgspec.Struct):
+    id: str
+    object: str
+    client_reference_id: str | None = None
+    payment_intent: str | None = None
+    metadata: _Marked | None = None
+
+
+class _Data(msgspec.Struct):
+    object: _Object
+
+
+class _Hook(msgspec.Struct):
+    type: str
+    data: _Data
+
+
+def heard(body: bytes) -> Sequence[Heard]:
+    """The things that a hook tells of; none of a body that tells of nothing known."""
+    try:
+        hook = msgspec.json.decode(body, type=_Hook)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return []
+    told = hook.data.object
+    marked = told.metadata.reference if told.metadata is not None else None
+    match told.object:
+        case "checkout.session" if told.payment_intent:
+            of = told.client_reference_id
+            return [HeardPayment(of, told.payment_intent, provider_reference=told.id)]
+        case "payment_intent":
+            return [HeardPayment(marked, told.id)]
+        case "charge" | "dispute" if told.payment_intent:
+            return [HeardPayment(None, told.payment_intent)]
+        case "refund":
+            return [HeardRefund(marked, told.id, told.payment_intent)]
+        case _:
+            return []
