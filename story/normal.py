@@ -19,6 +19,7 @@ _DATE = re.compile(r"(?<![\d-])\d{4}-\d\d-\d\d(?![\dT-])")
 # An API key has two parts; other secrets are one word of any letters.
 _TOKEN = re.compile(r"\b(th[ps]k_(?:test|live)_)([A-Za-z0-9_]+)")
 _WORD = re.compile(r"\b(thrt_|whsec_)([A-Za-z0-9+/=_-]+)")
+_LINK = re.compile(r"\b(pl_)([A-Za-z0-9]{22,})")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
 _ADDRESS = re.compile(r"(until=)(\d+)(&mark=)([\w-]+)")
 _CODES = {"shortCode", "orderShortCode"}
@@ -110,6 +111,7 @@ class Normal:
         text = _DATE.sub(lambda found: self._clock.day(found[0]), text)
         text = _TOKEN.sub(lambda found: found[1] + self._secret(found[2], where, "_"), text)
         text = _WORD.sub(lambda found: found[1] + self._secret(found[2], where, "="), text)
+        text = _LINK.sub(lambda found: found[1] + self._secret(found[2], where, "_"), text)
         text = _JWT.sub(lambda found: found[1] + _shaped(found[2], where, "."), text)
         text = _ADDRESS.sub(lambda found: self._address(found, where), text)
         text = _REFERENCE.sub(lambda found: self._reference(found[0]), text)

@@ -19,6 +19,7 @@ _SCOPES = (
     "inventory:write",
     "finance:read",
     "finance:expenses:write",
+    "payment_links:write",
     "events:read",
     "voice:read",
 )

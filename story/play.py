@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from story import ending, finance, goods, messaging, opening, payouts, sale, webhooks
+from story import checkout, ending, finance, goods, messaging, opening, payouts, sale, webhooks
 from story.receiver import PATH, receiving
 from story.recorder import Recorder
 from story.servers import Installation
@@ -53,6 +53,8 @@ async def _tell(story: Story) -> None:
         goods.later_stock,
         finance.counted,
         finance.spent,
+        checkout.asked_for,
+        checkout.asked_for_wallet,
     ):
         chapter(story)
     await payouts.filled(story)

@@ -75,6 +75,11 @@ BEYOND_THE_SCHEMA = [
     r"to: must (?:not be before|be within \d+ days of) from",
     r"The endpoint is disabled",
     r"url: must ",
+    r"redirect_url: must ",
+    r"customer: needs an email or a phone_number",
+    r"customer\.(?:phone_number|email): must be",
+    r"The (?:order|debt of order) \w+ has nothing outstanding",
+    r"The e-mail address and the phone number belong to two different customers",
 ]
 
 document = json.loads(reference("http://x"))

@@ -1,1 +1,1 @@
-"""Payment links: announced, and built later."""
+"""Payment links, and the page on which somebody pays."""

@@ -88,6 +88,32 @@ CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  STABLE PARALLEL SAFE
 RETURN sha256((previous || convert_to((jsonb_build_array((event).business_id, (event).sequence, (event).id, (event).developer_api_key_id, (event).actor_user_id, (event).actor_name, (event).event_type, (event).title, (event).ip_address, (event).metadata, iso((event).created_at)))::text, 'UTF8'::name)));
 
+CREATE OR REPLACE FUNCTION public.close_links_of_debt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE payment_links SET updated_at = NEW.updated_at, amount = OLD.balance,
+        status = CASE WHEN NEW.status = 'paid' THEN 'PAID' ELSE 'CANCELLED' END
+    WHERE book_id = NEW.book_id AND target_id = NEW.id AND target_type = 'debt'
+        AND status = 'active';
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.close_links_of_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE payment_links SET updated_at = NEW.updated_at, amount = CASE
+            WHEN OLD.remaining_amount > 0 THEN OLD.remaining_amount ELSE amount END,
+        status = CASE WHEN NEW.deleted_at IS NULL AND NEW.status NOT IN ('cancelled', 'refunded')
+            THEN 'PAID' ELSE 'CANCELLED' END
+    WHERE book_id = NEW.book_id AND target_id = NEW.id AND target_type = 'sale'
+        AND status = 'active';
+    RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.customer_query(book_id uuid, words text)
  RETURNS tsquery
  LANGUAGE sql
@@ -213,6 +239,27 @@ BEGIN
     IF TG_OP <> 'DELETE' AND NEW.deleted_at IS NULL THEN
         PERFORM tally_order(NEW, 1);
     END IF;
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_payment_link()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    made_on date := (NEW.created_at AT TIME ZONE 'UTC')::date;
+    own integer := pg_backend_pid() % 8;
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        INSERT INTO payment_link_tallies (book_id, day, status, target_type, slot, links)
+        VALUES (OLD.book_id, made_on, OLD.status, OLD.target_type, own, -1)
+        ON CONFLICT (book_id, day, status, target_type, slot)
+            DO UPDATE SET links = payment_link_tallies.links - 1;
+    END IF;
+    INSERT INTO payment_link_tallies (book_id, day, status, target_type, slot, links)
+    VALUES (NEW.book_id, made_on, NEW.status, NEW.target_type, own, 1)
+    ON CONFLICT (book_id, day, status, target_type, slot)
+        DO UPDATE SET links = payment_link_tallies.links + 1;
     RETURN NULL;
 END $function$;
 
@@ -525,6 +572,7 @@ CREATE INDEX debts_by_time ON debts USING btree (book_id, opened_at, id);
 CREATE UNIQUE INDEX debts_one_active_per_source ON debts USING btree (book_id, source_id, source_type) WHERE status = 'active'::text;
 CREATE TRIGGER debts_are_tallied AFTER INSERT ON debts FOR EACH ROW EXECUTE FUNCTION tally_debt();
 CREATE TRIGGER debts_are_tallied_again AFTER UPDATE ON debts FOR EACH ROW WHEN (old.status <> new.status OR old.balance <> new.balance) EXECUTE FUNCTION tally_debt();
+CREATE TRIGGER payment_links_close_with_debts AFTER UPDATE ON debts FOR EACH ROW WHEN (old.status = 'active'::text AND new.status <> 'active'::text) EXECUTE FUNCTION close_links_of_debt();
 
 CREATE TABLE developer_apps (
     book_id uuid NOT NULL,
@@ -1017,6 +1065,7 @@ CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idemp
 CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS NOT NULL;
 CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
 CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_method::text IS DISTINCT FROM new.payment_method::text OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders FOR EACH ROW WHEN (old.remaining_amount > 0::numeric AND new.remaining_amount = 0::numeric OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL OR old.status::text <> new.status::text AND (new.status::text = ANY (ARRAY['cancelled'::text, 'refunded'::text]))) EXECUTE FUNCTION close_links_of_order();
 
 CREATE TABLE payins (
     book_id uuid NOT NULL,
@@ -1049,6 +1098,68 @@ CREATE TABLE payins (
 CREATE INDEX payins_by_target ON payins USING btree (book_id, target_type, target_id, paid_at);
 CREATE INDEX payins_by_time ON payins USING btree (book_id, paid_at, id);
 CREATE INDEX payins_to_apply ON payins USING btree (book_id, target_type, target_id) WHERE applied_at IS NULL OR status = 'reversed'::text AND reversal_applied_at IS NULL;
+
+CREATE TABLE payment_link_tallies (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    status text NOT NULL,
+    target_type text NOT NULL,
+    slot integer NOT NULL,
+    links bigint NOT NULL,
+    CONSTRAINT payment_link_tallies_pkey PRIMARY KEY (book_id, day, status, target_type, slot)
+) WITH (fillfactor=50);
+
+CREATE TABLE payment_links (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reference text COLLATE "C" NOT NULL,
+    target_type text NOT NULL,
+    target_id uuid,
+    order_id uuid,
+    title text,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    customer_id uuid,
+    customer_name text,
+    customer_email text,
+    customer_phone text,
+    description text NOT NULL,
+    redirect_url text,
+    status text NOT NULL,
+    is_reusable boolean NOT NULL DEFAULT false,
+    is_static boolean NOT NULL DEFAULT false,
+    expires_at timestamp(3) with time zone,
+    amount_received numeric NOT NULL DEFAULT 0,
+    payments_count integer NOT NULL DEFAULT 0,
+    conditions text[] NOT NULL DEFAULT '{}'::text[],
+    last_paid_at timestamp(3) with time zone,
+    idempotency_key text,
+    idempotency_fingerprint bytea,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT payment_links_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT payment_links_reference_key UNIQUE (reference),
+    CONSTRAINT payment_links_conditions_known CHECK (conditions <@ '{partial,over,late,reversed}'::text[]),
+    CONSTRAINT payment_links_received CHECK (amount_received >= 0::numeric AND payments_count >= 0),
+    CONSTRAINT payment_links_status_known CHECK (status = ANY (ARRAY['active'::text, 'PAID'::text, 'EXPIRED'::text, 'CANCELLED'::text])),
+    CONSTRAINT payment_links_target_type_known CHECK (target_type = ANY (ARRAY['sale'::text, 'debt'::text, 'wallet'::text])),
+    CONSTRAINT payment_links_targets CHECK ((target_type = 'wallet'::text) = (target_id IS NULL) AND (target_id IS NULL) = (order_id IS NULL)),
+    CONSTRAINT payment_links_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT payment_links_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT payment_links_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+) WITH (fillfactor=85);
+CREATE INDEX payment_links_by_customer ON payment_links USING btree (book_id, customer_id, created_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX payment_links_by_status ON payment_links USING btree (book_id, status, created_at, id);
+CREATE INDEX payment_links_by_target ON payment_links USING btree (book_id, target_id, created_at, id) WHERE target_id IS NOT NULL;
+CREATE INDEX payment_links_by_time ON payment_links USING btree (book_id, created_at, id) INCLUDE (status, target_type, expires_at);
+CREATE INDEX payment_links_by_type ON payment_links USING btree (book_id, target_type, created_at, id);
+CREATE INDEX payment_links_by_word ON payment_links USING gin (customer_words(book_id, (((COALESCE(customer_name, ''::text) || ' '::text) || COALESCE(title, ''::text)) || ' '::text) || description));
+CREATE INDEX payment_links_expiring ON payment_links USING btree (book_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
+CREATE UNIQUE INDEX payment_links_idempotency_key ON payment_links USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX payment_links_one_active ON payment_links USING btree (book_id, target_id, target_type) WHERE status = 'active'::text AND target_id IS NOT NULL;
+CREATE INDEX payment_links_to_expire ON payment_links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
+CREATE TRIGGER payment_links_are_tallied AFTER INSERT ON payment_links FOR EACH ROW EXECUTE FUNCTION tally_payment_link();
+CREATE TRIGGER payment_links_are_tallied_again AFTER UPDATE ON payment_links FOR EACH ROW WHEN (old.status <> new.status) EXECUTE FUNCTION tally_payment_link();
 
 CREATE TABLE payment_providers (
     book_id uuid NOT NULL,

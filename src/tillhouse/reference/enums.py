@@ -24,6 +24,16 @@ ENUMS: dict[str, tuple[str, str]] = {
     "EventName": ("NewEndpoint.events", "A type of event that an endpoint can subscribe to."),
     "KeyStatus": ("Key.status", "Only an `active` key is accepted."),
     "LineType": ("ItemShown.line_type", "`product` is sold; a `fee` has no stock and no tax."),
+    "LinkCondition": (
+        "PaymentLink.payment_condition",
+        "What was unusual: `partial` payments, more than was asked for (`over`), after the end or "
+        "the first payment of the link (`late`), or taken back by the payer's bank (`reversed`).",
+    ),
+    "LinkStatus": (
+        "PaymentLink.status",
+        "`active` asks to be paid; `PAID`, also when its target was paid otherwise; `EXPIRED`; "
+        "`CANCELLED`, by a request or with its target.",
+    ),
     "MessageStatus": (
         "Message.delivery_status",
         "How far a message got. `unknown`: no clear answer came, so it is never sent again.",
@@ -53,6 +63,7 @@ ENUMS: dict[str, tuple[str, str]] = {
         "Order.payment_status",
         "`paid` when the amount paid covers the total, `partial` above 0, else `pending`.",
     ),
+    "OwedType": ("NewLink.target_type", "The kind of thing that is owed."),
     "PaymentTarget": ("PaidLink.target_type", "What a payment link was made for."),
     "ProductType": (
         "Product.type",

@@ -28,6 +28,7 @@ PARAMETERS: dict[str, str] = {
     "key_id": "The id of the API key.",
     "kind": "Only moves of this kind.",
     "limit": "Rows per page.",
+    "link_id": "The id of the payment link.",
     "login_session_id": "The id of the session.",
     "low": "Only levels at or below their threshold (true), or only the rest.",
     "modifier_group_id": "The id of the modifier group.",

@@ -35,6 +35,7 @@ NOUNS: dict[str, str] = {
     "KeyPatch": "API key",
     "KeyWithSecret": "API key",
     "Me": "person",
+    "LinkCustomer": "customer",
     "Membership": "business",
     "Modifiers": "modifier group",
     "MoveActor": "person or API key",

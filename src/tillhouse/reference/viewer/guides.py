@@ -16,7 +16,8 @@ from tillhouse.reference.viewer.markdown import Heading
 
 # In the order in which they are read; others follow by name.
 ORDER = ("quickstart", "authentication", "orders", "catalog", "places", "customers", "kitchen",
-         "messaging", "finance", "wallet", "webhooks", "errors", "operating")  # fmt: skip
+         "messaging", "payments", "finance", "wallet", "webhooks", "errors",
+         "operating")  # fmt: skip
 
 
 class Guide(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,210 @@
+"""Payment links: make, show, list and cancel."""
+
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.access.call import Call
+from tillhouse.checkout import rules
+from tillhouse.checkout.store import links as store
+from tillhouse.checkout.store import listing
+from tillhouse.checkout.types import (
+    LinkCustomer,
+    LinkFilter,
+    NewLink,
+    NewWalletLink,
+    OwedType,
+    PaymentLink,
+)
+from tillhouse.customers.actions import find_or_create, resolve, wanted_faults
+from tillhouse.customers.rules import word_query
+from tillhouse.kit.errors import FieldError, KeyReused, check, existing
+from tillhouse.kit.ids import BookKey, CustomerId, new_id, public_reference
+from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.partial import InvalidField
+from tillhouse.orders.listing.store.days import find_clock
+
+REFERENCE_PREFIX = "pl_"
+
+
+async def list_page(call: Call, wanted: LinkFilter) -> PageOf[PaymentLink]:
+    """One page of the links that fit, the newest first."""
+    query = await _query(call, wanted)
+    count = listing.count_tallied if query.is_tallied else listing.count_found
+    total = await count(call.db, call.book.id, query)
+    page = wanted.pick()
+    if page.offset >= total:
+        return PageOf([], meta(page, total))
+    rows = await listing.list_links(call.db, call.book.id, query, page)
+    return PageOf([_shown(call, row) for row in rows], meta(page, total))
+
+
+async def show(call: Call, link_id: UUID) -> PaymentLink:
+    """One link, with what its target owes now."""
+    row = await store.show_link(call.db, call.book.id, call.now, link_id)
+    return _shown(call, existing(row))
+
+
+async def create(call: Call, new: NewLink) -> tuple[PaymentLink, bool]:
+    """A link for a sale or a debt, or the active one that it has; whether it is an old answer."""
+    if earlier := await _earlier(call):
+        return earlier, True
+    row = await _lock_target(call, new.target_type, new.target_id)
+    target = _target(row)
+    check(rules.link_faults(new, call.book.environment, target))
+    if row is None or target is None:
+        raise AssertionError("a missing target is a fault")
+    rules.check_owed(target, new.target_type)
+    customer_id = await _customer(call, new.customer)
+    claim = call.claim
+    link = store.LinkRow(
+        id=new_id(),
+        reference=public_reference(REFERENCE_PREFIX),
+        target_type=new.target_type,
+        target_id=new.target_id,
+        order_id=row["order_id"],
+        title=None,
+        amount=target.outstanding,
+        currency=row["currency"],
+        customer_id=customer_id or row["customer_id"],
+        description=rules.described(new.target_type, target.short_code),
+        redirect_url=new.redirect_url,
+        expires_at=None,
+        key=claim.key if claim else None,
+        fingerprint=claim.fingerprint if claim else None,
+    )
+    made = await store.upsert_link(
+        call.db, call.book.id, call.now, link, names_customer=customer_id is not None
+    )
+    return _shown(call, made), False
+
+
+async def create_for_wallet(call: Call, new: NewWalletLink) -> tuple[PaymentLink, bool]:
+    """A link that pays into the wallet once; whether it is an old answer."""
+    if earlier := await _earlier(call):
+        return earlier, True
+    currency = await store.find_currency(call.db, call.book.id)
+    check(rules.wallet_faults(new, call.book.environment, currency))
+    claim = call.claim
+    link = store.LinkRow(
+        id=new_id(),
+        reference=public_reference(REFERENCE_PREFIX),
+        target_type="wallet",
+        target_id=None,
+        order_id=None,
+        title=new.title,
+        amount=new.amount,
+        currency=currency,
+        customer_id=await _customer(call, new.customer),
+        description=new.title,
+        redirect_url=new.redirect_url,
+        expires_at=call.now + rules.WALLET_LASTS,
+        key=claim.key if claim else None,
+        fingerprint=claim.fingerprint if claim else None,
+    )
+    made = await store.insert_link(call.db, call.book.id, call.now, link)
+    return _shown(call, made), False
+
+
+async def new_faults(call: Call, new: NewLink) -> list[FieldError]:
+    """The faults of a new link of a sale or a debt."""
+    try:
+        target = _target(await _find_target(call, new.target_type, new.target_id))
+    except InvalidField:
+        target = None
+    found = rules.link_faults(new, call.book.environment, target)
+    return [*found, *await _customer_faults(call, new)]
+
+
+async def new_wallet_faults(call: Call, new: NewWalletLink) -> list[FieldError]:
+    """The faults of a new link of the wallet."""
+    currency = await store.find_currency(call.db, call.book.id)
+    found = rules.wallet_faults(new, call.book.environment, currency)
+    return [*found, *await _customer_faults(call, new)]
+
+
+async def cancel(call: Call, link_id: UUID) -> PaymentLink:
+    """Stop a link from asking anybody to pay."""
+    await store.update_cancelled(call.db, BookKey(call.book.id, link_id), call.now)
+    link = await show(call, link_id)
+    if link.status == "PAID":
+        raise rules.AlreadyPaid
+    # Those who look at its page are told.
+    call.db.emits_events = True
+    return link
+
+
+async def _earlier(call: Call) -> PaymentLink | None:
+    """The link that the same request made long ago; another request with its key is a mistake."""
+    if call.claim is None:
+        return None
+    row = await store.find_earlier(call.db, call.book.id, call.claim.key)
+    if row is None:
+        return None
+    if row["fingerprint"] != call.claim.fingerprint:
+        raise KeyReused
+    return await show(call, row["id"])
+
+
+async def _lock_target(call: Call, target_type: OwedType, target_id: UUID) -> Record | None:
+    lock = store.lock_order if target_type == "sale" else store.lock_debt
+    return await lock(call.db, call.book.id, target_id)
+
+
+async def _find_target(call: Call, target_type: OwedType, target_id: UUID) -> Record | None:
+    find = store.find_order if target_type == "sale" else store.find_debt
+    return await find(call.db, call.book.id, target_id)
+
+
+def _target(row: Record | None) -> rules.Target | None:
+    if row is None:
+        return None
+    return rules.Target(
+        outstanding=row["outstanding"], short_code=row["short_code"], status=row["status"]
+    )
+
+
+async def _customer(call: Call, customer: LinkCustomer | None) -> CustomerId | None:
+    if customer is None:
+        return None
+    return (await find_or_create(call, rules.wanted_customer(customer)))[0]
+
+
+async def _customer_faults(call: Call, new: NewLink | NewWalletLink) -> list[FieldError]:
+    try:
+        if new.customer is None:
+            return []
+        return await wanted_faults(call, rules.wanted_customer(new.customer))
+    except InvalidField:
+        return []
+
+
+async def _query(call: Call, wanted: LinkFilter) -> listing.LinkQuery:
+    since = until = None
+    if wanted.since or wanted.until:
+        clock = await find_clock(call.db, call.book.id, None)
+        since, until = clock.between(wanted.since, wanted.until)
+    customer_id = await resolve(
+        call.db, call.book.id, wanted.customer_id, wanted.customer_email, wanted.customer_phone
+    )
+    return listing.LinkQuery(
+        now=call.now,
+        status=[*wanted.status] if wanted.status else None,
+        target_type=wanted.target_type,
+        target_id=wanted.target_id,
+        since=since,
+        until=until,
+        customer_id=customer_id,
+        reference=str(wanted.search) if wanted.search else None,
+        words=word_query(wanted.search) or None if wanted.search else None,
+    )
+
+
+def _shown(call: Call, row: Record) -> PaymentLink:
+    url = page_url(call.services.settings.public_url, row["reference"])
+    return PaymentLink(**row, url=url, qr=url + "/qr.svg")
+
+
+def page_url(public_url: str, reference: str) -> str:
+    """The page of a link."""
+    return f"{public_url}/pay/{reference}"

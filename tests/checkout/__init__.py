@@ -1,0 +1,1 @@
+"""Tests of payment links and of the page that they lead to."""
