@@ -23,6 +23,8 @@ from tillhouse.kit.ids import BookKey, CustomerId, new_id, public_reference
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.listing.store.days import find_clock
+from tillhouse.payins.connections import NoProvider
+from tillhouse.payins.store.connections import list_selected
 
 REFERENCE_PREFIX = "pl_"
 
@@ -55,6 +57,7 @@ async def create(call: Call, new: NewLink) -> tuple[PaymentLink, bool]:
     if row is None or target is None:
         raise AssertionError("a missing target is a fault")
     rules.check_owed(target, new.target_type)
+    await _check_collects(call)
     customer_id = await _customer(call, new.customer)
     claim = call.claim
     link = store.LinkRow(
@@ -85,6 +88,7 @@ async def create_for_wallet(call: Call, new: NewWalletLink) -> tuple[PaymentLink
         return earlier, True
     currency = await store.find_currency(call.db, call.book.id)
     check(rules.wallet_faults(new, call.book.environment, currency))
+    await _check_collects(call)
     claim = call.claim
     link = store.LinkRow(
         id=new_id(),
@@ -132,6 +136,12 @@ async def cancel(call: Call, link_id: UUID) -> PaymentLink:
     # Those who look at its page are told.
     call.db.emits_events = True
     return link
+
+
+async def _check_collects(call: Call) -> None:
+    """Refuse a link that nobody could pay: a live book needs a provider."""
+    if call.book.environment == "live" and not await list_selected(call.db, call.book.id):
+        raise NoProvider
 
 
 async def _earlier(call: Call) -> PaymentLink | None:

@@ -1,10 +1,33 @@
-"""Payment links: announced; operations come later."""
+"""Payment links, and the page on which somebody pays: what this room brings along."""
 
+from collections.abc import Sequence
+
+from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
+from tillhouse.checkout.pages import pages
+from tillhouse.checkout.routes import ROUTES
+from tillhouse.checkout.sweeping import EXPIRE
+from tillhouse.http.route import Group
+from tillhouse.jobs.kinds import LocalKind
 from tillhouse.room import Room
+
+
+def _chores(_services: Services) -> Sequence[LocalKind]:
+    return (EXPIRE,)
+
 
 ROOM = Room(
     name="checkout",
+    routes=ROUTES,
+    pages=pages,
+    groups=(
+        Group(
+            "/v1/payment-links",
+            "Payment links",
+            "Addresses at which customers pay: for an order, a debt, or into the wallet.",
+            "payments",
+        ),
+    ),
     scopes=(
         Scope("payment_links:read", "Read payment links", "Payment links", "low"),
         Scope(
@@ -16,4 +39,6 @@ ROOM = Room(
             roles=("cashier",),
         ),
     ),
+    kept_tables=("payment_link_tallies", "payment_links"),
+    chores=_chores,
 )

@@ -136,6 +136,8 @@ class Api:
         if isinstance(endpoint, RawEndpoint):
             page = await endpoint.answer(self._services, exchange, path, receive)
             exchange.is_page = True
+            if not isinstance(page.body, bytes):
+                return page.status, page.body, page.headers
             content_type = (b"content-type", page.content_type.encode("latin-1"))
             return page.status, page.body, [content_type, *page.headers]
         answer = await endpoint.answer(self._services, exchange, path, receive)

@@ -7,7 +7,7 @@ headers, but have no caller, no envelope and no transaction: a handler opens wha
 import asyncio
 import base64
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Literal
 from urllib.parse import parse_qsl
@@ -51,10 +51,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """An answer: nothing is added to its bytes, and its headers win over the usual ones."""
+    """An answer: nothing is added to its bytes, and its headers win over the usual ones.
+
+    Server-sent events come in pieces, without a turn or a connection while they wait.
+    """
 
     content_type: str
-    body: bytes
+    body: bytes | AsyncGenerator[bytes]
     status: int = 200
     headers: Headers = []
 

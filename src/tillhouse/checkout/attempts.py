@@ -1,0 +1,86 @@
+"""Attempts to pay a link: an account of a provider, opened once and kept while it lives."""
+
+import asyncio
+from typing import cast
+from uuid import UUID
+
+import structlog
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.checkout.actions import page_url
+from tillhouse.checkout.page_rules import LinkPage
+from tillhouse.kit.errors import Problem
+from tillhouse.kit.ids import BookId
+from tillhouse.payins import accounts, asking
+from tillhouse.payins.sandbox import simulating
+from tillhouse.payins.sandbox.simulating import Simulated
+from tillhouse.payins.store import accounts as store
+from tillhouse.payins.types import AccountTarget
+
+log = structlog.get_logger()
+
+TARGET = "payment_link"
+"""The type of target that links are to those who record what comes in."""
+
+# A page waits so long for a provider; the opening goes on, and the next view finds its account.
+WAITS_S = 3.0
+_SLOW = "The bank takes its time to give us an account number. Try again in a moment."
+_FAILED = "The bank gave us no account number. Try again in a moment."
+
+
+class Attempts:
+    """The accounts that are being opened by one process."""
+
+    def __init__(self) -> None:
+        self._opening: dict[UUID, asyncio.Task[object]] = {}
+
+    async def open(self, services: Services, link: LinkPage) -> str | None:
+        """Open an account for what is asked now; None, or the reason why there is none."""
+        task = self._opening.get(link.id)
+        if task is None:
+            task = asyncio.create_task(accounts.open_account(services, _target(services, link)))
+            self._opening[link.id] = task
+            task.add_done_callback(lambda _: self._opening.pop(link.id, None))
+        done, _ = await asyncio.wait({task}, timeout=WAITS_S)
+        if not done:
+            return _SLOW
+        error = task.exception()
+        if error is None:
+            return None
+        if isinstance(error, Problem):
+            log.info("no_account_to_pay_into", link=str(link.id), reason=error.message)
+        else:
+            log.warning("no_account_to_pay_into", link=str(link.id), error=repr(error))
+        return _FAILED
+
+    async def ask(self, services: Services, link: LinkPage) -> None:
+        """Ask the provider what was paid; it is asked about one account once in some seconds."""
+        await asking.ask(services, _book(link), (TARGET, link.id))
+
+    async def simulate(self, services: Services, link: LinkPage, case: str) -> None:
+        """Let the sandbox be paid."""
+        async with services.pool.transaction() as db:
+            account = await store.find_latest(db, _book(link).id, (TARGET, link.id))
+            if account is not None:
+                await simulating.simulate(db, _book(link), account, cast("Simulated", case))
+
+
+def _book(link: LinkPage) -> Book:
+    return Book(BookId(link.book_id), link.environment)
+
+
+def _target(services: Services, link: LinkPage) -> AccountTarget:
+    url = page_url(services.settings.public_url, link.reference)
+    return AccountTarget(
+        book=_book(link),
+        type=TARGET,
+        id=link.id,
+        amount=link.outstanding,
+        currency=link.currency,
+        email=f"{link.reference.lower().replace('_', '-')}@payers.invalid",
+        name=link.merchant,
+        description=link.title or link.description,
+        expires_at=link.expires_at,
+        return_url=url,
+    )

@@ -1,0 +1,157 @@
+"""The hosted checkout: the page of a link, and what its payer can do there."""
+
+import asyncio
+import re
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from tillhouse.access.process import Services
+from tillhouse.checkout import attempts, page
+from tillhouse.checkout.actions import page_url
+from tillhouse.checkout.live import LivePages
+from tillhouse.checkout.page_rules import LinkPage, result
+from tillhouse.checkout.qr import svg
+from tillhouse.checkout.redirect_rules import with_result
+from tillhouse.checkout.store import pages as store
+from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.kit.errors import Forbidden, Invalid, Missing
+from tillhouse.kit.json import encode
+
+_REFERENCE_MAX = 64
+_FORM_MAX = 1024
+_VERSION = re.compile(r"[A-Za-z0-9._-]{1,120}")
+
+
+class NoLink(
+    Missing,
+    message="There is no payment link at this address. Ask whoever sent it for a new one.",
+):
+    """Mistyped, or never given out: all look alike."""
+
+
+class Checkout:
+    """The pages of links, in one process."""
+
+    def __init__(self) -> None:
+        self._live = LivePages()
+        self._attempts = attempts.Attempts()
+
+    async def show(self, services: Services, asked: Asked) -> Page:
+        """The page, with an account to pay into while somebody is asked to pay."""
+        link = await _find(services, asked)
+        trouble = None
+        if link.is_payable and not link.has_account(asked.now):
+            trouble = await self._attempts.open(services, link)
+            link = await _find(services, asked)
+        has_left = asked.query.get("left") == "1"
+        return page.payment_page(link, asked.now, trouble=trouble, has_left=has_left)
+
+    async def draw(self, services: Services, asked: Asked) -> Page:
+        """The address of the page as an image."""
+        link = await _find(services, asked)
+        url = page_url(services.settings.public_url, link.reference)
+        image = await asyncio.to_thread(svg, url, "Scan to pay")
+        return Page("image/svg+xml", image.encode(), headers=[(b"x-robots-tag", b"noindex")])
+
+    async def tell(self, services: Services, asked: Asked) -> Page:
+        """The version of the page that there is now."""
+        link = await _find(services, asked)
+        return Page("application/json", encode({"version": link.version}))
+
+    async def follow(self, services: Services, asked: Asked) -> Page:
+        """An event when the page is no longer what it was."""
+        link = await _find(services, asked)
+        self._live.check(asked.ip)
+        known = asked.query.get("v", "")
+        version = known if _VERSION.fullmatch(known) else link.version
+        pieces = self._live.follow(services.pool, asked.ip, link.reference, version)
+        return Page("text/event-stream", pieces)
+
+    async def go_on(self, services: Services, asked: Asked) -> Page:
+        """Back to the shop when there is nothing left to pay, else to the page."""
+        return _onward(await _find(services, asked))
+
+    async def check(self, services: Services, asked: Asked) -> Page:
+        """Ask the provider whether the payment has come."""
+        _check_own(asked)
+        link = await _find(services, asked)
+        await self._attempts.ask(services, link)
+        return _onward(await _find(services, asked))
+
+    async def leave(self, services: Services, asked: Asked) -> Page:
+        """Back to the shop without paying; the link stays as it is."""
+        _check_own(asked)
+        link = await _find(services, asked)
+        if link.redirect_url is None:
+            return page.see_other(f"/pay/{link.reference}?left=1")
+        return page.see_other(with_result(link.redirect_url, result(link), link.reference))
+
+    async def simulate(self, services: Services, asked: Asked) -> Page:
+        """Let a payment happen, in a test book."""
+        _check_own(asked)
+        link = await _find(services, asked)
+        if link.environment != "test":
+            raise NoLink
+        case = dict(parse_qsl(asked.body.decode("ascii", "replace"))).get("case")
+        if case not in dict(page.CASES):
+            raise Invalid.field("case", "is none of those on the page")
+        await self._attempts.simulate(services, link, case)
+        return page.see_other(f"/pay/{link.reference}")
+
+
+async def give_asset(_services: Services, asked: Asked) -> Page:
+    """A file of the page."""
+    found = page.asset(asked.path["name"])
+    if found is None:
+        raise Missing
+    return found
+
+
+async def _find(services: Services, asked: Asked) -> LinkPage:
+    reference = asked.path["reference"]
+    if len(reference) > _REFERENCE_MAX or not reference.isascii():
+        raise NoLink
+    async with services.pool.reading() as db:
+        row = await store.find_page(db, reference, asked.now)
+    if row is None:
+        raise NoLink
+    return LinkPage(**row)
+
+
+def _onward(link: LinkPage) -> Page:
+    if link.redirect_url is None or link.status == "active":
+        return page.see_other(f"/pay/{link.reference}")
+    return page.see_other(with_result(link.redirect_url, result(link), link.reference))
+
+
+def _check_own(asked: Asked) -> None:
+    """Refuse a form that another site sends; browsers say where it comes from."""
+    if asked.header("sec-fetch-site") not in (None, "same-origin", "none"):
+        raise Forbidden("Open the payment page itself, and try again there.")
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """The raw routes of the hosted checkout."""
+    checkout = Checkout()
+    base = "/pay/{reference}"
+    shown = RawRoute(method="GET", path=base, handler=checkout.show, refusal=page.refusal)
+    gets = {
+        "/qr.svg": checkout.draw, "/status": checkout.tell, "/events": checkout.follow,
+        "/return": checkout.go_on,
+    }  # fmt: skip
+    posts = {
+        "/check": checkout.check, "/leave": checkout.leave, "/simulate": checkout.simulate,
+    }  # fmt: skip
+    read = [
+        msgspec.structs.replace(shown, path=base + end, handler=handler)
+        for end, handler in gets.items()
+    ]
+    acts = [
+        msgspec.structs.replace(
+            shown, method="POST", path=base + end, handler=handler, body_bytes_max=_FORM_MAX
+        )
+        for end, handler in posts.items()
+    ]
+    files = RawRoute(method="GET", path="/pay/assets/{digest}/{name}", handler=give_asset)
+    return (shown, *read, *acts, files)
