@@ -149,6 +149,7 @@ def paid(s: Story) -> None:
     s.sends("POST /v1/orders/{order_id}/payments", card)
     s.sends("POST /v1/orders/{order_id}/payments", {**card, "amount": 0}, status=422)
     s.sends("GET /v1/orders/{order_id}/payments")
+    s.sends("GET /v1/customers/{customer_id}")
     s.sends("PATCH /v1/orders/{order_id}", {"amount_paid": "5724.50"})
     s.sends("PATCH /v1/orders/{order_id}", {"status": "eaten", "amount": 1}, status=422)
     s.sends("GET /v1/debts/{debt_id}")
@@ -190,6 +191,10 @@ def promised(s: Story) -> None:
         "amount_paid": 45000,
     }
     s.known["old_id"] = s.sends("POST /v1/orders", old)["id"]
+    given = {"amount": 5000, "reason": "Two trays were cold"}
+    s.sends("POST /v1/orders/{order_id}/refunds", given, order_id=s.known["old_id"])
+    s.sends("POST /v1/orders/{order_id}/refunds", {}, order_id=s.known["old_id"], status=422)
+    s.sends("GET /v1/orders/{order_id}/refunds", order_id=s.known["old_id"])
     away = {"order_id": s.known["away_id"]}
     s.sends("PATCH /v1/orders/{order_id}", {"total_amount": 2500}, **away)
     s.sends(

@@ -29,6 +29,7 @@ async def test_a_customer_is_kept_in_one_spelling(client: Api) -> None:
         "phoneNumber": "+2348030000000",
         "whatsappNumber": "+2348050000000",
         "notes": "Likes it hot.",
+        "creditBalance": 0,
         "createdAt": made["createdAt"],
         "updatedAt": made["createdAt"],
     }

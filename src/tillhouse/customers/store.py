@@ -17,6 +17,9 @@ from tillhouse.kit.page import Page
 
 _CUSTOMER = """
     SELECT c.id, c.name, c.email, c.phone_number, c.whatsapp_number, c.notes,
+        coalesce((SELECT b.credits - b.debits FROM ledger_balances b
+            WHERE b.book_id = c.book_id AND b.kind = 'customer_credit' AND b.owner_id = c.id), 0)
+            AS credit_balance,
         iso(c.created_at) AS created_at, iso(c.updated_at) AS updated_at
     FROM customers c WHERE c.book_id = $1 AND c.deleted_at IS NULL
 """
@@ -92,7 +95,7 @@ async def insert_customer(
         """
         + _TALLY
         + """
-        SELECT id, name, email, phone_number, whatsapp_number, notes,
+        SELECT id, name, email, phone_number, whatsapp_number, notes, 0::numeric AS credit_balance,
             iso(created_at) AS created_at, iso(updated_at) AS updated_at
         FROM made
         """,

@@ -1,5 +1,6 @@
 """Requests and answers of the customer routes."""
 
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
@@ -70,6 +71,8 @@ class Customer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     phone_number: str | None
     whatsapp_number: str | None
     notes: str | None
+    credit_balance: Decimal
+    """The amount that the customer has to come, and can spend on orders."""
     created_at: Timestamp
     updated_at: Timestamp
 

@@ -43,7 +43,7 @@ CREATE DOMAIN signed_amount AS numeric
     CONSTRAINT signed_amount_bounds CHECK (VALUE <> 0::numeric AND VALUE > '-1000000000000000'::numeric AND VALUE < '1000000000000000'::numeric);
 
 CREATE DOMAIN stock_move_kind AS text
-    CONSTRAINT stock_move_kind_known CHECK (VALUE = ANY (ARRAY['opening'::text, 'adjustment'::text, 'count'::text, 'purchase'::text, 'waste'::text, 'transfer'::text, 'sale'::text, 'reservation'::text, 'release'::text, 'restore'::text]));
+    CONSTRAINT stock_move_kind_known CHECK (VALUE = ANY (ARRAY['opening'::text, 'adjustment'::text, 'count'::text, 'purchase'::text, 'waste'::text, 'transfer'::text, 'sale'::text, 'reservation'::text, 'release'::text, 'restore'::text, 'return'::text]));
 
 CREATE DOMAIN transaction_method AS text
     CONSTRAINT transaction_method_known CHECK (VALUE = ANY (ARRAY['cash'::text, 'transfer'::text, 'pos'::text, 'cloove_pay'::text, 'card'::text, 'credit'::text, 'wallet'::text, 'other'::text]));
@@ -1522,13 +1522,14 @@ CREATE TABLE stock_moves (
     actor jsonb,
     created_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT stock_moves_pkey PRIMARY KEY (book_id, id),
-    CONSTRAINT stock_moves_once_per_line UNIQUE (book_id, order_item_id, variant_id, kind, round),
     CONSTRAINT stock_moves_book_id_variant_id_fkey FOREIGN KEY (book_id, variant_id) REFERENCES variants(book_id, id)
 );
 CREATE INDEX stock_moves_by_kind ON stock_moves USING btree (book_id, kind, id) WHERE kind::text <> 'sale'::text;
 CREATE INDEX stock_moves_by_order ON stock_moves USING btree (book_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE INDEX stock_moves_by_store ON stock_moves USING btree (book_id, store_id, id);
 CREATE INDEX stock_moves_by_variant ON stock_moves USING btree (book_id, variant_id, id);
+CREATE UNIQUE INDEX stock_moves_once_per_line ON stock_moves USING btree (book_id, order_item_id, variant_id, kind, round) WHERE kind::text <> 'return'::text;
+CREATE INDEX stock_moves_returned ON stock_moves USING btree (book_id, order_item_id, variant_id, round) WHERE kind::text = 'return'::text;
 
 CREATE TABLE stores (
     book_id uuid NOT NULL,

@@ -8,6 +8,7 @@ from tillhouse.orders.events import EVENTS
 from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
+from tillhouse.orders.refunds.routes import ROUTES as REFUNDS
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.worker import chores, folding, kinds, queueing
@@ -15,7 +16,7 @@ from tillhouse.room import Room
 
 ROOM = Room(
     name="orders",
-    routes=(*ROUTES, *PAYMENTS, *DEBTS),
+    routes=(*ROUTES, *PAYMENTS, *REFUNDS, *DEBTS),
     groups=(
         Group("/v1/orders", "Orders", "Sales: recorded, paid, scheduled, cancelled.", "orders"),
         Group("/v1/debts", "Debts", "What customers have yet to pay for their orders.", "finance"),

@@ -1,7 +1,9 @@
 """The stock that orders take, give back, and take again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -12,6 +14,7 @@ from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.changing.store import Holding, list_holdings
 from tillhouse.orders.recording.rules.lines import ZERO
 from tillhouse.orders.recording.rules.sale import Need
+from tillhouse.orders.refunds.store import list_line_stock
 from tillhouse.stock.actions import actor, ensure_levels
 from tillhouse.stock.facts import LevelKey, Move, Moved
 from tillhouse.stock.rules import shorts
@@ -89,11 +92,36 @@ async def shift(
     return after, moved
 
 
+async def give_back(
+    call: Call, order: OrderState, quantities: Mapping[UUID, Decimal]
+) -> list[Moved]:
+    """Give back the stock of so many of some lines."""
+    by = actor(call)
+    moves = [
+        Move(
+            id=new_id(),
+            variant_id=one.variant_id,
+            store_id=one.store_id,
+            kind="return",
+            on_hand_change=one.each * quantities[one.order_item_id],
+            reserved_change=ZERO,
+            order_id=OrderId(order.id),
+            order_item_id=one.order_item_id,
+            round=order.stock_round,
+            actor=by,
+            allows=True,
+        )
+        for one in await list_line_stock(call.db, call.book.id, OrderId(order.id))
+        if one.order_item_id in quantities
+    ]
+    return await record_moves(call.db, call.book.id, call.now, moves) if moves else []
+
+
 def _shifts(
     call: Call, order: OrderState, after: OrderState, holdings: Iterable[Holding]
 ) -> Iterator[Move]:
     by = actor(call)
-    for holding in holdings:
+    for holding in (one for one in holdings if one.quantity):
         policy = holding.stock_policy or order.stock_policy
         for kind, on_hand, reserved, round_ in _steps(order, after):
             yield Move(

@@ -18,7 +18,7 @@ REASON_LENGTH_MAX = 500
 AdjustmentKind = Literal["adjustment", "purchase", "waste", "opening"]
 MoveKind = Literal[
     "opening", "adjustment", "count", "purchase", "waste", "transfer", "sale", "reservation",
-    "release", "restore",
+    "release", "restore", "return",
 ]  # fmt: skip
 Reason = Annotated[str, Meta(max_length=REASON_LENGTH_MAX, examples=["Delivery of Monday"])]
 

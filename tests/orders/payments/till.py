@@ -31,6 +31,17 @@ class Till(Shop):
         headers = {"idempotency-key": key} if key else None
         return await self.api.post(f"{ORDERS}/{order['id']}/payments", body, headers=headers)
 
+    async def give_back(self, order: Body, *, status: int = 201, **fields: Any) -> Any:
+        """The order after a refund, or the refusal."""
+        answer = await self.post_refund(order, fields)
+        assert answer.status == status, answer
+        return answer.data if status == 201 else answer
+
+    async def post_refund(self, order: Body, body: Body, key: str | None = None) -> Response:
+        """The answer to a refund, whatever it is."""
+        headers = {"idempotency-key": key} if key else None
+        return await self.api.post(f"{ORDERS}/{order['id']}/refunds", body, headers=headers)
+
     async def accounts(self) -> dict[str, Decimal]:
         """Debits less credits by kind of account, where they aren't even."""
         rows = await self.sql.fetch(_ACCOUNTS, self.book)

@@ -28,6 +28,10 @@ async def _make_cooking(business: Business, environment: str) -> str:
     return await make_order(business, environment, send_to_kitchen=True)
 
 
+async def _make_paid(business: Business, environment: str) -> str:
+    return await make_order(business, environment, amount_paid=500)
+
+
 async def _make_automated(business: Business, environment: str) -> str:
     """Only a payment provider gives an order its deposit, and there is none here."""
     order_id = await make_order(business, environment)
@@ -39,6 +43,7 @@ async def _make_automated(business: Business, environment: str) -> str:
 OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "POST /v1/orders/{order_id}/confirm": _make_scheduled,
     "POST /v1/orders/{order_id}/kitchen-status": _make_cooking,
+    "POST /v1/orders/{order_id}/refunds": _make_paid,
     "POST /v1/orders/{order_id}/requery": _make_automated,
 }
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {"order_id": make_order}
@@ -48,6 +53,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "PATCH /v1/orders/{order_id}": lambda _: {"amount_paid": 100},
     "POST /v1/orders/{order_id}/confirm": lambda _: {},
     "POST /v1/orders/{order_id}/payments": lambda _: _PAYMENT,
+    "POST /v1/orders/{order_id}/refunds": lambda _: {"amount": 100},
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 # Bodies that differ from the one that passes: an order has no `name`.
@@ -55,4 +61,5 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/orders": {"items": [{**FEE, "quantity": 2}]},
     "POST /v1/orders/{order_id}/kitchen-status": {"status": "served"},
     "POST /v1/orders/{order_id}/payments": {**_PAYMENT, "method": "pos"},
+    "POST /v1/orders/{order_id}/refunds": {"amount": 50},
 }

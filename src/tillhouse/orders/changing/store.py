@@ -23,6 +23,8 @@ from tillhouse.kit.json import encode
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.payments.rules import PaymentRow
 from tillhouse.orders.payments.store import PAY, PAYING
+from tillhouse.orders.refunds.rules import RefundRow
+from tillhouse.orders.refunds.store import GIVE_BACK, REFUNDING
 
 _LOCK = """
     SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
@@ -49,8 +51,12 @@ _UPDATE: LiteralString = (
     WITH paying AS (
         SELECT * FROM json_to_recordset($5)"""
     + PAYING
+    + "), refunding AS (SELECT * FROM json_to_recordset($6)"
+    + REFUNDING
     + "),"
     + PAY
+    + ","
+    + GIVE_BACK
     + """
     UPDATE orders o SET status = r.status, total_amount = r.total_amount,
         adjustment_amount = r.adjustment_amount, amount_paid = r.amount_paid,
@@ -80,6 +86,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     order_item_id: UUID
     variant_id: VariantId
     store_id: StoreId | None
+    # Less the part that came back with a refund.
     quantity: Decimal
     product_id: ProductId
     product_name: str
@@ -103,27 +110,37 @@ async def update_order(
     key: BookKey,
     now: datetime,
     columns: dict[str, Any],
-    payments: Sequence[PaymentRow] = (),
+    moved: tuple[PaymentRow | None, RefundRow | None] = (None, None),
 ) -> None:
-    """Write an order's columns that can change, and its new payments."""
-    written = msgspec.json.encode(columns).decode(), encode(payments).decode()
-    await db.execute(_UPDATE, *key, now, *written)
+    """Write an order's columns that can change, and the payment or the refund that it got."""
+    payment, refund = ([row] if row else [] for row in moved)
+    written = msgspec.json.encode(columns).decode(), encode(payment).decode()
+    await db.execute(_UPDATE, *key, now, *written, encode(refund).decode())
 
 
 async def list_holdings(db: Db, book_id: BookId, order_id: OrderId) -> Sequence[Holding]:
     """The stock that each line held last: to be given back, or taken again."""
     rows = await db.fetch(
         """
-        SELECT DISTINCT ON (m.order_item_id, m.variant_id) m.order_item_id, m.variant_id,
-            m.store_id, greatest(-m.on_hand_change, m.reserved_change) AS quantity,
-            v.product_id, p.name AS product_name, v.stock_policy, v.low_stock_threshold
-        FROM order_items i
-        JOIN stock_moves m ON m.book_id = $1 AND m.order_item_id = i.id
-            AND m.kind IN ('sale', 'reservation')
-        JOIN variants v ON v.book_id = $1 AND v.id = m.variant_id
-        JOIN products p ON p.book_id = $1 AND p.id = v.product_id
-        WHERE i.book_id = $1 AND i.order_id = $2
-        ORDER BY m.order_item_id, m.variant_id, m.round DESC, m.id DESC
+        SELECT h.order_item_id, h.variant_id, h.store_id, h.product_id, h.product_name,
+            h.stock_policy, h.low_stock_threshold, h.taken - coalesce(b.quantity, 0) AS quantity
+        FROM (
+            SELECT DISTINCT ON (m.order_item_id, m.variant_id) m.order_item_id, m.variant_id,
+                m.store_id, greatest(-m.on_hand_change, m.reserved_change) AS taken, m.round,
+                v.product_id, p.name AS product_name, v.stock_policy, v.low_stock_threshold
+            FROM order_items i
+            JOIN stock_moves m ON m.book_id = $1 AND m.order_item_id = i.id
+                AND m.kind IN ('sale', 'reservation')
+            JOIN variants v ON v.book_id = $1 AND v.id = m.variant_id
+            JOIN products p ON p.book_id = $1 AND p.id = v.product_id
+            WHERE i.book_id = $1 AND i.order_id = $2
+            ORDER BY m.order_item_id, m.variant_id, m.round DESC, m.id DESC
+        ) h
+        LEFT JOIN LATERAL (
+            SELECT sum(r.on_hand_change) AS quantity FROM stock_moves r
+            WHERE r.book_id = $1 AND r.order_item_id = h.order_item_id
+                AND r.variant_id = h.variant_id AND r.round = h.round AND r.kind = 'return'
+        ) b ON true
         """,
         book_id,
         order_id,

@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kitchen.actions import close, reopen
 from tillhouse.ledger.rules import Ledger, Source
@@ -27,7 +28,7 @@ from tillhouse.orders.posting.rules import (
     move_between,
     postings,
 )
-from tillhouse.orders.refunds.store import RefundRow, insert_refund
+from tillhouse.orders.refunds.rules import RefundRow
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all
@@ -85,12 +86,9 @@ async def write(
     after, moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
     change = _change(before, after, cause)
     written = _written(call, change)
-    payments = [written.payment] if written.payment else []
-    key = BookKey(call.book.id, before.id)
-    await update_order(call.db, key, call.now, change.after.columns(), payments)
+    key, moved_money = BookKey(call.book.id, before.id), (written.payment, written.refund)
+    await update_order(call.db, key, call.now, change.after.columns(), moved_money)
     await _post(call, change)
-    if written.refund is not None:
-        await insert_refund(call.db, call.book.id, written.refund, call.now)
     await _follow(call, before, change.after)
     await _announce(call, change, written, [*moved, *cause.repayment.moved])
     return written
@@ -134,6 +132,7 @@ def _written(call: Call, change: _Change) -> Written:
             payment_id=told.payment_id,
             recorded_by_id=by.id,
             recorded_by_name=by.name,
+            happened_at=iso(call.now),
         )
         return Written(refund=refund)
     tender = change.cause.tender or Tender(amount=change.paid, method=change.move.method)
@@ -172,7 +171,7 @@ async def _follow(call: Call, before: OrderState, after: OrderState) -> None:
 async def _announce(call: Call, change: _Change, written: Written, moved: Sequence[Moved]) -> None:
     before, after = change.before, change.after
     subject = announce.Subject(before.id, before.store_id, after.customer_id)
-    told = list(_told(call, change, subject))
+    told = list(_told(call, change, subject, written.refund))
     payment = written.payment
     if payment is not None and payment.amount > 0:
         told.append(announce.paid(call, subject, payment, change.cause.tender))
@@ -181,7 +180,9 @@ async def _announce(call: Call, change: _Change, written: Written, moved: Sequen
         await emit_all(call, told)
 
 
-def _told(call: Call, change: _Change, subject: announce.Subject) -> Sequence[announce.Event]:
+def _told(
+    call: Call, change: _Change, subject: announce.Subject, refund: RefundRow | None
+) -> Sequence[announce.Event]:
     before, after = change.before, change.after
     metadata: dict[str, Any] = {
         "shortCode": before.short_code,
@@ -198,6 +199,9 @@ def _told(call: Call, change: _Change, subject: announce.Subject) -> Sequence[an
         reason = (after.cancellation or {}).get("reason")
         return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "reason": reason})]
     changed = rules.what_changed(before, after)
+    if refund is not None:
+        changed.append("refund")
+        metadata["refundId"] = refund.id
     if not changed:
         return []
     return [announce.changed(call, ORDER_UPDATED, subject, {**metadata, "changed": changed})]

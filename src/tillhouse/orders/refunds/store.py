@@ -1,54 +1,96 @@
 """Statements on refunds."""
 
-from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import LiteralString
 from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, OrderId
-from tillhouse.kit.json import encode
+from tillhouse.kit.ids import BookId, OrderId, StoreId, VariantId
 from tillhouse.orders.posting.rules import Method
+from tillhouse.orders.refunds.rules import RefundableLine, RefundFacts
 
-
-class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A refund, by the names of its columns."""
-
-    id: UUID
-    order_id: OrderId
-    method: Method
-    amount: Decimal
-    reason: str | None
-    # Item, quantity and amount of each line that was given back.
-    lines: list[dict[str, Any]] | None
-    restocked: bool
-    transaction_id: UUID
-    payment_id: UUID | None
-    recorded_by_id: UUID
-    recorded_by_name: str
-
-
-async def insert_refund(db: Db, book_id: BookId, row: RefundRow, now: datetime) -> None:
-    """Keep a refund."""
-    await db.execute(
-        """
+GIVE_BACK: LiteralString = """
+    given_back AS (
         INSERT INTO refunds (book_id, id, order_id, method, amount, reason, lines, restocked,
             transaction_id, payment_id, recorded_by_id, recorded_by_name, happened_at, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
+        SELECT $1, r.id, r.order_id, r.method, r.amount, r.reason, r.lines, r.restocked,
+            r.transaction_id, r.payment_id, r.recorded_by_id, r.recorded_by_name, r.happened_at,
+            r.happened_at
+        FROM refunding r
+    )"""
+"""Refunds of the CTE `refunding`, whose rows have the columns of REFUNDING."""
+
+REFUNDING: LiteralString = """ AS r (id uuid, order_id uuid, method text, amount numeric,
+            reason text, lines jsonb, restocked boolean, transaction_id uuid, payment_id uuid,
+            recorded_by_id uuid, recorded_by_name text, happened_at timestamptz)"""
+"""The columns of refunds that come as JSON."""
+
+
+async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> RefundFacts:
+    """The lines of an order with what was given back of each, and its money by method."""
+    row = await db.fetchrow(
+        """
+        WITH returned AS (
+            SELECT (l ->> 'itemId')::uuid AS item_id, sum((l ->> 'quantity')::numeric) AS quantity
+            FROM refunds r, jsonb_array_elements(r.lines) l
+            WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
+                AND r.lines IS NOT NULL
+            GROUP BY 1
+        ), moved AS (
+            SELECT p.method, p.amount FROM payments p
+            WHERE p.book_id = $1 AND p.order_id = $2 AND p.status = 'successful'
+            UNION ALL
+            SELECT r.method, -r.amount FROM refunds r
+            WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
+        )
+        SELECT (
+                SELECT json_agg(json_build_object('item_id', i.id, 'quantity', i.quantity::text,
+                    'total', i.total_price::text, 'returned', coalesce(b.quantity, 0)::text)
+                    ORDER BY i.position)
+                FROM order_items i LEFT JOIN returned b ON b.item_id = i.id
+                WHERE i.book_id = $1 AND i.order_id = $2
+            ) AS lines,
+            (
+                SELECT coalesce(json_object_agg(m.method, m.amount::text), '{}') FROM (
+                    SELECT method, sum(amount) AS amount FROM moved GROUP BY method) m
+            ) AS tenders,
+            (SELECT count(*) FROM refunds r WHERE r.book_id = $1 AND r.order_id = $2) AS refunds
         """,
         book_id,
-        row.id,
-        row.order_id,
-        row.method,
-        row.amount,
-        row.reason,
-        None if row.lines is None else encode(row.lines).decode(),
-        row.restocked,
-        row.transaction_id,
-        row.payment_id,
-        row.recorded_by_id,
-        row.recorded_by_name,
-        now,
+        order_id,
     )
+    assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
+    return RefundFacts(
+        lines=msgspec.json.decode(row["lines"], type=list[RefundableLine]),
+        tenders=msgspec.json.decode(row["tenders"], type=dict[Method, Decimal]),
+        refunds=row["refunds"],
+    )
+
+
+class LineStock(msgspec.Struct, frozen=True, kw_only=True):
+    """The stock that a line of an order took, for each one of the line."""
+
+    order_item_id: UUID
+    variant_id: VariantId
+    store_id: StoreId | None
+    each: Decimal
+
+
+async def list_line_stock(db: Db, book_id: BookId, order_id: OrderId) -> list[LineStock]:
+    """The stock that the lines of an order took when it was recorded."""
+    rows = await db.fetch(
+        """
+        SELECT DISTINCT ON (m.order_item_id, m.variant_id) m.order_item_id, m.variant_id,
+            m.store_id, greatest(-m.on_hand_change, m.reserved_change) / i.quantity AS each
+        FROM order_items i
+        JOIN stock_moves m ON m.book_id = $1 AND m.order_item_id = i.id
+            AND m.kind IN ('sale', 'reservation')
+        WHERE i.book_id = $1 AND i.order_id = $2
+        ORDER BY m.order_item_id, m.variant_id, m.round, m.id
+        """,
+        book_id,
+        order_id,
+    )
+    return [LineStock(**row) for row in rows]

@@ -1,0 +1,59 @@
+"""Give money of an order back: by an amount, or by what lines cost."""
+
+from tillhouse.access.call import Call
+from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.ids import OrderId
+from tillhouse.orders import stock
+from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.changing.writing import Cause, Repayment, write
+from tillhouse.orders.payment_rules import reason_against
+from tillhouse.orders.posting.rules import MoneyMove
+from tillhouse.orders.refunds import rules
+from tillhouse.orders.refunds.rules import Refund
+from tillhouse.orders.refunds.store import find_refund_facts
+from tillhouse.orders.refunds.types import NewRefund
+from tillhouse.orders.showing import show
+from tillhouse.orders.types import Order, RefundShown
+from tillhouse.stock.facts import Moved
+
+
+async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[FieldError]:
+    """The faults of a new refund."""
+    order = await lock(call, order_id)
+    facts = await find_refund_facts(call.db, call.book.id, order_id)
+    return rules.refund_faults(new, order, facts)
+
+
+async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
+    """Give money back, and the stock of lines where it is wished."""
+    order = await lock(call, order_id)
+    facts = await find_refund_facts(call.db, call.book.id, order_id)
+    check(rules.refund_faults(new, order, facts))
+    decided = rules.decided(new, order, facts)
+    if reason := reason_against(decided.method, call.book.environment):
+        raise Refused(reason)
+    moved = await _restock(call, order, decided) if new.restock else []
+    cause = Cause(
+        move=MoneyMove(method=decided.method, is_refund=True, keeps_change=True),
+        repayment=Repayment(
+            reason=new.reason,
+            lines=decided.shown_lines(),
+            restocked=bool(moved),
+            moved=moved,
+        ),
+    )
+    await write(call, order, rules.refunded(order, decided.amount), cause)
+    return await show(call, order_id)
+
+
+async def _restock(call: Call, order: OrderState, decided: Refund) -> list[Moved]:
+    if order.stock_state != "taken":
+        raise Refused("The stock of this order has not left, or is back already.")
+    quantities = {one.line.item_id: one.quantity for one in decided.lines}
+    return await stock.give_back(call, order, quantities)
+
+
+async def list_refunds(call: Call, order_id: OrderId) -> list[RefundShown]:
+    """The refunds of an order, the oldest first."""
+    return (await show(call, order_id)).refunds

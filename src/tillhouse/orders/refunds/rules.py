@@ -1,0 +1,193 @@
+"""Refunds of an order, and how it stands afterwards: pure decisions."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.kit.errors import FieldError, Invalid, Refused
+from tillhouse.kit.ids import OrderId
+from tillhouse.kit.money import check_scale, round_money
+from tillhouse.kit.partial import faults
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.posting.rules import Method
+from tillhouse.orders.refunds.types import NewRefund
+
+REFUNDS_MAX = 200
+"""So many refunds an order may have."""
+
+_ZERO = Decimal(0)
+
+
+class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund, by the names of its columns."""
+
+    id: UUID
+    order_id: OrderId
+    method: Method
+    amount: Decimal
+    reason: str | None
+    # Item, quantity and amount of each line that was given back.
+    lines: list[dict[str, Any]] | None
+    restocked: bool
+    transaction_id: UUID
+    payment_id: UUID | None
+    recorded_by_id: UUID
+    recorded_by_name: str
+    happened_at: str
+
+
+class RefundableLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of an order, and how much of it was given back already."""
+
+    item_id: UUID
+    quantity: Decimal
+    total: Decimal
+    returned: Decimal
+
+
+class RefundFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a refund rests on beside the order itself."""
+
+    lines: list[RefundableLine]
+    # Payments less refunds by method.
+    tenders: dict[Method, Decimal]
+    refunds: int
+
+
+class LineRefund(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a line that is given back."""
+
+    line: RefundableLine
+    quantity: Decimal
+    amount: Decimal
+
+
+class Refund(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund as it is decided."""
+
+    amount: Decimal
+    method: Method
+    lines: list[LineRefund]
+
+    def shown_lines(self) -> list[dict[str, Any]] | None:
+        """The lines as they are kept; None for an amount alone."""
+        return [
+            {"itemId": one.line.item_id, "quantity": one.quantity, "amount": one.amount}
+            for one in self.lines
+        ] or None
+
+
+def refund_faults(new: NewRefund, order: OrderState, facts: RefundFacts) -> list[FieldError]:
+    """Everything that is wrong with a new refund, beside its form."""
+    return faults(
+        lambda: _choice_errors(new),
+        lambda: _scale_errors(new, order.currency),
+        lambda: _line_errors(new, facts),
+        lambda: _restock_errors(new),
+    )
+
+
+def _choice_errors(new: NewRefund) -> Iterator[FieldError]:
+    if (new.amount is None) == (new.lines is None):
+        yield FieldError("amount", "is required without lines, and left out with them")
+
+
+def _scale_errors(new: NewRefund, currency: str) -> Iterator[FieldError]:
+    if new.amount is not None and (wrong := check_scale(new.amount, currency)):
+        yield FieldError("amount", wrong)
+
+
+def _line_errors(new: NewRefund, facts: RefundFacts) -> Iterator[FieldError]:
+    known = {line.item_id: line for line in facts.lines}
+    named: set[UUID] = set()
+    for index, wanted in enumerate(new.lines or ()):
+        line = known.get(wanted.item_id)
+        if line is None:
+            yield FieldError(f"lines[{index}].item_id", "is no line of this order")
+        elif wanted.item_id in named:
+            yield FieldError(f"lines[{index}].item_id", "is named twice")
+        elif wanted.quantity > (left := line.quantity - line.returned):
+            wrong = f"must not exceed the {left.normalize():f} that are left"
+            yield FieldError(f"lines[{index}].quantity", wrong)
+        named.add(wanted.item_id)
+
+
+def _restock_errors(new: NewRefund) -> Iterator[FieldError]:
+    if new.restock and new.lines is None:
+        yield FieldError("restock", "goes with lines only")
+
+
+def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> Refund:
+    """The refund, or the reason against it."""
+    if order.status == "refunded":
+        raise Refused("The order was refunded already.")
+    if facts.refunds >= REFUNDS_MAX:
+        raise Refused(f"An order has at most {REFUNDS_MAX} refunds.")
+    lines = _lines(new, facts, order.currency)
+    amount = Decimal(new.amount or 0) or sum((one.amount for one in lines), _ZERO)
+    left = order.amount_paid - order.change_amount
+    if amount > left:
+        raise Refused(f"{amount:f} can't be given back: {left:f} are left of what was paid.")
+    if not amount:
+        raise Refused("These lines cost nothing: there is nothing to give back.")
+    method = new.method or _only_method(facts.tenders)
+    if method == "credit":
+        _check_credit(order)
+    return Refund(amount=amount, method=method, lines=lines)
+
+
+def _lines(new: NewRefund, facts: RefundFacts, currency: str) -> list[LineRefund]:
+    known = {line.item_id: line for line in facts.lines}
+    return [
+        LineRefund(
+            line=(line := known[wanted.item_id]),
+            quantity=Decimal(wanted.quantity),
+            amount=_share(line, line.returned + wanted.quantity, currency)
+            - _share(line, line.returned, currency),
+        )
+        for wanted in new.lines or ()
+    ]
+
+
+def _share(line: RefundableLine, quantity: Decimal, currency: str) -> Decimal:
+    """The cost of so much of a line; of all of it, exactly its total.
+
+    A refund is the difference between two such shares, so that several never exceed the line.
+    """
+    if quantity == line.quantity:
+        return line.total
+    return round_money(line.total * quantity / line.quantity, currency)
+
+
+def _only_method(tenders: Mapping[Method, Decimal]) -> Method:
+    held: dict[Method, Decimal] = {
+        method: amount for method, amount in tenders.items() if amount > 0
+    }
+    if len(held) == 1:
+        return next(iter(held))
+    told = " and ".join(f"{amount:f} by {method}" for method, amount in sorted(held.items()))
+    wrong = f"is required: the order was paid {told}" if held else "is required"
+    raise Invalid.field("method", wrong)
+
+
+def _check_credit(order: OrderState) -> None:
+    if order.customer_id is None:
+        raise Refused("Credit is somebody's: give the order a customer first.")
+    if order.status == "cancelled":
+        raise Refused("What was paid for this order is the customer's credit already.")
+
+
+def refunded(order: OrderState, amount: Decimal) -> OrderState:
+    """The order after a refund: first the overpayment that is kept, then a part of the sale."""
+    position = order.position()
+    after = msgspec.structs.replace(order, amount_paid=order.amount_paid - amount)
+    if not position.is_sold or position.paid < position.due:
+        return after
+    of_sale = max(amount - position.kept, _ZERO)
+    after = msgspec.structs.replace(after, refunded_amount=order.refunded_amount + of_sale)
+    if of_sale and after.refunded_amount == after.total_amount:
+        return msgspec.structs.replace(after, status="refunded", fires_at=None)
+    return after

@@ -1,0 +1,34 @@
+"""Requests of the routes of refunds."""
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from tillhouse.orders.payments.types import Received
+from tillhouse.orders.types import LINES_MAX, PaymentMethod, Reason
+from tillhouse.orders.values import Quantity
+
+
+class ReturnedLine(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A line that is given back, wholly or in part."""
+
+    item_id: UUID
+    """The line of the order."""
+    quantity: Quantity
+
+
+class NewRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Money of an order that is given back: an amount, or what lines cost."""
+
+    amount: Received | None = None
+    """The amount to give back; left out with `lines`."""
+    lines: Annotated[list[ReturnedLine], Meta(min_length=1, max_length=LINES_MAX)] | None = None
+    """The lines to give back, in the place of `amount`: each by its share of what it cost."""
+    method: PaymentMethod | None = None
+    """How it is given back; required when the order was paid by several methods. `credit` makes
+    it the customer's credit."""
+    reason: Reason | None = None
+    restock: bool | None = False
+    """Whether the stock of the lines comes back."""
