@@ -21,7 +21,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) \
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --exclude-newer "1 week"
 
-.PHONY: help run test check fmt bench chaos pages docs judge record lock clean
+.PHONY: help run test check fmt bench chaos pages docs judge vendors record lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ judge: $(DEV) ## Generate clients from the OpenAPI document and run them (needs 
 
 record: $(DEV) ## Play the story and record the answers (ARGS="--source ../other/src")
 	@$(BIN)/python -m story record $(ARGS)
+
+vendors: $(DEV) ## Judge the payment simulators by the vendors' own clients (ARGS="--papers folder")
+	@$(BIN)/python -m judges.vendors $(ARGS)
 
 lock: $(DEV) ## Lock the newest versions of what requirements/*.in names
 	@cd requirements && ../$(COMPILE) --upgrade run.in --output-file run.txt

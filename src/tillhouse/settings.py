@@ -6,7 +6,7 @@ A wrong value stops the start with a sentence that names the variable and the me
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tillhouse.kit.network import parse_networks
 
 PREFIX = "TILLHOUSE_"
 PASSPHRASE_LENGTH_MIN = 12
+_PROVIDERS = ("paystack", "flutterwave", "monnify", "stripe")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -54,6 +55,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_every_hours: int = 0
     backup_keep: int = 7
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
+    # By the names of payment providers: addresses other than their own.
+    provider_urls: tuple[tuple[str, str], ...] = ()
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
     # OWASP's floor for argon2id with one thread.
@@ -96,6 +99,8 @@ MEANINGS: dict[str, str] = {
     "BACKUP_EVERY_HOURS": "hours from one backup to the next (0 = none by itself)",
     "BACKUP_KEEP": "how many of them are kept, and how many of those before migrations (7)",
     "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
+    "PROVIDER_URLS": "other addresses of payment providers, such as "
+    "`paystack=https://proxy.example.com`, split by commas",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -136,6 +141,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         backup_every_hours=values.number("BACKUP_EVERY_HOURS", 0, 0, 8760),
         backup_keep=values.number("BACKUP_KEEP", 7, 1, 1000),
         whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
+        provider_urls=values.named_urls("PROVIDER_URLS", _PROVIDERS),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )
@@ -270,6 +276,19 @@ class _Values:
                 "set it to an address such as https://till.example.com."
             )
         return value
+
+    def named_urls(self, name: str, known: Collection[str]) -> tuple[tuple[str, str], ...]:
+        """Addresses by names, split by commas."""
+        parts = [part.strip() for part in (self.optional(name) or "").split(",") if part.strip()]
+        pairs = [part.partition("=") for part in parts]
+        for part, (who, _, address) in zip(parts, pairs, strict=True):
+            is_address = address.startswith(("http://", "https://")) and " " not in address
+            if who not in known or not is_address:
+                raise SettingError(
+                    f"{PREFIX}{name} has {part!r}: write a name ({', '.join(known)}), = and an "
+                    "address such as https://proxy.example.com."
+                )
+        return tuple((who, address.rstrip("/")) for who, _, address in pairs)
 
     def networks(self, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
         """Addresses or networks, split by commas."""

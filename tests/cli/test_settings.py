@@ -19,6 +19,8 @@ WRONG = [
     ({"PUBLIC_URL": "till.example.com"}, "TILLHOUSE_PUBLIC_URL is 'till.example.com'"),
     ({"TRUSTED_PROXIES": "10.0.0.1/8"}, "TILLHOUSE_TRUSTED_PROXIES: 10.0.0.1/8 has bits beyond"),
     ({"DATABASE_URL": "mysql://x"}, "TILLHOUSE_DATABASE_URL must begin with postgresql://"),
+    ({"PROVIDER_URLS": "paypal=https://x.example"}, "TILLHOUSE_PROVIDER_URLS has 'paypal=https"),
+    ({"PROVIDER_URLS": "stripe=x.example"}, "TILLHOUSE_PROVIDER_URLS has 'stripe=x.example'"),
     ({"COLOUR": "red"}, "TILLHOUSE_COLOUR is no setting of Tillhouse"),
     ({"PORT": "1", "PORT_FILE": "/dev/null"}, "Set TILLHOUSE_PORT or TILLHOUSE_PORT_FILE, not"),
     ({"PORT_FILE": "/nonexistent"}, "TILLHOUSE_PORT_FILE names /nonexistent, which can't be read"),
@@ -36,6 +38,17 @@ def test_sentence(given: dict[str, str], sentence: str) -> None:
     with pytest.raises(SettingError) as caught:
         from_env({f"TILLHOUSE_{name}": value for name, value in given.items()})
     assert str(caught.value).startswith(sentence)
+
+
+def test_addresses_by_names() -> None:
+    """Several are split by commas, and lose their last slash."""
+    given = "paystack=https://a.example/, stripe=http://127.0.0.1:9"
+    settings = from_env({"TILLHOUSE_PROVIDER_URLS": given})
+    assert dict(settings.provider_urls) == {
+        "paystack": "https://a.example",
+        "stripe": "http://127.0.0.1:9",
+    }
+    assert from_env({}).provider_urls == ()
 
 
 def test_serve_refuses(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from tillhouse.access.process import Services
 from tillhouse.payins.sandbox.provider import Sandbox
 from tillhouse.providers.payments.provider import PaymentProvider
+from tillhouse.providers.payments.providers import VENDORS, provider
 
 SANDBOX = "sandbox"
 
@@ -23,5 +24,7 @@ SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
 
 def providers_of(services: Services) -> dict[str, PaymentProvider]:
     """Every provider that this installation can speak to."""
-    every: list[PaymentProvider] = [Sandbox(services.pool)]
+    urls = dict(services.settings.provider_urls)
+    vendors = [provider(name, urls.get(name)) for name in VENDORS]
+    every: list[PaymentProvider] = [Sandbox(services.pool), *vendors]
     return {provider.name: provider for provider in every}

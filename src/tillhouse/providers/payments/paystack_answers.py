@@ -177,6 +177,9 @@ def _payment(told: _Transaction) -> SeenPayment:
         currency=told.currency,
         paid_at=_moment(told.paid_at),
         payer_name=told.authorization.sender_name if told.authorization else None,
+        account_number=(
+            told.authorization.receiver_bank_account_number if told.authorization else None
+        ),
     )
 
 

@@ -1,10 +1,17 @@
-"""The payment providers of this installation, by their names."""
+"""The payment providers of other companies, by their names."""
+
+from collections.abc import Sequence
+from functools import lru_cache
 
 from tillhouse.providers.payments.provider import PaymentProvider, ProviderName
 
+VENDORS: Sequence[ProviderName] = ("paystack", "flutterwave", "monnify", "stripe")
 
+
+# The same one each time: Monnify's keeps its logins.
+@lru_cache(maxsize=100)
 def provider(name: ProviderName, base_url: str | None = None) -> PaymentProvider:
-    """The provider of this name, at an address of its own or another; keep it while it is used."""
+    """The provider of this name, at its own address or another."""
     # The HTTP client takes a fifth of a second to load; commands move no money.
     from tillhouse.providers.payments import (  # noqa: PLC0415
         flutterwave,
@@ -13,12 +20,14 @@ def provider(name: ProviderName, base_url: str | None = None) -> PaymentProvider
         stripe,
     )
 
-    if name == "paystack":
-        return paystack.Paystack(base_url or paystack.BASE_URL)
-    if name == "flutterwave":
-        return flutterwave.Flutterwave(base_url or flutterwave.BASE_URL)
-    if name == "monnify":
-        return monnify.Monnify(base_url)
-    if name == "stripe":
-        return stripe.Stripe(base_url or stripe.BASE_URL)
-    raise ValueError(f"no provider is called {name}")
+    match name:
+        case "paystack":
+            return paystack.Paystack(base_url or paystack.BASE_URL)
+        case "flutterwave":
+            return flutterwave.Flutterwave(base_url or flutterwave.BASE_URL)
+        case "monnify":
+            return monnify.Monnify(base_url)
+        case "stripe":
+            return stripe.Stripe(base_url or stripe.BASE_URL)
+        case _:
+            raise ValueError(f"no vendor is called {name}")

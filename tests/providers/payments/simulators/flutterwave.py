@@ -46,7 +46,9 @@ class FlutterwaveSimulator(Simulator):
             ("GET", "/banks/{country}", self._banks),
             ("POST", "/accounts/resolve", self._resolve),
         ):
-            router.add_route(method, self.prefix + path, self._authorized(handler))
+            # Its own client asks for some with two slashes.
+            for start in (self.prefix, f"/{self.prefix}"):
+                router.add_route(method, start + path, self._authorized(handler))
 
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
         """The same word for every body."""

@@ -84,7 +84,7 @@ class PaystackSimulator(Simulator):
             "paid_at": iso(now()),
             "paidAt": iso(now()),
             "gateway_response": "Approved",
-            "authorization": shapes.authorization(payer),
+            "authorization": shapes.authorization(payer, self.accounts.get(reference)),
         }
         self.queue_hook({"event": "charge.success", "data": one})
         return str(one["id"])
@@ -181,7 +181,7 @@ class PaystackSimulator(Simulator):
     async def _fetch(self, request: web.Request) -> web.Response:
         for one in self.transactions.values():
             if str(one["id"]) == request.match_info["id"]:
-                return _told("Transaction retrieved", one)
+                return _told("Transaction retrieved", shapes.fetched(one))
         return _refusal(404, "Transaction not found", "transaction_not_found")
 
     async def _refund(self, request: web.Request) -> web.Response:
@@ -210,7 +210,8 @@ class PaystackSimulator(Simulator):
         found = [one for one in self.refunds if of in (None, str(one["transaction"]))]
         return answer({
             "status": True, "message": "Refunds retrieved", "data": found[:100],
-            "meta": {"total": len(found), "skipped": 0, "perPage": 100, "page": 1, "pageCount": 1},
+            "meta": {"total": len(found), "skipped": 0, "perPage": "100", "page": 1,
+                     "pageCount": 1, "failedRefundCount": 0},
         })  # fmt: skip
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:

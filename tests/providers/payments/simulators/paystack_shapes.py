@@ -29,7 +29,9 @@ def transaction(number: int, reference: str, amount: int, body: Json) -> Json:
         "metadata": body.get("metadata", ""), "log": None, "fees": None, "fees_split": None,
         "authorization": {}, "customer": _customer(body["email"]), "plan": None, "split": {},
         "order_id": None, "paidAt": None, "createdAt": at, "requested_amount": amount,
-        "pos_transaction_data": None, "source": None, "fees_breakdown": None, "connect": None,
+        "pos_transaction_data": None, "fees_breakdown": None, "connect": None,
+        "source": {"type": "api", "source": "merchant_api", "entry_point": "charge",
+                   "identifier": None},
         "transaction_date": at, "plan_object": {}, "subaccount": {},
     }  # fmt: skip
 
@@ -53,15 +55,31 @@ def account(one: Json, ends: str) -> Json:
     }  # fmt: skip
 
 
-def authorization(payer: str) -> Json:
-    """How somebody paid."""
+def fetched(one: Json) -> Json:
+    """The same transaction, as /transaction/{id} tells of it: few of its parts are null."""
+    customer = {
+        **one["customer"], "first_name": "Bola", "last_name": "Ade", "phone": "",
+        "metadata": {}, "international_format_phone": "",
+    }  # fmt: skip
+    metadata = one["metadata"] if isinstance(one["metadata"], dict) else {}
+    return {
+        **one, "customer": customer, "metadata": {**metadata, "custom_fields": []},
+        "helpdesk_link": None, "plan": {},
+    }  # fmt: skip
+
+
+def authorization(payer: str, account: Json | None) -> Json:
+    """How somebody paid, and into which account."""
     return {
         "authorization_code": "AUTH_q5nfynycgm", "bin": "008XXX", "last4": "X553",
         "exp_month": "09", "exp_year": "2023", "channel": "bank_transfer",
-        "card_type": "transfer", "bank": None, "country_code": "NG", "brand": "Managed Account",
-        "reusable": False, "signature": None, "account_name": None, "sender_country": "NG",
+        "card_type": "transfer", "bank": "TEST BANK", "country_code": "NG",
+        "brand": "Managed Account", "reusable": False, "signature": "SIG_1", "account_name": None,
+        "sender_country": "NG",
         "sender_bank": None, "sender_bank_account_number": "XXXXXXX553", "sender_name": payer,
         "narration": "Transfer",
+        "receiver_bank_account_number": account and account["account_number"],
+        "receiver_bank": account and account["bank"]["name"],
     }  # fmt: skip
 
 

@@ -60,6 +60,16 @@ class Asked(NamedTuple):
         return json.loads(self.body, parse_float=Decimal)
 
 
+class Answered(NamedTuple):
+    """An answer as it was meant, and what it was to."""
+
+    method: str
+    # As the vendor's papers write it, with names in braces.
+    route: str
+    status: int
+    body: bytes
+
+
 class Hook(NamedTuple):
     """A hook as it is sent."""
 
@@ -78,6 +88,7 @@ class Simulator:
         self.hook_url = hook_url
         self.root = self.base_url = ""
         self.asked: list[Asked] = []
+        self.answered: list[Answered] = []
         # Hooks that are still to be sent, and all that ever were.
         self.outbox: list[Hook] = []
         self.told: list[Hook] = []
@@ -208,8 +219,17 @@ class Simulator:
         self.arrived.set()
         fault = self._fault_of(f"{request.method} {request.path}")
         if fault is None:
-            return await handler(request)
+            told = await handler(request)
+            self._note(request, told)
+            return told
         return await self._fail(fault, request, handler)
+
+    def _note(self, request: web.Request, told: web.StreamResponse) -> None:
+        resource = request.match_info.route.resource
+        if resource is None or not isinstance(told, web.Response):
+            return
+        body = told.body if isinstance(told.body, bytes) else b""
+        self.answered.append(Answered(request.method, resource.canonical, told.status, body))
 
     async def _fail(
         self, fault: Fault, request: web.Request, handler: Handler

@@ -1,0 +1,1 @@
+"""Judges of the payment simulators: the vendors' own clients and papers."""
