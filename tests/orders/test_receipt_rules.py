@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tillhouse.kit.clock import iso
 from tillhouse.kit.money import EXPONENTS
 from tillhouse.orders.receipts.addresses import VALID_FOR, until
-from tillhouse.orders.receipts.rules import Content, Line, Seller, amount, sheet
+from tillhouse.orders.receipts.rules import Content, Line, Paid, Seller, amount, sheet
 
 AT = datetime(2026, 3, 29, 23, 5, tzinfo=UTC)
 SELLER = Seller(
@@ -192,3 +192,43 @@ def test_an_address_of_many_lines_takes_one() -> None:
     named = seller(address="\n".join(f"Line {n}" for n in range(40)))
     (place,) = sheet(content(seller=named), 1, AT).place
     assert place.endswith("Line 38, Line 39")
+
+
+def below(**changes: Any) -> list[tuple[str, str]]:
+    """The rows below the lines after the total."""
+    rows = [(row.label, row.amount) for row in sheet(content(**changes), 1, AT).sums]
+    return rows[[label for label, _ in rows].index("Total") + 1 :]
+
+
+def test_each_tender_has_its_row() -> None:
+    """50 by card and 70 in cash for 100, with a tip: change, and no credit."""
+    tenders = [Paid("pos", Decimal(50)), Paid("cash", Decimal(70))]
+    paid = {"paid": Decimal(120), "payments": tenders, "change": Decimal(20), "tip": Decimal(5)}
+    assert below(**paid) == [
+        ("Paid (Card)", "NGN 50.00"),
+        ("Paid (Cash)", "NGN 70.00"),
+        ("Tip", "NGN 5.00"),
+        ("Change", "NGN 20.00"),
+    ]
+    shown = sheet(content(**paid), 1, AT)
+    assert ("Payment", "Card, Cash") in shown.facts
+
+
+def test_a_refund_is_told_and_leaves_nothing_to_pay() -> None:
+    """30 of 100 given back: the rest is paid."""
+    assert below(
+        paid=Decimal(70),
+        payments=[Paid("cash", Decimal(100))],
+        refunds=[Paid("cash", Decimal(30))],
+        change=Decimal(0),
+        refunded=Decimal(30),
+    ) == [("Paid", "NGN 100.00"), ("Refunded", f"NGN {MINUS}30.00")]
+
+
+def test_change_and_credit_may_meet() -> None:
+    """120 in cash and 30 by card for 100."""
+    assert below(
+        paid=Decimal(150),
+        payments=[Paid("cash", Decimal(120)), Paid("pos", Decimal(30))],
+        change=Decimal(20),
+    )[-2:] == [("Change", "NGN 20.00"), ("Credit", "NGN 30.00")]

@@ -9,6 +9,7 @@ import msgspec
 
 from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.money import EXPONENTS, round_money
+from tillhouse.orders.money_types import PaymentShown, RefundShown
 from tillhouse.orders.types import CustomerShown, ItemShown, Order, Person
 from tillhouse.stock.rules import plain
 
@@ -49,6 +50,13 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     modifiers: list[tuple[str, Decimal]]
 
 
+class Paid(msgspec.Struct, frozen=True):
+    """Money by one method, in all."""
+
+    method: str
+    amount: Decimal
+
+
 class Content(msgspec.Struct, frozen=True, kw_only=True):
     """All that a receipt says: kept as it was, whatever becomes of the order."""
 
@@ -70,6 +78,14 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     total: Decimal
     paid: Decimal
     method: str
+    # By method; None in a receipt from before payments were rows.
+    payments: list[Paid] | None = None
+    refunds: list[Paid] = []
+    # The part of `paid` that was handed out again.
+    change: Decimal | None = None
+    # The part of the sale that was given back.
+    refunded: Decimal = Decimal(0)
+    tip: Decimal = Decimal(0)
 
 
 class SheetLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +143,22 @@ def snapshot(order: Order, seller: Seller) -> Content:
         total=order.total_amount,
         paid=order.amount_paid,
         method=order.payment_method,
+        payments=_by_method(order.payments, PaymentShown),
+        refunds=_by_method(order.refunds, RefundShown),
+        change=order.change_amount,
+        refunded=order.refunded_amount,
+        tip=order.tip_amount,
     )
+
+
+def _by_method(shown: object, type_: type[PaymentShown] | type[RefundShown]) -> list[Paid]:
+    """The sum of each method, the one that came first first."""
+    rows = msgspec.json.decode(msgspec.json.encode(shown), type=list[type_])
+    sums: dict[str, Decimal] = {}
+    for row in rows:
+        if row.status == "successful":
+            sums[row.method] = sums.get(row.method, Decimal(0)) + row.amount
+    return [Paid(method, amount) for method, amount in sums.items() if amount]
 
 
 def _named(shown: object, type_: type[CustomerShown] | type[Person]) -> str | None:
@@ -196,7 +227,8 @@ def _facts(content: Content, zone: ZoneInfo) -> Iterator[tuple[str, str]]:
         yield "Table", content.table
     if content.served_by:
         yield "Served by", content.served_by
-    yield "Payment", METHODS.get(content.method, content.method)
+    methods = [one.method for one in content.payments or ()] or [content.method]
+    yield "Payment", ", ".join(METHODS.get(method, method) for method in methods)
 
 
 def written_moment(moment: datetime, zone: ZoneInfo) -> str:
@@ -238,13 +270,35 @@ def _sums(content: Content) -> Iterator[Sum]:
     yield row("Total", content.total, is_strong=True)
     if content.tax != added:
         yield row("Tax included", content.tax - added)
-    yield row("Paid", content.paid)
-    if content.paid > content.total:
-        # In cash it went back over the counter; else the customer has it to come.
-        rest = "Change" if content.method == "cash" else "Credit"
-        yield row(rest, content.paid - content.total)
-    elif content.paid < content.total and content.status not in _OVER:
-        yield row("Remaining", content.total - content.paid, is_strong=True)
+    for label, value in _moved(content):
+        yield row(label, value)
+    due = content.total - content.refunded
+    if content.paid < due and content.status not in _OVER:
+        yield row("Remaining", due - content.paid, is_strong=True)
+
+
+def _moved(content: Content) -> Iterator[tuple[str, Decimal]]:
+    """The money that came in and went back, and what became of what was too much."""
+    yield from _told("Paid", content.payments or [Paid(content.method, content.paid)], 1)
+    if content.tip:
+        yield "Tip", content.tip
+    yield from _told("Refunded", content.refunds, -1)
+    over = max(content.paid - (content.total - content.refunded), Decimal(0))
+    # In cash it went back over the counter; else the customer has it to come.
+    change = content.change
+    if change is None:
+        change = over if content.method == "cash" else Decimal(0)
+    if change:
+        yield "Change", change
+    if over > change:
+        yield "Credit", over - change
+
+
+def _told(word: str, sums: list[Paid], sign: int) -> Iterator[tuple[str, Decimal]]:
+    """A row for each method; one alone needs no name."""
+    for one in sums:
+        named = f"{word} ({METHODS.get(one.method, one.method)})" if len(sums) > 1 else word
+        yield named, sign * one.amount
 
 
 def amount(value: Decimal, currency: str) -> str:
