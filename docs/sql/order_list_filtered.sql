@@ -67,7 +67,30 @@ WITH
         (SELECT json_build_object('id', s.id, 'name', s.name)
             FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
         o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
-        o.deposit, iso(o.scheduled_at) AS scheduled_for,
+        CASE WHEN o.is_automated THEN (
+            SELECT json_build_object('id', v.id, 'provider', v.provider,
+                'status', CASE
+                    WHEN v.status = 'opening' THEN 'pending'
+                    WHEN p.received >= v.amount THEN 'paid'
+                    WHEN p.received = 0 AND p.has_reversed THEN 'reversed'
+                    WHEN v.status = 'open' AND (v.expires_at IS NULL OR v.expires_at > now())
+                        THEN 'active'
+                    WHEN v.status = 'failed' THEN 'pending'
+                    ELSE 'expired' END,
+                'accountNumber', v.account_number, 'bankName', v.bank_name,
+                'accountName', v.account_name, 'amount', v.amount,
+                'amountReceived', p.received, 'currency', v.currency,
+                'expiresAt', iso(v.expires_at), 'createdAt', iso(v.created_at))
+            FROM virtual_accounts v
+            CROSS JOIN LATERAL (
+                SELECT coalesce(sum(i.amount) FILTER (WHERE i.status = 'received'), 0) AS received,
+                    coalesce(bool_or(i.status = 'reversed'), false) AS has_reversed
+                FROM payins i WHERE i.book_id = v.book_id AND i.virtual_account_id = v.id
+            ) p
+            WHERE v.book_id = o.book_id AND v.order_id = o.id
+            ORDER BY v.created_at DESC, v.id DESC LIMIT 1
+        ) END AS deposit,
+        iso(o.scheduled_at) AS scheduled_for,
         iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
         o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
         k.status AS kitchen_ticket_status,

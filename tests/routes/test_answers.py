@@ -43,6 +43,9 @@ BUDGETS: dict[str, int] = {
     "POST /api/auth/change-password": 14,
     # The business's data key is read once per process, and the limit counts under a lock.
     "POST /api/developer/api-keys": 8,
+    # The order before; what its deposit needs, what is asked, what arrived and is applied; the
+    # order after.
+    "POST /v1/orders/{order_id}/requery": 14,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
 }

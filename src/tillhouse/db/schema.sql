@@ -1000,7 +1000,6 @@ CREATE TABLE orders (
     channel order_channel NOT NULL,
     channel_fulfilled_at timestamp(3) with time zone,
     is_automated boolean NOT NULL DEFAULT false,
-    deposit jsonb,
     scheduled_at timestamp(3) with time zone,
     scheduled_confirmed_at timestamp(3) with time zone,
     service_mode order_service_mode,
@@ -1095,6 +1094,7 @@ CREATE TABLE payins (
     CONSTRAINT payins_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
     CONSTRAINT payins_book_id_virtual_account_id_fkey FOREIGN KEY (book_id, virtual_account_id) REFERENCES virtual_accounts(book_id, id)
 );
+CREATE INDEX payins_by_account ON payins USING btree (book_id, virtual_account_id) WHERE virtual_account_id IS NOT NULL;
 CREATE INDEX payins_by_target ON payins USING btree (book_id, target_type, target_id, paid_at);
 CREATE INDEX payins_by_time ON payins USING btree (book_id, paid_at, id);
 CREATE INDEX payins_to_apply ON payins USING btree (book_id, target_type, target_id) WHERE applied_at IS NULL OR status = 'reversed'::text AND reversal_applied_at IS NULL;
@@ -1743,12 +1743,14 @@ CREATE TABLE virtual_accounts (
     asked_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    order_id uuid,
     CONSTRAINT virtual_accounts_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT virtual_accounts_reference_key UNIQUE (book_id, reference),
     CONSTRAINT virtual_accounts_status_known CHECK (status = ANY (ARRAY['opening'::text, 'open'::text, 'failed'::text, 'closed'::text])),
     CONSTRAINT virtual_accounts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX virtual_accounts_by_number ON virtual_accounts USING btree (book_id, provider, account_number) WHERE account_number IS NOT NULL;
+CREATE INDEX virtual_accounts_by_order ON virtual_accounts USING btree (book_id, order_id, created_at) WHERE order_id IS NOT NULL;
 CREATE INDEX virtual_accounts_by_target ON virtual_accounts USING btree (book_id, target_type, target_id, created_at);
 CREATE UNIQUE INDEX virtual_accounts_one_open ON virtual_accounts USING btree (book_id, target_type, target_id) WHERE status = ANY (ARRAY['opening'::text, 'open'::text]);
 

@@ -6,21 +6,23 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.http.route import Reply, Route, Scope
-from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import OrderId
 from tillhouse.kitchen.actions import send as send_message
 from tillhouse.kitchen.types import Notification, Notified
 from tillhouse.orders import showing as shown
 from tillhouse.orders.changing import actions as change
+from tillhouse.orders.deposits import actions as deposits
 from tillhouse.orders.kitchen import actions as kitchen
 from tillhouse.orders.listing import actions as listing
 from tillhouse.orders.receipts import actions as receipt
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.types import (
+    Confirmation,
     Figures,
     NewOrder,
     Order,
     OrderFilter,
+    OrderPatch,
     StageChange,
 )
 
@@ -35,15 +37,28 @@ async def create_order(call: Call, body: NewOrder) -> Reply[Order]:
     """Record an order, and tell its customer after the commit."""
     outcome = await create.create(call, body)
     reply = Reply(outcome.order, is_replay=outcome.is_replay, kept=outcome.kept)
-    sending = outcome.sending
-    if sending is None:
+    sending, opening = outcome.sending, deposits.following(call, outcome.order)
+    if outcome.is_replay or (sending is None and opening is None):
         return reply
 
     async def after() -> Reply[Order]:
-        await send_message(call.services, sending)
-        return reply
+        if sending is not None:
+            await send_message(call.services, sending)
+        return await opening() if opening else reply
 
     return msgspec.structs.replace(reply, after=after)
+
+
+async def patch_order(call: Call, order_id: OrderId, body: OrderPatch) -> Reply[Order]:
+    """Change an order, and open the account that it may have got after the commit."""
+    order = await change.patch(call, order_id, body)
+    return Reply(order, after=deposits.following(call, order))
+
+
+async def confirm_order(call: Call, order_id: OrderId, body: Confirmation) -> Reply[Order]:
+    """Confirm an order, and open the account that it may have got after the commit."""
+    order = await change.confirm(call, order_id, body)
+    return Reply(order, after=deposits.following(call, order))
 
 
 async def send_to_kitchen(call: Call, order_id: OrderId) -> Reply[Order]:
@@ -54,14 +69,6 @@ async def send_to_kitchen(call: Call, order_id: OrderId) -> Reply[Order]:
 async def set_kitchen_status(call: Call, order_id: OrderId, body: StageChange) -> Reply[Order]:
     """Move the ticket, and tell the customer after the commit."""
     return _told(await kitchen.move(call, order_id, body.status))
-
-
-async def requery_order(call: Call, order_id: OrderId) -> Order:
-    """Ask the payment provider again about an order's automated deposit."""
-    order = await shown.show(call, order_id)
-    if not order.is_automated:
-        raise Refused("This order has no automated deposit: there is nothing to ask about.")
-    return order
 
 
 def _told(outcome: kitchen.Outcome) -> Reply[Order]:
@@ -95,12 +102,12 @@ ROUTES: tuple[Route, ...] = (
           "Record an order: a sale, or one scheduled for later", create.RECORDED,
           status=201, idempotent=True, replay_status=200, faults=create.new_faults),
     Route("GET", _ONE, shown.show, _SEE, "Read one order", "Order"),
-    Route("PATCH", _ONE, change.patch, _WRITE,
+    Route("PATCH", _ONE, patch_order, _WRITE,
           "Update status, payment, customer or schedule of an order", "Order updated",
           faults=change.patch_faults),
     Route("DELETE", _ONE, change.delete, _WRITE,
           "Delete an order: its stock is restored, its debt removed", "Order deleted"),
-    Route("POST", _ONE + "/confirm", change.confirm, _WRITE,
+    Route("POST", _ONE + "/confirm", confirm_order, _WRITE,
           "Confirm a scheduled order, with its payment", "Order confirmed",
           idempotent=True),
     Route("POST", _ONE + "/send-to-kitchen", send_to_kitchen, _COOK,
@@ -109,9 +116,8 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", _ONE + "/kitchen-status", set_kitchen_status, _COOK,
           "Set the stage of an order's kitchen ticket", "Kitchen status set",
           idempotent=True, extra=Notified),
-    Route("POST", _ONE + "/requery", requery_order, _READ,
-          "Ask the payment provider again about an order's automated deposit", "Order",
-          idempotent=True),
+    Route("POST", _ONE + "/requery", deposits.requery, _READ,
+          "Ask the payment provider again about an order's automated deposit", "Order"),
     Route("POST", _ONE + "/receipt", receipt.make, _READ,
           "Make a receipt of an order as it stands; its address is good for seven days",
           "Receipt",

@@ -8,6 +8,7 @@ from msgspec import Raw
 from tillhouse.db.pool import Db
 from tillhouse.db.where import PAGE_BYTES
 from tillhouse.kit.ids import BookId, OrderId
+from tillhouse.orders.deposits.store import DEPOSIT
 from tillhouse.orders.payments.store import PAYMENTS, REFUNDS
 from tillhouse.orders.types import Order
 
@@ -37,7 +38,10 @@ ORDER: LiteralString = (
         (SELECT json_build_object('id', s.id, 'name', s.name)
             FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
         o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
-        o.deposit, iso(o.scheduled_at) AS scheduled_for,
+"""
+    + DEPOSIT
+    + """,
+        iso(o.scheduled_at) AS scheduled_for,
         iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
         o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
         k.status AS kitchen_ticket_status,

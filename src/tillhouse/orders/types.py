@@ -275,9 +275,12 @@ class Deposit(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     provider: Annotated[str, Meta(examples=["paystack"])]
     """The payment provider that holds the account."""
     status: Literal["pending", "active", "paid", "expired", "reversed"]
-    account_number: Annotated[str, Meta(examples=["9930012345"])]
-    bank_name: Annotated[str, Meta(examples=["Wema Bank"])]
-    account_name: Annotated[str, Meta(examples=["Ada's Kitchen"])]
+    account_number: Annotated[str, Meta(examples=["9930012345"])] | None
+    """The number to transfer to; null until the provider has opened the account."""
+    bank_name: Annotated[str, Meta(examples=["Wema Bank"])] | None
+    """The bank that it is at."""
+    account_name: Annotated[str, Meta(examples=["Ada's Kitchen"])] | None
+    """The name that it is held in."""
     amount: Decimal
     amount_received: Decimal
     currency: str

@@ -18,6 +18,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
+from tillhouse.orders.deposits import jobs as deposits
 from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
 from tillhouse.orders.kitchen.store.sale import find_sale
 from tillhouse.orders.listing.store.tallies import delete_empty_tallies, update_tallies
@@ -69,7 +70,7 @@ def chores(_services: Services) -> tuple[LocalKind, ...]:
 
 def kinds(services: Services) -> tuple[Kind, ...]:
     """The jobs of this room."""
-    return (LocalKind(name=KITCHEN, run=partial(_fire, services)),)
+    return (LocalKind(name=KITCHEN, run=partial(_fire, services)), *deposits.kinds(services))
 
 
 async def _fire(services: Services, db: Db, job: Job) -> bool:

@@ -139,6 +139,7 @@ async def _claim(
         amount=target.amount,
         currency=target.currency,
         expires_at=target.expires_at,
+        order_id=target.order_id,
     )
     if not await store.insert_account(db, key, new, at):
         return None

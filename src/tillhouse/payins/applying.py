@@ -21,12 +21,13 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey
-from tillhouse.payins.booking import deposit_to_wallet, take_back_deposit
+from tillhouse.payins.booking import claim_shortfall, deposit_to_wallet, take_back_deposit
 from tillhouse.payins.recording import job_kind
 from tillhouse.payins.store import payins as store
 from tillhouse.payins.types import Payin
 
 __all__ = [
+    "claim_shortfall",
     "deposit_to_wallet",
     "job_kind",
     "mark_applied",

@@ -1,5 +1,6 @@
 """Money that arrives, in the ledger."""
 
+from decimal import Decimal
 from uuid import UUID
 
 from tillhouse.db.pool import Db
@@ -46,6 +47,11 @@ async def take_back_deposit(db: Db, ledger: Ledger, payin: Payin) -> None:
     """Post that a top-up went back; recording that took it out of the wallet."""
     await _post(db, ledger, payin, rules.deposit_reversed(rules.money(payin, ledger.currency)))
     await update_reversed_of(db, ledger, (rules.SOURCE, payin.id), ("wallet_deposit",))
+
+
+async def claim_shortfall(db: Db, ledger: Ledger, payin: Payin, amount: Decimal) -> None:
+    """Post that so much went back which its target has given back before, by another way."""
+    await _post(db, ledger, payin, rules.shortfall(amount))
 
 
 async def _post(db: Db, ledger: Ledger, payin: Payin, postings: Postings) -> tuple[UUID, ...]:

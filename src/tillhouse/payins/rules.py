@@ -97,6 +97,14 @@ def reversed_(paid: Money, available: Decimal) -> Postings:
     return _postings((given, claim, fee), ())
 
 
+def shortfall(amount: Decimal) -> Postings:
+    """The postings of a part that went back and that its target no longer holds: a claim."""
+    claim = Transfer(
+        Account("unapplied_receipts"), Account("provider_clearing"), amount, "reversal_shortfall"
+    )
+    return _postings((claim,), ())
+
+
 def is_uncovered(paid: Money, available: Decimal) -> bool:
     """Whether the wallet has less than goes back."""
     return not paid.is_unapplied and available < paid.net
@@ -161,6 +169,7 @@ def payin_faults(facts: PayinFacts) -> Iterator[str]:
         if claim and UNCOVERED not in facts.conditions:
             yield f"it claims {claim:f} and doesn't say so"
         wanted["reversal_claim"] = claim
+        wanted["reversal_shortfall"] = posted["reversal_shortfall"] if is_back else _ZERO
         wanted["wallet_funding_reversed"] = net - claim if is_back else _ZERO
         wanted |= _deposited(facts, posted["wallet_deposit"])
     for kind in sorted({*wanted, *posted}):

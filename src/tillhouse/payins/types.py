@@ -43,6 +43,8 @@ class AccountTarget(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     expires_at: datetime | None = None
     return_url: str | None = None
+    # The order that it is for, in the end.
+    order_id: UUID | None = None
 
 
 class VirtualAccount(msgspec.Struct, frozen=True, kw_only=True):

@@ -89,7 +89,8 @@ CREATE INDEX withdrawals_counted_by_lineage
     ON withdrawals (book_id, lineage_id, created_at) INCLUDE (amount)
     WHERE status IN ('requested', 'processing', 'completed');
 
--- The sum that the keys of an app have withdrawn on its latest day. An earlier day never comes back.
+-- The sum that the keys of an app have withdrawn on its latest day: an earlier one never comes
+-- back.
 CREATE TABLE withdrawal_spends (
     book_id uuid NOT NULL REFERENCES books,
     lineage_id uuid NOT NULL,

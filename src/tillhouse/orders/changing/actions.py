@@ -15,12 +15,12 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
 from tillhouse.kit.ids import CustomerId, OrderId, TermId
 from tillhouse.kit.partial import InvalidField
-from tillhouse.orders import payment_rules as payment
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import is_customer, is_term, lock_order
 from tillhouse.orders.changing.writing import write
+from tillhouse.orders.deposits.beginning import begin, is_wanted, reason_against
 from tillhouse.orders.payments.rules import check_room
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
@@ -72,7 +72,7 @@ async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
     """Change what the patch names."""
     order = await lock(call, order_id)
     check(await _patch_faults(call, order, wanted))
-    after = _payable(call, order, rules.patched(order, wanted, call.now, _actor(call)))
+    after = await _payable(call, order, rules.patched(order, wanted, call.now, _actor(call)))
     if wanted.customer_id is not UNSET:
         after = msgspec.structs.replace(after, customer_id=wanted.customer_id)
     elif wanted.customer_name is not UNSET:
@@ -80,7 +80,7 @@ async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
         found, _ = await find_or_create(call, customer)
         after = msgspec.structs.replace(after, customer_id=found)
     rules.check_credit(order, after)
-    await write(call, order, after)
+    await _carry_out(call, order, after)
     return await show(call, order_id)
 
 
@@ -88,21 +88,29 @@ async def confirm(call: Call, order_id: OrderId, wish: Confirmation) -> Order:
     """Make a scheduled order a sale, with its payment."""
     order = await lock(call, order_id)
     check(rules.confirmation_faults(wish, order))
-    after = _payable(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
+    after = await _payable(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
     rules.check_credit(order, after)
-    await write(call, order, after)
+    await _carry_out(call, order, after)
     return await show(call, order_id)
 
 
-def _payable(call: Call, before: OrderState, after: OrderState) -> OrderState:
+async def _payable(call: Call, before: OrderState, after: OrderState) -> OrderState:
     """The order after a change, unless it can't be paid as it says now."""
     if after.amount_paid != before.amount_paid:
         check_room(before.payments)
     method = after.payment_method
-    reason = payment.reason_against(method, call.book.environment)
-    if reason and method != before.payment_method:
+    if method != before.payment_method and (
+        reason := await reason_against(call, method, before.currency)
+    ):
         raise Refused(reason)
     return after
+
+
+async def _carry_out(call: Call, before: OrderState, after: OrderState) -> None:
+    await write(call, before, after)
+    outstanding = after.position().due - after.amount_paid
+    if not before.is_automated and is_wanted(after.payment_method, after.status, outstanding):
+        await begin(call, before.id)
 
 
 async def delete(call: Call, order_id: OrderId) -> Deleted:

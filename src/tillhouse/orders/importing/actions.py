@@ -301,7 +301,7 @@ async def _judge_group(
         # One fault of a field is enough.
         case.faults += [fault for fault in found if fault.field not in named]
         if not case.faults:
-            reason = create.reason_against(call, new, facts)
+            reason = await create.reason_against(call, new, facts)
             case.faults += [FieldError("", reason)] if reason else []
 
 

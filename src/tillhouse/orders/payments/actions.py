@@ -13,7 +13,7 @@ from tillhouse.orders.changing import rules as changing
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, write
-from tillhouse.orders.payment_rules import reason_against
+from tillhouse.orders.deposits.beginning import reason_against
 from tillhouse.orders.payments import rules
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.payments.types import NewPayment
@@ -76,7 +76,7 @@ async def record(call: Call, order_id: OrderId, new: NewPayment) -> Order:
     check(rules.payment_faults(new, order.currency, call.now))
     if order.status in ("cancelled", "refunded"):
         raise Refused(f"A {order.status} order takes no payment.")
-    if reason := reason_against(new.method, call.book.environment):
+    if reason := await reason_against(call, new.method, order.currency):
         raise Refused(reason)
     rules.check_room(order.payments)
     await _receive(call, order, rules.tender_of(new, call.now))

@@ -17,7 +17,7 @@ from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.types import Sending
 from tillhouse.labels.actions import tag_ids
 from tillhouse.orders import announce, promotion, stock
-from tillhouse.orders import payment_rules as payment
+from tillhouse.orders.deposits import beginning as deposits
 from tillhouse.orders.kitchen.actions import tell_of_new
 from tillhouse.orders.recording.customer import (
     arrival,
@@ -92,7 +92,7 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     call.services.storage.check(ORDERS.name, call.book.id)
     found, lines = rules.judge(new, facts, call.now)
     check(found + await promotion.faults(call, new.promotion_id))
-    if reason := reason_against(call, new, facts):
+    if reason := await reason_against(call, new, facts):
         raise NotRecorded(reason)
     tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
     if is_unknown(new, facts) and (made := await _with_newcomer(call, new, facts, lines, tags)):
@@ -171,6 +171,8 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
     written = await insert_order(call.db, _in_book(call, facts), recording)
     note_queued(call.db, written.queued)
     await _follow(call, facts, sale, entry, written)
+    if has_deposit(entry, sale):
+        await deposits.begin(call, entry.id)
     sending = await _tell_kitchen(call, facts, entry)
     kept = recording.kept
     return Outcome(
@@ -185,7 +187,7 @@ def _prepared(
 ) -> tuple[Order | None, Recording]:
     """The order as it is shown, if the facts have all of it; and all that is written of it."""
     order = None
-    if fresh.knows(entry.order, facts):
+    if fresh.knows(entry.order, facts) and not has_deposit(entry, sale):
         order = fresh.shown(entry.order, entry.items, entry.payment, facts, call.now)
     happened = announce.created(call, entry, sale)
     if newcomer is not None:
@@ -213,6 +215,14 @@ async def _shared(
     ):
         return Outcome(order=order, kept=kept and kept.answer)
     return None
+
+
+def has_deposit(entry: Entry, sale: Sale) -> bool:
+    """Whether the order is paid into an account of its own, which is opened after the commit."""
+    outstanding = sale.totals.total - sale.amount_paid
+    return not sale.is_import and deposits.is_wanted(
+        entry.order["payment_method"], sale.status, outstanding
+    )
 
 
 def _in_book(call: Call, facts: Facts) -> BookCurrency:
@@ -257,10 +267,10 @@ async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | Non
     return (await tell_of_new(call, entry.id, ticket_id)).sending
 
 
-def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
+async def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
     """Why an order that is well formed isn't recorded all the same, as far as facts tell."""
-    return rules.reason_against(new, facts) or payment.reason_against(
-        new.payment_method, call.book.environment
+    return rules.reason_against(new, facts) or await deposits.reason_against(
+        call, new.payment_method, facts.trade.currency
     )
 
 

@@ -19,7 +19,7 @@ async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
             CROSS JOIN LATERAL (
                 SELECT o.id, 300 + coalesce(pg_column_size(o.summary), 0)
                     + coalesce(pg_column_size(o.notes), 0)
-                    + coalesce(pg_column_size(o.deposit), 0) + i.bytes AS bytes
+                    + i.bytes AS bytes
                 FROM orders o CROSS JOIN LATERAL (
                     SELECT coalesce(sum(200 + pg_column_size(i.product_name)
                         + coalesce(pg_column_size(i.variant_name), 0)

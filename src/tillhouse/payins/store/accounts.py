@@ -30,6 +30,7 @@ class NewAccount(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
     currency: str
     expires_at: datetime | None
+    order_id: UUID | None
 
 
 class OpenedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,8 +118,8 @@ async def insert_account(db: Db, key: BookKey, new: NewAccount, now: datetime) -
     done = await db.execute(
         """
         INSERT INTO virtual_accounts (book_id, id, target_type, target_id, provider, reference,
-            amount, currency, expires_at, status, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'opening', $10, $10)
+            amount, currency, expires_at, order_id, status, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'opening', $11, $11)
         ON CONFLICT (book_id, target_type, target_id) WHERE status IN ('opening', 'open')
             DO NOTHING
         """,

@@ -1,0 +1,1 @@
+"""Deposits: orders that are paid into an account of their own, which a provider watches."""

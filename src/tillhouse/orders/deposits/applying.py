@@ -1,0 +1,73 @@
+"""Payments that arrived for orders: booked, or given back, each once."""
+
+from decimal import Decimal
+
+from tillhouse.access.call import Call
+from tillhouse.kit.ids import OrderId
+from tillhouse.ledger.rules import Ledger
+from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.changing.writing import Cause, Repayment, write
+from tillhouse.orders.payments.actions import receive
+from tillhouse.orders.payments.rules import Tender
+from tillhouse.orders.posting.rules import MoneyMove
+from tillhouse.orders.refunds.rules import refunded
+from tillhouse.payins.applying import (
+    claim_shortfall,
+    mark_applied,
+    mark_reversal_applied,
+    take,
+)
+from tillhouse.payins.types import Payin
+
+_REVERSED = "The payment provider took the payment back."
+
+
+async def apply(call: Call, order_id: OrderId) -> None:
+    """Book what arrived for an order since, and give back what the provider took back."""
+    for payin in await take(call.db, call.book.id, "order", order_id):
+        if payin.is_to_apply:
+            await _receive(call, order_id, payin)
+        if payin.is_to_take_back:
+            await give_back(call, await lock(call, order_id), payin)
+            await mark_reversal_applied(call.db, payin, call.now)
+
+
+async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
+    before = await lock(call, order_id)
+    tender = Tender(
+        amount=payin.amount,
+        method="cloove_pay",
+        reference=payin.provider_transaction_id[:120],
+        at=payin.paid_at,
+        receipt_id=payin.id,
+    )
+    received = await receive(call, order_id, tender)
+    owed = before.position().due - before.amount_paid
+    conditions = list(payin.conditions)
+    if payin.amount > owed:
+        conditions.append("over" if owed > 0 else "twice")
+    elif received.remaining_amount > 0:
+        conditions.append("partial")
+    await mark_applied(
+        call.db,
+        payin,
+        call.now,
+        transaction_id=received.transaction_id,
+        conditions=conditions,
+    )
+
+
+async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
+    """Take a payment out of its order again: a reversal that takes all of it refunds the order."""
+    amount = min(payin.amount, order.amount_paid - order.change_amount)
+    if amount > 0:
+        cause = Cause(
+            move=MoneyMove(method="cloove_pay", is_refund=True, keeps_change=True),
+            repayment=Repayment(reason=_REVERSED),
+        )
+        await write(call, order, refunded(order, amount), cause)
+    if amount < payin.amount:
+        # The business has handed this part back already, and the provider took it once more.
+        ledger = Ledger(call.book.id, order.currency, call.now)
+        await claim_shortfall(call.db, ledger, payin, payin.amount - max(amount, Decimal(0)))
