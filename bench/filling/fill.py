@@ -48,7 +48,7 @@ _SWITCH_S = 0.0005
 _CODE = COLUMNS["orders"].index("short_code")
 _PLANNED = (
     "orders", "order_items", "order_tallies", "order_tallies_in_detail", "order_tally_changes",
-    "ledger_accounts", "ledger_transfers", "transactions", "debts", "customers",
+    "ledger_accounts", "ledger_transfers", "transactions", "payments", "debts", "customers",
     "customer_tallies", "products", "variants", "stores", "tags",
 )  # fmt: skip
 

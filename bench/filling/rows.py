@@ -15,7 +15,7 @@ from bench.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Owing, Postings
-from tillhouse.orders.posting.rules import SOURCE, postings
+from tillhouse.orders.posting.rules import SOURCE, LedgerPosition, divided, postings
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
@@ -24,9 +24,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "orders": (
         "book_id", "id", "short_code", "idempotency_key", "idempotency_fingerprint", "status",
         "summary", "currency", "subtotal_amount", "discount_amount", "service_charge_amount",
-        "tax_amount", "exclusive_tax_amount", "total_amount", "amount_paid", "payment_method",
-        "customer_id", "store_id", "channel", "channel_fulfilled_at", "is_automated", "deposit",
-        "scheduled_at", "service_mode", "table_label", "covers", "tag_ids", "notes",
+        "tax_amount", "exclusive_tax_amount", "total_amount", "amount_paid", "change_amount",
+        "payment_method", "customer_id", "store_id", "channel", "channel_fulfilled_at",
+        "is_automated", "deposit", "scheduled_at", "service_mode", "table_label", "covers",
+        "tag_ids", "notes",
         "recorded_by_id", "recorded_by_name", "served_by_id", "entry_source", "cancellation",
         "wants_kitchen", "fires_at", "postings", "occurred_at", "created_at", "updated_at",
     ),
@@ -43,6 +44,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "book_id", "id", "reference", "type", "status", "method", "amount", "currency",
         "source_type", "source_id", "customer_id", "store_id", "happened_at", "created_at",
         "updated_at",
+    ),
+    "payments": (
+        "book_id", "id", "order_id", "kind", "method", "amount", "change_amount", "transaction_id",
+        "recorded_by_id", "recorded_by_name", "happened_at", "created_at",
     ),
     "debts": (
         "book_id", "id", "source_type", "source_id", "customer_id", "status", "balance",
@@ -83,24 +88,27 @@ class RowWriter:
     def _write(self, sale: Sale, made: Batch) -> None:
         used, before = 0, None
         for moment, position in sale.positions:
-            posted = postings(before, position)
+            after = divided(before, position)
+            posted = postings(before, after)
             self._post(sale, posted, moment, used, made)
+            self._pay(sale, (before, after), moment, made)
             used += posted.used
-            before = position
+            before = after
+        change = before.change if before else Decimal(0)
         code = plan.code(self._book_id, sale.number)
         made.codes.append(code)
-        made.rows["orders"].append(self._order(sale, code, used))
+        made.rows["orders"].append(self._order(sale, code, used, change))
         items = made.rows["order_items"]
         items += [self._item(sale, one, place) for place, one in enumerate(sale.lines)]
 
-    def _order(self, sale: Sale, code: str, used: int) -> Row:
+    def _order(self, sale: Sale, code: str, used: int, change: Decimal) -> Row:
         key, totals = self._plan.key(sale.number), sale.totals
         fires_at = sale.scheduled_at - _FIRES_BEFORE if sale.scheduled_at else None
         return (
             self._book_id, sale.id, code, key, hashlib.sha256(key.encode()).digest(), sale.status,
             sale.summary, self._currency, totals.subtotal, totals.discount,
             totals.service_charge, totals.tax, totals.exclusive_tax, totals.total, sale.paid,
-            sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
+            change, sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
             sale.is_automated, self._deposit(sale), sale.scheduled_at, sale.mode,
             sale.table_label, sale.covers, sale.tags, sale.notes, sale.recorder.id,
             sale.recorder.name, sale.server.id if sale.server else None, source_of(sale.channel),
@@ -158,6 +166,25 @@ class RowWriter:
             ))  # fmt: skip
         for one in posted.owing:
             self._owe(sale, one, moment, made.rows["debts"])
+
+    def _pay(
+        self,
+        sale: Sale,
+        positions: tuple[LedgerPosition | None, LedgerPosition],
+        moment: datetime,
+        made: Batch,
+    ) -> None:
+        """The payment of the transaction that was written last, if the step has one."""
+        before, after = positions
+        paid = after.paid - (before.paid if before else 0)
+        if paid <= 0:
+            return
+        change = after.change - (before.change if before else 0)
+        transaction_id = made.rows["transactions"][-1][1]
+        made.rows["payments"].append((
+            self._book_id, transaction_id, sale.id, "payment", after.method, paid, change,
+            transaction_id, sale.recorder.id, sale.recorder.name, moment, moment,
+        ))  # fmt: skip
 
     def _owe(self, sale: Sale, one: Owing, moment: datetime, debts: list[Row]) -> None:
         """A debt that begins; or ends, which is always of the order that was written last."""

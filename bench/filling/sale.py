@@ -210,6 +210,7 @@ def _schedule(made: Sale, until: datetime) -> None:
     made.status = "scheduled"
     made.scheduled_at = midnight + timedelta(days=days, hours=hour)
     made.paid = _ZERO if made.chance.random() < 0.7 else made.totals.total
+    _pay_with_money(made)
     made.positions = [(made.at, _position(made, "scheduled", made.paid))]
 
 
@@ -220,10 +221,17 @@ def _owe(made: Sale) -> None:
     made.status = "pending"
     if made.chance.random() < 0.4:
         made.paid = _part(made)
+        _pay_with_money(made)
     else:
         made.paid = _ZERO
         made.method = "credit" if made.customer_id else made.method
     made.positions = [(made.at, _position(made, "pending", made.paid))]
+
+
+def _pay_with_money(made: Sale) -> None:
+    """Nobody here has credit to spend."""
+    if made.method == "credit" and made.paid:
+        made.method = "cash"
 
 
 def _part(made: Sale) -> Decimal:
@@ -243,6 +251,7 @@ def _cancel(made: Sale, until: datetime) -> None:
 def _settle_later(made: Sale, until: datetime) -> None:
     made.changed_at = min(made.at + timedelta(hours=made.chance.randint(2, 700)), until)
     first = _part(made) if made.chance.random() < 0.5 else _ZERO
+    _pay_with_money(made)
     made.positions = [
         (made.at, _position(made, "pending", first)),
         (made.changed_at, _position(made, "completed", made.paid)),
