@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import fairness, finance, ledger, orders, requests, webhooks
+from bench import fairness, finance, hooks, ledger, orders, requests, webhooks
 from bench.filling import command as filling
 
 SUBJECTS = {
@@ -13,6 +13,7 @@ SUBJECTS = {
     "ledger": ledger.measure,
     "fairness": fairness.measure,
     "finance": finance.measure,
+    "hooks": hooks.measure,
 }
 
 

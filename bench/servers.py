@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from bench.ceiling import Ceiling
+from bench.hooks import BareHook
 from tillhouse.access.call import AnonymousCall, Call
 from tillhouse.app import App, compose
 from tillhouse.http.protocol import PatientProtocol
@@ -82,6 +83,7 @@ SERVERS: dict[str, Any] = {
     "asgi": lambda: bare_asgi,
     "starlette": lambda: bare_starlette,
     "tillhouse": tillhouse_app,
+    "hook": BareHook,
     "ceiling": lambda: Ceiling(os.environ["BENCH_SCENE"]),
 }
 

@@ -2,6 +2,9 @@
 
 from story.story import Story
 
+_LIVE = {"service-environment": "live"}
+_TEST = {"service-environment": "test"}
+
 _DEPOSIT = """
     WITH book AS (
         SELECT k.id FROM books k JOIN businesses b ON b.id = k.business_id
@@ -30,6 +33,19 @@ async def filled(s: Story) -> None:
         "POST /api/developer/api-keys",
         {"name": "Treasury", "environment": "test", "scopes": ["wallet:read"]},
     )
+    s.sends("GET /v1/payment-providers", by="owner", headers=_TEST)
+    s.sends(
+        "PUT /v1/payment-providers",
+        {"provider": "sandbox", "selected": True},
+        by="owner",
+        headers=_TEST,
+    )
+    s.sends("GET /v1/payment-providers", by="owner", headers=_LIVE)
+    secrets = {"secret_key": "sk_live_5f2c1b7e9a0d4c3e8b6a7f1d2e3c4b5a"}
+    wanted = {"provider": "paystack", "secrets": secrets, "selected": True}
+    s.sends("PUT /v1/payment-providers", wanted, by="owner", headers=_LIVE)
+    few = {"provider": "flutterwave", "secrets": secrets}
+    s.sends("PUT /v1/payment-providers", few, by="owner", headers=_LIVE, status=422)
     s.tokens["treasury"] = s.known["treasury_key"]["secret"]
     s.sends("GET /v1/wallet/statement", by="treasury")
     await s.happens(_DEPOSIT)

@@ -119,10 +119,14 @@ class Collecting:
 
     async def hook(self, body: bytes, signature: str | None = None) -> bool:
         """The sandbox calls; whether that was new."""
-        secret = sandbox_credentials(self.services.vault, self.book.id).secrets["hook_secret"]
-        headers = {"x-sandbox-signature": signature or sandbox.signature(secret, body)}
+        headers = {"x-sandbox-signature": signature or self.sign(body)}
         what = ("sandbox", self.book.id)
         return await hooks.take(self.services, what, headers, body, now())
+
+    def sign(self, body: bytes) -> str:
+        """The signature of a hook of the sandbox."""
+        secrets = sandbox_credentials(self.services.vault, self.book.id).secrets
+        return sandbox.signature(secrets["hook_secret"], body)
 
     async def payins(self) -> list[dict[str, Any]]:
         """All that arrived."""

@@ -69,6 +69,7 @@ TABLE = {
     "business": Entry("business", "The businesses of this installation."),
     "user": Entry("user", "The people of a business."),
     "keys": Entry("keys", "API keys and the master key."),
+    "providers": Entry("providers", "The payment providers of a business."),
     "import": Entry("imports", "Bring what you have, from files."),
     "docs": Entry("docs", "Write src/tillhouse/db/schema.sql anew.", is_hidden=True),
 }

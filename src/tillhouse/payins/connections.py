@@ -17,7 +17,7 @@ from tillhouse.kit.ids import BusinessId
 from tillhouse.payins.sandbox.rules import BOOK, HOOK_SECRET, hook_secret
 from tillhouse.payins.store import connections as store
 from tillhouse.payins.types import Connection
-from tillhouse.payins.vendors import SANDBOX, providers_of
+from tillhouse.payins.vendors import SANDBOX, provider_of
 from tillhouse.providers.payments.provider import Credentials
 
 _KIND = "payment provider credentials"
@@ -40,7 +40,7 @@ class ProvidersAway(
 
 async def find_provider(services: Services, db: Db, book: Book, name: str) -> Connection:
     """A provider of a book with its credentials; a test book has the sandbox, and only that."""
-    provider = providers_of(services).get(name)
+    provider = provider_of(services, name)
     if provider is None or (name == SANDBOX) != (book.environment == "test"):
         raise NoProvider
     if name == SANDBOX:
@@ -63,8 +63,7 @@ async def choose_provider(
     """One provider at random of those that new accounts may be opened with."""
     if book.environment == "test":
         return await find_provider(services, db, book, SANDBOX)
-    known = providers_of(services)
-    rows = [row for row in await store.list_selected(db, book.id) if row["provider"] in known]
+    rows = await store.list_selected(db, book.id)
     taking = [row for row in rows if _takes(services, row["provider"], currency)]
     if not rows:
         raise NoProvider
@@ -76,12 +75,14 @@ async def choose_provider(
     up = [row for row in taking if not _is_down(row) and row["provider"] not in avoided]
     if not up:
         raise ProvidersAway(retry_after_s=60)
-    row = rng.choice(up)
-    return Connection(known[row["provider"]], await opened(services, db, row))
+    return await find_provider(services, db, book, rng.choice(up)["provider"])
 
 
 def _takes(services: Services, name: str, currency: str) -> bool:
-    currencies = providers_of(services)[name].capabilities.currencies
+    provider = provider_of(services, name)
+    if provider is None:
+        return False
+    currencies = provider.capabilities.currencies
     return currencies is None or currency in currencies
 
 

@@ -22,7 +22,7 @@ from tillhouse.payins.inbox import store_event_once
 from tillhouse.payins.store import events
 from tillhouse.payins.store.connections import find_book
 from tillhouse.payins.types import Connection, Origin
-from tillhouse.payins.vendors import SIGNATURE_HEADERS, providers_of
+from tillhouse.payins.vendors import SIGNATURE_HEADERS, provider_of
 from tillhouse.providers.payments.provider import Heard, HeardPayment, HeardPayout
 
 EVENT = "provider_event"
@@ -51,7 +51,7 @@ class HeardOutgoing(msgspec.Struct, frozen=True):
 
 async def check(services: Services, provider: str, headers: Mapping[str, str]) -> None:
     """Refuse what no body could mend: an unknown provider, no signature."""
-    if provider not in providers_of(services):
+    if provider_of(services, provider) is None:
         raise Missing
     if not headers.get(SIGNATURE_HEADERS[provider]):
         raise NotSigned

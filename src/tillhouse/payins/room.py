@@ -1,13 +1,36 @@
 """Money that comes in by providers: what this room brings along."""
 
+from tillhouse.access.scopes import Scope
+from tillhouse.http.route import Group
 from tillhouse.payins.hook_routes import HOOKS
 from tillhouse.payins.jobs import chores, kinds
 from tillhouse.payins.proof import PAYIN_SOURCE
+from tillhouse.payins.routes import ROUTES
 from tillhouse.room import Room
 
 ROOM = Room(
     name="payins",
+    routes=ROUTES,
+    groups=(
+        Group(
+            "/v1/payment-providers",
+            "Payment providers",
+            "Providers that collect money for the business.",
+            "payments",
+        ),
+    ),
     pages=lambda: HOOKS,
+    scopes=(
+        Scope("payment_providers:read", "Read payment providers", "Finance", "medium"),
+        Scope(
+            "payment_providers:write",
+            "Connect payment providers",
+            "Finance",
+            "critical",
+            grants=("payment_providers:read",),
+            is_finance_write=True,
+        ),
+    ),
     kept_tables=(
         "payins",
         "payment_providers",

@@ -5,10 +5,10 @@ from types import MappingProxyType
 
 from tillhouse.access.process import Services
 from tillhouse.payins.sandbox.provider import Sandbox
-from tillhouse.providers.payments.provider import PaymentProvider
+from tillhouse.providers.payments.provider import PaymentProvider, ProviderName
 from tillhouse.providers.payments.providers import VENDORS, provider
 
-SANDBOX = "sandbox"
+SANDBOX: ProviderName = "sandbox"
 
 # The header that carries the signature of a hook: without it, no body is read.
 SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
@@ -22,9 +22,12 @@ SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def providers_of(services: Services) -> dict[str, PaymentProvider]:
-    """Every provider that this installation can speak to."""
+def provider_of(services: Services, name: str) -> PaymentProvider | None:
+    """The provider of this name; None where this installation has none."""
+    if name == SANDBOX:
+        return Sandbox(services.pool)
     urls = dict(services.settings.provider_urls)
-    vendors = [provider(name, urls.get(name)) for name in VENDORS]
-    every: list[PaymentProvider] = [Sandbox(services.pool), *vendors]
-    return {provider.name: provider for provider in every}
+    for vendor in VENDORS:
+        if vendor == name:
+            return provider(vendor, urls.get(name))
+    return None

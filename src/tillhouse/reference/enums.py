@@ -59,6 +59,11 @@ ENUMS: dict[str, tuple[str, str]] = {
         "`successful` money counts; `pending` waits for an outcome, `failed` never came, "
         "`reversed` went back.",
     ),
+    "PaymentProvider": ("ProviderShown.provider", "Who collects money for the business."),
+    "PaymentPlace": (
+        "ProviderAbilities.opens",
+        "An `account` number to transfer to, or a `page` of the provider's to pay on.",
+    ),
     "PaymentStatus": (
         "Order.payment_status",
         "`paid` when the amount paid covers the total, `partial` above 0, else `pending`.",
@@ -70,6 +75,7 @@ ENUMS: dict[str, tuple[str, str]] = {
         "`simple` is one thing, `variable` is sold by variants, `bundle` consists of components, "
         "`service` has no stock.",
     ),
+    "ProviderStatus": ("ProviderShown.status", "Whether the book has secrets of the provider."),
     "PromotionScope": (
         "Promotion.scope", "What a promotion counts for: the whole order, products or categories.",
     ),

@@ -1,0 +1,1 @@
+"""Payment providers: connected, checked, selected."""

@@ -1,0 +1,54 @@
+"""Rules for connecting payment providers: pure decisions."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from tillhouse.kit.errors import FieldError, Refused, Unavailable
+from tillhouse.kit.secrets import Environment
+from tillhouse.payins.connecting.types import ProviderChange
+
+_HINT_LENGTH = 4
+
+
+class NotAccepted(
+    Refused, message="The provider refuses these secrets: copy them from its dashboard again."
+):
+    """A provider says that the secrets are not good."""
+
+
+class NotChecked(
+    Unavailable, message="The provider didn't answer, so nothing was changed: try again shortly."
+):
+    """The secrets could not be checked."""
+
+
+class NotConnected(
+    Refused, message="The provider is not connected: send its secrets with the request."
+):
+    """There are no secrets to check or to select."""
+
+
+def provider_errors(
+    change: ProviderChange, environment: Environment, known: Collection[str]
+) -> Iterator[FieldError]:
+    """Test books have the sandbox, live books the others."""
+    if environment == "test" and change.provider != "sandbox":
+        yield FieldError("provider", "must be sandbox in the test environment")
+    elif environment == "live" and change.provider not in known:
+        yield FieldError("provider", f"must be one of {', '.join(sorted(known))}")
+
+
+def secrets_errors(change: ProviderChange, wanted: Sequence[str]) -> Iterator[FieldError]:
+    """Every secret that the provider needs, and no other."""
+    if change.secrets is None or not isinstance(change.secrets, dict):
+        return
+    for name in wanted:
+        if name not in change.secrets:
+            yield FieldError(f"secrets.{name}", f"is required for {change.provider}")
+    for name in sorted(set(change.secrets) - set(wanted)):
+        yield FieldError(f"secrets.{name[:100]}", f"is nothing that {change.provider} needs")
+
+
+def hint(secrets: dict[str, str], names: Sequence[str]) -> str | None:
+    """The end of the first secret, by which people know it again; nothing of a short one."""
+    first = secrets[names[0]] if names else ""
+    return f"…{first[-_HINT_LENGTH:]}" if len(first) >= 4 * _HINT_LENGTH else "…"
