@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import fairness, finance, hooks, ledger, orders, requests, webhooks
+from bench import checkout, fairness, finance, hooks, ledger, orders, requests, webhooks
 from bench.filling import command as filling
 
 SUBJECTS = {
@@ -14,6 +14,7 @@ SUBJECTS = {
     "fairness": fairness.measure,
     "finance": finance.measure,
     "hooks": hooks.measure,
+    "checkout": checkout.measure,
 }
 
 

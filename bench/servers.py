@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
+from bench.bare_links import BareLinks
 from bench.ceiling import Ceiling
 from bench.hooks import BareHook
 from tillhouse.access.call import AnonymousCall, Call
@@ -84,6 +85,7 @@ SERVERS: dict[str, Any] = {
     "starlette": lambda: bare_starlette,
     "tillhouse": tillhouse_app,
     "hook": BareHook,
+    "bare links": BareLinks,
     "ceiling": lambda: Ceiling(os.environ["BENCH_SCENE"]),
 }
 
@@ -91,7 +93,7 @@ SERVERS: dict[str, Any] = {
 def main() -> None:
     """Serve one of them on the socket that the parent made."""
     name, number = sys.argv[1], int(sys.argv[2])
-    has_life = name in ("tillhouse", "ceiling")
+    has_life = name in ("tillhouse", "ceiling", "bare links")
     config = uvicorn.Config(
         SERVERS[name](),
         loop="uvloop",

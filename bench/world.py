@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,15 @@ def environment(database_url: str | None, **settings: str) -> dict[str, str]:
 @contextlib.contextmanager
 def server(name: str, database_url: str | None = None, **settings: str) -> Iterator[int]:
     """One of `bench.servers` in a process of its own; its port."""
+    with server_process(name, database_url, **settings) as (port, _):
+        yield port
+
+
+@contextlib.contextmanager
+def server_process(
+    name: str, database_url: str | None = None, **settings: str
+) -> Iterator[tuple[int, int]]:
+    """The same, with the id of its process."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.servers", name, str(listener.fileno())],
@@ -68,7 +77,7 @@ def server(name: str, database_url: str | None = None, **settings: str) -> Itera
     port = listener.getsockname()[1]
     listener.close()
     try:
-        yield port
+        yield port, process.pid
     finally:
         process.terminate()
         process.wait(20)
@@ -89,13 +98,19 @@ def call(port: int, method: str, path: str, body: object = None, token: str = ""
         return msgspec.json.decode(answer.read())["data"]
 
 
-def api_key(port: int) -> str:
-    """The secret of a key with voice:read, made through the API."""
+def fetch(port: int, path: str) -> bytes:
+    """A page."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
+        return answer.read()
+
+
+def api_key(port: int, scopes: Sequence[str] = ("voice:read",)) -> str:
+    """The secret of a key of the test book, made through the API."""
     email = f"{os.urandom(8).hex()}@example.com"
     new = {"name": "Ada Bench", "email": email, "password": PASSWORD, "business_name": "Bench"}
     token = call(port, "POST", "/api/auth/register", new)["accessToken"]
     call(port, "POST", "/api/auth/verify-password", {"password": PASSWORD}, token)
-    key = {"name": "bench", "environment": "test", "scopes": ["voice:read"]}
+    key = {"name": "bench", "environment": "test", "scopes": list(scopes)}
     return call(port, "POST", "/api/developer/api-keys", key, token)["secret"]
 
 

@@ -65,8 +65,8 @@ ROOMS: tuple[Room, ...] = (
     VOICE,
     FINANCE,
     CHECKOUT,
-    PAYINS,
     PAYOUTS,
+    PAYINS,
     HOTEL,
 )
 

@@ -1,5 +1,6 @@
 """A shop that asks for money by links, and how its tests look at them."""
 
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -8,6 +9,10 @@ import asyncpg
 from tests.api import Api, Response
 from tests.make import Make
 from tests.orders.shop import Shop, fee
+from tillhouse.checkout.applying import kind
+from tillhouse.jobs.runner import JobRunner
+from tillhouse.kit.clock import now
+from tillhouse.payins.jobs import kinds as payin_jobs
 
 LINKS = "/v1/payment-links"
 WALLET_LINKS = LINKS + "/wallet/dynamic"
@@ -50,6 +55,34 @@ class Till:
         """The debt of an order."""
         path = f"/v1/debts?order_id={order['id']}"
         return (await self.api.get(path, status=200)).data[0]
+
+    async def pay(self, link: Body, case: str = "exact") -> None:
+        """Open the page, let the sandbox be paid, and do all that follows."""
+        await self.payer.get(f"/pay/{link['reference']}")
+        await self.simulate(link, case)
+        await self.work()
+
+    async def simulate(self, link: Body, case: str) -> None:
+        """Press a button of the page; nothing is processed yet."""
+        path, form = f"/pay/{link['reference']}/simulate", f"case={case}".encode()
+        await self.payer.post(path, None, raw=form, status=303)
+
+    async def work(self, **later: float) -> None:
+        """A worker does all that is due then."""
+        services = self.payer.app.services
+        jobs = [*payin_jobs(services), kind(services)]
+        runner = JobRunner(services.pool, jobs, services.job_results)
+        await runner.run_due(now() + timedelta(seconds=2, **later))
+
+    async def events(self, *types: str) -> list[Body]:
+        """The events of these types so far, the first one first."""
+        path = f"/v1/events/stream?events={','.join(types)}"
+        found = (await self.api.get(path, status=200)).data
+        return sorted(found, key=lambda event: event["id"])
+
+    async def order(self, order: Body) -> Body:
+        """An order as it is now."""
+        return (await self.shop.api.get(f"/v1/orders/{order['id']}", status=200)).data
 
     async def link(self, link: Body) -> Body:
         """A link as it is now."""

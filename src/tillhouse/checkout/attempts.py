@@ -54,9 +54,9 @@ class Attempts:
             log.warning("no_account_to_pay_into", link=str(link.id), error=repr(error))
         return _FAILED
 
-    async def ask(self, services: Services, link: LinkPage) -> None:
-        """Ask the provider what was paid; it is asked about one account once in some seconds."""
-        await asking.ask(services, _book(link), (TARGET, link.id))
+    async def ask(self, services: Services, link: LinkPage) -> bool:
+        """Ask the provider what was paid; whether it was: once in some seconds for an account."""
+        return await asking.ask(services, _book(link), (TARGET, link.id)) is not None
 
     async def simulate(self, services: Services, link: LinkPage, case: str) -> None:
         """Let the sandbox be paid."""

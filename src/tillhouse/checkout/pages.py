@@ -9,6 +9,7 @@ import msgspec
 from tillhouse.access.process import Services
 from tillhouse.checkout import attempts, page
 from tillhouse.checkout.actions import page_url
+from tillhouse.checkout.applying import apply_now
 from tillhouse.checkout.live import LivePages
 from tillhouse.checkout.page_rules import LinkPage, result
 from tillhouse.checkout.qr import svg
@@ -16,6 +17,7 @@ from tillhouse.checkout.redirect_rules import with_result
 from tillhouse.checkout.store import pages as store
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Forbidden, Invalid, Missing
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.json import encode
 
 _REFERENCE_MAX = 64
@@ -76,7 +78,8 @@ class Checkout:
         """Ask the provider whether the payment has come."""
         _check_own(asked)
         link = await _find(services, asked)
-        await self._attempts.ask(services, link)
+        if await self._attempts.ask(services, link):
+            await apply_now(services, BookKey(BookId(link.book_id), link.id))
         return _onward(await _find(services, asked))
 
     async def leave(self, services: Services, asked: Asked) -> Page:

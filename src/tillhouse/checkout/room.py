@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
+from tillhouse.checkout.applying import kind
 from tillhouse.checkout.pages import pages
 from tillhouse.checkout.routes import ROUTES
 from tillhouse.checkout.sweeping import EXPIRE
@@ -41,4 +42,5 @@ ROOM = Room(
     ),
     kept_tables=("payment_link_tallies", "payment_links"),
     chores=_chores,
+    jobs=lambda services: (kind(services),),
 )

@@ -1097,6 +1097,7 @@ CREATE TABLE payins (
 CREATE INDEX payins_by_account ON payins USING btree (book_id, virtual_account_id) WHERE virtual_account_id IS NOT NULL;
 CREATE INDEX payins_by_target ON payins USING btree (book_id, target_type, target_id, paid_at);
 CREATE INDEX payins_by_time ON payins USING btree (book_id, paid_at, id);
+CREATE INDEX payins_by_transaction ON payins USING btree (book_id, transaction_id) WHERE transaction_id IS NOT NULL;
 CREATE INDEX payins_to_apply ON payins USING btree (book_id, target_type, target_id) WHERE applied_at IS NULL OR status = 'reversed'::text AND reversal_applied_at IS NULL;
 
 CREATE TABLE payment_link_tallies (

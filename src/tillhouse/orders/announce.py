@@ -61,8 +61,10 @@ def paid(call: Call, subject: Subject, payment: PaymentRow, tender: Tender | Non
     )
     if tender is not None and tender.link is not None:
         data.payment_link = tender.link
+        data.metadata["paymentLinkId"] = tender.link.id
     if tender is not None and tender.payer is not None:
         data.customer = tender.payer
+        data.metadata["customerId"] = tender.payer.id
     return PAYMENT_RECEIVED, data
 
 

@@ -2,6 +2,7 @@
 
 from tillhouse.access.scopes import Scope
 from tillhouse.http.route import Group
+from tillhouse.payins.events import EVENTS
 from tillhouse.payins.hook_routes import HOOKS
 from tillhouse.payins.jobs import chores, kinds
 from tillhouse.payins.proof import PAYIN_SOURCE
@@ -31,6 +32,7 @@ ROOM = Room(
             is_finance_write=True,
         ),
     ),
+    events=EVENTS,
     kept_tables=(
         "payins",
         "payment_providers",

@@ -12,11 +12,9 @@ WALLET_WITHDRAWAL_COMPLETED = EventType(
 WALLET_WITHDRAWAL_FAILED = EventType(
     "wallet.withdrawal.failed", "A withdrawal failed", "Wallet", ChangeData
 )
-WALLET_DEPOSIT = EventType("wallet.deposit", "Money came into the wallet", "Wallet", ChangeData)
 
 EVENTS = (
     WALLET_WITHDRAWAL_REQUESTED,
     WALLET_WITHDRAWAL_COMPLETED,
     WALLET_WITHDRAWAL_FAILED,
-    WALLET_DEPOSIT,
 )

@@ -26,8 +26,8 @@ ENUMS: dict[str, tuple[str, str]] = {
     "LineType": ("ItemShown.line_type", "`product` is sold; a `fee` has no stock and no tax."),
     "LinkCondition": (
         "PaymentLink.payment_condition",
-        "What was unusual: `partial` payments, more than was asked for (`over`), after the end or "
-        "the first payment of the link (`late`), or taken back by the payer's bank (`reversed`).",
+        "What was unusual: `partial` payments, more than was asked for (`over`, also a second "
+        "payment), after the end of the link (`late`), or taken back by the bank (`reversed`).",
     ),
     "LinkStatus": (
         "PaymentLink.status",

@@ -83,7 +83,8 @@ def _shown(call: Call, row: Record) -> Transaction:
         for name in (
             "id", "reference", "type", "status", "method", "amount", "currency", "customer",
             "customer_id", "customer_email", "customer_phone", "store_id", "order_id",
-            "order_short_code", "expense_id", "created_at", "updated_at",
+            "order_short_code", "expense_id", "payment_link_id", "payment_link_reference",
+            "created_at", "updated_at",
         )
     }  # fmt: skip
     zone = row["time_zone"]
@@ -93,6 +94,4 @@ def _shown(call: Call, row: Record) -> Transaction:
         date=day.isoformat(),
         date_label=date_label(day, local_day(call.now, zone)),
         full_date=iso(row["happened_at"]),
-        payment_link_id=None,
-        payment_link_reference=None,
     )

@@ -25,12 +25,15 @@ _TRANSACTION: LiteralString = """
         t.happened_at, t.store_id, o.id AS order_id, o.short_code AS order_short_code,
         CASE WHEN t.source_type = 'expense' THEN t.source_id END AS expense_id,
         iso(t.created_at) AS created_at, iso(t.updated_at) AS updated_at,
-        u.time_zone
+        u.time_zone, l.id AS payment_link_id, l.reference AS payment_link_reference
     FROM transactions t
     JOIN books k ON k.id = t.book_id
     JOIN businesses u ON u.id = k.business_id
     LEFT JOIN customers c ON c.book_id = t.book_id AND c.id = t.customer_id
     LEFT JOIN orders o ON t.source_type = 'order' AND o.book_id = t.book_id AND o.id = t.source_id
+    LEFT JOIN payins i ON i.book_id = t.book_id AND i.transaction_id = t.id
+        AND i.target_type = 'payment_link'
+    LEFT JOIN payment_links l ON l.book_id = i.book_id AND l.id = i.target_id
 """
 _NEWEST: LiteralString = " ORDER BY o.happened_at DESC, o.id DESC"
 _PAGE: LiteralString = _TRANSACTION + "JOIN (SELECT o.id FROM "

@@ -1,0 +1,220 @@
+"""Payments that arrived through links: booked for what the link asked for, each once.
+
+A hook, a question and the page all bring it: it is recorded once below, and its target's job
+applies it here in one transaction: the order or the wallet, the link's counters, the events.
+Locks are taken in one order: payments, order, link.
+"""
+
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.access.call import Call
+from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.process import Services
+from tillhouse.checkout.attempts import TARGET
+from tillhouse.checkout.receiving_rules import Received, conditions_of, status_after_reversal
+from tillhouse.checkout.reversing import give_back
+from tillhouse.checkout.store import receiving as store
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Job, LocalKind
+from tillhouse.kit.clock import iso, now
+from tillhouse.kit.errors import Missing
+from tillhouse.kit.ids import BookId, BookKey, OrderId, new_id
+from tillhouse.ledger.rules import Ledger
+from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.events import PAYMENT_RECEIVED, PaidLink, Payer, PaymentData
+from tillhouse.orders.payments.actions import receive
+from tillhouse.orders.payments.rules import Tender
+from tillhouse.payins.applying import (
+    deposit_to_wallet,
+    job_kind,
+    mark_applied,
+    mark_reversal_applied,
+    take,
+    take_back_deposit,
+)
+from tillhouse.payins.events import WALLET_DEPOSIT
+from tillhouse.payins.types import Payin
+from tillhouse.webhooks.emit import emit_all
+from tillhouse.webhooks.events import ChangeData
+
+METHOD = "cloove_pay"
+_REFERENCE_MAX = 120
+
+
+def kind(services: Services) -> LocalKind:
+    """The job that applies what arrived for a link."""
+    return LocalKind(name=job_kind(TARGET), run=partial(_run, services))
+
+
+async def _run(services: Services, db: Db, job: Job) -> bool:
+    await _apply_all(services, db, BookKey(job.book_id, job.subject_id))
+    return False
+
+
+async def apply_now(services: Services, key: BookKey) -> None:
+    """Apply what arrived for a link, without waiting for its job."""
+    async with services.pool.transaction() as db:
+        await _apply_all(services, db, key)
+
+
+async def _apply_all(services: Services, db: Db, key: BookKey) -> None:
+    link = await store.find_link(db, key)
+    if link is not None:
+        call = Call(
+            db=db,
+            services=services,
+            now=now(),
+            request_id=str(new_id()),
+            ip="",
+            business_id=link["business_id"],
+            book=Book(BookId(key.book_id), link["environment"]),
+            caller=SystemCaller(),
+        )
+        await apply(call, key.id)
+
+
+async def apply(call: Call, link_id: UUID) -> None:
+    """Apply what arrived for a link since, and what went back."""
+    for payin in await take(call.db, call.book.id, TARGET, link_id):
+        if payin.is_to_apply:
+            await _receive(call, link_id, payin)
+        if payin.is_to_take_back:
+            await _give_back(call, link_id, payin)
+            await mark_reversal_applied(call.db, payin, call.now)
+
+
+async def _receive(call: Call, link_id: UUID, payin: Payin) -> None:
+    key = BookKey(call.book.id, link_id)
+    found = await store.find_link(call.db, key)
+    assert found is not None, "a link stays for ever"  # noqa: S101
+    owed = await _lock_order(call, found["order_id"]) if found["order_id"] else None
+    link = await store.lock_link(call.db, key, call.now)
+    expected = link["amount"] - link["amount_received"] if link["target_id"] is None else owed
+    conditions = conditions_of(link["status"], payin.amount, expected or Decimal(0))
+    if owed is None:
+        transaction_id = await _to_wallet(call, link, payin)
+    else:
+        transaction_id = await _to_order(call, link, payin)
+    received = Received(
+        amount=payin.amount,
+        conditions=conditions,
+        is_paid=link["target_id"] is None
+        and link["status"] == "active"
+        and payin.amount >= (expected or Decimal(0)),
+    )
+    await store.update_received(call.db, key, call.now, received)
+    told = [*payin.conditions, *conditions]
+    await mark_applied(call.db, payin, call.now, transaction_id=transaction_id, conditions=told)
+
+
+async def _lock_order(call: Call, order_id: UUID) -> Decimal | None:
+    """The amount that an order owes, until the end of the transaction; None: it was deleted."""
+    try:
+        order = await lock(call, OrderId(order_id))
+    except Missing:
+        return None
+    if order.status in ("cancelled", "refunded"):
+        return Decimal(0)
+    return max(order.position().due - order.amount_paid, Decimal(0))
+
+
+async def _to_order(call: Call, link: Record, payin: Payin) -> UUID:
+    tender = Tender(
+        amount=payin.amount,
+        method=METHOD,
+        reference=payin.provider_transaction_id[:_REFERENCE_MAX],
+        at=payin.paid_at,
+        link_id=link["id"],
+        receipt_id=payin.id,
+        link=_paid_link(link),
+        payer=_payer(link),
+    )
+    return (await receive(call, OrderId(link["order_id"]), tender)).transaction_id
+
+
+async def _to_wallet(call: Call, link: Record, payin: Payin) -> UUID:
+    ledger = Ledger(call.book.id, link["currency"], call.now)
+    transaction_id = await deposit_to_wallet(call.db, ledger, payin)
+    metadata: dict[str, Any] = {
+        "amount": payin.amount,
+        "paymentMethod": METHOD,
+        "paymentLinkId": link["id"],
+        "customerId": link["customer_id"],
+        "transactionId": transaction_id,
+    }
+    shared: dict[str, Any] = {
+        "business_id": call.business_id,
+        "store_id": None,
+        "occurred_at": iso(call.now),
+    }
+    deposited = ChangeData(
+        **shared,
+        event_type=WALLET_DEPOSIT.code,
+        entity_type="transaction",
+        entity_id=transaction_id,
+        metadata={**metadata, "currency": payin.currency, "fee": payin.fee},
+    )
+    paid = PaymentData(
+        **shared,
+        event_type=PAYMENT_RECEIVED.code,
+        entity_type="payment_link",
+        entity_id=link["id"],
+        metadata=metadata,
+        payment_link=_paid_link(link),
+    )
+    if (payer := _payer(link)) is not None:
+        paid.customer = payer
+    await emit_all(call, [(WALLET_DEPOSIT, deposited), (PAYMENT_RECEIVED, paid)])
+    return transaction_id
+
+
+async def _give_back(call: Call, link_id: UUID, payin: Payin) -> None:
+    key = BookKey(call.book.id, link_id)
+    found = await store.find_link(call.db, key)
+    assert found is not None, "a link stays for ever"  # noqa: S101
+    if found["order_id"] is None or not await _from_order(call, found["order_id"], payin):
+        ledger = Ledger(call.book.id, found["currency"], call.now)
+        await take_back_deposit(call.db, ledger, payin)
+    link = await store.lock_link(call.db, key, call.now)
+    left = max(link["amount_received"] - payin.amount, Decimal(0))
+    status = status_after_reversal(link["stored_status"], link["target_type"], left)
+    await store.update_reversed(call.db, key, call.now, (left, status))
+    # Those who look at its page are told.
+    call.db.emits_events = True
+
+
+async def _from_order(call: Call, order_id: UUID, payin: Payin) -> bool:
+    """Take a payment out of its order; False: the order was deleted before it came."""
+    try:
+        order = await lock(call, OrderId(order_id))
+    except Missing:
+        return False
+    await give_back(call, order, payin.amount)
+    return True
+
+
+def _paid_link(link: Record) -> PaidLink:
+    return PaidLink(
+        id=link["id"],
+        reference=link["reference"],
+        target_type=link["target_type"],
+        target_id=link["target_id"],
+        amount=link["amount"],
+        currency=link["currency"],
+    )
+
+
+def _payer(link: Record) -> Payer | None:
+    if link["customer_id"] is None:
+        return None
+    return Payer(
+        id=link["customer_id"],
+        name=link["customer_name"],
+        email=link["customer_email"],
+        phone_number=link["customer_phone"],
+    )

@@ -1,0 +1,36 @@
+"""Payments as their links see them: pure decisions."""
+
+from decimal import Decimal
+
+import msgspec
+
+from tillhouse.checkout.types import LinkCondition, LinkStatus, TargetType
+
+
+class Received(msgspec.Struct, frozen=True, kw_only=True):
+    """The change that a payment makes to its link."""
+
+    amount: Decimal
+    conditions: list[LinkCondition]
+    # Whether it is paid by that; a link of an order closes with the order.
+    is_paid: bool
+
+
+def conditions_of(status: LinkStatus, amount: Decimal, owed: Decimal) -> list[LinkCondition]:
+    """Everything that is unusual about a payment of a link that asked for so much."""
+    found: list[LinkCondition] = []
+    if amount < owed:
+        found.append("partial")
+    if amount > owed:
+        found.append("over")
+    if status in ("EXPIRED", "CANCELLED"):
+        found.append("late")
+    return found
+
+
+def status_after_reversal(status: LinkStatus, target: TargetType, left: Decimal) -> LinkStatus:
+    """The status of a link of which so much is left that came in and stayed."""
+    if status != "PAID" or left > 0:
+        return status
+    # A link of the wallet asks again, until its time is over; an order asks for itself.
+    return "active" if target == "wallet" else "CANCELLED"
