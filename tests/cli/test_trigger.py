@@ -60,6 +60,7 @@ async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
             await owner.delete(f"{ENDPOINTS}/{made[0]}", status=200)
             await owner.delete(f"{ENDPOINTS}/{made[1]}", status=200)
             await _happens_without_an_endpoint(command, owner)
+            await _is_paid(command, owner)
     finally:
         await serving.stop()
         serving.kill()
@@ -76,6 +77,18 @@ async def _happens_without_an_endpoint(command: Command, owner: Client) -> None:
         assert (test.data[0]["id"], test.data[0]["type"]) == (event_id, event)
         live = await owner.get(path, headers={"Service-Environment": "live"}, status=200)
         assert event_id not in {each["id"] for each in live.data}
+
+
+async def _is_paid(command: Command, owner: Client) -> None:
+    """A payment is made by a link of the wallet, and both of its events tell of it."""
+    told = command.json("trigger", "payment.received")
+    path = "/v1/events/stream?events=payment.received,wallet.deposit"
+    test = await owner.get(path, headers={"Service-Environment": "test"}, status=200)
+    assert {one["id"] for one in test.data} == set(told["events"])
+    assert {one["type"] for one in test.data} == {"payment.received", "wallet.deposit"}
+    listed = "/v1/payment-links?status=PAID"
+    links = await owner.get(listed, headers={"Service-Environment": "test"}, status=200)
+    assert [one["amountReceived"] for one in links.data] == [250]
 
 
 def test_what_can_not_be_triggered(command: Command, business: str) -> None:

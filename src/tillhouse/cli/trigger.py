@@ -24,7 +24,12 @@ from tillhouse.kit.ids import BusinessId, EndpointId, EventId, new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
 from tillhouse.webhooks.events import TEST, TEST_EVENT
+from tillhouse.webhooks.store.stream import list_events_after
 from tillhouse.webhooks.types import AppFilter, DeliveryWithAttempts
+
+# They tell of a payment, so that one is made: by a payment link, with the sandbox.
+_OF_PAYMENTS = ("payment.received", "wallet.deposit")
+_PAID = 250
 
 
 def trigger(
@@ -49,6 +54,8 @@ def trigger(
     business_id = BusinessId(given.id_of("--business", business)) if business else None
 
     async def work(services: Services) -> Triggered:
+        if event in _OF_PAYMENTS and named is None:
+            return await _pay(services, business_id)
         async with services.pool.transaction() as db:
             call = await _call(services, db, business_id, now())
             chosen = await _choose(call, named, environment)
@@ -75,7 +82,38 @@ class Triggered(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     deliveries: list[DeliveryWithAttempts]
 
 
+async def _pay(services: Services, business_id: BusinessId | None) -> Triggered:
+    """Let somebody pay into the wallet by a link: the events are those of a real payment."""
+    # Its rooms load the libraries of servers.
+    from tillhouse.checkout.actions import create_for_wallet  # noqa: PLC0415
+    from tillhouse.checkout.demonstrating import pay_simulated  # noqa: PLC0415
+    from tillhouse.checkout.types import LinkTitle, NewWalletLink, ToPay  # noqa: PLC0415
+
+    began = new_id()
+    async with services.pool.transaction() as db:
+        call = await _call(services, db, business_id, now())
+        call.book = Book(call.user.books.test, "test")
+        new = NewWalletLink(title=LinkTitle("Test payment"), amount=ToPay(_PAID))
+        link, _ = await create_for_wallet(call, new)
+    await pay_simulated(services, link.reference)
+    await services.pool.notify()
+    async with services.pool.reading() as db:
+        found = await list_events_after(db, call.book.id, began, [*_OF_PAYMENTS], [], 10)
+    return Triggered(
+        business_id=call.business_id,
+        environment="test",
+        events=[row["id"] for row in found],
+        deliveries=[],
+    )
+
+
 def _shown(triggered: Triggered) -> Table | str:
+    if len(triggered.events) > 1 and not triggered.deliveries:
+        told = " and ".join(map(str, triggered.events))
+        return (
+            f"{_PAID} were paid by a payment link in test of business {triggered.business_id}: the "
+            f"events {told} happened, and go to every endpoint that wants them."
+        )
     if not triggered.deliveries:
         return (
             f"Event {triggered.events[0]} happened in {triggered.environment} of business "
