@@ -45,7 +45,7 @@ BUDGETS: dict[str, int] = {
     "POST /api/developer/api-keys": 8,
     # The order before; what its deposit needs, what is asked, what arrived and is applied; the
     # order after.
-    "POST /v1/orders/{order_id}/requery": 14,
+    "POST /v1/orders/{order_id}/requery": 15,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
 }

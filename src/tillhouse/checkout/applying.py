@@ -17,7 +17,6 @@ from tillhouse.access.callers import Book, SystemCaller
 from tillhouse.access.process import Services
 from tillhouse.checkout.attempts import TARGET
 from tillhouse.checkout.receiving_rules import Received, conditions_of, status_after_reversal
-from tillhouse.checkout.reversing import give_back
 from tillhouse.checkout.store import receiving as store
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
@@ -26,6 +25,7 @@ from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BookId, BookKey, OrderId, new_id
 from tillhouse.ledger.rules import Ledger
 from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.deposits.applying import give_back
 from tillhouse.orders.events import PAYMENT_RECEIVED, PaidLink, Payer, PaymentData
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
@@ -194,7 +194,7 @@ async def _from_order(call: Call, order_id: UUID, payin: Payin) -> bool:
         order = await lock(call, OrderId(order_id))
     except Missing:
         return False
-    await give_back(call, order, payin.amount)
+    await give_back(call, order, payin)
     return True
 
 

@@ -10,8 +10,10 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.checkout.actions import page_url
 from tillhouse.checkout.page_rules import LinkPage
+from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Problem
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.orders.deposits.store import update_automated
 from tillhouse.payins import accounts, asking
 from tillhouse.payins.sandbox import simulating
 from tillhouse.payins.sandbox.simulating import Simulated
@@ -39,7 +41,7 @@ class Attempts:
         """Open an account for what is asked now; None, or the reason why there is none."""
         task = self._opening.get(link.id)
         if task is None:
-            task = asyncio.create_task(accounts.open_account(services, _target(services, link)))
+            task = asyncio.create_task(_open(services, link))
             self._opening[link.id] = task
             task.add_done_callback(lambda _: self._opening.pop(link.id, None))
         done, _ = await asyncio.wait({task}, timeout=WAITS_S)
@@ -66,6 +68,14 @@ class Attempts:
                 await simulating.simulate(db, _book(link), account, cast("Simulated", case))
 
 
+async def _open(services: Services, link: LinkPage) -> None:
+    """Open the account; its order has a deposit from then on."""
+    await accounts.open_account(services, _target(services, link))
+    if link.order_id is not None:
+        async with services.pool.transaction() as db:
+            await update_automated(db, BookKey(BookId(link.book_id), link.order_id), now())
+
+
 def _book(link: LinkPage) -> Book:
     return Book(BookId(link.book_id), link.environment)
 
@@ -83,4 +93,5 @@ def _target(services: Services, link: LinkPage) -> AccountTarget:
         description=link.title or link.description,
         expires_at=link.expires_at,
         return_url=url,
+        order_id=link.order_id,
     )

@@ -32,6 +32,8 @@ class LinkPage(msgspec.Struct, frozen=True, kw_only=True):
     id: UUID
     reference: str
     target_type: TargetType
+    # The order that it is for, of a sale or a debt.
+    order_id: UUID | None
     title: str | None
     description: str
     currency: str

@@ -29,9 +29,9 @@ async def find_page(db: Db, reference: str, now: datetime) -> Record | None:
     """All that the page of a link needs; nothing of the customer."""
     return await db.fetchrow(
         """
-        SELECT l.book_id, l.id, l.reference, l.target_type, l.title, l.description, l.currency,
-            l.redirect_url, l.expires_at, l.amount_received, l.payments_count, l.conditions,
-            l.last_paid_at, k.environment, u.name AS merchant, u.time_zone,
+        SELECT l.book_id, l.id, l.reference, l.target_type, l.order_id, l.title, l.description,
+            l.currency, l.redirect_url, l.expires_at, l.amount_received, l.payments_count,
+            l.conditions, l.last_paid_at, k.environment, u.name AS merchant, u.time_zone,
             coalesce(o.total_amount, 0) AS total, coalesce(o.amount_paid, 0) AS paid,
             v.id AS account_id, v.status AS account_status, v.account_number, v.bank_name,
             v.account_name, v.url AS account_url, v.amount AS account_amount,

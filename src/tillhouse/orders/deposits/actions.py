@@ -10,10 +10,10 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.http.route import Reply
 from tillhouse.kit.errors import Problem, Refused
-from tillhouse.kit.ids import OrderId
+from tillhouse.kit.ids import BookKey, OrderId
 from tillhouse.orders.deposits.applying import apply
-from tillhouse.orders.deposits.beginning import PAYABLE, TARGET
-from tillhouse.orders.deposits.store import DepositFacts, find_deposit
+from tillhouse.orders.deposits.beginning import TARGET, is_wanted
+from tillhouse.orders.deposits.store import DepositFacts, find_account, find_deposit
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order
 from tillhouse.payins.accounts import open_account
@@ -25,8 +25,8 @@ log = structlog.get_logger()
 
 def following(call: Call, order: Order) -> Callable[[], Awaitable[Reply[Order]]] | None:
     """The work after the commit that opens the account of an order which has none yet."""
-    is_wanted = order.is_automated and order.status in PAYABLE and order.remaining_amount > 0
-    if not is_wanted:
+    needs_account = is_wanted(order.payment_method, order.status, order.remaining_amount)
+    if not (order.is_automated and needs_account):
         return None
 
     async def after() -> Reply[Order]:
@@ -40,7 +40,7 @@ async def open_deposit(services: Services, book: Book, order_id: OrderId) -> boo
     """Open the account of an order, if it needs one; whether it has what it needs."""
     async with services.pool.reading() as db:
         facts = await find_deposit(db, book.id, order_id)
-    if facts is None or facts.status not in PAYABLE or facts.outstanding <= 0:
+    if facts is None or not is_wanted(facts.method, facts.status, facts.outstanding):
         return True
     try:
         await open_account(services, _target(book, order_id, facts))
@@ -72,7 +72,10 @@ async def requery(call: Call, order_id: OrderId) -> Reply[Order]:
 
     async def after() -> Reply[Order]:
         await open_deposit(call.services, call.book, order_id)
-        await ask(call.services, call.book, (TARGET, order_id))
+        async with call.services.pool.reading() as db:
+            account_id = await find_account(db, BookKey(call.book.id, order_id))
+        if account_id is not None:
+            await ask(call.services, call.book, account_id)
         async with call.services.pool.transaction() as db:
             await apply(msgspec.structs.replace(call, db=db), order_id)
         return Reply(await _shown(call, order_id))

@@ -10,6 +10,7 @@ import msgspec
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, BusinessId
 from tillhouse.kit.secrets import Environment
+from tillhouse.orders.types import PaymentMethod, Status
 
 DEPOSIT: LiteralString = """
         CASE WHEN o.is_automated THEN (
@@ -45,7 +46,8 @@ class DepositFacts(msgspec.Struct, frozen=True, kw_only=True):
     environment: Environment
     business_name: str
     short_code: str
-    status: str
+    status: Status
+    method: PaymentMethod
     outstanding: Decimal
     # The amount that its open account has had.
     received: Decimal
@@ -59,6 +61,7 @@ async def find_deposit(db: Db, book_id: BookId, order_id: UUID) -> DepositFacts 
     row = await db.fetchrow(
         """
         SELECT b.business_id, b.environment, t.name AS business_name, o.short_code, o.status,
+            o.payment_method AS method,
             o.remaining_amount AS outstanding, o.currency, c.email,
             coalesce((SELECT sum(i.amount) FROM virtual_accounts v
                 JOIN payins i ON i.book_id = v.book_id AND i.virtual_account_id = v.id
@@ -75,6 +78,17 @@ async def find_deposit(db: Db, book_id: BookId, order_id: UUID) -> DepositFacts 
         order_id,
     )
     return DepositFacts(**row) if row else None
+
+
+async def find_account(db: Db, key: BookKey) -> UUID | None:
+    """The account that an order is shown with, its own or the one of its payment link."""
+    return await db.fetchval(
+        """
+        SELECT id FROM virtual_accounts WHERE book_id = $1 AND order_id = $2
+        ORDER BY created_at DESC, id DESC LIMIT 1
+        """,
+        *key,
+    )
 
 
 async def update_automated(db: Db, key: BookKey, now: datetime) -> bool:
