@@ -31,7 +31,16 @@ async def filled(s: Story) -> None:
     s.chapter("2026-01-31T18:30:00Z")
     s.known["treasury_key"] = s.sends(
         "POST /api/developer/api-keys",
-        {"name": "Treasury", "environment": "test", "scopes": ["wallet:read"]},
+        {
+            "name": "Treasury",
+            "environment": "test",
+            "scopes": ["wallet:read", "wallet:withdrawals:create", "payouts:read", "payouts:write"],
+            "withdrawal_policy": {
+                "max_per_transaction": 50000,
+                "max_per_day": 60000,
+                "currency": "NGN",
+            },
+        },
     )
     s.sends("GET /v1/payment-providers", by="owner", headers=_TEST)
     s.sends(
@@ -56,3 +65,65 @@ async def filled(s: Story) -> None:
     s.sends("GET /v1/wallet/statement", query=more, by="treasury")
     wrong = {"cursor": "next"}
     s.sends("GET /v1/wallet/statement", query=wrong, by="treasury", status=422)
+
+
+def accounts(s: Story) -> None:
+    """An account at a bank, named by its provider; one that is none; one that is not needed."""
+    s.chapter("2026-01-31T18:40:00Z")
+    by = {"by": "treasury"}
+    s.sends("GET /v1/payout-accounts/banks", **by)
+    ours = {"bank_code": "001", "account_number": "0123456789"}
+    s.known["payout_account_id"] = s.sends("POST /v1/payout-accounts", ours, **by)["id"]
+    s.sends("POST /v1/payout-accounts", ours, status=409, **by)
+    none = {"bank_code": "001", "account_number": "0123450000"}
+    s.sends("POST /v1/payout-accounts", none, **by)
+    s.sends("POST /v1/payout-accounts", {"bank_code": "1/1"}, status=422, **by)
+    s.sends("GET /v1/payout-accounts/{payout_account_id}", **by)
+    s.sends("GET /v1/payout-accounts", query={"page": 1, "limit": 10}, **by)
+
+
+def withdrawn(s: Story) -> None:
+    """Takings go to the bank; a mistake is cancelled; a policy and a freeze say no."""
+    s.chapter("2026-01-31T18:50:00Z")
+    by = {"by": "treasury"}
+    asks, one = "POST /v1/wallet/withdrawals", "GET /v1/wallet/withdrawals/{withdrawal_id}"
+    takings = {
+        "amount": 40000,
+        "payout_account_id": s.known["payout_account_id"],
+        "narration": "Takings of January",
+        "reference": "PAYOUT-2026-01",
+    }
+    # The owner's new password has frozen them.
+    s.sends("GET /v1/wallet/payouts", **by)
+    here = {"by": "owner", "headers": {"Service-Environment": "test"}}
+    s.sends("PUT /v1/wallet/payouts", {"frozen": False, "max_per_day": 500000}, **here)
+    s.sends(asks, takings, status=422, **by)
+    first = {"headers": {"Idempotency-Key": "takings-2026-01"}, **by}
+    s.known["withdrawal_id"] = s.sends(asks, takings, **first)["id"]
+    s.sends(asks, takings, **first)
+    s.sends(one, **by)
+    s.sends("POST /v1/wallet/withdrawals/{withdrawal_id}/cancel", **by)
+    second = {"headers": {"Idempotency-Key": "takings-2026-02"}, **by}
+    s.sends(asks, {**takings, "amount": 50001}, status=400, **second)
+    again = s.sends(asks, {**takings, "amount": 15000}, **second)
+    third = {"headers": {"Idempotency-Key": "takings-2026-03"}, **by}
+    s.sends(asks, {**takings, "amount": 50000}, status=400, **third)
+    listed = {
+        "status": "requested,processing",
+        "payout_account_id": takings["payout_account_id"],
+        "page": 1,
+        "limit": 10,
+    }
+    s.sends("GET /v1/wallet/withdrawals", query=listed, **by)
+    s.sends("GET /v1/wallet", **by)
+    with s.working():
+        s.waits(one, lambda told: told["status"] == "completed", withdrawal_id=again["id"], **by)
+    s.sends(one, withdrawal_id=again["id"], **by)
+    late = {"withdrawal_id": again["id"], "status": 409, **by}
+    s.sends("POST /v1/wallet/withdrawals/{withdrawal_id}/cancel", **late)
+    leaked = {"frozen": True, "reason": "A key may have leaked"}
+    s.sends("PUT /v1/wallet/payouts", leaked, **by)
+    s.sends(asks, {**takings, "amount": 10}, status=400, **third)
+    s.sends("PUT /v1/wallet/payouts", {"frozen": False}, status=400, **by)
+    s.sends("GET /v1/wallet/payouts", **by)
+    s.sends("DELETE /v1/payout-accounts/{payout_account_id}", **by)

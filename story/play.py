@@ -59,6 +59,8 @@ async def _tell(story: Story) -> None:
         chapter(story)
     await payouts.filled(story)
     for chapter in (
+        payouts.accounts,
+        payouts.withdrawn,
         webhooks.deliveries,
         ending.changes,
         ending.deletions,

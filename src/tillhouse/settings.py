@@ -57,6 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
     # By the names of payment providers: addresses other than their own.
     provider_urls: tuple[tuple[str, str], ...] = ()
+    payout_cooling_off_hours: int = 24
+    payout_failures_max: int = 5
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
     # OWASP's floor for argon2id with one thread.
@@ -101,6 +103,9 @@ MEANINGS: dict[str, str] = {
     "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
     "PROVIDER_URLS": "other addresses of payment providers, such as "
     "`paystack=https://proxy.example.com`, split by commas",
+    "PAYOUT_COOLING_OFF_HOURS": "hours until a new payout account of a live environment takes "
+    "withdrawals (24)",
+    "PAYOUT_FAILURES_MAX": "withdrawals that fail one after another until all are frozen (5)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -142,6 +147,8 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         backup_keep=values.number("BACKUP_KEEP", 7, 1, 1000),
         whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
         provider_urls=values.named_urls("PROVIDER_URLS", _PROVIDERS),
+        payout_cooling_off_hours=values.number("PAYOUT_COOLING_OFF_HOURS", 24, 0, 720),
+        payout_failures_max=values.number("PAYOUT_FAILURES_MAX", 5, 1, 1000),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )

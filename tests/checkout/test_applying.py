@@ -59,6 +59,7 @@ async def test_an_exact_payment_settles_order_and_link(till: Till, services: Ser
         "completed",
     )
     assert [one["method"] for one in paid["payments"]] == ["cloove_pay"]
+    assert (paid["isAutomated"], paid["deposit"]["status"]) == (True, "paid")
     (event,) = await till.events(*RECEIVED)
     assert event["data"]["paymentLink"] == {
         "id": link["id"], "reference": link["reference"], "targetType": "sale",

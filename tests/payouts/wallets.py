@@ -14,6 +14,7 @@ from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import BookId, new_id
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
+from tillhouse.payouts.accounts.store import find_currency
 from tillhouse.room import SourceType
 
 CURRENCY = "NGN"
@@ -29,7 +30,15 @@ async def book_of(services: Services, business: Business, environment: str = "te
         )
 
 
-async def fill(services: Services, book_id: BookId, amount: int | str) -> UUID:
+async def currency_of(services: Services, book_id: BookId) -> str:
+    """The currency of a book."""
+    async with services.pool.reading() as db:
+        return await find_currency(db, book_id)
+
+
+async def fill(
+    services: Services, book_id: BookId, amount: int | str, currency: str = CURRENCY
+) -> UUID:
     """Let an amount come into the wallet, as from a provider; the id of its transfer."""
     postings = Postings(
         (Transfer(Account("provider_clearing"), Account("wallet"), Decimal(amount), "deposit"),),
@@ -38,7 +47,7 @@ async def fill(services: Services, book_id: BookId, amount: int | str) -> UUID:
     moment = now()
     source = Source(type="deposit", id=new_id(), happened_at=moment)
     async with services.pool.transaction() as db:
-        posted = await post(db, Ledger(book_id, CURRENCY, moment), source, postings)
+        posted = await post(db, Ledger(book_id, currency, moment), source, postings)
     return posted.transfers[0]
 
 

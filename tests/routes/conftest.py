@@ -11,7 +11,7 @@ import pytest
 
 from tests.api import Api, Response
 from tests.make import Business, Make
-from tests.routes.table import MAKERS, REMOVERS, every_scope, name_of, ready
+from tests.routes.table import MAKERS, REMOVERS, every_scope, name_of, ready, scoped, scoped_key
 from tests.waiting import within
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT, App, chores_of
@@ -65,7 +65,7 @@ class Bygone:
     async def key(self, scope: str) -> Api:
         """A client with a key that had this scope, until it was revoked."""
         if scope not in self._keys:
-            key = await self._business.key(scope)
+            key = await scoped_key(self._business, scope)
             path = f"/api/developer/api-keys/{key['id']}/revoke"
             await self._business.owner.post(path, status=200)
             self._keys[scope] = self._business.anybody.as_bearer(key["secret"])
@@ -92,7 +92,7 @@ class Narrow:
     async def client(self, scope: str) -> Api:
         """A client with a key of this scope alone."""
         if scope not in self._clients:
-            self._clients[scope] = await self._business.client(scope)
+            self._clients[scope] = await scoped(self._business, scope)
         return self._clients[scope]
 
 

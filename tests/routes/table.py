@@ -14,6 +14,7 @@ import pytest
 
 from tests.api import Api, Response
 from tests.make import PASSWORD, Business
+from tests.payouts.wallets import book_of, currency_of
 from tests.routes import rooms
 from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.http.endpoint import Endpoint
@@ -149,6 +150,10 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
 
 # Makers for a route that needs the thing of a path in a state of its own.
 OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {}
+# Members of an answer that are filled in after the commit, so that a replay may come before.
+FILLED_LATER: dict[str, set[str]] = {}
+# Routes that act only for an Idempotency-Key.
+NEEDS_KEY: set[str] = set()
 # Bodies that name something that has to be made first.
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 
@@ -161,6 +166,8 @@ for _file in iter_modules(rooms.__path__):
     OWN_MAKERS.update(_room.get("OWN_MAKERS", {}))
     NEEDY_BODIES.update(_room.get("NEEDY_BODIES", {}))
     OTHER_BODIES.update(_room.get("OTHER_BODIES", {}))
+    FILLED_LATER.update(_room.get("FILLED_LATER", {}))
+    NEEDS_KEY.update(_room.get("NEEDS_KEY", ()))
 
 
 def operation(route: Route) -> dict[str, Any]:
@@ -190,6 +197,21 @@ async def every_scope(business: Business, currency: str = "USD") -> Api:
     return await business.client(*names, withdrawal_policy=policy)
 
 
+async def scoped(business: Business, name: str) -> Api:
+    """A client whose key has this scope alone."""
+    return business.anybody.as_bearer((await scoped_key(business, name))["secret"])
+
+
+async def scoped_key(business: Business, name: str) -> dict[str, Any]:
+    """A key with this scope alone, and the policy that it may need."""
+    if not PRODUCT.declared.scopes.withdrawals([name]):
+        return await business.key(name)
+    services = business.anybody.app.services
+    currency = await currency_of(services, await book_of(services, business))
+    policy = {"max_per_transaction": 10, "max_per_day": 100, "currency": currency}
+    return await business.key(name, withdrawal_policy=policy)
+
+
 class Ready(NamedTuple):
     """A request that will be answered with success."""
 
@@ -200,6 +222,9 @@ class Ready(NamedTuple):
     async def send(self, route: Route, **options: Any) -> Response:
         """Send it."""
         body = None if route.method == "GET" else self.body
+        if name_of(route) in NEEDS_KEY:
+            headers = {"idempotency-key": str(uuid4()), **options.get("headers", {})}
+            options = {**options, "headers": headers}
         return await self.api.request(route.method, self.path, body, **options)
 
 
@@ -229,7 +254,7 @@ async def caller_for(route: Route, business: Business) -> Api:
         case Open():
             return business.anybody
         case Scope(name=scope):
-            return await business.client(scope)
+            return await scoped(business, scope)
         case Portal(step_up=True):
             return (await business.step_up()).owner
         case _:

@@ -46,6 +46,12 @@ BUDGETS: dict[str, int] = {
     # The order before; what its deposit needs, what is asked, what arrived and is applied; the
     # order after.
     "POST /v1/orders/{order_id}/requery": 15,
+    # The facts; the limits of the app (2) and of the business; the hold, its transaction, the row
+    # with its job, the event, the answer.
+    "POST /v1/wallet/withdrawals": 10,
+    # The currency, the row with its job, the audit log; after the commit the job is taken, the
+    # provider asked, the job recorded.
+    "POST /v1/payout-accounts": 10,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
 }

@@ -6,7 +6,16 @@ from uuid import uuid4
 
 from tests.api import Response
 from tests.make import Business
-from tests.routes.table import ONCE, OTHER_BODIES, Ready, every, name_of, path_for, ready
+from tests.routes.table import (
+    FILLED_LATER,
+    ONCE,
+    OTHER_BODIES,
+    Ready,
+    every,
+    name_of,
+    path_for,
+    ready,
+)
 from tillhouse.http.route import Route
 
 SECRETS = ("secret",)
@@ -80,7 +89,9 @@ async def test_the_same_key_at_once_has_one_effect(route: Route, business: Busin
     answers = await asyncio.gather(*(good.send(route, headers=header) for _ in range(8)))
     replayed = [a for a in answers if "idempotent-replayed" in a.headers]
     assert len(replayed) == 7
-    assert len({str(told(a)) for a in answers}) == 1
+    later = FILLED_LATER.get(name_of(route), set())
+    kept = [{n: v for n, v in told(a)["data"].items() if n not in later} for a in answers]
+    assert len({str(one) for one in kept}) == 1
 
 
 @every(ONCE)

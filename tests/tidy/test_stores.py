@@ -48,6 +48,8 @@ GUESTS = {
     "orders.kitchen.store.due.queue_due jobs": BRICK,
     "payins.store.events.insert_event jobs": BRICK,
     "payins.store.events.record_event jobs": BRICK,
+    "payouts.accounts.store.insert_account jobs": BRICK,
+    "payouts.withdrawals.store.requests.insert_withdrawal jobs": BRICK,
 }
 
 _WRITE = re.compile(

@@ -38,6 +38,7 @@ from tillhouse.kit.ids import BookId, BusinessId, UserId, new_id
 from tillhouse.kit.secrets import digest
 from tillhouse.kit.values import GivenPassword
 from tillhouse.messaging.actions.numbers import open_sandbox
+from tillhouse.payouts.freezing.store import Freeze, upsert_frozen_of
 
 SESSION_LASTS = timedelta(days=30)
 # Of one person; the session that was refreshed longest ago makes room for the next.
@@ -49,6 +50,7 @@ DEFAULT_TIME_ZONE = "UTC"
 DEFAULT_COUNTRY = "US"
 
 _WRONG_PASSWORD = "The password is wrong."  # noqa: S105 - what is said of one
+_FREEZE = Freeze("the owner's password was changed", "Tillhouse")
 _WRONG = "The e-mail address or the password is wrong."
 
 
@@ -209,6 +211,8 @@ async def change_password(call: Call, given: PasswordChange) -> PasswordChanged:
     await sessions.update_password_verified(call.db, user.session_id, None)
     actor = audit.Actor(user.name, call.ip, user_id=user.user_id)
     what = ("user.password_changed", f"Changed the password of {user.email}")
+    # The thief of a session may be the one who changes it: money stays until the owner says so.
+    await upsert_frozen_of(call.db, user.user_id, _FREEZE, call.now)
     for business in await store.list_memberships(call.db, user.user_id):
         metadata = {"userId": str(user.user_id)}
         await audit.append(call.db, BusinessId(business.id), actor, what, metadata, call.now)

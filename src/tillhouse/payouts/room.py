@@ -1,9 +1,12 @@
 """The wallet, and what is paid out of it: what this room brings along."""
 
 from tillhouse.access.scopes import Scope
+from tillhouse.db.constraints import taken
 from tillhouse.http.route import Group
 from tillhouse.payouts.events import EVENTS
+from tillhouse.payouts.jobs import kinds
 from tillhouse.payouts.routes import ROUTES
+from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -15,6 +18,14 @@ ROOM = Room(
             "/v1/payout-accounts", "Wallet", "What is in the wallet, and what leaves it.", "wallet"
         ),
     ),
+    refusals=(
+        taken(
+            "payout_accounts_once",
+            "This account is among the payout accounts already: use that one.",
+        ),
+    ),
+    jobs=kinds,
+    sources=(WITHDRAWAL_SOURCE,),
     kept_tables=("payout_accounts", "payout_controls", "withdrawal_spends", "withdrawals"),
     events=EVENTS,
     scopes=(

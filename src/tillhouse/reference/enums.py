@@ -53,6 +53,16 @@ ENUMS: dict[str, tuple[str, str]] = {
         "PaymentShown.kind",
         "`payment` is money that came in, `correction` takes back what was said to have come in.",
     ),
+    "PayoutAccountStatus": (
+        "PayoutAccount.status",
+        "`checking` until the provider has named the holder, then `active`, or `failed`; "
+        "`inactive` once it was removed.",
+    ),
+    "WithdrawalStatus": (
+        "Withdrawal.status",
+        "`requested`: held, and not sent; `processing`: sent, with its end unknown; `completed`, "
+        "`failed` or `cancelled`; `reversed`: completed, then sent back.",
+    ),
     "PaymentMethod": ("Order.payment_method", "How an order is paid."),
     "PaymentState": (
         "PaymentShown.status",

@@ -34,6 +34,7 @@ PARAMETERS: dict[str, str] = {
     "modifier_group_id": "The id of the modifier group.",
     "number_id": "The id of the messaging number.",
     "order_id": "Only what belongs to this order, by the order's id.",
+    "payout_account_id": "The id of the payout account.",
     "page": "Which page, counted from 1.",
     "payment_method": "Only orders that are paid in this way.",
     "payment_status": "Only orders with one of these payment statuses, split by commas.",
@@ -77,4 +78,5 @@ PATH: dict[str, str] = {
     "store_id": "The id of the store.",
     "table_id": "The id of the table.",
     "variant_id": "The id of the variant.",
+    "withdrawal_id": "The id of the withdrawal.",
 }

@@ -89,8 +89,7 @@ CREATE INDEX withdrawals_counted_by_lineage
     ON withdrawals (book_id, lineage_id, created_at) INCLUDE (amount)
     WHERE status IN ('requested', 'processing', 'completed');
 
--- The sum that the keys of an app have withdrawn on its latest day: an earlier one never comes
--- back.
+-- The sum that the keys of an app have withdrawn on its latest day; no earlier day comes back.
 CREATE TABLE withdrawal_spends (
     book_id uuid NOT NULL REFERENCES books,
     lineage_id uuid NOT NULL,

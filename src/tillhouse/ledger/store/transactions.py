@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tillhouse.db.pool import Db
-from tillhouse.ledger.rules import Ledger, TransactionType
+from tillhouse.ledger.rules import Ledger, TransactionStatus, TransactionType
 
 
 async def update_reversed(db: Db, ledger: Ledger, transaction_id: UUID) -> None:
@@ -34,4 +34,19 @@ async def update_reversed_of(
         ledger.now,
         *source,
         list(types),
+    )
+
+
+async def update_status(
+    db: Db, ledger: Ledger, transaction_id: UUID, status: TransactionStatus
+) -> None:
+    """Say how far a transaction is."""
+    await db.execute(
+        """
+        UPDATE transactions SET status = $4, updated_at = $3 WHERE book_id = $1 AND id = $2
+        """,
+        ledger.book_id,
+        transaction_id,
+        ledger.now,
+        status,
     )

@@ -1,0 +1,1 @@
+"""Payout accounts: the bank accounts of the business that its money can go to."""

@@ -1,0 +1,96 @@
+"""Freeze withdrawals, and let them go again."""
+
+from decimal import Decimal
+from typing import Any
+
+from msgspec import UNSET
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.access.callers import KeyCaller, UserCaller
+from tillhouse.access.rules import check_step_up
+from tillhouse.jobs.kinds import NewJob
+from tillhouse.jobs.store import queue_job
+from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.partial import faults
+from tillhouse.orders.actor import actor_of
+from tillhouse.payouts.freezing import store
+from tillhouse.payouts.freezing.resuming import RESUMED
+from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch
+
+
+class OwnerOnly(
+    Refused,
+    message="Letting withdrawals go again, or raising their limit, is for the owner, logged in: "
+    "a key may only freeze them.",
+):
+    """A credential that was stolen must not undo the freeze."""
+
+
+async def show_controls(call: Call) -> PayoutControls:
+    """Whether withdrawals are sent, and how much of them a day."""
+    row = await store.show_controls(call.db, call.book.id)
+    return PayoutControls(
+        frozen=bool(row and row["frozen"]),
+        reason=row["reason"] if row else None,
+        frozen_at=row["frozen_at"] if row else None,
+        frozen_by=row["frozen_by"] if row else None,
+        max_per_day=row["max_per_day"] if row else None,
+        consecutive_failures=row["failures"] if row else 0,
+    )
+
+
+async def set_controls(call: Call, switch: PayoutSwitch) -> PayoutControls:
+    """Turn the switch, or set the limit; what loosens either is for the owner."""
+    check(await switch_faults(call, switch))
+    before = await store.touch_controls(call.db, call.book.id, call.now)
+    was_frozen, limit = before["frozen_at"] is not None, before["max_per_day"]
+    after = limit if switch.max_per_day is UNSET else switch.max_per_day
+    if (was_frozen and not switch.frozen) or _is_higher(limit, after):
+        _check_owner(call)
+    freeze = store.Freeze(switch.reason or "", actor_of(call).name) if switch.frozen else None
+    await store.update_controls(call.db, call.book.id, freeze, after, call.now)
+    if was_frozen and not switch.frozen:
+        resumed = NewJob(book_id=call.book.id, kind=RESUMED, subject_id=call.book.id)
+        await queue_job(call.db, resumed, call.now, call.now)
+    if was_frozen != switch.frozen or limit != after:
+        await _note(call, switch, (was_frozen, after))
+    return await show_controls(call)
+
+
+async def switch_faults(_call: Call, switch: PayoutSwitch) -> list[FieldError]:
+    """The faults of a turn of the switch."""
+
+    def reason() -> list[FieldError]:
+        if switch.frozen and not switch.reason:
+            return [FieldError("reason", "is required to freeze withdrawals")]
+        return []
+
+    return faults(reason)
+
+
+def _is_higher(before: Decimal | None, after: Decimal | None) -> bool:
+    return before is not None and (after is None or after > before)
+
+
+def _check_owner(call: Call) -> None:
+    if isinstance(call.caller, KeyCaller):
+        raise OwnerOnly
+    if isinstance(call.caller, UserCaller):
+        if call.caller.role != "owner":
+            raise OwnerOnly
+        check_step_up(call.caller, call.now)
+
+
+async def _note(call: Call, switch: PayoutSwitch, was: tuple[bool, Decimal | None]) -> None:
+    was_frozen, limit = was
+    verb = "frozen" if switch.frozen else "resumed"
+    if was_frozen == switch.frozen:
+        verb = "limited"
+    metadata: dict[str, Any] = {
+        "environment": call.book.environment,
+        "frozen": switch.frozen,
+        "reason": switch.reason,
+        "maxPerDay": limit,
+    }
+    await audit.note(call, (f"payouts.{verb}", f"Withdrawals: {verb}"), metadata)

@@ -1,0 +1,1 @@
+"""Withdrawals: money that leaves the wallet, once."""

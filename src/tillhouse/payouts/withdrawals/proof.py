@@ -1,0 +1,65 @@
+"""Proof that a book's ledger says what its withdrawals say."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.fault import Fault
+from tillhouse.ledger.rules import NOBODY
+from tillhouse.payouts.withdrawals.rules import SOURCE
+from tillhouse.payouts.withdrawals.store.proving import (
+    find_there,
+    list_false_spends,
+    list_with_money,
+)
+from tillhouse.room import SourceType
+
+# By status: the hold, what has left the wallet, what is on the way, what the provider paid out,
+# each as a multiple of the amount, and the status of the transaction.
+_MUST = {
+    "requested": ("pending", 0, 0, 0, "pending"),
+    "cancelled": ("released", 0, 0, 0, "failed"),
+    "processing": ("posted", 1, 1, 0, "processing"),
+    "completed": ("posted", 1, 0, 1, "successful"),
+    "failed": ("posted", 0, 0, 0, "failed"),
+    "reversed": ("posted", 0, 0, 0, "reversed"),
+}
+
+
+def withdrawal_faults(row: Record) -> Iterator[str]:
+    """Every way in which a withdrawal and its money disagree."""
+    hold, left, transit, paid, seen = _MUST[row["status"]]
+    if row["hold"] != hold:
+        yield f"is {row['status']} and its hold {row['hold']}, not {hold}"
+    amount, fee = row["amount"], row["fee"]
+    for what, has, must in (
+        ("left the wallet", row["left"], left * amount),
+        ("is on the way", row["transit"], transit * amount),
+        ("was paid out", row["paid"], paid * amount + fee),
+        ("was its fee", row["fees"], fee),
+    ):
+        if has != must:
+            yield f"is {row['status']}, and {has:f} {what} instead of {must:f}"
+    if (row["seen_status"], row["seen_amount"]) != (seen, amount):
+        yield f"its transaction is {row['seen_status']}, of {row['seen_amount']}, not {seen}"
+
+
+async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    last: UUID | None = NOBODY
+    while last is not None:
+        found: Sequence[Record] = await list_with_money(db, book_id, last, batch)
+        for row in found:
+            for told in withdrawal_faults(row):
+                yield Fault("withdrawal", str(row["id"]), told)
+        last = found[-1]["id"] if found else None
+    for row in await list_false_spends(db, book_id):
+        told = (
+            f"counts {row['spent']:f} on {row['day']}, its withdrawals come to {row['counted']:f}"
+        )
+        yield Fault("withdrawal limit", str(row["lineage_id"] or "business"), told)
+
+
+WITHDRAWAL_SOURCE = SourceType(SOURCE, find_there, _prove)
+"""Withdrawals, as the proof of the ledger knows them."""

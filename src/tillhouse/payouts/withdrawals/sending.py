@@ -1,0 +1,261 @@
+"""Sending withdrawals: at most once, whatever breaks.
+
+A withdrawal is requested with a job. The worker takes the amount out of the wallet and marks the
+withdrawal as being asked for, in one transaction; then it asks the provider, by a reference that
+comes from the withdrawal's id; then it records the answer. No answer, or a worker that died, leaves
+a withdrawal that may have been paid: from then on the provider is only asked how it ended, after 5
+minutes, an hour, and each day. One that it still doesn't know after an hour is sent again by the
+same reference, by which a provider pays once.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeAlias
+
+import msgspec
+import structlog
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
+from tillhouse.jobs.store import queue_job
+from tillhouse.kit.clock import now
+from tillhouse.ledger.posting import settle
+from tillhouse.ledger.store.transactions import update_status
+from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
+from tillhouse.payins.types import Connection
+from tillhouse.payouts.freezing.resuming import WITHDRAWAL
+from tillhouse.payouts.freezing.store import lock_frozen
+from tillhouse.payouts.gateway import Finds
+from tillhouse.payouts.withdrawals.outcome import TRANSIT, apply, ledger_of
+from tillhouse.payouts.withdrawals.rules import SOURCE
+from tillhouse.payouts.withdrawals.store import states
+from tillhouse.payouts.withdrawals.store.states import State
+from tillhouse.providers.payments.provider import (
+    NotReached,
+    PayoutRequest,
+    Refused,
+    SeenPayout,
+    Unclear,
+    Unknown,
+)
+
+LOOK = "withdrawal_look"
+FIRST_LOOK = timedelta(minutes=5)
+# A call that was cut off is executed within this time or never.
+SETTLED_AFTER = timedelta(hours=1)
+_LEASE = timedelta(seconds=90)
+_SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(minutes=15))
+# After the first look: an hour later, then each day, for more than a year.
+_LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
+_HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
+
+log = structlog.get_logger()
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """A withdrawal whose provider is asked: to pay, or how it ended."""
+
+    connection: Connection | None
+    wanted: PayoutRequest
+    # Whether an earlier call may have been executed: then the provider is asked how it ended.
+    is_unclear: bool
+    # Whether one that the provider doesn't know may be sent again.
+    may_resend: bool
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """No outcome: whether it is certain that nothing was executed, and why."""
+
+    is_certain: bool
+    reason: str
+
+
+Came: TypeAlias = SeenPayout | Nothing
+FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[Connection | None]]
+
+
+def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
+    """The jobs that send a withdrawal, look what became of it, and follow a provider's hint."""
+    failures_max = services.settings.payout_failures_max
+    look_up = partial(finds, services)
+    return (
+        OutsideKind(
+            name=WITHDRAWAL,
+            begin=partial(_begin_sending, look_up),
+            run=_ask,
+            record=partial(_record_sending, failures_max),
+            record_late=partial(_record_late, failures_max),
+            retry=_SENDING,
+            lease=_LEASE,
+        ),
+        OutsideKind(
+            name=LOOK,
+            begin=partial(_begin_looking, look_up),
+            run=_ask,
+            record=partial(_record_look, failures_max),
+            record_late=partial(_record_late, failures_max),
+            retry=_LOOKING,
+            lease=_LEASE,
+        ),
+        OutsideKind(
+            name=HEARD_PAYOUT,
+            begin=partial(_begin_hearing, look_up),
+            run=_ask,
+            record=partial(_record_heard, failures_max),
+            record_late=partial(_record_late, failures_max),
+            retry=_HEARING,
+            lease=_LEASE,
+        ),
+    )
+
+
+async def _begin_sending(finds: FindsHere, db: Db, job: Job) -> Ask | None:
+    state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
+    if state is None or state.status not in ("requested", "processing"):
+        return None
+    connection = await finds(db, state.book, state.provider)
+    at = now()
+    if state.status == "requested":
+        if await lock_frozen(db, state.book_id):
+            # Its job comes back when withdrawals go again.
+            return None
+        ledger = ledger_of(state, at)
+        transfer_id = await settle(db, ledger, state.hold_id, TRANSIT, kind=SOURCE)
+        await states.update_sent(db, state, transfer_id, at)
+        await update_status(db, ledger, state.transaction_id, "processing")
+        return _ask_for(state, connection, is_unclear=False, may_resend=False)
+    if not state.is_unclear:
+        await states.update_asked(db, state, at, at, is_unclear=True)
+        return _ask_for(state, connection, is_unclear=False, may_resend=False)
+    return _look(state, connection, at)
+
+
+async def _begin_looking(finds: FindsHere, db: Db, job: Job) -> Ask | None:
+    state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
+    if state is None or state.status != "processing":
+        return None
+    return _look(state, await finds(db, state.book, state.provider), now())
+
+
+async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
+    """A hint is only a reason to ask; also one about a withdrawal that had ended."""
+    told = msgspec.json.decode(job.payload or b"{}", type=HeardOutgoing)
+    reference = (told.reference or "").replace("\x00", "")
+    state = await states.lock_by_provider_key(db, job.book_id, reference)
+    if state is None or state.status in ("requested", "cancelled"):
+        return None
+    connection = await finds(db, state.book, state.provider)
+    return _ask_for(state, connection, is_unclear=True, may_resend=False)
+
+
+def _look(state: State, connection: Connection | None, at: datetime) -> Ask:
+    asked_at = state.asked_at or at
+    may_resend = at - asked_at >= SETTLED_AFTER
+    return _ask_for(state, connection, is_unclear=True, may_resend=may_resend)
+
+
+def _ask_for(
+    state: State, connection: Connection | None, *, is_unclear: bool, may_resend: bool
+) -> Ask:
+    wanted = PayoutRequest(
+        reference=state.provider_key,
+        amount=state.amount,
+        currency=state.currency,
+        bank_code=state.bank_code,
+        account_number=state.account_number,
+        account_name=state.account_name,
+        narration=state.narration or "",
+    )
+    return Ask(connection=connection, wanted=wanted, is_unclear=is_unclear, may_resend=may_resend)
+
+
+async def _ask(ask: Ask) -> Came:
+    """Ask the provider; anything unforeseen leaves open whether it was executed."""
+    if ask.connection is None:
+        return Nothing(not ask.is_unclear, "the payment provider is not connected")
+    provider, credentials = ask.connection.provider, ask.connection.credentials
+    try:
+        if ask.is_unclear:
+            return await provider.find_payout(credentials, ask.wanted.reference)
+        return await _pay(ask, ask.connection)
+    except Unknown:
+        if ask.may_resend:
+            return await _pay(ask, ask.connection)
+        return Nothing(False, "the payment provider doesn't know it yet")
+    except Exception as error:  # noqa: BLE001 - a look that failed says nothing
+        return Nothing(False, _told(error))
+
+
+async def _pay(ask: Ask, connection: Connection) -> Came:
+    try:
+        return await connection.provider.pay_out(connection.credentials, ask.wanted)
+    except Refused as refusal:
+        if not ask.is_unclear:
+            return SeenPayout(
+                reference=ask.wanted.reference,
+                provider_reference=None,
+                state="failed",
+                reason=str(refusal) or "refused",
+            )
+        return Nothing(False, _told(refusal))
+    except NotReached as error:
+        return Nothing(not ask.is_unclear, _told(error))
+    except Exception as error:  # noqa: BLE001 - it may have been executed
+        log.warning("withdrawal_unclear", reference=ask.wanted.reference, error=_told(error))
+        return Nothing(False, _told(error))
+
+
+def _told(error: Exception) -> str:
+    name = type(error).__name__
+    return f"{name}: {error}"[:300] if not isinstance(error, Unclear) else f"unclear: {error}"[:300]
+
+
+async def _record_sending(
+    failures_max: int, db: Db, job: Job, ask: Ask, came: Came
+) -> Again | None:
+    state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
+    if state is None:
+        return None
+    if isinstance(came, Nothing) and came.is_certain:
+        await states.update_asked(db, state, None, now(), is_unclear=False)
+        return Again(came.reason)
+    await _settle(failures_max, db, state, came)
+    is_open = isinstance(came, Nothing) or came.state == "processing"
+    if state.status == "processing" and is_open:
+        look = NewJob(book_id=state.book_id, kind=LOOK, subject_id=state.id)
+        await queue_job(db, look, now() + FIRST_LOOK, now())
+    return None
+
+
+async def _record_look(failures_max: int, db: Db, job: Job, ask: Ask, came: Came) -> Again | None:
+    state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
+    if state is None:
+        return None
+    await _settle(failures_max, db, state, came)
+    if isinstance(came, Nothing):
+        return Again(came.reason)
+    return Again("processing") if came.state == "processing" else None
+
+
+async def _record_heard(failures_max: int, db: Db, job: Job, ask: Ask, came: Came) -> Again | None:
+    if isinstance(came, Nothing):
+        return Again(came.reason)
+    state = await states.lock_by_provider_key(db, job.book_id, ask.wanted.reference)
+    if state is not None:
+        await _settle(failures_max, db, state, came)
+    return None
+
+
+async def _record_late(failures_max: int, db: Db, job: Job, ask: Ask, came: Came) -> None:
+    """The end of a withdrawal counts whenever it is heard."""
+    state = await states.lock_by_provider_key(db, job.book_id, ask.wanted.reference)
+    if state is not None:
+        await _settle(failures_max, db, state, came)
+
+
+async def _settle(failures_max: int, db: Db, state: State, came: Came) -> None:
+    if isinstance(came, SeenPayout):
+        await apply(db, state, came, failures_max, now())

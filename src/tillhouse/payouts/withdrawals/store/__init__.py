@@ -1,0 +1,1 @@
+"""The statements of withdrawals, a file per concern."""

@@ -1,0 +1,71 @@
+"""Statements that hold withdrawals against the ledger."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+
+
+async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that are withdrawals."""
+    rows = await db.fetch(
+        "SELECT id FROM withdrawals WHERE book_id = $1 AND id = ANY($2)", book_id, list(ids)
+    )
+    return {row["id"] for row in rows}
+
+
+async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
+    """Withdrawals by id, with what their hold, their transfers and their transaction say."""
+    return await db.fetch(
+        """
+        SELECT w.id, w.status, w.amount, w.fee, h.status AS hold, x.status AS seen_status,
+            x.amount AS seen_amount, m.*
+        FROM withdrawals w
+        LEFT JOIN ledger_holds h ON h.book_id = w.book_id AND h.id = w.hold_id
+        LEFT JOIN transactions x ON x.book_id = w.book_id AND x.id = w.transaction_id
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(t.amount) FILTER (WHERE t.debit_kind = 'wallet'), 0)
+                    - coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'wallet'), 0) AS left,
+                coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'withdrawals_in_transit'), 0)
+                    - coalesce(sum(t.amount)
+                        FILTER (WHERE t.debit_kind = 'withdrawals_in_transit'), 0) AS transit,
+                coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'provider_clearing'), 0)
+                    - coalesce(sum(t.amount)
+                        FILTER (WHERE t.debit_kind = 'provider_clearing'), 0) AS paid,
+                coalesce(sum(t.amount) FILTER (WHERE t.debit_kind = 'fees'), 0)
+                    - coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'fees'), 0) AS fees
+            FROM ledger_transfers t
+            WHERE t.book_id = $1 AND t.source_id = w.id AND t.source_type = 'withdrawal'
+        ) m
+        WHERE w.book_id = $1 AND w.id > $2 ORDER BY w.id LIMIT $3
+        """,
+        book_id,
+        after,
+        limit,
+    )
+
+
+async def list_false_spends(db: Db, book_id: UUID) -> Sequence[Record]:
+    """Limits that count more or less than the withdrawals of their day come to."""
+    return await db.fetch(
+        """
+        SELECT * FROM (
+            SELECT s.lineage_id, s.day, s.spent, (
+                SELECT coalesce(sum(w.amount), 0) FROM withdrawals w
+                WHERE w.book_id = $1 AND w.lineage_id = s.lineage_id AND w.counted_on = s.day
+                    AND w.created_at > s.day - interval '3 days'
+                    AND w.status IN ('requested', 'processing', 'completed')) AS counted
+            FROM withdrawal_spends s WHERE s.book_id = $1
+            UNION ALL
+            SELECT NULL, c.day, c.spent, (
+                SELECT coalesce(sum(w.amount), 0) FROM withdrawals w
+                WHERE w.book_id = $1 AND w.counted_on = c.day
+                    AND w.created_at > c.day - interval '3 days'
+                    AND w.status IN ('requested', 'processing', 'completed'))
+            FROM payout_controls c WHERE c.book_id = $1
+        ) s WHERE s.spent <> s.counted
+        """,
+        book_id,
+    )

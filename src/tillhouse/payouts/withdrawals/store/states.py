@@ -1,0 +1,149 @@
+"""Statements that move a withdrawal from one state to the next; its row is locked before."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.callers import Book
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import AppId, BookId, BusinessId, HoldId, TransferId
+from tillhouse.payouts.withdrawals.types import WithdrawalStatus
+
+_STATE: LiteralString = """
+    SELECT w.book_id, w.id, w.status, w.amount, w.currency, w.narration, w.payout_account_id,
+        w.provider, w.bank_code, w.account_number, w.account_name, w.provider_key, w.is_unclear,
+        w.asked_at, w.fee, w.lineage_id, w.counted_on, w.hold_id, w.transfer_id,
+        w.payout_transfer_id, w.transaction_id, w.created_at, k.business_id, k.environment
+    FROM withdrawals w JOIN books k ON k.id = w.book_id
+    WHERE w.book_id = $1
+"""
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """A withdrawal that is locked."""
+
+    book_id: BookId
+    id: UUID
+    status: WithdrawalStatus
+    amount: Decimal
+    currency: str
+    narration: str | None
+    payout_account_id: UUID
+    provider: str
+    bank_code: str
+    account_number: str
+    account_name: str
+    provider_key: str
+    is_unclear: bool
+    asked_at: datetime | None
+    fee: Decimal
+    lineage_id: AppId | None
+    counted_on: date
+    hold_id: HoldId
+    transfer_id: TransferId | None
+    payout_transfer_id: TransferId | None
+    transaction_id: UUID
+    created_at: datetime
+    business_id: BusinessId
+    environment: str
+
+    @property
+    def book(self) -> Book:
+        """The book that it is in."""
+        return Book(self.book_id, "live" if self.environment == "live" else "test")
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """The next state of a withdrawal that was sent."""
+
+    status: WithdrawalStatus
+    provider_reference: str | None = None
+    reason: str | None = None
+    fee: Decimal = Decimal(0)
+    payout_transfer_id: UUID | None = None
+
+
+async def lock_withdrawal(db: Db, book_id: BookId, withdrawal_id: UUID) -> State | None:
+    """One withdrawal, which nobody else moves meanwhile."""
+    row = await db.fetchrow(
+        _STATE + " AND w.id = $2 FOR NO KEY UPDATE OF w", book_id, withdrawal_id
+    )
+    return State(**row) if row else None
+
+
+async def lock_by_provider_key(db: Db, book_id: BookId, provider_key: str) -> State | None:
+    """The withdrawal that a provider calls so, locked."""
+    row = await db.fetchrow(
+        _STATE + " AND w.provider_key = $2 FOR NO KEY UPDATE OF w", book_id, provider_key
+    )
+    return State(**row) if row else None
+
+
+async def update_sent(db: Db, state: State, transfer_id: UUID, now: datetime) -> None:
+    """The amount has left the wallet; the provider is asked after the commit."""
+    await db.execute(
+        """
+        UPDATE withdrawals SET status = 'processing', transfer_id = $3, sent_at = $4,
+            is_unclear = true, asked_at = $4, updated_at = $4
+        WHERE book_id = $1 AND id = $2
+        """,
+        state.book_id,
+        state.id,
+        transfer_id,
+        now,
+    )
+
+
+async def update_asked(
+    db: Db, state: State, asked_at: datetime | None, now: datetime, *, is_unclear: bool
+) -> None:
+    """The provider is asked to pay again, or is known not to have been reached."""
+    await db.execute(
+        """
+        UPDATE withdrawals SET is_unclear = $3, asked_at = coalesce($4, asked_at), updated_at = $5
+        WHERE book_id = $1 AND id = $2
+        """,
+        state.book_id,
+        state.id,
+        is_unclear,
+        asked_at,
+        now,
+    )
+
+
+async def update_cancelled(db: Db, state: State, now: datetime) -> None:
+    """It is not sent any more."""
+    await db.execute(
+        """
+        UPDATE withdrawals SET status = 'cancelled', ended_at = $3, updated_at = $3
+        WHERE book_id = $1 AND id = $2
+        """,
+        state.book_id,
+        state.id,
+        now,
+    )
+
+
+async def update_ended(db: Db, state: State, ending: Ending, now: datetime) -> None:
+    """The provider has said how it ended."""
+    await db.execute(
+        """
+        UPDATE withdrawals SET status = $3,
+            provider_reference = coalesce($4, provider_reference),
+            failure_reason = coalesce($5, failure_reason), fee = greatest(fee, $6),
+            payout_transfer_id = coalesce($7, payout_transfer_id),
+            is_unclear = false, ended_at = $8, updated_at = $8
+        WHERE book_id = $1 AND id = $2
+        """,
+        state.book_id,
+        state.id,
+        ending.status,
+        ending.provider_reference,
+        ending.reason,
+        ending.fee,
+        ending.payout_transfer_id,
+        now,
+    )

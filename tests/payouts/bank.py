@@ -1,0 +1,165 @@
+"""A provider in this process that behaves like one: well, badly, late, or twice."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Literal
+
+import msgspec
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.payins.types import Connection
+from tillhouse.providers.payments.provider import (
+    AccountRequest,
+    Bank,
+    Capabilities,
+    Credentials,
+    Heard,
+    HeardPayment,
+    HeardRefund,
+    NotReached,
+    OpenedAccount,
+    PayoutRequest,
+    PayoutState,
+    ProviderName,
+    RefundRequest,
+    Refused,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+    Unclear,
+    Unknown,
+)
+
+# executed: answers; broken: executes and breaks; late: is executed after the answer was given up;
+# lost: never arrives, and nobody knows; away: is known not to have arrived.
+Manner = Literal["executed", "slow", "broken", "bug", "late", "lost", "away", "refused", "failed"]
+
+
+class BankingProvider:
+    """Moves money in memory; a reference is paid once, however often it is asked to."""
+
+    name: ProviderName = "sandbox"
+    capabilities = Capabilities(opens="account", has_payouts=True, has_name_enquiry=True)
+    secret_names: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self.manners: deque[Manner] = deque()
+        self.states: dict[str, PayoutState] = {}
+        # How often money left by each reference, and how often that was asked for.
+        self.paid: Counter[str] = Counter()
+        self.asked: Counter[str] = Counter()
+        self.fee = Decimal(0)
+        self.before_answer: Callable[[], None] | None = None
+        self._late: list[PayoutRequest] = []
+
+    async def find(
+        self, _services: Services, _db: Db, _book: Book, _name: str
+    ) -> Connection | None:
+        """The connection of any book to this provider."""
+        return Connection(self, Credentials({}, is_live=False))
+
+    def catch_up(self) -> None:
+        """Execute what arrived late."""
+        for wanted in self._late:
+            self._execute(wanted, "completed")
+        self._late.clear()
+
+    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+        """Send money, in the next manner."""
+        self.asked[wanted.reference] += 1
+        manner = self.manners.popleft() if self.manners else "executed"
+        await asyncio.sleep(0)
+        match manner:
+            case "away":
+                raise NotReached("connection refused")
+            case "refused":
+                raise Refused("the account is closed")
+            case "lost":
+                raise Unclear("timed out")
+            case "late":
+                self._late.append(wanted)
+                raise Unclear("timed out")
+            case "slow":
+                self._execute(wanted, "processing")
+            case "failed":
+                self.states[wanted.reference] = "failed"
+            case _:
+                self._execute(wanted, "completed")
+        if self.before_answer is not None:
+            self.before_answer()
+        if manner == "broken":
+            raise Unclear("http_500")
+        if manner == "bug":
+            raise ValueError("an answer that nobody foresaw")
+        return self._seen(wanted.reference)
+
+    def _execute(self, wanted: PayoutRequest, state: PayoutState) -> None:
+        if wanted.reference not in self.states:
+            self.paid[wanted.reference] += 1
+            self.states[wanted.reference] = state
+
+    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+        """A payout as it is now."""
+        if reference not in self.states:
+            raise Unknown(reference)
+        return self._seen(reference)
+
+    def _seen(self, reference: str) -> SeenPayout:
+        state = self.states[reference]
+        reason = "the account is closed" if state in ("failed", "reversed") else None
+        fee = self.fee if state == "completed" else Decimal(0)
+        return SeenPayout(
+            reference=reference,
+            provider_reference=f"bank-{reference}",
+            state=state,
+            fee=fee,
+            reason=reason,
+        )
+
+    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+        """Its banks."""
+        return (Bank("058", "Guaranty Bank"), Bank("011", "First Bank"))
+
+    async def resolve_name(
+        self, credentials: Credentials, bank_code: str, account_number: str
+    ) -> str:
+        """A holder for every number, but for those that end in zeros."""
+        if account_number.endswith("0000"):
+            raise Refused("no such account")
+        if self.manners and self.manners[0] == "away":
+            self.manners.popleft()
+            raise NotReached("connection refused")
+        return f"Holder of {account_number}"
+
+    async def check(self, credentials: Credentials) -> None:
+        """Any credentials are good."""
+
+    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+        """Nothing is: it sends no hooks."""
+        return False
+
+    def heard(self, body: bytes) -> Sequence[Heard]:
+        """It sends no hooks."""
+        return ()
+
+    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+        """It takes no money."""
+        raise Refused(wanted.reference)
+
+    async def find_payments(
+        self, credentials: Credentials, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
+        """It takes no money."""
+        return ()
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """It takes no money."""
+        raise Refused(wanted.reference)
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """It takes no money."""
+        raise Unknown(msgspec.json.encode(heard).decode())

@@ -1,0 +1,111 @@
+"""The switch: frozen by hand, after failures, and with the owner's password."""
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+from tests.make import PASSWORD, Business
+from tests.payouts.treasury import SWITCH, Treasury
+
+_HERE = {"service-environment": "test"}
+
+
+async def turn(treasury: Treasury, **switch: Any) -> None:
+    """Turn the switch, as the owner."""
+    await treasury.business.step_up()
+    owner = treasury.business.owner
+    await owner.request("PUT", SWITCH, switch, headers=_HERE, status=200)
+
+
+async def test_while_frozen_nothing_is_requested_and_nothing_sent(treasury: Treasury) -> None:
+    """Those that are not sent wait, and go when the owner says so."""
+    asked = await treasury.withdraw(5)
+    frozen = {"frozen": True, "reason": "A key may have leaked"}
+    answer = await treasury.api.request("PUT", SWITCH, frozen, status=200)
+    assert (answer.data["frozen"], answer.data["frozenBy"]) == (True, "test key")
+    refused = await treasury.ask(5, status=400)
+    assert "A key may have leaked" in refused.json["message"]
+    await treasury.work()
+    assert await treasury.status(asked["id"]) == "requested"
+    assert treasury.bank.asked == {}
+    await treasury.api.request("PUT", SWITCH, {"frozen": False}, status=400)
+    await turn(treasury, frozen=False)
+    await treasury.work()
+    await treasury.work()
+    assert await treasury.status(asked["id"]) == "completed"
+    assert await treasury.faults() == []
+    events = await treasury.sql.fetch(
+        """
+        SELECT event_type FROM audit_events
+        WHERE business_id = $1 AND event_type LIKE 'payouts.%' ORDER BY sequence
+        """,
+        UUID(treasury.business.id),
+    )
+    assert [row["event_type"] for row in events] == ["payouts.frozen", "payouts.resumed"]
+
+
+async def test_failures_one_after_another_freeze(treasury: Treasury) -> None:
+    """A success in between counts them anew; the audit log says why it stopped."""
+    for manner in ("refused",) * 4 + ("executed",) + ("refused",) * 5:
+        treasury.bank.manners.append(manner)
+        await treasury.withdraw(5)
+        await treasury.work()
+    seen = (await treasury.api.get(SWITCH, status=200)).data
+    assert (seen["frozen"], seen["frozenBy"]) == (True, "Tillhouse")
+    assert seen["reason"] == "5 withdrawals failed one after another"
+    await treasury.ask(5, status=400)
+    assert await treasury.faults() == []
+
+
+async def test_a_new_password_freezes(treasury: Treasury, business: Business) -> None:
+    """The thief of a session who changes the password takes no money."""
+    body = {"current_password": PASSWORD, "new_password": "another horse battery"}
+    await business.owner.post("/api/auth/change-password", body, status=200)
+    seen = (await treasury.api.get(SWITCH, status=200)).data
+    assert (seen["frozen"], seen["reason"]) == (True, "the owner's password was changed")
+    await treasury.ask(5, status=400)
+
+
+async def test_a_freeze_against_requests_and_sends(treasury: Treasury) -> None:
+    """After the answer to a freeze nothing is requested, and nothing that wasn't sent is."""
+    for _ in range(5):
+        asked = [await treasury.withdraw(1) for _ in range(4)]
+        froze = treasury.api.request("PUT", SWITCH, {"frozen": True, "reason": "x"}, status=200)
+        await asyncio.gather(froze, treasury.work(), treasury.ask(1, status=None))
+        paid = treasury.bank.paid.total()
+        await treasury.ask(1, status=400)
+        await treasury.work()
+        assert treasury.bank.paid.total() == paid
+        await turn(treasury, frozen=False)
+        await treasury.work()
+        await treasury.work()
+        for one in asked:
+            assert await treasury.status(one["id"]) == "completed"
+    assert await treasury.faults() == []
+
+
+async def test_a_key_may_lower_the_limit_and_never_raise_it(treasury: Treasury) -> None:
+    """A credential that was stolen can only make it stricter."""
+    for limit, status in ((500, 200), (100, 200), (101, 400), (None, 400)):
+        body = {"frozen": False, "max_per_day": limit}
+        await treasury.api.request("PUT", SWITCH, body, status=status)
+    await treasury.ask(101, status=400)
+    await turn(treasury, frozen=False, max_per_day=None)
+    await treasury.ask(101)
+    assert (await treasury.api.get(SWITCH, status=200)).data["maxPerDay"] is None
+
+
+async def test_a_freeze_needs_a_reason(treasury: Treasury) -> None:
+    """422, and nothing is frozen."""
+    bodies: tuple[dict[str, Any], ...] = (
+        {"frozen": True},
+        {"frozen": "yes", "reason": "x"},
+        {"reason": "x"},
+        {"frozen": True, "reason": "x" * 201},
+        {"frozen": False, "max_per_day": 0},
+        {"frozen": False, "max_per_day": "1e9"},
+    )
+    for body in bodies:
+        await treasury.api.request("PUT", SWITCH, body, status=422)
+    seen = (await treasury.api.get(SWITCH, status=200)).data
+    assert (seen["frozen"], seen["maxPerDay"], seen["frozenAt"]) == (False, None, None)
