@@ -9,12 +9,15 @@ from tillhouse.access.process import Services
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.output import stderr_console
 from tillhouse.cli.servers import tell_database
+from tillhouse.http import log as logs
 
 T = TypeVar("T")
 
 
 def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
     """Do the work with services that are opened for it."""
+    # Standard output is for the result alone.
+    logs.set_up("warning")
     settings = grounds.settings_with(data=data)
     grounds.require_database(settings)
     with (
