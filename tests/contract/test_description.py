@@ -83,6 +83,7 @@ BEYOND_THE_SCHEMA = [
     r"customer: needs an email or a phone_number",
     r"customer\.(?:phone_number|email): must be",
     r"The (?:order|debt of order) \w+ has nothing outstanding",
+    r"reason: is required to freeze",
     r"Letting withdrawals go again, or raising their limit, is for the owner",
     r"The e-mail address and the phone number belong to two different customers",
 ]
