@@ -26,7 +26,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "summary", "currency", "subtotal_amount", "discount_amount", "service_charge_amount",
         "tax_amount", "exclusive_tax_amount", "total_amount", "amount_paid", "change_amount",
         "payment_method", "customer_id", "store_id", "channel", "channel_fulfilled_at",
-        "is_automated", "deposit", "scheduled_at", "service_mode", "table_label", "covers",
+        "is_automated", "scheduled_at", "service_mode", "table_label", "covers",
         "tag_ids", "notes",
         "recorded_by_id", "recorded_by_name", "served_by_id", "entry_source", "cancellation",
         "wants_kitchen", "fires_at", "postings", "occurred_at", "created_at", "updated_at",
@@ -109,31 +109,12 @@ class RowWriter:
             sale.summary, self._currency, totals.subtotal, totals.discount,
             totals.service_charge, totals.tax, totals.exclusive_tax, totals.total, sale.paid,
             change, sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
-            sale.is_automated, self._deposit(sale), sale.scheduled_at, sale.mode,
+            sale.is_automated, sale.scheduled_at, sale.mode,
             sale.table_label, sale.covers, sale.tags, sale.notes, sale.recorder.id,
             sale.recorder.name, sale.server.id if sale.server else None, source_of(sale.channel),
             _cancellation(sale), fires_at is not None, fires_at, used, sale.at, sale.at,
             sale.changed_at,
         )  # fmt: skip
-
-    def _deposit(self, sale: Sale) -> str | None:
-        if not sale.is_automated:
-            return None
-        return encode(
-            {
-                "id": self._id(sale, sale.milliseconds),
-                "provider": "sandbox",
-                "status": "paid",
-                "accountNumber": f"99{sale.number % 10**8:08}",
-                "bankName": "Sandbox Bank",
-                "accountName": "Tillhouse Demo",
-                "amount": sale.totals.total,
-                "amountReceived": sale.paid,
-                "currency": self._currency,
-                "expiresAt": None,
-                "createdAt": iso(sale.at),
-            }
-        ).decode()
 
     def _item(self, sale: Sale, one: Line, place: int) -> Row:
         product, variant = one.product, one.variant

@@ -9,7 +9,7 @@ import pytest
 from tests.payins.collecting import Collecting
 from tillhouse.kit.clock import now
 from tillhouse.payins.accounts import LEASE, find_open_account, open_account
-from tillhouse.payins.connections import NoProvider, choose_provider
+from tillhouse.payins.connections import Collects, NoProvider, choose_provider
 
 
 async def statuses(till: Collecting) -> list[str]:
@@ -73,6 +73,6 @@ async def test_a_live_book_needs_a_provider(till: Collecting) -> None:
     book = type(till.book)(live, "live")
     async with till.services.pool.reading() as db:
         with pytest.raises(NoProvider, match="PUT /v1/payment-providers"):
-            await choose_provider(till.services, db, book, "NGN")
+            await choose_provider(till.services, db, book, Collects("NGN"))
     with pytest.raises(NoProvider):
         await open_account(till.services, till.target(book=book))

@@ -15,7 +15,13 @@ from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tillhouse.access.callers import Book
 from tillhouse.app import App
 from tillhouse.kit.clock import now
-from tillhouse.payins.connections import NoProvider, ProvidersAway, choose_provider, find_provider
+from tillhouse.payins.connections import (
+    Collects,
+    NoProvider,
+    ProvidersAway,
+    choose_provider,
+    find_provider,
+)
 from tillhouse.settings import from_env
 
 PATH = "/v1/payment-providers"
@@ -101,7 +107,7 @@ async def test_what_is_selected_collects(
     async def chosen(seed: int) -> str:
         async with services.pool.reading() as db:
             rng = Random(seed)  # noqa: S311 - no secret
-            found = await choose_provider(services, db, book, "NGN", rng)
+            found = await choose_provider(services, db, book, Collects("NGN"), rng)
         return found.provider.name
 
     assert {await chosen(seed) for seed in range(20)} == {"paystack", "flutterwave"}

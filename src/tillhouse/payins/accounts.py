@@ -19,7 +19,7 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import BookId, BookKey, new_id, random_text
-from tillhouse.payins.connections import choose_provider, find_provider
+from tillhouse.payins.connections import Collects, choose_provider, find_provider
 from tillhouse.payins.schedule import first_asking
 from tillhouse.payins.store import accounts as store
 from tillhouse.payins.store.connections import update_down
@@ -128,7 +128,7 @@ async def _claim(
         await store.update_closed(db, key, at)
     rng, avoided = choice
     connection = await choose_provider(
-        services, db, target.book, target.currency, rng, avoided=avoided
+        services, db, target.book, Collects(target.currency, target.opens), rng, avoided=avoided
     )
     key = BookKey(target.book.id, new_id())
     new = store.NewAccount(

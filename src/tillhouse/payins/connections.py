@@ -18,7 +18,7 @@ from tillhouse.payins.sandbox.rules import BOOK, HOOK_SECRET, hook_secret
 from tillhouse.payins.store import connections as store
 from tillhouse.payins.types import Connection
 from tillhouse.payins.vendors import SANDBOX, provider_of
-from tillhouse.providers.payments.provider import Credentials
+from tillhouse.providers.payments.provider import Credentials, Opens
 
 _KIND = "payment provider credentials"
 _ANY = random.SystemRandom()
@@ -38,6 +38,14 @@ class ProvidersAway(
     """Every selected provider failed lately."""
 
 
+class Collects(msgspec.Struct, frozen=True):
+    """The abilities that an account asks of its provider."""
+
+    currency: str
+    # An account number or a page; None: whichever it opens.
+    opens: Opens | None = None
+
+
 async def find_provider(services: Services, db: Db, book: Book, name: str) -> Connection:
     """A provider of a book with its credentials; a test book has the sandbox, and only that."""
     provider = provider_of(services, name)
@@ -55,7 +63,7 @@ async def choose_provider(
     services: Services,
     db: Db,
     book: Book,
-    currency: str,
+    wanted: Collects,
     rng: random.Random = _ANY,
     *,
     avoided: Collection[str] = (),
@@ -64,13 +72,13 @@ async def choose_provider(
     if book.environment == "test":
         return await find_provider(services, db, book, SANDBOX)
     rows = await store.list_selected(db, book.id)
-    taking = [row for row in rows if _takes(services, row["provider"], currency)]
+    taking = [row for row in rows if _takes(services, row["provider"], wanted)]
     if not rows:
         raise NoProvider
     if not taking:
         raise NoProvider(
-            f"None of the selected payment providers collects {currency}: connect one that does "
-            "by PUT /v1/payment-providers or `tillhouse providers connect`."
+            f"None of the selected payment providers collects {wanted.currency} this way: connect "
+            "one that does by PUT /v1/payment-providers or `tillhouse providers connect`."
         )
     up = [row for row in taking if not _is_down(row) and row["provider"] not in avoided]
     if not up:
@@ -78,12 +86,13 @@ async def choose_provider(
     return await find_provider(services, db, book, rng.choice(up)["provider"])
 
 
-def _takes(services: Services, name: str, currency: str) -> bool:
+def _takes(services: Services, name: str, wanted: Collects) -> bool:
     provider = provider_of(services, name)
     if provider is None:
         return False
-    currencies = provider.capabilities.currencies
-    return currencies is None or currency in currencies
+    can = provider.capabilities
+    takes_currency = can.currencies is None or wanted.currency in can.currencies
+    return takes_currency and wanted.opens in (None, can.opens)
 
 
 def _is_down(row: Record) -> bool:

@@ -23,12 +23,16 @@ from tillhouse.payins.store import events
 from tillhouse.payins.store.connections import find_book
 from tillhouse.payins.types import Connection, Origin
 from tillhouse.payins.vendors import SIGNATURE_HEADERS, provider_of
-from tillhouse.providers.payments.provider import Heard, HeardPayment, HeardPayout
+from tillhouse.providers.payments.provider import (
+    Heard,
+    HeardPayment,
+    HeardPayout,
+    HeardRefund,
+)
 
 EVENT = "provider_event"
-# Jobs for the rooms that send money: the payload is `HeardOutgoing`.
+# The job for the room that sends money: the payload is `HeardOutgoing`.
 HEARD_PAYOUT = "heard_payout"
-HEARD_REFUND = "heard_refund"
 # A payment that the provider doesn't show yet, or whose account isn't ours yet, is looked up again.
 _MATCHED_WITHIN = 4
 _RETRY = Retry(attempts_max=12, base=timedelta(seconds=5))
@@ -39,14 +43,11 @@ class NotSigned(Unauthenticated, message="The signature doesn't fit the body."):
 
 
 class HeardOutgoing(msgspec.Struct, frozen=True):
-    """A hook told of money that leaves: by which provider, and how it names it."""
+    """A hook told of money that leaves: by which provider, and by our reference."""
 
     provider: str
-    kind: Literal["payout", "refund"]
+    kind: Literal["payout"]
     reference: str | None
-    provider_reference: str | None = None
-    transaction_id: str | None = None
-    payment_reference: str | None = None
 
 
 async def check(services: Services, provider: str, headers: Mapping[str, str]) -> None:
@@ -112,7 +113,7 @@ async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
     connection = None
     try:
         connection = await find_provider(services, db, book, row["provider"])
-        heard = connection.provider.heard(row["body"])
+        heard = [_followed(one) for one in connection.provider.heard(row["body"])]
     except NoProvider:
         pass
     return _Ready(
@@ -121,6 +122,13 @@ async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
         heard=heard,
         attempts=job.attempts + 1,
     )
+
+
+def _followed(heard: Heard) -> Heard:
+    """A refund that was made at the provider itself is seen in the payment that it gives back."""
+    if isinstance(heard, HeardRefund) and (heard.transaction_id or heard.payment_reference):
+        return HeardPayment(heard.payment_reference, heard.transaction_id)
+    return heard
 
 
 async def _look_up(services: Services, ready: _Ready) -> Looked:
@@ -149,7 +157,7 @@ async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | No
         return Again("no payment, or no account of ours, fits yet")
     at = now()
     for index, heard in enumerate(ready.heard):
-        if not isinstance(heard, HeardPayment):
+        if isinstance(heard, HeardPayout):
             await _pass_on(db, job, ready.origin, (index, heard), at)
     key = BookKey(job.book_id, job.subject_id)
     await events.update_processed(db, key, _outcome(ready, payments, looked), at)
@@ -159,7 +167,7 @@ async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | No
 def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) -> str:
     if ready.connection is None:
         return "the provider is no longer connected"
-    if not ready.heard:
+    if all(isinstance(one, HeardRefund) for one in ready.heard):
         return "tells of nothing that is followed"
     if payments and not looked.seen:
         return "the provider knows no such payment"
@@ -168,26 +176,15 @@ def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) ->
     return "passed on"
 
 
-async def _pass_on(db: Db, job: Job, origin: Origin, what: tuple[int, Heard], at: datetime) -> None:
+async def _pass_on(
+    db: Db, job: Job, origin: Origin, what: tuple[int, HeardPayout], at: datetime
+) -> None:
     """Give the room that sent the money a job of its own."""
     index, heard = what
-    if isinstance(heard, HeardPayout):
-        told, name = HeardOutgoing(origin.provider, "payout", heard.reference), HEARD_PAYOUT
-    elif not isinstance(heard, HeardPayment):
-        told = HeardOutgoing(
-            origin.provider,
-            "refund",
-            heard.reference,
-            heard.provider_reference,
-            heard.transaction_id,
-            heard.payment_reference,
-        )
-        name = HEARD_REFUND
-    else:
-        return
+    told = HeardOutgoing(origin.provider, "payout", heard.reference)
     new = NewJob(
         book_id=job.book_id,
-        kind=name,
+        kind=HEARD_PAYOUT,
         subject_id=job.subject_id,
         key=str(index),
         payload=msgspec.json.encode(told),

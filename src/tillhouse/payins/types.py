@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.kit.ids import BusinessId
-from tillhouse.providers.payments.provider import Credentials, PaymentProvider
+from tillhouse.providers.payments.provider import Credentials, Opens, PaymentProvider
 
 AccountStatus = Literal["opening", "open", "failed", "closed"]
 PayinStatus = Literal["received", "reversed"]
@@ -45,6 +45,11 @@ class AccountTarget(msgspec.Struct, frozen=True, kw_only=True):
     return_url: str | None = None
     # The order that it is for, in the end.
     order_id: UUID | None = None
+
+    @property
+    def opens(self) -> Opens | None:
+        """Without a place to lead back to, no page of a provider's can be opened."""
+        return None if self.return_url else "account"
 
 
 class VirtualAccount(msgspec.Struct, frozen=True, kw_only=True):

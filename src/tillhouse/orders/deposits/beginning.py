@@ -9,7 +9,7 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.ids import BookKey, OrderId
 from tillhouse.orders.deposits.store import update_automated
 from tillhouse.orders.types import PaymentMethod, Status
-from tillhouse.payins.connections import NoProvider, ProvidersAway, choose_provider
+from tillhouse.payins.connections import Collects, NoProvider, ProvidersAway, choose_provider
 
 METHOD: PaymentMethod = "cloove_pay"
 """The method of payment by which an order gets an account of its own."""
@@ -30,7 +30,7 @@ async def reason_against(call: Call, method: PaymentMethod | None, currency: str
     if method != METHOD:
         return None
     try:
-        await choose_provider(call.services, call.db, call.book, currency)
+        await choose_provider(call.services, call.db, call.book, Collects(currency, "account"))
     except NoProvider as error:
         return error.message
     except ProvidersAway:

@@ -15,6 +15,7 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 ProviderName = Literal["sandbox", "paystack", "flutterwave", "monnify", "stripe"]
+Opens = Literal["account", "page"]
 PaymentState = Literal["pending", "successful", "failed", "reversed"]
 PayoutState = Literal["processing", "completed", "failed", "reversed"]
 RefundState = Literal["pending", "successful", "failed"]
@@ -40,7 +41,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """The abilities of a provider, which decide what it is asked for."""
 
     # An account number to transfer to, or else a page of the provider's to pay on.
-    opens: Literal["account", "page"]
+    opens: Opens
     # It turns other amounts away by itself.
     takes_exact_only: bool = False
     # Whether the body of a hook is signed; else it is only a hint, and is looked up.
