@@ -53,3 +53,12 @@ def test_the_rest_stays_byte_by_byte(parts: list[str], fragment: str | None) -> 
 def test_a_web_address_is_kept_as_it_is(url: str) -> None:
     """Nothing of it is rewritten."""
     assert clean_redirect(url) == url
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a;sandbox;[::1]/", "https://[::1];sandbox/", "https://host:/x", "https://a:0/"]
+)
+def test_a_host_is_nothing_but_a_host(url: str) -> None:
+    """It becomes a part of a header, where anything else would be a word of its own."""
+    with pytest.raises(ValueError, match="host and port"):
+        clean_redirect(url)

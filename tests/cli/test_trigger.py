@@ -84,11 +84,11 @@ async def _is_paid(command: Command, owner: Client) -> None:
     told = command.json("trigger", "payment.received")
     path = "/v1/events/stream?events=payment.received,wallet.deposit"
     test = await owner.get(path, headers={"Service-Environment": "test"}, status=200)
-    assert {one["id"] for one in test.data} == set(told["events"])
-    assert {one["type"] for one in test.data} == {"payment.received", "wallet.deposit"}
+    paid = [one["type"] for one in test.data if one["id"] in told["events"]]
+    assert sorted(paid) == ["payment.received", "wallet.deposit"]
     listed = "/v1/payment-links?status=PAID"
     links = await owner.get(listed, headers={"Service-Environment": "test"}, status=200)
-    assert [one["amountReceived"] for one in links.data] == [250]
+    assert links.data[0]["amountReceived"] == 250
 
 
 def test_what_can_not_be_triggered(command: Command, business: str) -> None:

@@ -38,11 +38,20 @@ async def _transaction(api: Api, name: str) -> None:
     await api.post("/v1/orders", body, status=201)
 
 
+async def _link(api: Api, name: str) -> None:
+    item = {"product_name": "Tea", "quantity": 1, "custom_price": 5}
+    body = {"items": [item], "customer_name": name}
+    order = (await api.post("/v1/orders", body, status=201)).data
+    wanted = {"target_type": "sale", "target_id": order["id"]}
+    await api.post("/v1/payment-links", wanted, status=201)
+
+
 SEARCHED: dict[str, Maker] = {
     "/v1/customers": _customer,
     "/v1/products": _product,
     "/v1/orders": _order,
     "/v1/finance/transactions": _transaction,
+    "/v1/payment-links": _link,
 }
 
 
@@ -51,7 +60,7 @@ async def api(business: Business) -> Api:
     """A key for all of it."""
     return await business.client(
         "customers:read", "customers:write", "products:read", "products:write", "orders:read",
-        "orders:write", "finance:read",
+        "orders:write", "finance:read", "payment_links:write",
     )  # fmt: skip
 
 

@@ -90,6 +90,13 @@ async def test_secrets_that_are_missing_or_strange_are_named(owner: Api) -> None
     assert (await put(owner, {"provider": "paystack", "selected": True}, 400)).error
 
 
+async def test_a_live_book_takes_no_test_keys(owner: Api) -> None:
+    """Money that a vendor only pretends to have would be money of the wallet."""
+    tests_own = {"provider": "paystack", "secrets": {"secret_key": SECRET.replace("live", "test")}}
+    answer = await put(owner, tests_own, status=422)
+    assert answer.wrong_fields == {"secrets.secret_key"}
+
+
 async def test_secrets_need_a_password_of_a_moment_ago(business: Business) -> None:
     """A session that was left open connects nothing."""
     answer = await put(business.owner, PAYSTACK, 403)

@@ -143,6 +143,12 @@ async def test_what_went_back_before_it_was_applied_reaches_no_target(till: Coll
     assert await till.faults() == []
 
 
+async def test_a_name_that_no_database_holds_keeps_no_money_back(till: Collecting) -> None:
+    """It is kept without what is unfit."""
+    assert await tell(till, seen(payer_name="Ada\x00 Obi"), None)
+    assert [payin["payer_name"] for payin in await till.payins()] == ["Ada Obi"]
+
+
 async def test_money_for_nothing_known_is_kept(till: Collecting) -> None:
     """The business sees it, and learns of it in its audit log; it may go back, too."""
     assert await tell(till, seen(), None)

@@ -70,10 +70,11 @@ class Attempts:
 
 async def _open(services: Services, link: LinkPage) -> None:
     """Open the account; its order has a deposit from then on."""
-    await accounts.open_account(services, _target(services, link))
     if link.order_id is not None:
+        # Before anything can arrive.
         async with services.pool.transaction() as db:
             await update_automated(db, BookKey(BookId(link.book_id), link.order_id), now())
+    await accounts.open_account(services, _target(services, link))
 
 
 def _book(link: LinkPage) -> Book:

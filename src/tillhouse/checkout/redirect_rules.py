@@ -29,8 +29,10 @@ def clean_redirect(text: str) -> str:
         raise ValueError("must begin with https://")
     if "@" in parts.netloc:
         raise ValueError("must not hold a user name or password")
-    host = f"[{parts.hostname}]" if "[" in parts.netloc else parts.hostname or ""
-    if port == 0 or not _HOST.fullmatch(host):
+    host, colon, digits = parts.netloc.partition("]:" if "[" in parts.netloc else ":")
+    host += "]" if colon == "]:" else ""
+    is_port = not colon or (digits.isascii() and digits.isdigit())
+    if port == 0 or not is_port or not _HOST.fullmatch(host.lower()):
         raise ValueError("must have a valid host and port")
     return text
 

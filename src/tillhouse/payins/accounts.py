@@ -7,7 +7,7 @@ asks again with the same reference.
 
 import asyncio
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import msgspec
@@ -19,6 +19,7 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import BookId, BookKey, new_id, random_text
+from tillhouse.kit.text import storable
 from tillhouse.payins.connections import Collects, choose_provider, find_provider
 from tillhouse.payins.schedule import first_asking
 from tillhouse.payins.store import accounts as store
@@ -37,6 +38,7 @@ TRIES = 2
 # Longer than all tries take.
 LEASE = timedelta(seconds=30)
 DOWN_FOR = timedelta(seconds=60)
+REFUSED_FOR = timedelta(seconds=60)
 _WAIT_S = 45.0
 _PAUSE_S = 0.02
 _PAUSE_MAX_S = 0.5
@@ -126,6 +128,7 @@ async def _claim(
             connection = await find_provider(services, db, target.book, current.provider)
             return _Claim(current, connection)
         await store.update_closed(db, key, at)
+    await _check_refused(db, target, at)
     rng, avoided = choice
     connection = await choose_provider(
         services, db, target.book, Collects(target.currency, target.opens), rng, avoided=avoided
@@ -148,6 +151,17 @@ async def _claim(
     return _Claim(account, connection)
 
 
+async def _check_refused(db: Db, target: AccountTarget, at: datetime) -> None:
+    """Answer for a while as the provider did last: each view of a page would ask it again."""
+    last = await store.find_latest(db, target.book.id, (target.type, target.id))
+    if last is None or last.status != "failed" or last.updated_at + REFUSED_FOR <= at:
+        return
+    told = last.error or ""
+    fits = (last.amount, last.currency) == (target.amount, target.currency)
+    if fits and told.startswith(_REFUSED):
+        raise AccountRefused(_sentence(last.provider, told.removeprefix(_REFUSED)))
+
+
 async def _open(
     services: Services, target: AccountTarget, account: VirtualAccount, connection: Connection
 ) -> VirtualAccount | None:
@@ -156,11 +170,12 @@ async def _open(
     try:
         opened = await _ask(target, account, connection)
     except Refused as error:
+        told = storable(str(error))
         async with services.pool.transaction() as db:
-            await store.update_failed(db, key, f"{_REFUSED}{error}", now())
-        raise AccountRefused(_sentence(account.provider, str(error))) from error
+            await store.update_failed(db, key, f"{_REFUSED}{told}", now())
+        raise AccountRefused(_sentence(account.provider, told)) from error
     except (NotReached, Unclear) as error:
-        told = f"{type(error).__name__}: {error}"
+        told = storable(f"{type(error).__name__}: {error}")
         log.warning("account_not_opened", provider=account.provider, error=told)
         async with services.pool.transaction() as db:
             at = now()
@@ -192,7 +207,8 @@ async def _ask(
     for is_last in (*(False,) * (TRIES - 1), True):
         try:
             async with asyncio.timeout(CALL_S):
-                return await connection.provider.open_account(connection.credentials, wanted)
+                opened = await connection.provider.open_account(connection.credentials, wanted)
+                return _living(opened)
         except TimeoutError as error:
             if is_last:
                 raise Unclear("no answer in time") from error
@@ -200,6 +216,12 @@ async def _ask(
             if is_last:
                 raise
     raise AssertionError("the last try returns or raises")
+
+
+def _living(opened: OpenedAccount) -> OpenedAccount:
+    if opened.expires_at is not None and opened.expires_at <= now():
+        raise Refused("the account that was opened has expired already")
+    return opened
 
 
 def _row(opened: OpenedAccount) -> store.OpenedRow:

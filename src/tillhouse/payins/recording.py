@@ -1,6 +1,7 @@
 """The one way in which a payment is recorded, whether a hook, a question or a page told of it."""
 
 from datetime import datetime
+from decimal import Decimal
 
 import structlog
 
@@ -10,6 +11,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.text import storable
 from tillhouse.ledger.rules import Ledger
 from tillhouse.payins import rules
 from tillhouse.payins.booking import book_received, book_reversed
@@ -103,9 +105,9 @@ def _new_payin(
         target_type=account.target_type if account else None,
         target_id=account.target_id if account else None,
         amount=seen.amount,
-        fee=max(seen.fee * 0, min(seen.fee, seen.amount)),
+        fee=max(Decimal(0), min(seen.fee, seen.amount)),
         currency=seen.currency,
-        payer_name=seen.payer_name,
+        payer_name=storable(seen.payer_name) if seen.payer_name else None,
         paid_at=paid_at,
         applied_at=ledger.now if is_unapplied else None,
         conditions=conditions,

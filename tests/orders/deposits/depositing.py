@@ -50,6 +50,12 @@ class Depositing(Till):
         runner = JobRunner(self.services.pool, jobs, self.services.job_results)
         await runner.run_due(now() + _SOON + timedelta(**later))
 
+    async def record(self) -> None:
+        """Record what arrived, and apply nothing of it yet."""
+        jobs = payins.kinds(self.services)
+        runner = JobRunner(self.services.pool, jobs, self.services.job_results)
+        await runner.run_due(now() + _SOON)
+
     async def paid(self, order: Body, kind: Simulated = "exact", amount: int | None = None) -> Body:
         """The order after the customer paid and the provider told of it."""
         await self.arrive(order, kind, amount)

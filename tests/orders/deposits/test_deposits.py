@@ -168,3 +168,54 @@ async def test_money_that_goes_back_twice_is_a_claim(till: Depositing) -> None:
     assert (back["status"], back["amountPaid"]) == ("refunded", 0)
     assert (await till.accounts())["unapplied_receipts"] == 400
     assert (await till.accounts()).get("provider_clearing", 0) == 0
+
+
+async def test_a_new_account_asks_for_what_is_owed(till: Depositing) -> None:
+    """A part has arrived, then the total rises: the next account asks for the rest alone."""
+    half = await till.paid(await till.deposit(1000), "exact", 400)
+    patched = await till.api.patch(f"{ORDERS}/{half['id']}", {"total_amount": 1500})
+    assert (patched.data["remainingAmount"], patched.data["deposit"]["amount"]) == (1100, 1100)
+    again = (await till.requery(half)).data
+    assert again["deposit"] == patched.data["deposit"]
+
+
+@pytest.mark.parametrize(("arrived", "status"), [(400, "active"), (1000, "paid")])
+async def test_asking_between_recorded_and_applied(
+    till: Depositing, arrived: int, status: str
+) -> None:
+    """The money that is recorded is applied first, so that no second account asks for it."""
+    order = await till.deposit(1000)
+    await till.arrive(order, "exact", arrived)
+    await till.record()
+    again = (await till.requery(order)).data
+    assert (again["amountPaid"], again["deposit"]["id"]) == (arrived, order["deposit"]["id"])
+    assert (again["deposit"]["status"], again["deposit"]["amount"]) == (status, 1000)
+
+
+async def test_a_reversal_of_credit_that_was_spent(till: Depositing) -> None:
+    """The order gives back what it holds, the rest is a claim, and later money still counts."""
+    order = await till.paid(await till.deposit(1000, customer_name="Ada Obi"), "over")
+    spent = {
+        "items": [fee(500)],
+        "payment_method": "credit",
+        "amount_paid": 500,
+        "customer_id": order["customer"]["id"],
+    }
+    assert (await till.api.post(ORDERS, spent)).status == 201
+    back = await till.paid(order, "reversed")
+    assert (back["status"], back["amountPaid"], back["refundedAmount"]) == ("refunded", 500, 1000)
+    accounts = await till.accounts()
+    assert accounts["unapplied_receipts"] == 500
+    assert "customer_credit" not in accounts
+    assert accounts.get("provider_clearing", 0) == 0
+    late = await till.paid(order, "exact", 200)
+    assert late["amountPaid"] == 700
+
+
+async def test_money_of_a_provider_goes_back_at_the_provider(till: Depositing) -> None:
+    """A refund that nobody would send isn't called one."""
+    order = await till.paid(await till.deposit(1000))
+    path = f"{ORDERS}/{order['id']}/refunds"
+    refused = await till.api.post(path, {"amount": 400})
+    assert (refused.status, refused.error) == (400, "request_failed")
+    assert (await till.api.post(path, {"amount": 400, "method": "transfer"})).status == 201

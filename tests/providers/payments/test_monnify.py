@@ -141,7 +141,6 @@ async def test_fees_that_the_payer_bears_are_refused(sim: MonnifySimulator) -> N
         ({"settlementAmount": None}, "0"),
         ({"settlementAmount": Decimal(6000)}, "0"),
         ({"accountPayments": None}, "50"),
-        ({"accountPayments": [{"amountPaid": "1.00"}]}, "50"),
         ({"accountPayments": [{}]}, "50"),
         ({"metaData": "", "customer": None, "paidOn": None}, "50"),
         ({"paidOn": "2021-11-17 11:28:42.615"}, "50"),
@@ -149,7 +148,7 @@ async def test_fees_that_the_payer_bears_are_refused(sim: MonnifySimulator) -> N
     ],
 )
 async def test_odd_forms_are_read(sim: MonnifySimulator, changed: dict[str, Any], fee: str) -> None:
-    """Metadata of any type, and parts that don't sum to the whole."""
+    """Metadata of any type, and parts that tell no amount."""
     reference = await opened(sim)
     await sim.pay(reference, fee=Decimal(50))
     sim.said_instead = changed
@@ -171,6 +170,9 @@ async def test_odd_forms_are_read(sim: MonnifySimulator, changed: dict[str, Any]
         {"paymentStatus": None},
         {"paymentReference": ""},
         {"accountPayments": [{"amountPaid": "x"}]},
+        # Transfers that lag behind the sum: their ids are not known yet.
+        {"accountPayments": [{"amountPaid": 400}]},
+        {"accountPayments": [{"amountPaid": "1.00"}]},
     ],
 )
 async def test_an_answer_that_can_not_be_believed_is_none(

@@ -56,7 +56,10 @@ def _target(book: Book, order_id: OrderId, facts: DepositFacts) -> AccountTarget
         type=TARGET,
         id=order_id,
         order_id=order_id,
-        amount=facts.outstanding + facts.received,
+        # An account that waits for just what is owed stays, though a part of its amount is there.
+        amount=facts.asked
+        if facts.asked is not None and facts.awaited == facts.outstanding
+        else facts.outstanding,
         currency=facts.currency,
         email=facts.email or f"{facts.short_code.lower()}@payer.invalid",
         name=facts.business_name,
@@ -71,13 +74,13 @@ async def requery(call: Call, order_id: OrderId) -> Reply[Order]:
         raise Refused("This order has no automated deposit: there is nothing to ask about.")
 
     async def after() -> Reply[Order]:
-        await open_deposit(call.services, call.book, order_id)
         async with call.services.pool.reading() as db:
             account_id = await find_account(db, BookKey(call.book.id, order_id))
         if account_id is not None:
             await ask(call.services, call.book, account_id)
         async with call.services.pool.transaction() as db:
             await apply(msgspec.structs.replace(call, db=db), order_id)
+        await open_deposit(call.services, call.book, order_id)
         return Reply(await _shown(call, order_id))
 
     return Reply(order, after=after)

@@ -4,14 +4,15 @@ from decimal import Decimal
 
 from tillhouse.access.call import Call
 from tillhouse.kit.ids import OrderId
-from tillhouse.ledger.rules import Ledger
+from tillhouse.ledger.rules import Account, Ledger
+from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import MoneyMove
-from tillhouse.orders.refunds.rules import refunded
+from tillhouse.orders.refunds.rules import taken_back
 from tillhouse.payins.applying import (
     claim_shortfall,
     mark_applied,
@@ -61,13 +62,23 @@ async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
 async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
     """Take a payment out of its order again: a reversal that takes all of it refunds the order."""
     amount = min(payin.amount, order.amount_paid - order.change_amount)
+    after = taken_back(order, amount, await _available(call, order))
+    amount = order.amount_paid - after.amount_paid
     if amount > 0:
         cause = Cause(
             move=MoneyMove(method="cloove_pay", is_refund=True, keeps_change=True),
             repayment=Repayment(reason=_REVERSED),
         )
-        await write(call, order, refunded(order, amount), cause)
+        await write(call, order, after, cause)
     if amount < payin.amount:
         # The business has handed this part back already, and the provider took it once more.
         ledger = Ledger(call.book.id, order.currency, call.now)
-        await claim_shortfall(call.db, ledger, payin, payin.amount - max(amount, Decimal(0)))
+        await claim_shortfall(call.db, ledger, payin, payin.amount - amount)
+
+
+async def _available(call: Call, order: OrderState) -> Decimal | None:
+    """The credit that the customer has not spent, until the transaction ends; None: no bound."""
+    if order.customer_id is None:
+        return None
+    account = Account("customer_credit", order.customer_id)
+    return await lock_available(call.db, call.book.id, account)

@@ -49,8 +49,9 @@ class DepositFacts(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     method: PaymentMethod
     outstanding: Decimal
-    # The amount that its open account has had.
-    received: Decimal
+    # The rest that its open account still waits for; None without one.
+    awaited: Decimal | None
+    asked: Decimal | None
     currency: str
     # Of its customer.
     email: str | None
@@ -63,15 +64,15 @@ async def find_deposit(db: Db, book_id: BookId, order_id: UUID) -> DepositFacts 
         SELECT b.business_id, b.environment, t.name AS business_name, o.short_code, o.status,
             o.payment_method AS method,
             o.remaining_amount AS outstanding, o.currency, c.email,
-            coalesce((SELECT sum(i.amount) FROM virtual_accounts v
-                JOIN payins i ON i.book_id = v.book_id AND i.virtual_account_id = v.id
-                    AND i.status = 'received'
-                WHERE v.book_id = o.book_id AND v.target_type = 'order' AND v.target_id = o.id
-                    AND v.status = 'open'), 0) AS received
+            v.amount AS asked, v.amount - coalesce((SELECT sum(i.amount) FROM payins i
+                WHERE i.book_id = v.book_id AND i.virtual_account_id = v.id
+                    AND i.status = 'received' AND i.applied_at IS NOT NULL), 0) AS awaited
         FROM orders o
         JOIN books b ON b.id = o.book_id
         JOIN businesses t ON t.id = b.business_id
         LEFT JOIN customers c ON c.book_id = o.book_id AND c.id = o.customer_id
+        LEFT JOIN virtual_accounts v ON v.book_id = o.book_id AND v.target_type = 'order'
+            AND v.target_id = o.id AND v.status = 'open'
         WHERE o.book_id = $1 AND o.id = $2 AND o.is_automated AND o.deleted_at IS NULL
         """,
         book_id,

@@ -17,6 +17,11 @@ from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, RefundShown
 from tillhouse.stock.facts import Moved
 
+_BY_PROVIDER = (
+    "Money that came by a payment provider isn't sent back by this: give it back at the provider, "
+    "which is seen here, or name the method by which it was handed back."
+)
+
 
 async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[FieldError]:
     """The faults of a new refund."""
@@ -31,6 +36,8 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     check(rules.refund_faults(new, order, facts))
     decided = rules.decided(new, order, facts)
+    if decided.method == "cloove_pay" and order.is_automated:
+        raise Refused(_BY_PROVIDER)
     if reason := await reason_against(call, decided.method, order.currency):
         raise Refused(reason)
     moved = await _restock(call, order, decided) if new.restock else []

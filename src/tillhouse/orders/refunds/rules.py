@@ -191,3 +191,27 @@ def refunded(order: OrderState, amount: Decimal) -> OrderState:
     if of_sale and after.refunded_amount == after.total_amount:
         return msgspec.structs.replace(after, status="refunded", fires_at=None)
     return after
+
+
+def taken_back(order: OrderState, amount: Decimal, available: Decimal | None) -> OrderState:
+    """The order after its provider took a payment back, as far as the order still holds it.
+
+    An overpayment that was kept as credit may be spent: of it goes back what is `available` (None:
+    all), and the rest is no longer the order's to give.
+    """
+    position = order.position()
+    kept = position.kept if available is None else min(position.kept, max(available, _ZERO))
+    of_kept = max(min(amount, kept), _ZERO)
+    if not position.is_sold or position.paid < position.due:
+        # Of an order that ended all is kept; one that isn't paid yet has nothing to keep.
+        back = of_kept if position.kept else max(amount, _ZERO)
+        return msgspec.structs.replace(order, amount_paid=order.amount_paid - back)
+    of_sale = max(min(amount - of_kept, position.due), _ZERO)
+    after = msgspec.structs.replace(
+        order,
+        amount_paid=order.amount_paid - of_kept - of_sale,
+        refunded_amount=order.refunded_amount + of_sale,
+    )
+    if of_sale and after.refunded_amount == after.total_amount:
+        return msgspec.structs.replace(after, status="refunded", fires_at=None)
+    return after

@@ -7,6 +7,8 @@ from tillhouse.kit.secrets import Environment
 from tillhouse.payins.connecting.types import ProviderChange
 
 _HINT_LENGTH = 4
+# Money that a vendor only pretends to have is no money of a live book.
+_TEST_PREFIXES = ("sk_test_", "rk_test_", "pk_test_", "flwseck_test", "mk_test_")
 
 
 class NotAccepted(
@@ -44,6 +46,9 @@ def secrets_errors(change: ProviderChange, wanted: Sequence[str]) -> Iterator[Fi
     for name in wanted:
         if name not in change.secrets:
             yield FieldError(f"secrets.{name}", f"is required for {change.provider}")
+    for name, value in sorted(change.secrets.items()):
+        if name in wanted and str(value).lower().startswith(_TEST_PREFIXES):
+            yield FieldError(f"secrets.{name}", "is a test key: a live book takes live ones")
     for name in sorted(set(change.secrets) - set(wanted)):
         yield FieldError(f"secrets.{name[:100]}", f"is nothing that {change.provider} needs")
 

@@ -63,7 +63,8 @@ async def update_controls(
         """
         UPDATE payout_controls SET frozen_reason = $2, frozen_by = $3, max_per_day = $4,
             frozen_at = CASE WHEN $2::text IS NOT NULL THEN coalesce(frozen_at, $5) END,
-            failures = CASE WHEN $2::text IS NULL THEN 0 ELSE failures END, updated_at = $5
+            failures = CASE WHEN $2::text IS NULL AND frozen_at IS NOT NULL THEN 0
+                ELSE failures END, updated_at = $5
         WHERE book_id = $1
         """,
         book_id,
@@ -132,7 +133,9 @@ async def list_waiting(db: Db, book_id: UUID, after: UUID, limit: int) -> list[U
     rows = await db.fetch(
         """
         SELECT id FROM withdrawals
-        WHERE book_id = $1 AND status = 'requested' AND id > $2 ORDER BY id LIMIT $3
+        WHERE book_id = $1 AND id > $2
+            AND (status = 'requested' OR (status = 'processing' AND NOT is_unclear))
+        ORDER BY id LIMIT $3
         """,
         book_id,
         after,

@@ -11,6 +11,7 @@ from tillhouse.access import audit
 from tillhouse.access.audit import Actor
 from tillhouse.db.pool import Db
 from tillhouse.kit.events import EventType
+from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
 from tillhouse.ledger.store.transactions import update_status
@@ -88,7 +89,7 @@ async def _complete(db: Db, state: State, seen: SeenPayout, now: datetime) -> No
 
 async def _fail(db: Db, state: State, seen: SeenPayout, at: tuple[int, datetime]) -> None:
     failures_max, now = at
-    reason = (seen.reason or "failed")[:_WORDS_LENGTH_MAX]
+    reason = storable(seen.reason or "failed")[:_WORDS_LENGTH_MAX]
     await give_spend_back(db, state.book_id, given_back(state))
     freeze = Freeze(f"{failures_max} withdrawals failed one after another", SYSTEM.name)
     freezes = await add_failure(db, state.book_id, failures_max, freeze, now)
@@ -107,7 +108,7 @@ async def _reverse(db: Db, state: State, seen: SeenPayout, now: datetime) -> Non
     ending = Ending(
         status="reversed",
         provider_reference=seen.provider_reference,
-        reason=(seen.reason or REVERSED)[:_WORDS_LENGTH_MAX],
+        reason=storable(seen.reason or REVERSED)[:_WORDS_LENGTH_MAX],
     )
     await update_ended(db, state, ending, now)
     await update_status(db, ledger_of(state, now), state.transaction_id, "reversed")

@@ -22,6 +22,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
+from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.ledger.store.transactions import update_status
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
@@ -127,17 +128,23 @@ async def _begin_sending(finds: FindsHere, db: Db, job: Job) -> Ask | None:
         await states.update_sent(db, state, transfer_id, at)
         await update_status(db, ledger, state.transaction_id, "processing")
         return _ask_for(state, connection, is_unclear=False, may_resend=False)
+    is_frozen = await lock_frozen(db, state.book_id)
     if not state.is_unclear:
+        if is_frozen:
+            # Nothing was handed over: its job comes back when withdrawals go again.
+            return None
         await states.update_asked(db, state, at, at, is_unclear=True)
         return _ask_for(state, connection, is_unclear=False, may_resend=False)
-    return _look(state, connection, at)
+    return _look(state, connection, at, is_frozen=is_frozen)
 
 
 async def _begin_looking(finds: FindsHere, db: Db, job: Job) -> Ask | None:
     state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
     if state is None or state.status != "processing":
         return None
-    return _look(state, await finds(db, state.book, state.provider), now())
+    is_frozen = await lock_frozen(db, state.book_id)
+    connection = await finds(db, state.book, state.provider)
+    return _look(state, connection, now(), is_frozen=is_frozen)
 
 
 async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
@@ -151,9 +158,9 @@ async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
     return _ask_for(state, connection, is_unclear=True, may_resend=False)
 
 
-def _look(state: State, connection: Connection | None, at: datetime) -> Ask:
+def _look(state: State, connection: Connection | None, at: datetime, *, is_frozen: bool) -> Ask:
     asked_at = state.asked_at or at
-    may_resend = at - asked_at >= SETTLED_AFTER
+    may_resend = not is_frozen and at - asked_at >= SETTLED_AFTER
     return _ask_for(state, connection, is_unclear=True, may_resend=may_resend)
 
 
@@ -210,7 +217,8 @@ async def _pay(ask: Ask, connection: Connection) -> Came:
 
 def _told(error: Exception) -> str:
     name = type(error).__name__
-    return f"{name}: {error}"[:300] if not isinstance(error, Unclear) else f"unclear: {error}"[:300]
+    named = f"unclear: {error}" if isinstance(error, Unclear) else f"{name}: {error}"
+    return storable(named)[:300]
 
 
 async def _record_sending(

@@ -12,7 +12,7 @@ import msgspec
 from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.money import largest_remainder
 from tillhouse.providers.payments.calling import Answer
-from tillhouse.providers.payments.exponents import from_major, rounded_fee
+from tillhouse.providers.payments.exponents import NotExact, from_major, rounded_fee
 from tillhouse.providers.payments.provider import (
     Bank,
     OpenedAccount,
@@ -207,8 +207,10 @@ def _payments(told: _Transaction) -> list[SeenPayment]:
         return [_payment(told, told.transaction_reference, wanted, Decimal(0), _unpaid(state))]
     parts = told.account_payments or []
     amounts = [from_major(one.amount_paid or Decimal(0), told.currency) for one in parts]
-    if sum(amounts) != paid or not all(amounts):
-        amounts = [paid]
+    if not any(amounts):
+        parts, amounts = [], [paid]
+    elif sum(amounts) != paid or not all(amounts):
+        raise NotExact("the transfers don't come to the amount paid yet")
     net = paid if told.settlement_amount is None else told.settlement_amount
     fee = min(paid, rounded_fee(max(paid - net, Decimal(0)), told.currency))
     fees = largest_remainder(fee, amounts, told.currency)
