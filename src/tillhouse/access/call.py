@@ -7,7 +7,8 @@ import msgspec
 
 from tillhouse.access.callers import Book, KeyCaller, SystemCaller, UserCaller
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, BusinessId
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId, BusinessId, new_id
 
 if TYPE_CHECKING:
     from tillhouse.access.process import Services
@@ -54,3 +55,17 @@ class Call(AnonymousCall, kw_only=True):
         """The key that calls; only routes that take nothing but keys ask."""
         assert isinstance(self.caller, KeyCaller), "this route takes API keys only"  # noqa: S101
         return self.caller
+
+
+def system_call(services: "Services", db: Db, business_id: BusinessId, book: Book) -> Call:
+    """A call of the system itself, in a book and in the transaction of a job."""
+    return Call(
+        db=db,
+        services=services,
+        now=now(),
+        request_id=str(new_id()),
+        ip="local",
+        business_id=business_id,
+        book=book,
+        caller=SystemCaller(),
+    )

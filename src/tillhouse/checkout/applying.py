@@ -12,20 +12,21 @@ from uuid import UUID
 
 from asyncpg import Record
 
-from tillhouse.access.call import Call
-from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.call import Call, system_call
+from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.checkout.attempts import TARGET
 from tillhouse.checkout.receiving_rules import Received, conditions_of, status_after_reversal
 from tillhouse.checkout.store import receiving as store
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
-from tillhouse.kit.clock import iso, now
+from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import BookId, BookKey, OrderId, new_id
+from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.ledger.rules import Ledger
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.deposits.applying import give_back
+from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.events import PAYMENT_RECEIVED, PaidLink, Payer, PaymentData
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
@@ -42,7 +43,6 @@ from tillhouse.payins.types import Payin
 from tillhouse.webhooks.emit import emit_all
 from tillhouse.webhooks.events import ChangeData
 
-METHOD = "cloove_pay"
 _REFERENCE_MAX = 120
 
 
@@ -65,16 +65,8 @@ async def apply_now(services: Services, key: BookKey) -> None:
 async def _apply_all(services: Services, db: Db, key: BookKey) -> None:
     link = await store.find_link(db, key)
     if link is not None:
-        call = Call(
-            db=db,
-            services=services,
-            now=now(),
-            request_id=str(new_id()),
-            ip="",
-            business_id=link["business_id"],
-            book=Book(BookId(key.book_id), link["environment"]),
-            caller=SystemCaller(),
-        )
+        book = Book(BookId(key.book_id), link["environment"])
+        call = system_call(services, db, link["business_id"], book)
         await apply(call, key.id)
 
 

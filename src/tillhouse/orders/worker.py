@@ -6,8 +6,8 @@ Any number of processes may do it: a due order is claimed by one, and folding is
 from datetime import timedelta
 from functools import partial
 
-from tillhouse.access.call import Call
-from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.call import system_call
+from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db, Pool
 from tillhouse.jobs.folding import FOLDED_AT_ONCE, folding_worker
@@ -15,7 +15,6 @@ from tillhouse.jobs.folding import fold as fold_changes
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import new_id
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.orders.deposits import jobs as deposits
@@ -75,23 +74,14 @@ def kinds(services: Services) -> tuple[Kind, ...]:
 
 async def _fire(services: Services, db: Db, job: Job) -> bool:
     """Send a scheduled order to the kitchen, and tell its customer."""
-    moment = now()
-    row = await lock_wanted(db, job.book_id, job.subject_id, moment)
+    row = await lock_wanted(db, job.book_id, job.subject_id, now())
     if row is None:
         return False
     sale = await find_sale(db, job.book_id, job.subject_id)
     if sale is None:
         return False
-    call = Call(
-        db=db,
-        services=services,
-        now=moment,
-        request_id=str(new_id()),
-        ip="local",
-        business_id=row["business_id"],
-        book=Book(job.book_id, row["environment"]),
-        caller=SystemCaller(),
-    )
+    book = Book(job.book_id, row["environment"])
+    call = system_call(services, db, row["business_id"], book)
     try:
         ticket = await kitchen.open_ticket(call, sale)
     except AlreadyInKitchen:

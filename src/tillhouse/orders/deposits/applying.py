@@ -9,10 +9,11 @@ from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
+from tillhouse.orders.deposits.beginning import METHOD, TARGET
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import MoneyMove
-from tillhouse.orders.refunds.rules import taken_back
+from tillhouse.orders.refunds.rules import refunded
 from tillhouse.payins.applying import (
     claim_shortfall,
     mark_applied,
@@ -26,7 +27,7 @@ _REVERSED = "The payment provider took the payment back."
 
 async def apply(call: Call, order_id: OrderId) -> None:
     """Book what arrived for an order since, and give back what the provider took back."""
-    for payin in await take(call.db, call.book.id, "order", order_id):
+    for payin in await take(call.db, call.book.id, TARGET, order_id):
         if payin.is_to_apply:
             await _receive(call, order_id, payin)
         if payin.is_to_take_back:
@@ -38,7 +39,7 @@ async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
     before = await lock(call, order_id)
     tender = Tender(
         amount=payin.amount,
-        method="cloove_pay",
+        method=METHOD,
         reference=payin.provider_transaction_id[:120],
         at=payin.paid_at,
         receipt_id=payin.id,
@@ -62,11 +63,11 @@ async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
 async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
     """Take a payment out of its order again: a reversal that takes all of it refunds the order."""
     amount = min(payin.amount, order.amount_paid - order.change_amount)
-    after = taken_back(order, amount, await _available(call, order))
+    after = refunded(order, amount, await _available(call, order))
     amount = order.amount_paid - after.amount_paid
     if amount > 0:
         cause = Cause(
-            move=MoneyMove(method="cloove_pay", is_refund=True, keeps_change=True),
+            move=MoneyMove(method=METHOD, is_refund=True, keeps_change=True),
             repayment=Repayment(reason=_REVERSED),
         )
         await write(call, order, after, cause)

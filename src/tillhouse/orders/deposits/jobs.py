@@ -3,13 +3,12 @@
 from datetime import timedelta
 from functools import partial
 
-from tillhouse.access.call import Call
-from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.call import system_call
+from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, Kind, LocalKind, OutsideKind, Retry
-from tillhouse.kit.clock import now
-from tillhouse.kit.ids import OrderId, new_id
+from tillhouse.kit.ids import OrderId
 from tillhouse.orders.deposits.actions import open_deposit
 from tillhouse.orders.deposits.applying import apply
 from tillhouse.orders.deposits.beginning import OPENING, TARGET
@@ -35,16 +34,8 @@ async def _apply(services: Services, db: Db, job: Job) -> bool:
     """Apply what arrived for an order, in the transaction that takes the job."""
     facts = await find_deposit(db, job.book_id, job.subject_id)
     if facts is not None:
-        call = Call(
-            db=db,
-            services=services,
-            now=now(),
-            request_id=str(new_id()),
-            ip="local",
-            business_id=facts.business_id,
-            book=Book(job.book_id, facts.environment),
-            caller=SystemCaller(),
-        )
+        book = Book(job.book_id, facts.environment)
+        call = system_call(services, db, facts.business_id, book)
         await apply(call, OrderId(job.subject_id))
     return False
 

@@ -7,7 +7,7 @@ from tillhouse.orders import stock
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, Repayment, write
-from tillhouse.orders.deposits.beginning import reason_against
+from tillhouse.orders.deposits.beginning import METHOD, reason_against
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds import rules
 from tillhouse.orders.refunds.rules import Refund
@@ -36,7 +36,7 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     check(rules.refund_faults(new, order, facts))
     decided = rules.decided(new, order, facts)
-    if decided.method == "cloove_pay" and order.is_automated:
+    if decided.method == METHOD and order.is_automated:
         raise Refused(_BY_PROVIDER)
     if reason := await reason_against(call, decided.method, order.currency):
         raise Refused(reason)

@@ -180,21 +180,8 @@ def _check_credit(order: OrderState) -> None:
         raise Refused("What was paid for this order is the customer's credit already.")
 
 
-def refunded(order: OrderState, amount: Decimal) -> OrderState:
-    """The order after a refund: first the overpayment that is kept, then a part of the sale."""
-    position = order.position()
-    after = msgspec.structs.replace(order, amount_paid=order.amount_paid - amount)
-    if not position.is_sold or position.paid < position.due:
-        return after
-    of_sale = max(amount - position.kept, _ZERO)
-    after = msgspec.structs.replace(after, refunded_amount=order.refunded_amount + of_sale)
-    if of_sale and after.refunded_amount == after.total_amount:
-        return msgspec.structs.replace(after, status="refunded", fires_at=None)
-    return after
-
-
-def taken_back(order: OrderState, amount: Decimal, available: Decimal | None) -> OrderState:
-    """The order after its provider took a payment back, as far as the order still holds it.
+def refunded(order: OrderState, amount: Decimal, available: Decimal | None = None) -> OrderState:
+    """The order after money went back: first the overpayment that is kept, then of the sale.
 
     An overpayment that was kept as credit may be spent: of it goes back what is `available` (None:
     all), and the rest is no longer the order's to give.

@@ -150,7 +150,7 @@ async def _begin_looking(finds: FindsHere, db: Db, job: Job) -> Ask | None:
 async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
     """A hint is only a reason to ask; also one about a withdrawal that had ended."""
     told = msgspec.json.decode(job.payload or b"{}", type=HeardOutgoing)
-    reference = (told.reference or "").replace("\x00", "")
+    reference = storable(told.reference or "")
     state = await states.lock_by_provider_key(db, job.book_id, reference)
     if state is None or state.status in ("requested", "cancelled"):
         return None
