@@ -193,7 +193,8 @@ class Caller:
         while True:
             try:
                 reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
-            except ConnectionRefusedError:
+            except (ConnectionRefusedError, ConnectionResetError):
+                # The kernel resets a caller that it let in while the last listener closed.
                 return
             try:
                 await self._ask(reader, writer)

@@ -193,10 +193,11 @@ def refunded(order: OrderState, amount: Decimal, available: Decimal | None = Non
         # Of an order that ended all is kept; one that isn't paid yet has nothing to keep.
         back = of_kept if position.kept else max(amount, _ZERO)
         return msgspec.structs.replace(order, amount_paid=order.amount_paid - back)
-    of_sale = max(min(amount - of_kept, position.due), _ZERO)
+    back = max(min(amount, kept + position.due), _ZERO)
+    of_sale = back - of_kept
     after = msgspec.structs.replace(
         order,
-        amount_paid=order.amount_paid - of_kept - of_sale,
+        amount_paid=order.amount_paid - back,
         refunded_amount=order.refunded_amount + of_sale,
     )
     if of_sale and after.refunded_amount == after.total_amount:
