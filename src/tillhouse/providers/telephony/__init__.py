@@ -1,0 +1,1 @@
+"""Telephone lines: a simulator and others, behind one Protocol."""

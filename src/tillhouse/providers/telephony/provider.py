@@ -1,0 +1,234 @@
+"""The Protocol of telephony providers: one attempt is dialled, its line tells what happens.
+
+A `Telephone` dials, a `Line` is one call under way. The line tells `Ringing`, `Answered` and
+`Ended`, in this order, each at most once, and `Ended` always. A failure is an `Ended`, never an
+exception of the iterator. After `Answered` the line has a `party`: a `Party`, which the agent's
+runtime talks to by text, or `Audio`, which speech engines make into one.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from uuid import UUID
+
+import msgspec
+
+ProviderName = Literal["simulator", "sip", "twilio"]
+Capability = Literal[
+    # `find_outcome` can tell what became of an attempt after a crash.
+    "finds_outcomes",
+    # The party of its lines is `Audio`, and needs speech engines.
+    "audio",
+    # It dials `sip:` addresses, not only numbers.
+    "sip_addresses",
+]
+AnsweredBy = Literal["human", "machine", "unknown"]
+EndedBy = Literal["agent", "customer", "provider", "system"]
+Result = Literal[
+    # It was answered, and one side hung up.
+    "hung_up",
+    # Nobody was reached.
+    "busy",
+    "no_answer",
+    "declined",
+    # It never rang, and never would.
+    "invalid_destination",
+    "unwanted",
+    "trunk_auth",
+    "forbidden",
+    "codec",
+    # It never rang, this time.
+    "provider_unavailable",
+    "network",
+    # It was answered, and went wrong.
+    "media_lost",
+    # It was ended from here: `hang_up` before the answer, or `talk_within` is over.
+    "cancelled",
+    "max_duration",
+]
+
+FRAME = timedelta(milliseconds=20)
+SAMPLES_PER_SECOND = 8_000
+# PCM16, little-endian, mono: of 20 milliseconds.
+FRAME_BYTES = 320
+
+
+class Clock(Protocol):
+    """The time that a line goes by: the real one, or a virtual one in tests."""
+
+    def now(self) -> datetime:
+        """This moment: UTC, whole milliseconds."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so long."""
+        ...
+
+
+class Recorder(Protocol):
+    """The recording of one attempt, left the agent and right the customer."""
+
+    def write(self, agent: bytes, customer: bytes) -> None:
+        """Add what both sides said in the same time, PCM16 mono; the shorter ends in silence."""
+        ...
+
+
+class Account(msgspec.Struct, frozen=True):
+    """The settings of a number, its secrets unsealed, by the names that the provider defines."""
+
+    settings: Mapping[str, str] = {}
+
+    def __repr__(self) -> str:
+        """Keep the secrets out of logs and tracebacks."""
+        return "Account(…)"
+
+
+class Dial(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt to call somebody; its intent is committed before."""
+
+    attempt_id: UUID
+    # Which attempt of its call: 1, 2, …
+    attempt: int
+    # E.164, or a `sip:` address.
+    to: str
+    # E.164 of the business's number.
+    from_number: str
+    # Without an answer for so long the line ends with `no_answer`.
+    ring_within: timedelta
+    # So long after the answer the line ends with `max_duration`.
+    talk_within: timedelta
+    account: Account
+    clock: Clock
+    # The line writes both directions while it talks; None: nothing is recorded. It never closes it.
+    recorder: Recorder | None = None
+
+
+class Ringing(msgspec.Struct, frozen=True):
+    """The other telephone rings."""
+
+    # The provider's own name of this call, such as a Call-ID.
+    provider_call_id: str | None = None
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """Somebody, or a machine, has answered; the line has its party from now on."""
+
+    answered_by: AnsweredBy = "unknown"
+    provider_call_id: str | None = None
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """The line is over."""
+
+    result: Result
+    ended_by: EndedBy
+    # For people, such as a reason phrase; never a secret.
+    detail: str = ""
+    sip_status: int | None = None
+    # False where another attempt could ring a second time, or would be refused again, although
+    # its result is one after which calls are tried again.
+    may_retry: bool = True
+    # The provider asks to wait so long before the next attempt.
+    retry_after: timedelta | None = None
+
+
+Happening: TypeAlias = Ringing | Answered | Ended
+
+
+class Digit(msgspec.Struct, frozen=True):
+    """A key of the telephone that was pressed: 0 to 9, * or #."""
+
+    key: str
+
+
+class Playing(Protocol):
+    """Sound that was queued."""
+
+    async def done(self) -> None:
+        """Return once it was played, stopped, or the line is over."""
+        ...
+
+    def stop(self) -> None:
+        """Drop what of it wasn't played yet: the customer talks (barge-in)."""
+        ...
+
+
+@runtime_checkable
+class Audio(Protocol):
+    """The sound of a line in frames of 20 ms: PCM16, little-endian, mono, 8 kHz."""
+
+    def play(self, pcm: bytes) -> Playing:
+        """Queue sound of any length; the line sends it at its pace, and silence between."""
+        ...
+
+    def heard(self) -> AsyncIterator[bytes | Digit]:
+        """Frames and keys as they come, from now until the line is over; one iterator at a time."""
+        ...
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """The answers that a question allows, for an engine that hears by a grammar."""
+
+    # Each a whole answer in small letters; none: anything.
+    phrases: tuple[str, ...] = ()
+    # So many keys end the answer; 0: keys are not expected.
+    digits_max: int = 0
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a question: a text, keys, nothing in time, or the line is over."""
+
+    kind: Literal["text", "digits", "nothing", "gone"]
+    text: str = ""
+    # From when to when it was said.
+    started_at: datetime
+    ended_at: datetime
+    # From 0 to 1, where the engine tells.
+    confidence: float | None = None
+
+
+@runtime_checkable
+class Party(Protocol):
+    """The other side of a line as the agent's runtime talks to it, by text."""
+
+    async def say(self, text: str) -> None:
+        """Say it to the end; returns early when the customer talks or the line is over."""
+        ...
+
+    async def listen(self, expected: Expected, within: timedelta) -> Heard:
+        """Wait so long for an answer; what was said or pressed during `say` counts."""
+        ...
+
+
+class Line(Protocol):
+    """One call under way."""
+
+    # There after `Answered`.
+    party: Party | Audio | None
+
+    def events(self) -> AsyncIterator[Happening]:
+        """Everything that happens, `Ended` last; to be read once."""
+        ...
+
+    async def hang_up(self) -> None:
+        """End it: cancelled before the answer, hung up after it. Calling it twice does no harm.
+
+        The events go on until `Ended`, which tells what came first: a line that was answered
+        meanwhile tells `Answered` and then ends.
+        """
+        ...
+
+
+class Telephone(Protocol):
+    """A way to call people."""
+
+    name: ProviderName
+    capabilities: frozenset[Capability]
+
+    async def dial(self, dial: Dial) -> Line:
+        """Begin an attempt, which is dialled at most once."""
+        ...
+
+    async def find_outcome(self, dial: Dial) -> Ended | None:
+        """The end of an attempt whose worker died; None: nobody knows."""
+        ...

@@ -1,0 +1,1 @@
+"""A simulated telephone network: deterministic, on the real clock or a virtual one."""
