@@ -1,12 +1,15 @@
 """The sandbox does what amounts and numbers tell it to, and always the same."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.payins.collecting import Collecting
 from tillhouse.access.callers import Book
+from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import new_id
 from tillhouse.payins.connections import sandbox_credentials
@@ -19,6 +22,7 @@ from tillhouse.providers.payments.provider import (
     PayoutRequest,
     RefundRequest,
     Refused,
+    StatementRequest,
     Unclear,
     Unknown,
 )
@@ -165,3 +169,23 @@ def test_the_number_of_an_account_follows_from_its_reference() -> None:
     """The same today and tomorrow."""
     assert account_number("th-0") == account_number("th-0") != account_number("th-1")
     assert len(account_number("th-0")) == 10
+
+
+async def test_the_statement_lists_what_the_sandbox_knows(till: Collecting) -> None:
+    """Payments of a time, page by page, each once, whatever moments they share."""
+    account = await till.account()
+    paid = [one for _ in range(3) for one in await till.simulate(account, "twice")]
+    secrets = sandbox_credentials(till.services.vault, till.book.id)
+    since, until = now() - timedelta(hours=1), now() + timedelta(hours=1)
+    sandbox = Sandbox(till.services.pool)
+    asked = StatementRequest(of="payments", since=since, until=until)
+    page = await sandbox.read_statement(secrets, asked)
+    assert {one.transaction_id for one in page.payments} == {str(one) for one in paid}
+    assert page.following is None
+    middle = page.payments[2]
+    assert middle.paid_at is not None
+    cursor = f"{middle.paid_at.timestamp() * 1000:.0f}|{middle.transaction_id}"
+    rest = await sandbox.read_statement(secrets, msgspec.structs.replace(asked, cursor=cursor))
+    assert rest.payments == page.payments[3:]
+    later = StatementRequest(of="payments", since=until, until=until + timedelta(hours=1))
+    assert list((await sandbox.read_statement(secrets, later)).payments) == []

@@ -1413,6 +1413,7 @@ CREATE TABLE sandbox_payments (
     CONSTRAINT sandbox_payments_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX sandbox_payments_by_number ON sandbox_payments USING btree (book_id, account_number, paid_at);
+CREATE INDEX sandbox_payments_by_time ON sandbox_payments USING btree (book_id, paid_at, id);
 
 CREATE TABLE sandbox_payouts (
     book_id uuid NOT NULL,
@@ -1429,6 +1430,7 @@ CREATE TABLE sandbox_payouts (
     CONSTRAINT sandbox_payouts_state_known CHECK (state = ANY (ARRAY['processing'::text, 'completed'::text, 'failed'::text, 'reversed'::text])),
     CONSTRAINT sandbox_payouts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+CREATE INDEX sandbox_payouts_by_time ON sandbox_payouts USING btree (book_id, created_at, reference);
 
 CREATE TABLE sandbox_refunds (
     book_id uuid NOT NULL,

@@ -34,6 +34,8 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementPage,
+    StatementRequest,
     Unclear,
     Unknown,
 )
@@ -47,7 +49,11 @@ class Sandbox:
 
     name: ProviderName = "sandbox"
     capabilities = Capabilities(
-        opens="account", has_refunds=True, has_payouts=True, has_name_enquiry=True
+        opens="account",
+        has_refunds=True,
+        has_payouts=True,
+        has_name_enquiry=True,
+        has_statement=True,
     )
     secret_names: Sequence[str] = ()
 
@@ -215,6 +221,22 @@ class Sandbox:
             raise NotReached("The bank doesn't answer.")
         return rules.holder(bank_code, account_number)
 
+    async def read_statement(
+        self, credentials: Credentials, asked: StatementRequest
+    ) -> StatementPage:
+        """A page in the order of time."""
+        book_id, span = _book(credentials), (asked.since, asked.until)
+        after = store.Place.read(asked.cursor)
+        async with self._pool.reading() as db:
+            if asked.of == "payments":
+                rows = await store.list_payments_between(db, book_id, span, after)
+                seen = [_seen_payment(row) for row in rows]
+                return StatementPage(payments=seen, following=store.following(rows))
+            rows = await store.list_payouts_between(db, book_id, span, after)
+        return StatementPage(
+            payouts=[_seen_payout(row) for row in rows], following=store.following(rows)
+        )
+
 
 def _book(credentials: Credentials) -> BookId:
     return BookId(UUID(credentials.secrets[rules.BOOK]))
@@ -253,6 +275,7 @@ def _seen_payout(row: Record) -> SeenPayout:
         provider_reference=f"sandbox-{reference}",
         state=row["state"],
         reason=row["reason"],
+        amount=row["amount"],
     )
 
 

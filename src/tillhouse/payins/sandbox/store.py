@@ -1,9 +1,9 @@
 """Statements on what the sandbox knows."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import LiteralString
+from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -17,6 +17,30 @@ _PAYMENT: LiteralString = """
         p.paid_at
     FROM sandbox_payments p WHERE p.book_id = $1
 """
+
+
+PAGE = 500
+"""So many lines of a statement are read at once."""
+
+
+class Place(NamedTuple):
+    """The last line of a page of a statement."""
+
+    at: datetime
+    name: str
+
+    @classmethod
+    def read(cls, cursor: str | None) -> "Place":
+        """The place that a cursor tells; without one, before everything."""
+        moment, _, name = (cursor or "0").partition("|")
+        return cls(datetime.fromtimestamp(int(moment) / 1000, UTC), name)
+
+
+def following(rows: Sequence[Record]) -> str | None:
+    """The cursor behind these lines; None: they are the last."""
+    if len(rows) < PAGE:
+        return None
+    return f"{rows[-1]['at'].timestamp() * 1000:.0f}|{rows[-1]['name']}"
 
 
 class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +94,47 @@ async def list_payments(db: Db, book_id: UUID, account_number: str) -> Sequence[
     """The payments into an account, the earliest first."""
     return await db.fetch(
         _PAYMENT + " AND p.account_number = $2 ORDER BY p.paid_at, p.id", book_id, account_number
+    )
+
+
+async def list_payments_between(
+    db: Db, book_id: UUID, span: tuple[datetime, datetime], after: Place
+) -> Sequence[Record]:
+    """A page of the payments of a time, the earliest first."""
+    return await db.fetch(
+        """
+        SELECT p.id, p.reference, p.account_number, p.state, p.amount, p.fee, p.currency,
+            p.payer_name, p.paid_at, p.paid_at AS at, p.id::text AS name
+        FROM sandbox_payments p
+        WHERE p.book_id = $1 AND p.paid_at >= $2 AND p.paid_at < $3
+            AND (p.paid_at, p.id) > ($4, $5::text::uuid)
+        ORDER BY p.paid_at, p.id LIMIT $6
+        """,
+        book_id,
+        *span,
+        after.at,
+        after.name or str(UUID(int=0)),
+        PAGE,
+    )
+
+
+async def list_payouts_between(
+    db: Db, book_id: UUID, span: tuple[datetime, datetime], after: Place
+) -> Sequence[Record]:
+    """A page of the payouts of a time, the earliest first."""
+    return await db.fetch(
+        """
+        SELECT p.reference, p.state, p.amount, p.currency, p.reason, p.created_at AS at,
+            p.reference AS name
+        FROM sandbox_payouts p
+        WHERE p.book_id = $1 AND p.created_at >= $2 AND p.created_at < $3
+            AND (p.created_at, p.reference) > ($4, $5)
+        ORDER BY p.created_at, p.reference LIMIT $6
+        """,
+        book_id,
+        *span,
+        *after,
+        PAGE,
     )
 
 

@@ -32,6 +32,8 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementPage,
+    StatementRequest,
     Unclear,
     Unknown,
 )
@@ -53,6 +55,7 @@ class Flutterwave:
         has_refunds=True,
         has_payouts=True,
         has_name_enquiry=True,
+        has_statement=True,
         currencies=frozenset(_COUNTRIES),
     )
     secret_names: Sequence[str] = ("secret_key", "secret_hash")
@@ -213,6 +216,23 @@ class Flutterwave:
         body = {"account_number": account_number, "account_bank": bank_code}
         answer = await self._post(credentials, "/accounts/resolve", body, changes=False)
         return answers.account_name(answer)
+
+    async def read_statement(
+        self, credentials: Credentials, asked: StatementRequest
+    ) -> StatementPage:
+        """A page of transactions or transfers, of whole days."""
+        page = int(asked.cursor or 1)
+        query = {
+            "page": str(page),
+            "from": asked.since.date().isoformat(),
+            "to": asked.until.date().isoformat(),
+        }
+        path = "/transactions" if asked.of == "payments" else "/transfers"
+        answer = await self._look(credentials, f"{path}?{urlencode(query)}")
+        following = str(page + 1) if page < answers.page_count(answer) else None
+        if asked.of == "payments":
+            return StatementPage(payments=answers.arrived(answer), following=following)
+        return StatementPage(payouts=answers.payouts(answer), following=following)
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""

@@ -93,6 +93,7 @@ class _Transfer(msgspec.Struct):
     status: str
     reference: Text
     currency: str = "NGN"
+    amount: Decimal | None = None
     fee: Decimal | None = None
     complete_message: str | None = None
 
@@ -132,9 +133,12 @@ class Refund(msgspec.Struct):
         )
 
 
+class _Listing(msgspec.Struct):
+    meta: _Meta | None = None
+
+
 class _Refunds(msgspec.Struct):
     data: list[Refund]
-    meta: _Meta | None = None
 
 
 class _Named(msgspec.Struct):
@@ -194,6 +198,18 @@ def payments(answer: Answer, reference: str) -> Sequence[SeenPayment]:
     return answer.exactly(lambda: [_payment(one) for one in told if one.tx_ref == reference])
 
 
+def arrived(answer: Answer) -> Sequence[SeenPayment]:
+    """The transactions of a page by which money arrived."""
+    told = [one for one in _data(answer, list[_Transaction]) if one.status == "successful"]
+    return answer.exactly(lambda: [_payment(one) for one in told])
+
+
+def page_count(answer: Answer) -> int:
+    """How many pages a list has."""
+    meta = answer.read(_Listing).meta
+    return meta.page_info.total_pages if meta is not None and meta.page_info is not None else 1
+
+
 def _payment(told: _Transaction) -> SeenPayment:
     amount = from_major(told.amount, told.currency)
     fees = rounded_fee(told.app_fee or Decimal(0), told.currency)
@@ -231,9 +247,7 @@ def refund(answer: Answer) -> Refund:
 
 def refunds(answer: Answer) -> tuple[Sequence[Refund], int]:
     """A page of refunds, and how many pages there are."""
-    told = answer.read(_Refunds)
-    pages = told.meta.page_info if told.meta is not None else None
-    return told.data, pages.total_pages if pages is not None else 1
+    return answer.read(_Refunds).data, page_count(answer)
 
 
 def _refund_state(status: str) -> RefundState:
@@ -257,6 +271,12 @@ def payout_among(answer: Answer, reference: str) -> SeenPayout:
     raise Unknown(f"no transfer of {reference}")
 
 
+def payouts(answer: Answer) -> Sequence[SeenPayout]:
+    """The transfers of a page."""
+    told = _data(answer, list[_Transfer])
+    return answer.exactly(lambda: [_payout(one) for one in told])
+
+
 def _payout(told: _Transfer) -> SeenPayout:
     state = _PAYOUT_STATES.get(told.status.lower(), "processing")
     return SeenPayout(
@@ -265,6 +285,7 @@ def _payout(told: _Transfer) -> SeenPayout:
         state=state,
         fee=rounded_fee(told.fee or Decimal(0), told.currency),
         reason=(told.complete_message or told.status) if state == "failed" else None,
+        amount=None if told.amount is None else from_major(told.amount, told.currency),
     )
 
 

@@ -34,6 +34,8 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementPage,
+    StatementRequest,
     Unclear,
     Unknown,
 )
@@ -45,6 +47,7 @@ CURRENCY = "NGN"
 # A token is renewed before it ends.
 _MARGIN = timedelta(minutes=1)
 _NOTE_LENGTH_MAX = 16
+_PAGE = 100
 _TEXT_LENGTH_MAX = 60
 
 
@@ -57,6 +60,7 @@ class Monnify:
         has_refunds=True,
         has_payouts=True,
         has_name_enquiry=True,
+        has_statement=True,
         currencies=frozenset({CURRENCY}),
     )
     secret_names: Sequence[str] = ("api_key", "secret_key", "contract_code", "wallet_account")
@@ -231,6 +235,22 @@ class Monnify:
             return answers.account_name(await self._get(credentials, path))
         except Unknown as error:
             raise Refused(str(error)) from None
+
+    async def read_statement(
+        self, credentials: Credentials, asked: StatementRequest
+    ) -> StatementPage:
+        """A page of transactions or transfers, the newest first, until they are too old."""
+        page = int(asked.cursor or 0)
+        if asked.of == "payments":
+            query = urlencode({"page": str(page), "size": str(_PAGE)})
+            path = f"/api/v1/transactions/search?{query}"
+            told = answers.transactions(await self._look(credentials, path))
+        else:
+            query = urlencode({"pageNo": str(page), "pageSize": str(_PAGE)})
+            path = f"/api/v2/disbursements/single/transactions?{query}"
+            told = answers.transfers(await self._look(credentials, path))
+        following = str(page + 1) if told.goes_back_to(asked.since) else None
+        return StatementPage(payments=told.payments, payouts=told.payouts, following=following)
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""

@@ -3,8 +3,9 @@
 import contextlib
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from itertools import pairwise
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
@@ -30,7 +31,14 @@ Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
 # Moments without a zone are told in Lagos.
 _LAGOS = timezone(timedelta(hours=1))
-_FORMS = ("%d/%m/%Y %I:%M:%S %p", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S")
+# Lists tell moments in milliseconds, or as texts.
+_MS_MAX = 10**14
+_FORMS = (
+    "%d/%m/%Y %I:%M:%S %p",
+    "%Y-%m-%d %H:%M:%S.%f",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S.%f%z",
+)
 _MISSING = ("no transaction", "not found", "does not exist", "no refund", "r1:")
 _TOO_ALIKE = "D07"
 # Between a transaction and the amount of one of several transfers to its account.
@@ -107,13 +115,49 @@ class _Transaction(msgspec.Struct, rename="camel"):
     account_payments: list[_Part] | None = None
 
 
+class _Line(msgspec.Struct, rename="camel"):
+    """A transaction as lists tell of it, without its parts."""
+
+    transaction_reference: Text
+    payment_reference: Text
+    payment_status: str
+    amount_paid: Decimal | None = None
+    fee: Decimal | None = None
+    currency_code: str = "NGN"
+    created_on: str | int | None = None
+    completed_on: str | int | None = None
+
+
+class _Listing(msgspec.Struct, Generic[T]):
+    content: list[T]
+    last: bool = True
+
+
 class _Transfer(msgspec.Struct, rename="camel"):
     reference: Text
     status: str
+    amount: Decimal | None = None
+    created_on: str | int | None = None
     fee: Decimal | None = None
     total_fee: Decimal | None = None
     transaction_reference: str | None = None
     transaction_description: str | None = None
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A page of a list, and when each of its lines began."""
+
+    payments: Sequence[SeenPayment]
+    payouts: Sequence[SeenPayout]
+    began: Sequence[datetime | None]
+    is_last: bool
+
+    def goes_back_to(self, since: datetime) -> bool:
+        """Whether the pages that follow may have lines that began since."""
+        known = [one for one in self.began if one is not None]
+        is_falling = all(one >= two for one, two in pairwise(known))
+        is_past = is_falling and bool(known) and known[-1] < since
+        return not self.is_last and not is_past
 
 
 class _Refund(msgspec.Struct, rename="camel"):
@@ -221,6 +265,35 @@ def _payments(told: _Transaction) -> list[SeenPayment]:
     ]
 
 
+def transactions(answer: Answer) -> Listed:
+    """A page of transactions; those by which money arrived, each as one payment."""
+    told = _data(answer, _Listing[_Line])
+    arrived = [one for one in told.content if one.amount_paid]
+    began = [_moment(one.created_on) for one in told.content]
+    return Listed(answer.exactly(lambda: [_line(one) for one in arrived]), (), began, told.last)
+
+
+def _line(told: _Line) -> SeenPayment:
+    paid = from_major(told.amount_paid or Decimal(0), told.currency_code)
+    return SeenPayment(
+        reference=told.payment_reference,
+        transaction_id=told.transaction_reference,
+        state=_PAYMENT_STATES.get(told.payment_status, "pending"),
+        amount=paid,
+        fee=min(paid, rounded_fee(told.fee or Decimal(0), told.currency_code)),
+        currency=told.currency_code,
+        paid_at=_moment(told.completed_on) or _moment(told.created_on),
+    )
+
+
+def transfers(answer: Answer) -> Listed:
+    """A page of transfers."""
+    told = _data(answer, _Listing[_Transfer])
+    began = [_moment(one.created_on) for one in told.content]
+    return Listed((), answer.exactly(lambda: [_payout(one) for one in told.content]), began,
+                  told.last)  # fmt: skip
+
+
 def _unpaid(state: PaymentState) -> PaymentState:
     return "failed" if state == "failed" else "pending"
 
@@ -276,14 +349,19 @@ def refund(answer: Answer) -> SeenRefund:
 def payout(answer: Answer) -> SeenPayout:
     """A transfer."""
     told = _data(answer, _Transfer)
+    return answer.exactly(lambda: _payout(told))
+
+
+def _payout(told: _Transfer) -> SeenPayout:
     state = _PAYOUT_STATES.get(told.status, "processing")
     fee = told.fee or told.total_fee or Decimal(0)
     return SeenPayout(
         reference=told.reference,
         provider_reference=told.transaction_reference,
         state=state,
-        fee=answer.exactly(lambda: rounded_fee(fee, "NGN")),
+        fee=rounded_fee(fee, "NGN"),
         reason=_why(told, state),
+        amount=None if told.amount is None else from_major(told.amount, "NGN"),
     )
 
 
@@ -305,11 +383,14 @@ def account_name(answer: Answer) -> str:
     return _data(answer, _Named).account_name
 
 
-def _moment(text: str | None) -> datetime | None:
+def _moment(text: str | int | None) -> datetime | None:
     """A moment, if there is one in it: a payment is not doubted for its clock."""
+    if isinstance(text, int):
+        return datetime.fromtimestamp(text / 1000, UTC) if 0 < text < _MS_MAX else None
     for form in _FORMS:
         with contextlib.suppress(ValueError):
-            return datetime.strptime(text or "", form).replace(tzinfo=_LAGOS)
+            moment = datetime.strptime(text or "", form)  # noqa: DTZ007 - it may bear a zone
+            return moment if moment.tzinfo else moment.replace(tzinfo=_LAGOS)
     with contextlib.suppress(ValueError):
         return parse_timestamp(text or "")
     return None

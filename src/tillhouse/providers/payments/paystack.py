@@ -34,6 +34,8 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementPage,
+    StatementRequest,
     Unclear,
     Unknown,
 )
@@ -56,6 +58,7 @@ class Paystack:
         has_refunds=True,
         has_payouts=True,
         has_name_enquiry=True,
+        has_statement=True,
         currencies=frozenset({"NGN"}),
     )
     secret_names: Sequence[str] = ("secret_key",)
@@ -238,6 +241,24 @@ class Paystack:
             return answers.account_name(await self._get(credentials, f"/bank/resolve?{query}"))
         except Unknown as error:
             raise Refused(str(error)) from None
+
+    async def read_statement(
+        self, credentials: Credentials, asked: StatementRequest
+    ) -> StatementPage:
+        """A page of transactions or transfers, the newest first."""
+        page = int(asked.cursor or 1)
+        query = {
+            "perPage": str(_PAGE),
+            "page": str(page),
+            "from": iso(asked.since),
+            "to": iso(asked.until),
+        }
+        path = "/transaction" if asked.of == "payments" else "/transfer"
+        answer = await self._look(credentials, f"{path}?{urlencode(query)}")
+        following = str(page + 1) if answers.has_more(answer, page) else None
+        if asked.of == "payments":
+            return StatementPage(payments=answers.payments(answer), following=following)
+        return StatementPage(payouts=answers.payouts(answer), following=following)
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""

@@ -90,6 +90,7 @@ class _Transfer(msgspec.Struct):
     reference: Text
     transfer_code: str | None = None
     currency: str = "NGN"
+    amount: Decimal | None = None
     fee_charged: Decimal | None = None
     gateway_response: str | None = None
 
@@ -116,6 +117,14 @@ class _Listed(msgspec.Struct):
 
 class _Meta(msgspec.Struct):
     next: str | None = None
+
+
+class _Pages(msgspec.Struct, rename={"page_count": "pageCount"}):
+    page_count: int
+
+
+class _Listing(msgspec.Struct):
+    meta: _Pages
 
 
 class _Banks(msgspec.Struct):
@@ -183,6 +192,18 @@ def _payment(told: _Transaction) -> SeenPayment:
     )
 
 
+def payments(answer: Answer) -> Sequence[SeenPayment]:
+    """The transactions of a page by which money arrived, or went back since."""
+    told = _data(answer, list[_Transaction])
+    arrived = [one for one in told if one.status in ("success", "reversed")]
+    return answer.exactly(lambda: [_payment(one) for one in arrived])
+
+
+def has_more(answer: Answer, page: int) -> bool:
+    """Whether another page follows this one."""
+    return page < answer.read(_Listing).meta.page_count
+
+
 def as_successful(payment: SeenPayment) -> SeenPayment:
     """The same payment, which arrived."""
     return msgspec.structs.replace(payment, state="successful")
@@ -234,14 +255,25 @@ def _refund(told: _Refund, reference: str | None) -> SeenRefund:
 def payout(answer: Answer) -> SeenPayout:
     """A transfer."""
     told = _data(answer, _Transfer)
+    return answer.exactly(lambda: _payout(told))
+
+
+def payouts(answer: Answer) -> Sequence[SeenPayout]:
+    """The transfers of a page."""
+    told = _data(answer, list[_Transfer])
+    return answer.exactly(lambda: [_payout(one) for one in told])
+
+
+def _payout(told: _Transfer) -> SeenPayout:
     state = _PAYOUT_STATES.get(told.status, "processing")
-    fee = told.fee_charged or Decimal(0)
+    amount = told.amount
     return SeenPayout(
         reference=told.reference,
         provider_reference=told.transfer_code,
         state=state,
-        fee=answer.exactly(lambda: fee_from_units("paystack", fee, told.currency)),
+        fee=fee_from_units("paystack", told.fee_charged or Decimal(0), told.currency),
         reason=_why(told, state),
+        amount=None if amount is None else from_units("paystack", amount, told.currency),
     )
 
 

@@ -19,6 +19,7 @@ Opens = Literal["account", "page"]
 PaymentState = Literal["pending", "successful", "failed", "reversed"]
 PayoutState = Literal["processing", "completed", "failed", "reversed"]
 RefundState = Literal["pending", "successful", "failed"]
+StatementOf = Literal["payments", "payouts"]
 
 
 class Refused(Exception):
@@ -49,6 +50,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     has_refunds: bool = False
     has_payouts: bool = False
     has_name_enquiry: bool = False
+    # It lists what came in and what was paid out.
+    has_statement: bool = False
     # None: any.
     currencies: frozenset[str] | None = None
 
@@ -128,6 +131,8 @@ class SeenPayout(msgspec.Struct, frozen=True, kw_only=True):
     state: PayoutState
     fee: Decimal = Decimal(0)
     reason: str | None = None
+    # None where the provider doesn't tell it here.
+    amount: Decimal | None = None
 
 
 class RefundRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,6 +152,25 @@ class SeenRefund(msgspec.Struct, frozen=True, kw_only=True):
     provider_reference: str | None
     state: RefundState
     reason: str | None = None
+
+
+class StatementRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the list that a provider keeps of payments, or of payouts."""
+
+    of: StatementOf
+    since: datetime
+    until: datetime
+    # The place where the page before ended; None: the first page.
+    cursor: str | None = None
+
+
+class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a list: lines are hints, less exact than what a look at each of them says."""
+
+    payments: Sequence[SeenPayment] = ()
+    payouts: Sequence[SeenPayout] = ()
+    # The place where the next page begins; None: this was the last.
+    following: str | None = None
 
 
 class Bank(msgspec.Struct, frozen=True):
@@ -240,4 +264,10 @@ class PaymentProvider(Protocol):
         self, credentials: Credentials, bank_code: str, account_number: str
     ) -> str:
         """The name that an account is held in; Refused: there is no such account."""
+        ...
+
+    async def read_statement(
+        self, credentials: Credentials, asked: StatementRequest
+    ) -> StatementPage:
+        """A page of what arrived or was paid out, with a day of tolerance at both ends."""
         ...

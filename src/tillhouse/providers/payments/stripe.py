@@ -31,6 +31,8 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementPage,
+    StatementRequest,
     Unknown,
 )
 from tillhouse.providers.payments.stripe_hooks import heard
@@ -43,6 +45,7 @@ _SHORTEST, _LONGEST = timedelta(minutes=31), timedelta(hours=24)
 # Ends that have to be moved are moved to a grid, so that a repeated request is the same.
 _GRID_S = 600
 _CONFLICT = 409
+_PAGE = 100
 _NO_PAYOUTS = "Stripe sends money to its account's own bank only."
 _OF_CHARGE = "latest_charge.balance_transaction"
 
@@ -52,7 +55,11 @@ class Stripe:
 
     name: ProviderName = "stripe"
     capabilities = Capabilities(
-        opens="page", takes_exact_only=True, has_refunds=True, currencies=currencies_of("stripe")
+        opens="page",
+        takes_exact_only=True,
+        has_refunds=True,
+        has_statement=True,
+        currencies=currencies_of("stripe"),
     )
     secret_names: Sequence[str] = ("secret_key", "webhook_secret")
 
@@ -195,6 +202,25 @@ class Stripe:
     ) -> str:
         """Refuse: Stripe knows no names."""
         raise Refused(_NO_PAYOUTS)
+
+    async def read_statement(
+        self, credentials: Credentials, asked: StatementRequest
+    ) -> StatementPage:
+        """A page of payments, the newest first; there are no payouts."""
+        if asked.of == "payouts":
+            return StatementPage()
+        query = {
+            "created[gte]": str(int(asked.since.timestamp())),
+            "created[lte]": str(int(asked.until.timestamp())),
+            "limit": str(_PAGE),
+            "expand[]": f"data.{_OF_CHARGE}",
+        }
+        if asked.cursor is not None:
+            query["starting_after"] = asked.cursor
+        answer = await self._look(credentials, f"/v1/payment_intents?{urlencode(query)}")
+        found, following = answers.statement(answer)
+        seen = [await self._with_reversal(credentials, one) for one in found]
+        return StatementPage(payments=seen, following=following)
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""

@@ -83,6 +83,7 @@ class _Page(msgspec.Struct):
 
 class _Intents(msgspec.Struct):
     data: list[_Intent]
+    has_more: bool = False
 
 
 class _Refund(msgspec.Struct):
@@ -149,6 +150,14 @@ def payments(answer: Answer) -> Sequence[Payment]:
     """The payments that a search found."""
     told = answer.read(_Intents).data
     return answer.exactly(lambda: [_payment(one) for one in told])
+
+
+def statement(answer: Answer) -> tuple[Sequence[Payment], str | None]:
+    """The payments of a page that arrived, and where the next page begins."""
+    told = answer.read(_Intents)
+    arrived = [one for one in told.data if one.status == "succeeded"]
+    following = told.data[-1].id if told.has_more and told.data else None
+    return answer.exactly(lambda: [_payment(one) for one in arrived]), following
 
 
 def _payment(told: _Intent) -> Payment:

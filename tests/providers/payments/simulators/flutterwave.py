@@ -118,7 +118,7 @@ class FlutterwaveSimulator(Simulator):
         of = request.query.get("tx_ref")
         found = [one for one in self.transactions if of in (None, one["tx_ref"])]
         listed = [{**one, "id": str(one["id"])} for one in found[::-1]]
-        return _page("Transactions fetched", listed, 1)
+        return _page("Transactions fetched", _of_days(request, listed), _page_of(request))
 
     async def _verify(self, request: web.Request) -> web.Response:
         return self._verified("id", request.match_info["id"])
@@ -155,7 +155,7 @@ class FlutterwaveSimulator(Simulator):
     async def _list_refunds(self, request: web.Request) -> web.Response:
         of = request.query.get("id")
         found = [one for one in self.refunds if of in (None, str(one["tx_id"]))]
-        return _page("Refunds fetched", found, int(request.query.get("page", 1)))
+        return _page("Refunds fetched", found, _page_of(request))
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
         for one in self.refunds:
@@ -177,7 +177,7 @@ class FlutterwaveSimulator(Simulator):
     async def _list_transfers(self, request: web.Request) -> web.Response:
         of = request.query.get("reference")
         found = [one for one in self.transfers.values() if of in (None, one["reference"])]
-        return _page("Transfers fetched", found[::-1], 1)
+        return _page("Transfers fetched", _of_days(request, found[::-1]), _page_of(request))
 
     async def _fetch_transfer(self, request: web.Request) -> web.Response:
         for one in self.transfers.values():
@@ -199,6 +199,19 @@ class FlutterwaveSimulator(Simulator):
 
 def _told(message: str, data: object) -> web.Response:
     return answer({"status": "success", "message": message, "data": data})
+
+
+def _page_of(request: web.Request) -> int:
+    return int(request.query.get("page", 1))
+
+
+def _of_days(request: web.Request, found: list[Json]) -> list[Json]:
+    """Those that were made from one day to another."""
+    first, last = (request.query.get(name) for name in ("from", "to"))
+    return [
+        one for one in found
+        if (first or "") <= str(one["created_at"])[:10] <= (last or "Z")
+    ]  # fmt: skip
 
 
 def _page(message: str, found: list[Json], page: int) -> web.Response:

@@ -55,12 +55,14 @@ class MonnifySimulator(Simulator):
         for method, path, handler in (
             ("POST", "/api/v1/merchant/transactions/init-transaction", self._begin),
             ("POST", "/api/v1/merchant/bank-transfer/init-payment", self._open),
+            ("GET", "/api/v1/transactions/search", self._list),
             ("GET", "/api/v2/transactions/{reference}", self._status),
             ("GET", "/api/v2/merchant/transactions/query", self._query),
             ("POST", "/api/v1/refunds/initiate-refund", self._refund),
             ("GET", "/api/v1/refunds/{reference}", self._refund_status),
             ("POST", "/api/v2/disbursements/single", self._transfer),
             ("GET", "/api/v2/disbursements/single/summary", self._summary),
+            ("GET", "/api/v2/disbursements/single/transactions", self._list_transfers),
             ("GET", "/api/v2/disbursements/wallet-balance", self._balance),
             ("GET", "/api/v1/disbursements/account/validate", self._resolve),
             ("GET", "/api/v1/banks", self._banks),
@@ -162,6 +164,14 @@ class MonnifySimulator(Simulator):
         one = self._of("transactionReference", request.match_info["reference"])
         return self._shown(one)
 
+    async def _list(self, request: web.Request) -> web.Response:
+        found = [shapes.line(one) for one in self.transactions.values()]
+        return _listed(found, int(request.query["page"]), int(request.query["size"]))
+
+    async def _list_transfers(self, request: web.Request) -> web.Response:
+        found = list(self.transfers.values())
+        return _listed(found, int(request.query["pageNo"]), int(request.query["pageSize"]))
+
     async def _query(self, request: web.Request) -> web.Response:
         # Its own client puts either reference into this parameter.
         named = request.query.get("transactionReference") or request.query.get("paymentReference")
@@ -239,6 +249,17 @@ def _told(body: object) -> web.Response:
     told = {"requestSuccessful": True, "responseMessage": "success", "responseCode": "0",
             "responseBody": body}  # fmt: skip
     return answer(told)
+
+
+def _listed(found: list[Json], page: int, size: int) -> web.Response:
+    """A page, the newest first."""
+    pages = max(1, -(-len(found) // size))
+    content = found[::-1][page * size : (page + 1) * size]
+    return _told({
+        "content": content, "last": page + 1 >= pages, "totalPages": pages,
+        "totalElements": len(found), "first": page == 0, "numberOfElements": len(content),
+        "size": size, "number": page, "empty": not content,
+    })  # fmt: skip
 
 
 def _refusal(message: str, status: int, code: str = "99") -> web.Response:

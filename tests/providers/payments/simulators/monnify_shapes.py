@@ -38,6 +38,7 @@ def transaction(number: int, body: Json, payer_fee: Decimal) -> Json:
         "cardDetails": None, "accountDetails": None, "accountPayments": [],
         "customer": {"email": body["customerEmail"], "name": body.get("customerName", "")},
         "metaData": body.get("metaData", {}), "fee": payer_fee, "number": number,
+        "createdOn": f"{_local():%Y-%m-%dT%H:%M:%S}.000+0100",
     }  # fmt: skip
 
 
@@ -88,13 +89,28 @@ def add_payment(one: Json, amount: Decimal, fee: Decimal) -> None:
 
 def shown(one: Json) -> Json:
     """A transaction as its status tells of it: amounts are texts."""
-    hidden = ("fee", "number")
+    hidden = ("fee", "number", "createdOn")
     amounts = ("amountPaid", "totalPayable", "settlementAmount")
     return {
         name: f"{value:.2f}" if name in amounts else value
         for name, value in one.items()
         if name not in hidden
     }
+
+
+def line(one: Json) -> Json:
+    """A transaction as lists tell of it, without its parts."""
+    return {
+        "customerDTO": one["customer"], "providerAmount": 0, "paymentMethod": "ACCOUNT_TRANSFER",
+        "createdOn": one["createdOn"], "amount": one["totalPayable"], "flagged": False,
+        "providerCode": "98271", "fee": one["amountPaid"] - one["settlementAmount"],
+        "currencyCode": one["currency"], "completedOn": one["paidOn"],
+        "paymentDescription": one["paymentDescription"], "paymentStatus": one["paymentStatus"],
+        "transactionReference": one["transactionReference"],
+        "paymentReference": one["paymentReference"], "merchantCode": "ALJKHDALASD",
+        "merchantName": "Ada's Kitchen", "payableAmount": one["totalPayable"],
+        "amountPaid": one["amountPaid"], "completed": one["amountPaid"] > 0,
+    }  # fmt: skip
 
 
 def payment_hook(one: Json) -> Json:
@@ -139,7 +155,8 @@ def transfer(number: int, body: Json, amount: Decimal, status: str) -> Json:
         "amount": amount, "reference": body["reference"], "narration": body["narration"],
         "currency": body["currency"], "fee": 35, "twoFaEnabled": "false", "status": status,
         "transactionDescription": "Transaction pending",
-        "transactionReference": f"MFDS{number}", "createdOn": "2022-07-31T14:31:34.000+0000",
+        "transactionReference": f"MFDS{number}",
+        "createdOn": f"{_local():%Y-%m-%dT%H:%M:%S}.000+0100",
         "sourceAccountNumber": body["sourceAccountNumber"],
         "destinationAccountNumber": body["destinationAccountNumber"],
         "destinationAccountName": body.get("destinationAccountName", ""),

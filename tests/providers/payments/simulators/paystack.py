@@ -40,6 +40,7 @@ class PaystackSimulator(Simulator):
             ("POST", "/transaction/initialize", self._initialize),
             ("POST", "/charge", self._charge),
             ("GET", "/charge/{reference}", self._pending),
+            ("GET", "/transaction", self._list),
             ("GET", "/transaction/verify/{reference}", self._verify),
             ("GET", "/transaction/{id}", self._fetch),
             ("POST", "/refund", self._refund),
@@ -47,6 +48,7 @@ class PaystackSimulator(Simulator):
             ("GET", "/refund/{id}", self._fetch_refund),
             ("POST", "/transferrecipient", self._recipient),
             ("POST", "/transfer", self._transfer),
+            ("GET", "/transfer", self._list_transfers),
             ("GET", "/transfer/verify/{reference}", self._verify_transfer),
             ("GET", "/bank", self._banks),
             ("GET", "/bank/resolve", self._resolve),
@@ -178,6 +180,14 @@ class PaystackSimulator(Simulator):
             return _refusal(404, "Transaction reference not found.", "transaction_not_found")
         return _told("Verification successful", one)
 
+    async def _list(self, request: web.Request) -> web.Response:
+        found = [shapes.fetched(one) for one in self.transactions.values()]
+        return _listed("Transactions retrieved", request, found, "created_at")
+
+    async def _list_transfers(self, request: web.Request) -> web.Response:
+        found = list(self.transfers.values())
+        return _listed("Transfers retrieved", request, found, "createdAt")
+
     async def _fetch(self, request: web.Request) -> web.Response:
         for one in self.transactions.values():
             if str(one["id"]) == request.match_info["id"]:
@@ -268,6 +278,18 @@ class PaystackSimulator(Simulator):
 
 def _told(message: str, data: object, status: int = 200) -> web.Response:
     return answer({"status": True, "message": message, "data": data}, status)
+
+
+def _listed(message: str, request: web.Request, found: list[Json], at: str) -> web.Response:
+    """A page of what was made in a time, the newest first."""
+    since, until = (parse_timestamp(request.query[name]) for name in ("from", "to"))
+    fitting = [one for one in found[::-1] if since <= parse_timestamp(one[at]) <= until]
+    size, page = int(request.query["perPage"]), int(request.query["page"])
+    start = (page - 1) * size
+    meta = {"total": len(fitting), "skipped": start, "perPage": size, "page": page,
+            "pageCount": -(-len(fitting) // size)}  # fmt: skip
+    data = fitting[start : start + size]
+    return answer({"status": True, "message": message, "data": data, "meta": meta})
 
 
 def _refusal(status: int, message: str, code: str) -> web.Response:

@@ -48,6 +48,7 @@ class StripeSimulator(Simulator):
             ("POST", "/v1/checkout/sessions", self._open),
             ("GET", "/v1/checkout/sessions/{id}", self._session),
             ("POST", "/v1/checkout/sessions/{id}/expire", self._expire),
+            ("GET", "/v1/payment_intents", self._list),
             ("GET", "/v1/payment_intents/search", self._search),
             ("GET", "/v1/payment_intents/{id}", self._intent),
             ("POST", "/v1/refunds", self._refund),
@@ -202,6 +203,17 @@ class StripeSimulator(Simulator):
             return _missing("payment_intent", request)
         expands = any(name.startswith("latest_charge") for name in _expanded(request))
         return answer(one if expands else shapes.folded(one))
+
+    async def _list(self, request: web.Request) -> web.Response:
+        first, last = int(request.query["created[gte]"]), int(request.query["created[lte]"])
+        after, size = request.query.get("starting_after"), int(request.query["limit"])
+        found = [one for one in self.intents.values() if first <= one["created"] <= last][::-1]
+        names = [one["id"] for one in found]
+        rest = found[names.index(after) + 1 :] if after is not None else found
+        expands = any("latest_charge" in name for name in _expanded(request))
+        shown = [one if expands else shapes.folded(one) for one in rest[:size]]
+        told = shapes.listed("/v1/payment_intents", shown)
+        return answer({**told, "has_more": len(rest) > size})
 
     async def _search(self, request: web.Request) -> web.Response:
         match = _QUERY.fullmatch(request.query["query"])
