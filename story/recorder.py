@@ -49,6 +49,10 @@ class Recorder:
         """The next exchanges happen from this moment of the story on."""
         self._moment = datetime.fromisoformat(moment)
 
+    def note_happening(self) -> None:
+        """Something happened beside the exchanges: it belongs to the one before."""
+        self._last = _now()
+
     def exchange(self, request: "Request") -> Any:
         """Send a request, keep the exchange, and answer what came."""
         self._begin()
@@ -67,6 +71,7 @@ class Recorder:
             if time.monotonic() > deadline:
                 raise StoryError(f"{request.operation} never came to what the story waits for")
             time.sleep(0.05)
+        self.note_happening()
 
     def _begin(self) -> None:
         """Begin later than every moment of the last answer, so that a time names its exchange."""

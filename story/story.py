@@ -51,6 +51,7 @@ class Story:
         connection = await asyncpg.connect(self._database_url)
         await connection.execute(sql, *values)
         await connection.close()
+        self._recorder.note_happening()
 
     def _request(self, operation: str, body: Any, parts: dict[str, Any]) -> Request:
         by = parts.pop("by", "till" if " /v1/" in operation else "owner")
