@@ -1,0 +1,1 @@
+"""SIP: our own user agent, which calls softphones and trunks."""

@@ -1,0 +1,77 @@
+"""The result of a call that wasn't answered, by the response that ended it."""
+
+from datetime import timedelta
+
+from tillhouse.providers.telephony.provider import Ended, EndedBy, Result
+from tillhouse.providers.telephony.sip.message import Response
+
+_DETAIL_LENGTH_MAX = 200
+_RETRY_AFTER_S_MAX = 24 * 3600
+_TIMED_OUT, _TERMINATED = 408, 487
+
+_OF_STATUS: dict[int, Result] = {
+    401: "trunk_auth",
+    403: "forbidden",
+    404: "invalid_destination",
+    407: "trunk_auth",
+    _TIMED_OUT: "no_answer",
+    410: "invalid_destination",
+    415: "codec",
+    480: "no_answer",
+    484: "invalid_destination",
+    485: "invalid_destination",
+    486: "busy",
+    _TERMINATED: "no_answer",
+    488: "codec",
+    491: "provider_unavailable",
+    600: "busy",
+    603: "declined",
+    604: "invalid_destination",
+    606: "codec",
+    607: "unwanted",
+    608: "unwanted",
+}
+# By the first digit; where the others went, that a redirection names, isn't called.
+_OF_CLASS: dict[int, Result] = {
+    3: "invalid_destination",
+    4: "forbidden",
+    5: "provider_unavailable",
+    6: "busy",
+}
+_BY: dict[Result, EndedBy] = {
+    "busy": "customer",
+    "no_answer": "customer",
+    "declined": "customer",
+    "unwanted": "customer",
+}
+_TRIED_AGAIN: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable"})
+
+
+def refused(response: Response) -> Ended:
+    """The end that a final response of 3xx to 6xx stands for."""
+    status = response.status
+    result = _OF_STATUS.get(status) or _OF_CLASS[status // 100]
+    reason = "".join(filter(str.isprintable, response.reason)).strip()[:_DETAIL_LENGTH_MAX]
+    # Trunks refuse more calls than were paid for like this, and only their words tell.
+    is_limit = result == "forbidden" and "limit" in reason.lower()
+    return Ended(
+        result=result,
+        ended_by=_BY.get(result, "provider"),
+        detail=f"{status} {reason}".strip(),
+        sip_status=status,
+        may_retry=result in _TRIED_AGAIN or is_limit,
+        retry_after=_retry_after(response),
+    )
+
+
+def _retry_after(response: Response) -> timedelta | None:
+    """The pause that is asked for: seconds, perhaps with a comment and parameters."""
+    text = (response.first("retry-after") or "").split("(")[0].split(";")[0].strip()
+    if not text.isdecimal() or len(text) > len(str(_RETRY_AFTER_S_MAX)):
+        return None
+    return timedelta(seconds=min(int(text), _RETRY_AFTER_S_MAX))
+
+
+def not_reached(why: str, *, was_reached: bool) -> Ended:
+    """The end when nobody answered the INVITE, or nobody any more."""
+    return Ended(result="network", ended_by="provider", detail=why, may_retry=not was_reached)

@@ -1,0 +1,80 @@
+"""The SIP telephone: calls softphones by their address, and numbers by a trunk."""
+
+import asyncio
+import secrets
+from typing import Literal
+
+from tillhouse.providers.telephony.provider import Capability, Dial, Ended
+from tillhouse.providers.telephony.sip.line import EndedLine, SipLine
+from tillhouse.providers.telephony.sip.media import Media
+from tillhouse.providers.telephony.sip.plan import NotPossible, Plan, plan
+from tillhouse.providers.telephony.sip.results import not_reached
+from tillhouse.providers.telephony.sip.timing import REAL, Timing
+from tillhouse.providers.telephony.sip.user_agent import UserAgent
+from tillhouse.providers.telephony.sip.wire import Counts, open_media_socket, resolve
+
+_QUIET_LOOK_S = 0.01
+
+
+class SipTelephone:
+    """Dials by SIP over UDP; all calls of a process share one."""
+
+    name: Literal["sip"] = "sip"
+    capabilities: frozenset[Capability] = frozenset({"audio", "sip_addresses"})
+
+    def __init__(self, timing: Timing = REAL) -> None:
+        self._timing = timing
+        self._agent = UserAgent(timing)
+        self._lines: set[SipLine] = set()
+
+    @property
+    def counts(self) -> Counts:
+        """The datagrams that were ignored, and why."""
+        return self._agent.counts
+
+    async def dial(self, dial: Dial) -> SipLine | EndedLine:
+        """Begin an attempt."""
+        try:
+            planned = plan(dial, secrets.token_hex(8))
+        except NotPossible as error:
+            return EndedLine(error.ended)
+        peer = await resolve(*planned.hop)
+        if peer is None:
+            return EndedLine(_unreached(f"{planned.hop[0]} has no address"))
+        try:
+            return self._begin(dial, planned, peer)
+        except OSError as error:
+            return EndedLine(_unreached(error.strerror or str(error)))
+
+    def _begin(self, dial: Dial, planned: Plan, peer: tuple[str, int]) -> SipLine:
+        wire = self._agent.wire_to(peer)
+        try:
+            opened = open_media_socket(wire.local[0], planned.media_ports)
+        except OSError:
+            self._agent.release(wire)
+            raise
+        media = Media(opened, self._agent.counts, dial.recorder)
+        line = SipLine(self._agent, dial, planned, wire, media, self._lines.discard)
+        self._lines.add(line)
+        line.start()
+        return line
+
+    async def find_outcome(self, dial: Dial) -> Ended | None:
+        """Nobody knows: the other side forgets a call as we do."""
+        return None
+
+    async def close(self, within_s: float = 2.0) -> None:
+        """End all calls, and free all ports."""
+        for line in tuple(self._lines):
+            line.end_now()
+        deadline = asyncio.get_running_loop().time() + within_s
+        while any(not line.is_quiet for line in self._lines):
+            if asyncio.get_running_loop().time() > deadline:
+                break
+            await asyncio.sleep(_QUIET_LOOK_S)
+        for line in tuple(self._lines):
+            line.close()
+
+
+def _unreached(why: str) -> Ended:
+    return not_reached(why, was_reached=False)
