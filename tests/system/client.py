@@ -68,7 +68,7 @@ class Client:
         return await self.request("DELETE", path, **options)
 
 
-async def register(client: Client) -> Business:
+async def register(client: Client, **fields: str) -> Business:
     """A business of one's own, its owner logged in and stepped up."""
     email = f"{secrets.token_hex(8)}@example.com"
     body = {
@@ -76,6 +76,7 @@ async def register(client: Client) -> Business:
         "email": email,
         "password": PASSWORD,
         "business_name": "Ada's",
+        **fields,
     }
     answer = await client.post("/api/auth/register", body, status=201)
     return await Business(client, answer.data, email).step_up()
