@@ -17,7 +17,7 @@ _WIDTH = 100
 _WORD = re.compile(r"(?:'[^']*'|[^\s'])+")
 
 # The column that a condition with this placeholder is about.
-_CONDITION = r"([a-z_]+) (?:=|>=|<=|&&|\^@) (?:ANY\()?\${}\b"
+_CONDITION = r"([a-z_]+) (?:=|>=|<=|&&?|\^@) (?:[A-Za-z_]+\()?\${}\b"
 _README = (
     "# The hot statements\n\n"
     "Written by `make docs`: each as PostgreSQL gets it, with all its parts put together. Paste a "

@@ -15,7 +15,16 @@ from bench.filling.sale import Sale, source_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.json import encode
 from tillhouse.ledger.rules import Owing, Postings
-from tillhouse.orders.posting.rules import SOURCE, LedgerPosition, divided, postings
+from tillhouse.orders.payments.rules import held_by_method
+from tillhouse.orders.posting.rules import (
+    SOURCE,
+    TENDERS,
+    LedgerPosition,
+    Method,
+    divided,
+    move_between,
+    postings,
+)
 from tillhouse.orders.recording.rules.lines import Line
 from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
@@ -25,6 +34,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "book_id", "id", "short_code", "idempotency_key", "idempotency_fingerprint", "status",
         "summary", "currency", "subtotal_amount", "discount_amount", "service_charge_amount",
         "tax_amount", "exclusive_tax_amount", "total_amount", "amount_paid", "change_amount",
+        "paid_by_cash", "paid_by_transfer", "paid_by_pos", "paid_by_cloove_pay", "paid_by_credit",
+        "paid_by_other",
         "payment_method", "customer_id", "store_id", "channel", "channel_fulfilled_at",
         "is_automated", "scheduled_at", "service_mode", "table_label", "covers",
         "tag_ids", "notes",
@@ -87,28 +98,33 @@ class RowWriter:
 
     def _write(self, sale: Sale, made: Batch) -> None:
         used, before = 0, None
+        held: dict[Method, Decimal] = {}
         for moment, position in sale.positions:
             after = divided(before, position)
             posted = postings(before, after)
             self._post(sale, posted, moment, used, made)
             self._pay(sale, (before, after), moment, made)
+            held = held_by_method(held, (before, after), move_between(before, after))
             used += posted.used
             before = after
         change = before.change if before else Decimal(0)
         code = plan.code(self._book_id, sale.number)
         made.codes.append(code)
-        made.rows["orders"].append(self._order(sale, code, used, change))
+        made.rows["orders"].append(self._order(sale, code, used, change, held))
         items = made.rows["order_items"]
         items += [self._item(sale, one, place) for place, one in enumerate(sale.lines)]
 
-    def _order(self, sale: Sale, code: str, used: int, change: Decimal) -> Row:
+    def _order(
+        self, sale: Sale, code: str, used: int, change: Decimal, held: dict[Method, Decimal]
+    ) -> Row:
         key, totals = self._plan.key(sale.number), sale.totals
         fires_at = sale.scheduled_at - _FIRES_BEFORE if sale.scheduled_at else None
         return (
             self._book_id, sale.id, code, key, hashlib.sha256(key.encode()).digest(), sale.status,
             sale.summary, self._currency, totals.subtotal, totals.discount,
             totals.service_charge, totals.tax, totals.exclusive_tax, totals.total, sale.paid,
-            change, sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
+            change, *(held.get(method) for method in TENDERS),
+            sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
             sale.is_automated, sale.scheduled_at, sale.mode,
             sale.table_label, sale.covers, sale.tags, sale.notes, sale.recorder.id,
             sale.recorder.name, sale.server.id if sale.server else None, source_of(sale.channel),

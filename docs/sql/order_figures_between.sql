@@ -51,28 +51,34 @@ WITH zone AS (
             coalesce(sum(o.sign * o.total_amount)
                 FILTER (WHERE o.status IN ('pending', 'completed')), 0) AS today_revenue
         FROM (SELECT 1 AS sign,
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 FROM order_tallies t
             WHERE t.book_id = $1 AND t.period = 'day' AND t.day = (SELECT day FROM utc)
             UNION ALL SELECT 1,
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 FROM order_tally_changes t
             WHERE t.book_id = $1 AND t.day = (SELECT day FROM utc)
             UNION ALL
             SELECT (SELECT CASE WHEN begins < midnight THEN 1 ELSE -1 END FROM utc),
-        r.status, r.payment_status, r.channel, r.payment_method, r.service_mode, r.store_id,
+        r.status, r.payment_status, r.channel, r.payment_methods, r.service_mode, r.store_id,
         r.is_automated, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled, 1 AS orders,
-        r.total_amount, r.remaining_amount
+        r.total_amount, r.remaining_amount, r.paid_by_cash, r.paid_by_transfer, r.paid_by_pos,
+        r.paid_by_cloove_pay, r.paid_by_credit, r.paid_by_other
 FROM orders r WHERE r.book_id = $1 AND r.deleted_at IS NULL
                 AND r.occurred_at >= (SELECT least(begins, midnight) FROM utc)
                 AND r.occurred_at < (SELECT greatest(begins, midnight) FROM utc)
             UNION ALL
             SELECT (SELECT CASE WHEN ends > midnight_after THEN 1 ELSE -1 END FROM utc),
-        r.status, r.payment_status, r.channel, r.payment_method, r.service_mode, r.store_id,
+        r.status, r.payment_status, r.channel, r.payment_methods, r.service_mode, r.store_id,
         r.is_automated, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled, 1 AS orders,
-        r.total_amount, r.remaining_amount
+        r.total_amount, r.remaining_amount, r.paid_by_cash, r.paid_by_transfer, r.paid_by_pos,
+        r.paid_by_cloove_pay, r.paid_by_credit, r.paid_by_other
 FROM orders r WHERE r.book_id = $1 AND r.deleted_at IS NULL
                 AND r.occurred_at >= (SELECT least(ends, midnight_after) FROM utc)
                 AND r.occurred_at < (SELECT greatest(ends, midnight_after) FROM utc)
@@ -92,34 +98,52 @@ FROM orders r WHERE r.book_id = $1 AND r.deleted_at IS NULL
             coalesce(sum(o.orders) FILTER (WHERE o.status = 'cancelled'), 0)::bigint
                 AS cancelled_orders_count,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'cancelled'), 0)
-                AS cancelled_revenue
+                AS cancelled_revenue,
+            coalesce(sum(o.paid_by_cash), 0) AS cash,
+            coalesce(sum(o.paid_by_transfer), 0) AS transfer,
+            coalesce(sum(o.paid_by_pos), 0) AS pos,
+            coalesce(sum(o.paid_by_cloove_pay), 0) AS cloove_pay,
+            coalesce(sum(o.paid_by_credit), 0) AS credit,
+            coalesce(sum(o.paid_by_other), 0) AS other
         FROM (SELECT o.status,
             sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
-            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount
+            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount,
+            sum(o.paid_by_cash) AS paid_by_cash, sum(o.paid_by_transfer) AS paid_by_transfer,
+            sum(o.paid_by_pos) AS paid_by_pos, sum(o.paid_by_cloove_pay) AS paid_by_cloove_pay,
+            sum(o.paid_by_credit) AS paid_by_credit, sum(o.paid_by_other) AS paid_by_other
 FROM (SELECT t.day,
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 FROM order_tallies t
     WHERE t.book_id = $1 AND t.period = 'month' AND t.day >= $10::date AND t.day < $11::date
     UNION ALL SELECT t.day,
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 FROM order_tallies t
     WHERE t.book_id = $1 AND t.period = 'day' AND t.day >= $8::date AND t.day < $10::date
     UNION ALL SELECT t.day,
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 FROM order_tallies t
     WHERE t.book_id = $1 AND t.period = 'day' AND t.day >= $11::date AND t.day < $9::date
     UNION ALL SELECT t.day,
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 FROM order_tally_changes t
     WHERE t.book_id = $1 AND t.day >= $8::date AND t.day < $9::date
     UNION ALL SELECT (r.occurred_at AT TIME ZONE 'UTC')::date AS day,
-        r.status, r.payment_status, r.channel, r.payment_method, r.service_mode, r.store_id,
+        r.status, r.payment_status, r.channel, r.payment_methods, r.service_mode, r.store_id,
         r.is_automated, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled, 1 AS orders,
-        r.total_amount, r.remaining_amount
+        r.total_amount, r.remaining_amount, r.paid_by_cash, r.paid_by_transfer, r.paid_by_pos,
+        r.paid_by_cloove_pay, r.paid_by_credit, r.paid_by_other
     FROM orders r WHERE r.book_id = $1 AND r.deleted_at IS NULL
         AND (r.occurred_at >= $4::timestamptz AND r.occurred_at < least($5::timestamptz, $7)
             OR r.occurred_at >= $6::timestamptz AND r.occurred_at < $7::timestamptz)

@@ -7,7 +7,7 @@
 --   $5 payment_status text[]
 --   $6 channel text[]
 --   $7 service_mode text[]
---   $8 payment_method text
+--   $8 payment_methods text
 --   $9 store_id uuid
 --   $10 store_id uuid[]
 --   $11 is_automated bool
@@ -59,11 +59,11 @@ WITH zone AS (
             -- First the day, then what fits: a day is little, whatever else is asked.
             OFFSET 0) o
         WHERE true AND (o.status = ANY($4)) AND (o.payment_status = ANY($5)) AND (o.channel =
-            ANY($6)) AND (o.service_mode = ANY($7)) AND (o.payment_method = $8) AND (o.store_id = $9
-            OR o.store_id IS NULL) AND (o.store_id = ANY($10)) AND (o.is_automated = $11) AND
-            (o.is_fulfilled = $12) AND (o.recorded_by_id = $13) AND (o.recorded_by_id = $14 OR
-            o.served_by_id = $14) AND (o.served_by_id = $15) AND (o.academic_term_id = $16) AND
-            (o.tag_ids <> '{}' AND o.tag_ids && $17)
+            ANY($6)) AND (o.service_mode = ANY($7)) AND (o.payment_methods & payment_method_bit($8)
+            <> 0) AND (o.store_id = $9 OR o.store_id IS NULL) AND (o.store_id = ANY($10)) AND
+            (o.is_automated = $11) AND (o.is_fulfilled = $12) AND (o.recorded_by_id = $13) AND
+            (o.recorded_by_id = $14 OR o.served_by_id = $14) AND (o.served_by_id = $15) AND
+            (o.academic_term_id = $16) AND (o.tag_ids <> '{}' AND o.tag_ids && $17)
     ), fitting AS (
         SELECT coalesce(sum(o.orders), 0)::bigint AS filtered_orders,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status IN ('pending', 'completed')), 0)
@@ -79,23 +79,36 @@ WITH zone AS (
             coalesce(sum(o.orders) FILTER (WHERE o.status = 'cancelled'), 0)::bigint
                 AS cancelled_orders_count,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'cancelled'), 0)
-                AS cancelled_revenue
+                AS cancelled_revenue,
+            coalesce(sum(o.paid_by_cash), 0) AS cash,
+            coalesce(sum(o.paid_by_transfer), 0) AS transfer,
+            coalesce(sum(o.paid_by_pos), 0) AS pos,
+            coalesce(sum(o.paid_by_cloove_pay), 0) AS cloove_pay,
+            coalesce(sum(o.paid_by_credit), 0) AS credit,
+            coalesce(sum(o.paid_by_other), 0) AS other
         FROM (SELECT o.status,
             sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
-            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount
+            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount,
+            sum(o.paid_by_cash) AS paid_by_cash, sum(o.paid_by_transfer) AS paid_by_transfer,
+            sum(o.paid_by_pos) AS paid_by_pos, sum(o.paid_by_cloove_pay) AS paid_by_cloove_pay,
+            sum(o.paid_by_credit) AS paid_by_credit, sum(o.paid_by_other) AS paid_by_other
 FROM (SELECT
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 , t.recorded_by_id, t.served_by_id, t.academic_term_id, t.tag_ids FROM order_tallies_in_detail t
     WHERE t.book_id = $1 AND t.day IS NULL UNION ALL SELECT
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 , t.recorded_by_id, t.served_by_id, t.academic_term_id, t.tag_ids FROM order_tally_changes t WHERE
     t.book_id = $1
         ) o WHERE true AND (o.status = ANY($4)) AND (o.payment_status = ANY($5)) AND (o.channel =
-            ANY($6)) AND (o.service_mode = ANY($7)) AND (o.payment_method = $8) AND (o.store_id = $9
-            OR o.store_id IS NULL) AND (o.store_id = ANY($10)) AND (o.is_automated = $11) AND
-            (o.is_fulfilled = $12) AND (o.recorded_by_id = $13) AND (o.recorded_by_id = $14 OR
-            o.served_by_id = $14) AND (o.served_by_id = $15) AND (o.academic_term_id = $16) AND
-            (o.tag_ids <> '{}' AND o.tag_ids && $17) GROUP BY 1) o) SELECT *, (SELECT currency FROM
-            zone) AS currency FROM whole, today, fitting;
+            ANY($6)) AND (o.service_mode = ANY($7)) AND (o.payment_methods & payment_method_bit($8)
+            <> 0) AND (o.store_id = $9 OR o.store_id IS NULL) AND (o.store_id = ANY($10)) AND
+            (o.is_automated = $11) AND (o.is_fulfilled = $12) AND (o.recorded_by_id = $13) AND
+            (o.recorded_by_id = $14 OR o.served_by_id = $14) AND (o.served_by_id = $15) AND
+            (o.academic_term_id = $16) AND (o.tag_ids <> '{}' AND o.tag_ids && $17) GROUP BY 1) o)
+            SELECT *, (SELECT currency FROM zone) AS currency FROM whole, today, fitting;

@@ -65,24 +65,35 @@ WITH
             coalesce(sum(o.orders) FILTER (WHERE o.status = 'cancelled'), 0)::bigint
                 AS cancelled_orders_count,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'cancelled'), 0)
-                AS cancelled_revenue
+                AS cancelled_revenue,
+            coalesce(sum(o.paid_by_cash), 0) AS cash,
+            coalesce(sum(o.paid_by_transfer), 0) AS transfer,
+            coalesce(sum(o.paid_by_pos), 0) AS pos,
+            coalesce(sum(o.paid_by_cloove_pay), 0) AS cloove_pay,
+            coalesce(sum(o.paid_by_credit), 0) AS credit,
+            coalesce(sum(o.paid_by_other), 0) AS other
         FROM (SELECT o.status,
             sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
-            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount
+            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount,
+            sum(o.paid_by_cash) AS paid_by_cash, sum(o.paid_by_transfer) AS paid_by_transfer,
+            sum(o.paid_by_pos) AS paid_by_pos, sum(o.paid_by_cloove_pay) AS paid_by_cloove_pay,
+            sum(o.paid_by_credit) AS paid_by_credit, sum(o.paid_by_other) AS paid_by_other
 FROM (SELECT 1 AS orders, s.* FROM (SELECT * FROM (SELECT
-        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
+        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_methods,
         o.service_mode, o.store_id, o.is_automated,
         o.channel_fulfilled_at IS NOT NULL AS is_fulfilled, o.recorded_by_id, o.served_by_id,
         o.academic_term_id, o.tag_ids, o.customer_id, o.table_session_id, o.short_code,
-        o.scheduled_at, o.total_amount, o.remaining_amount
+        o.scheduled_at, o.total_amount, o.remaining_amount, o.paid_by_cash, o.paid_by_transfer,
+        o.paid_by_pos, o.paid_by_cloove_pay, o.paid_by_credit, o.paid_by_other
     FROM orders o
     WHERE o.book_id = $1 AND o.customer_id = ANY(ARRAY(SELECT id FROM buyers))
         AND o.deleted_at IS NULL OFFSET 0) f UNION ALL SELECT * FROM (SELECT
-        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
+        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_methods,
         o.service_mode, o.store_id, o.is_automated,
         o.channel_fulfilled_at IS NOT NULL AS is_fulfilled, o.recorded_by_id, o.served_by_id,
         o.academic_term_id, o.tag_ids, o.customer_id, o.table_session_id, o.short_code,
-        o.scheduled_at, o.total_amount, o.remaining_amount
+        o.scheduled_at, o.total_amount, o.remaining_amount, o.paid_by_cash, o.paid_by_transfer,
+        o.paid_by_pos, o.paid_by_cloove_pay, o.paid_by_credit, o.paid_by_other
     FROM orders o
     WHERE o.book_id = $1 AND o.deleted_at IS NULL
         AND (o.customer_id IN (SELECT id FROM buyers)) IS NOT TRUE AND o.short_code >= $5 AND

@@ -9,7 +9,7 @@
 --   $7 payment_status text[]
 --   $8 channel text[]
 --   $9 service_mode text[]
---   $10 payment_method text
+--   $10 payment_methods text
 --   $11 store_id uuid
 --   $12 store_id uuid[]
 --   $13 is_automated bool
@@ -114,10 +114,10 @@ JOIN (SELECT o.id FROM (
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
 AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true AND (o.status = ANY($6)) AND
     (o.payment_status = ANY($7)) AND (o.channel = ANY($8)) AND (o.service_mode = ANY($9)) AND
-    (o.payment_method = $10) AND (o.store_id = $11 OR o.store_id IS NULL) AND (o.store_id =
-    ANY($12)) AND (o.is_automated = $13) AND (o.is_fulfilled = $14) AND (o.recorded_by_id = $15) AND
-    (o.recorded_by_id = $16 OR o.served_by_id = $16) AND (o.served_by_id = $17) AND
-    (o.academic_term_id = $18) AND (o.tag_ids <> '{}' AND o.tag_ids && $19) AND (o.occurred_at >=
-    $20) AND (o.occurred_at <= $21) OFFSET 0) w) o ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2
-    OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC
-    LIMIT $2) w) w WHERE w.page_bytes <= 8388608;
+    (o.payment_methods & payment_method_bit($10) <> 0) AND (o.store_id = $11 OR o.store_id IS NULL)
+    AND (o.store_id = ANY($12)) AND (o.is_automated = $13) AND (o.is_fulfilled = $14) AND
+    (o.recorded_by_id = $15) AND (o.recorded_by_id = $16 OR o.served_by_id = $16) AND
+    (o.served_by_id = $17) AND (o.academic_term_id = $18) AND (o.tag_ids <> '{}' AND o.tag_ids &&
+    $19) AND (o.occurred_at >= $20) AND (o.occurred_at <= $21) OFFSET 0) w) o ORDER BY o.occurred_at
+    DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY
+    o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <= 8388608;

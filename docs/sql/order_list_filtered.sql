@@ -11,7 +11,7 @@
 --   $9 payment_status text[]
 --   $10 channel text[]
 --   $11 service_mode text[]
---   $12 payment_method text
+--   $12 payment_methods text
 --   $13 store_id uuid
 --   $14 store_id uuid[]
 --   $15 is_automated bool
@@ -119,11 +119,12 @@ JOIN (SELECT o.id FROM (SELECT o.* FROM (
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
 ) o WHERE true AND (o.occurred_at >= $6) AND (o.occurred_at <= $7) ORDER BY o.occurred_at DESC, o.id
     DESC LIMIT $5) o WHERE true AND (o.status = ANY($8)) AND (o.payment_status = ANY($9)) AND
-    (o.channel = ANY($10)) AND (o.service_mode = ANY($11)) AND (o.payment_method = $12) AND
-    (o.store_id = $13 OR o.store_id IS NULL) AND (o.store_id = ANY($14)) AND (o.is_automated = $15)
-    AND (o.is_fulfilled = $16) AND (o.recorded_by_id = $17) AND (o.recorded_by_id = $18 OR
-    o.served_by_id = $18) AND (o.served_by_id = $19) AND (o.academic_term_id = $20) AND (o.tag_ids
-    <> '{}' AND o.tag_ids && $21) AND (o.customer_id = $22) AND (o.table_session_id = $23) AND
-    (o.customer_id IN (SELECT id FROM buyers) OR o.short_code ^@ $24) ORDER BY o.occurred_at DESC,
-    o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at
-    DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <= 8388608;
+    (o.channel = ANY($10)) AND (o.service_mode = ANY($11)) AND (o.payment_methods &
+    payment_method_bit($12) <> 0) AND (o.store_id = $13 OR o.store_id IS NULL) AND (o.store_id =
+    ANY($14)) AND (o.is_automated = $15) AND (o.is_fulfilled = $16) AND (o.recorded_by_id = $17) AND
+    (o.recorded_by_id = $18 OR o.served_by_id = $18) AND (o.served_by_id = $19) AND
+    (o.academic_term_id = $20) AND (o.tag_ids <> '{}' AND o.tag_ids && $21) AND (o.customer_id =
+    $22) AND (o.table_session_id = $23) AND (o.customer_id IN (SELECT id FROM buyers) OR
+    o.short_code ^@ $24) ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id
+    = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE
+    w.page_bytes <= 8388608;

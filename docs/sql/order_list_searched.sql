@@ -94,19 +94,21 @@ WITH
     LEFT JOIN LATERAL (SELECT r.id, r.created_at FROM receipts r
         WHERE r.book_id = o.book_id AND r.order_id = o.id ORDER BY r.number DESC LIMIT 1) r ON true
 JOIN (SELECT o.id FROM (SELECT * FROM (SELECT
-        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
+        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_methods,
         o.service_mode, o.store_id, o.is_automated,
         o.channel_fulfilled_at IS NOT NULL AS is_fulfilled, o.recorded_by_id, o.served_by_id,
         o.academic_term_id, o.tag_ids, o.customer_id, o.table_session_id, o.short_code,
-        o.scheduled_at, o.total_amount, o.remaining_amount
+        o.scheduled_at, o.total_amount, o.remaining_amount, o.paid_by_cash, o.paid_by_transfer,
+        o.paid_by_pos, o.paid_by_cloove_pay, o.paid_by_credit, o.paid_by_other
     FROM orders o
     WHERE o.book_id = $1 AND o.customer_id = ANY(ARRAY(SELECT id FROM buyers))
         AND o.deleted_at IS NULL OFFSET 0) f UNION ALL SELECT * FROM (SELECT
-        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
+        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_methods,
         o.service_mode, o.store_id, o.is_automated,
         o.channel_fulfilled_at IS NOT NULL AS is_fulfilled, o.recorded_by_id, o.served_by_id,
         o.academic_term_id, o.tag_ids, o.customer_id, o.table_session_id, o.short_code,
-        o.scheduled_at, o.total_amount, o.remaining_amount
+        o.scheduled_at, o.total_amount, o.remaining_amount, o.paid_by_cash, o.paid_by_transfer,
+        o.paid_by_pos, o.paid_by_cloove_pay, o.paid_by_credit, o.paid_by_other
     FROM orders o
     WHERE o.book_id = $1 AND o.deleted_at IS NULL
         AND (o.customer_id IN (SELECT id FROM buyers)) IS NOT TRUE AND o.short_code >= $5 AND

@@ -78,7 +78,8 @@ WITH
         INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
             status, summary, currency, subtotal_amount, discount_amount,
             service_charge_amount, tax_amount, exclusive_tax_amount, total_amount, amount_paid,
-            change_amount, credit_amount,
+            change_amount, credit_amount, paid_by_cash, paid_by_transfer, paid_by_pos,
+            paid_by_cloove_pay, paid_by_credit, paid_by_other,
             payment_method, customer_id, store_id, channel, scheduled_at, service_mode,
             table_session_id, table_label, covers, academic_term_id, promotion_id,
             promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
@@ -87,12 +88,18 @@ WITH
         SELECT $1, id, short_code, idempotency_key, decode(idempotency_fingerprint, 'hex'),
             status, summary, $3, subtotal_amount, discount_amount, service_charge_amount,
             tax_amount, exclusive_tax_amount, total_amount, amount_paid, change_amount,
-            credit_amount, payment_method,
+            credit_amount, CASE payment_method WHEN 'cash' THEN paid END,
+            CASE payment_method WHEN 'transfer' THEN paid END,
+            CASE payment_method WHEN 'pos' THEN paid END,
+            CASE payment_method WHEN 'cloove_pay' THEN paid END,
+            CASE payment_method WHEN 'credit' THEN paid END,
+            CASE payment_method WHEN 'other' THEN paid END, payment_method,
             customer_id, store_id, channel, scheduled_at, service_mode, table_session_id,
             table_label, covers, academic_term_id, promotion_id, promotion_customer_id, tag_ids,
             notes, recorded_by_id, recorded_by_name, served_by_id, entry_source, wants_kitchen,
             fires_at, stock_state, stock_round, postings, occurred_at, created_at, created_at
-        FROM sale
+        FROM sale CROSS JOIN LATERAL (
+            SELECT CASE WHEN amount_paid > 0 THEN amount_paid - change_amount END AS paid) AS p
     ), lined AS (
         INSERT INTO order_items (book_id, id, order_id, position, line_type, product_id,
             variant_id, product_name, variant_name, quantity, unit_price, original_unit_price,

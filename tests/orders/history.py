@@ -83,8 +83,16 @@ class History:
         return dice.choice((*edges, edges[0] + timedelta(hours=dice.randint(1, 22))))
 
     async def _age(self, order: Body, number: int) -> None:
-        """Cancelled, fulfilled, automated, refunded, confirmed: each of some."""
+        """Paid by another method too, cancelled, fulfilled, automated, refunded: each of some."""
         shop = self.shop
+        path = f"{ORDERS}/{order['id']}"
+        if number % 5 == 1:
+            for method, amount in (("pos", 30), ("cash", 20)):
+                paid = {"method": method, "amount": amount}
+                await shop.api.post(f"{path}/payments", paid, status=201)
+        if number % 10 == 1:
+            given = {"method": "transfer" if number % 20 == 1 else "pos", "amount": 30}
+            await shop.api.post(f"{path}/refunds", given, status=201)
         if number % 7 == 3:
             await shop.to(order, "cancelled")
         if number % 5 == 2:

@@ -11,6 +11,7 @@ from tests.orders.shop import Body
 Order = Body
 Query = dict[str, Any]
 SOLD = ("pending", "completed")
+METHODS = ("cash", "transfer", "pos", "cloove_pay", "credit", "other")
 _WORD = re.compile(r"\w+")
 
 
@@ -52,7 +53,33 @@ def summary(orders: Sequence[Order], query: Query, day: tuple[str, str]) -> Body
         "completedRevenue": _sum(completed),
         "cancelledOrdersCount": len(cancelled),
         "cancelledRevenue": _sum(cancelled),
+        **{
+            method: sum((_held(order).get(method, Decimal(0)) for order in found), Decimal(0))
+            for method in METHODS
+        },
     }
+
+
+def figures(summary: Body) -> dict[str, Decimal]:
+    """The figures of an answer, those of the methods among them by their names."""
+    by_method = {one["method"]: one["amount"] for one in summary["receivedByMethod"]}
+    plain = {name: value for name, value in summary.items() if name != "receivedByMethod"}
+    return {name: Decimal(str(value)) for name, value in {**plain, **by_method}.items()}
+
+
+def _held(order: Order) -> dict[str, Decimal]:
+    """The amounts by their method, less what went back; one that was recorded in error is none."""
+    held: dict[str, Decimal] = {}
+    for payment in order["payments"]:
+        amount = held.get(payment["method"], Decimal(0)) + Decimal(str(payment["amount"]))
+        held[payment["method"]] = amount
+    held = {method: amount for method, amount in held.items() if amount}
+    for refund in order["refunds"]:
+        amount = held.get(refund["method"], Decimal(0)) - Decimal(str(refund["amount"]))
+        held[refund["method"]] = amount
+    if change := Decimal(str(order["changeAmount"])):
+        held["cash"] = held.get("cash", Decimal(0)) - change
+    return held
 
 
 def _sum(orders: Sequence[Order], name: str = "totalAmount") -> Decimal:
@@ -86,7 +113,7 @@ _CONDITIONS: dict[str, Any] = {
     "payment_status": lambda o, v: o["paymentStatus"] in v.split(","),
     "channel": lambda o, v: o["channel"] in v.split(","),
     "service_mode": lambda o, v: o["serviceMode"] in v.split(","),
-    "payment_method": lambda o, v: o["paymentMethod"] == v,
+    "payment_method": lambda o, v: v == o["paymentMethod"] or v in _held(o),
     "customer_id": lambda o, v: _id(o, "customer") == v,
     "store_id": lambda o, v: _id(o, "store") in (v, None),
     "store_ids": lambda o, v: _id(o, "store") in v.split(","),

@@ -15,60 +15,84 @@ SCOPES = ("orders:read", "orders:write", "stores:read", "stores:write")
 # Every level of either table beside a scan: by days, by months, and over all time.
 SCAN = """
     SELECT date_trunc($2, occurred_at AT TIME ZONE 'UTC')::date AS day, status, payment_status,
-        channel, payment_method, service_mode, store_id, is_automated,
+        channel, payment_methods, service_mode, store_id, is_automated,
         channel_fulfilled_at IS NOT NULL AS is_fulfilled, count(*) AS orders,
-        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
+        sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
+        sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
     FROM orders
     WHERE book_id = $1 AND deleted_at IS NULL
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 """
 KEPT = """
-    SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_method,
+    SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_methods,
         service_mode, store_id, is_automated, is_fulfilled, sum(orders) AS orders,
-        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
+        sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
+        sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
     FROM (
         SELECT coalesce(day, '2001-01-01') AS day, status, payment_status, channel,
-            payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
-            total_amount, remaining_amount
+            payment_methods, service_mode, store_id, is_automated, is_fulfilled, orders,
+            total_amount, remaining_amount,
+            paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
+            paid_by_other
         FROM order_tallies
         WHERE book_id = $1 AND period = CASE $2 WHEN 'millennium' THEN 'ever' ELSE $2 END
         UNION ALL
-        SELECT day, status, payment_status, channel, payment_method, service_mode, store_id,
-            is_automated, is_fulfilled, orders, total_amount, remaining_amount
+        SELECT day, status, payment_status, channel, payment_methods, service_mode, store_id,
+            is_automated, is_fulfilled, orders, total_amount, remaining_amount,
+            paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
+            paid_by_other
         FROM order_tally_changes WHERE book_id = $1
     ) t
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
+        OR sum(paid_by_cash) <> 0 OR sum(paid_by_transfer) <> 0 OR sum(paid_by_pos) <> 0
+        OR sum(paid_by_cloove_pay) <> 0 OR sum(paid_by_credit) <> 0 OR sum(paid_by_other) <> 0
 """
 SCAN_IN_DETAIL = """
     SELECT date_trunc($2, occurred_at AT TIME ZONE 'UTC')::date AS day, status, payment_status,
-        channel, payment_method, service_mode, store_id, is_automated,
+        channel, payment_methods, service_mode, store_id, is_automated,
         channel_fulfilled_at IS NOT NULL AS is_fulfilled, recorded_by_id, served_by_id,
         academic_term_id, tag_ids::text, count(*) AS orders, sum(total_amount) AS total_amount,
-        sum(remaining_amount) AS remaining_amount
+        sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
+        sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
+        sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
     FROM orders
     WHERE book_id = $1 AND deleted_at IS NULL
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 """
 KEPT_IN_DETAIL = """
-    SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_method,
+    SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_methods,
         service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
         academic_term_id, tag_ids::text, sum(orders) AS orders,
-        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount
+        sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
+        sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
+        sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
     FROM (
         SELECT coalesce(day, '2001-01-01') AS day, status, payment_status, channel,
-            payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
-            served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount
+            payment_methods, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
+            served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount,
+            paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
+            paid_by_other
         FROM order_tallies_in_detail
         WHERE book_id = $1 AND (day IS NULL) = ($2 = 'millennium')
         UNION ALL
-        SELECT day, status, payment_status, channel, payment_method, service_mode, store_id,
+        SELECT day, status, payment_status, channel, payment_methods, service_mode, store_id,
             is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids,
-            orders, total_amount, remaining_amount
+            orders, total_amount, remaining_amount,
+            paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
+            paid_by_other
         FROM order_tally_changes WHERE book_id = $1
     ) t
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
     HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
+        OR sum(paid_by_cash) <> 0 OR sum(paid_by_transfer) <> 0 OR sum(paid_by_pos) <> 0
+        OR sum(paid_by_cloove_pay) <> 0 OR sum(paid_by_credit) <> 0 OR sum(paid_by_other) <> 0
 """
 
 

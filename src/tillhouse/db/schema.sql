@@ -150,6 +150,15 @@ CREATE OR REPLACE FUNCTION public.new_id(moment timestamp with time zone)
  PARALLEL SAFE
 RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM moment) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 
+CREATE OR REPLACE FUNCTION public.payment_method_bit(method text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT CASE method WHEN 'cash' THEN 1 WHEN 'transfer' THEN 2 WHEN 'pos' THEN 4
+        WHEN 'cloove_pay' THEN 8 WHEN 'credit' THEN 16 WHEN 'other' THEN 32 END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -218,14 +227,19 @@ CREATE OR REPLACE FUNCTION public.tally_order(counted orders, sign integer)
 AS $function$
 BEGIN
     INSERT INTO order_tally_changes (book_id, day, quarter_at, status, payment_status, channel,
-        payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
-        served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount)
+        payment_methods, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
+        served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount,
+        paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
+        paid_by_other)
     VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date,
         date_bin('15 minutes', counted.occurred_at, '2001-01-01Z'), counted.status,
-        counted.payment_status, counted.channel, counted.payment_method, counted.service_mode,
+        counted.payment_status, counted.channel, counted.payment_methods, counted.service_mode,
         counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL,
         counted.recorded_by_id, counted.served_by_id, counted.academic_term_id, counted.tag_ids,
-        sign, sign * counted.total_amount, sign * counted.remaining_amount);
+        sign, sign * counted.total_amount, sign * counted.remaining_amount,
+        sign * counted.paid_by_cash, sign * counted.paid_by_transfer, sign * counted.paid_by_pos,
+        sign * counted.paid_by_cloove_pay, sign * counted.paid_by_credit,
+        sign * counted.paid_by_other);
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.tally_orders()
@@ -918,7 +932,6 @@ CREATE TABLE order_tallies (
     status text NOT NULL,
     payment_status text NOT NULL,
     channel text NOT NULL,
-    payment_method text NOT NULL,
     service_mode text,
     store_id uuid,
     is_automated boolean NOT NULL,
@@ -926,7 +939,14 @@ CREATE TABLE order_tallies (
     orders bigint NOT NULL,
     total_amount numeric NOT NULL,
     remaining_amount numeric NOT NULL,
-    CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, period, day, status, payment_status, channel, payment_method, service_mode, store_id, is_automated, is_fulfilled),
+    payment_methods smallint NOT NULL,
+    paid_by_cash numeric NOT NULL,
+    paid_by_transfer numeric NOT NULL,
+    paid_by_pos numeric NOT NULL,
+    paid_by_cloove_pay numeric NOT NULL,
+    paid_by_credit numeric NOT NULL,
+    paid_by_other numeric NOT NULL,
+    CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, period, day, status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, is_fulfilled),
     CONSTRAINT order_tallies_period_known CHECK (period = ANY (ARRAY['day'::text, 'month'::text, 'ever'::text]))
 ) WITH (fillfactor=70);
 
@@ -936,7 +956,6 @@ CREATE TABLE order_tallies_in_detail (
     status text NOT NULL,
     payment_status text NOT NULL,
     channel text NOT NULL,
-    payment_method text NOT NULL,
     service_mode text,
     store_id uuid,
     is_automated boolean NOT NULL,
@@ -948,7 +967,14 @@ CREATE TABLE order_tallies_in_detail (
     orders bigint NOT NULL,
     total_amount numeric NOT NULL,
     remaining_amount numeric NOT NULL,
-    CONSTRAINT order_tallies_in_detail_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status, payment_status, channel, payment_method, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids)
+    payment_methods smallint NOT NULL,
+    paid_by_cash numeric NOT NULL,
+    paid_by_transfer numeric NOT NULL,
+    paid_by_pos numeric NOT NULL,
+    paid_by_cloove_pay numeric NOT NULL,
+    paid_by_credit numeric NOT NULL,
+    paid_by_other numeric NOT NULL,
+    CONSTRAINT order_tallies_in_detail_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids)
 ) WITH (fillfactor=80);
 CREATE INDEX order_tallies_in_detail_by_recorder ON order_tallies_in_detail USING btree (book_id, recorded_by_id, day);
 CREATE INDEX order_tallies_in_detail_by_server ON order_tallies_in_detail USING btree (book_id, served_by_id, day) WHERE served_by_id IS NOT NULL;
@@ -961,7 +987,6 @@ CREATE TABLE order_tally_changes (
     status text NOT NULL,
     payment_status text NOT NULL,
     channel text NOT NULL,
-    payment_method text NOT NULL,
     service_mode text,
     store_id uuid,
     is_automated boolean NOT NULL,
@@ -974,6 +999,13 @@ CREATE TABLE order_tally_changes (
     total_amount numeric NOT NULL,
     remaining_amount numeric NOT NULL,
     quarter_at timestamp(0) with time zone,
+    payment_methods smallint NOT NULL,
+    paid_by_cash numeric,
+    paid_by_transfer numeric,
+    paid_by_pos numeric,
+    paid_by_cloove_pay numeric,
+    paid_by_credit numeric,
+    paid_by_other numeric,
     CONSTRAINT order_tally_changes_pkey PRIMARY KEY (book_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
@@ -1039,6 +1071,37 @@ CASE
     ELSE 'pending'::text
 END) STORED,
     remaining_amount numeric NOT NULL GENERATED ALWAYS AS (GREATEST((((total_amount)::numeric - (refunded_amount)::numeric) - (amount_paid)::numeric), (0)::numeric)) STORED,
+    paid_by_cash numeric,
+    paid_by_transfer numeric,
+    paid_by_pos numeric,
+    paid_by_cloove_pay numeric,
+    paid_by_credit numeric,
+    paid_by_other numeric,
+    payment_methods smallint NOT NULL GENERATED ALWAYS AS ((((((((payment_method_bit((payment_method)::text) |
+CASE
+    WHEN (paid_by_cash IS NULL) THEN 0
+    ELSE 1
+END) |
+CASE
+    WHEN (paid_by_transfer IS NULL) THEN 0
+    ELSE 2
+END) |
+CASE
+    WHEN (paid_by_pos IS NULL) THEN 0
+    ELSE 4
+END) |
+CASE
+    WHEN (paid_by_cloove_pay IS NULL) THEN 0
+    ELSE 8
+END) |
+CASE
+    WHEN (paid_by_credit IS NULL) THEN 0
+    ELSE 16
+END) |
+CASE
+    WHEN (paid_by_other IS NULL) THEN 0
+    ELSE 32
+END))::smallint) STORED,
     CONSTRAINT orders_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
     CONSTRAINT orders_add_up CHECK (total_amount::numeric = (subtotal_amount::numeric - discount_amount::numeric + service_charge_amount::numeric + exclusive_tax_amount::numeric + adjustment_amount)),
@@ -1051,7 +1114,7 @@ END) STORED,
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
-CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status::text = 'scheduled'::text;
 CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;
@@ -1059,11 +1122,11 @@ CREATE INDEX orders_by_session ON orders USING btree (book_id, table_session_id)
 CREATE INDEX orders_by_status ON orders USING btree (book_id, status, occurred_at, id) WHERE deleted_at IS NULL AND status::text <> 'completed'::text;
 CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}'::uuid[];
 CREATE INDEX orders_by_term ON orders USING btree (book_id, academic_term_id, occurred_at, id) WHERE academic_term_id IS NOT NULL;
-CREATE INDEX orders_by_time ON orders USING btree (book_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_method, service_mode, store_id) WHERE deleted_at IS NULL;
+CREATE INDEX orders_by_time ON orders USING btree (book_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS NOT NULL;
 CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
-CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_method::text IS DISTINCT FROM new.payment_method::text OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_methods IS DISTINCT FROM new.payment_methods OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.paid_by_cash IS DISTINCT FROM new.paid_by_cash OR old.paid_by_transfer IS DISTINCT FROM new.paid_by_transfer OR old.paid_by_pos IS DISTINCT FROM new.paid_by_pos OR old.paid_by_cloove_pay IS DISTINCT FROM new.paid_by_cloove_pay OR old.paid_by_credit IS DISTINCT FROM new.paid_by_credit OR old.paid_by_other IS DISTINCT FROM new.paid_by_other OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
 CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders FOR EACH ROW WHEN (old.remaining_amount > 0::numeric AND new.remaining_amount = 0::numeric OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL OR old.status::text <> new.status::text AND (new.status::text = ANY (ARRAY['cancelled'::text, 'refunded'::text]))) EXECUTE FUNCTION close_links_of_order();
 
 CREATE TABLE payins (

@@ -14,11 +14,11 @@ from tillhouse.orders.changing import actions as change
 from tillhouse.orders.deposits import actions as deposits
 from tillhouse.orders.kitchen import actions as kitchen
 from tillhouse.orders.listing import actions as listing
+from tillhouse.orders.listing.types import Figures
 from tillhouse.orders.receipts import actions as receipt
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.types import (
     Confirmation,
-    Figures,
     NewOrder,
     Order,
     OrderFilter,

@@ -19,7 +19,6 @@ from tillhouse.kit.ids import (
     VariantId,
 )
 from tillhouse.kit.money import Amount
-from tillhouse.kit.page import Meta as PageMeta
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
@@ -354,38 +353,6 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     entry_source: Annotated[str, Meta(examples=["api"])]
     recovery_session_id: str | None
     academic_term: TermShown | None
-
-
-class Summary(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Figures of the orders that fit, and of the whole book."""
-
-    today_orders: int
-    today_revenue: Decimal
-    total_orders: int
-    filtered_orders: int
-    total_revenue: Decimal
-    average_order_value: Decimal
-    pending_orders_count: int
-    pending_outstanding_amount: Decimal
-    completed_orders_count: int
-    completed_revenue: Decimal
-    cancelled_orders_count: int
-    cancelled_revenue: Decimal
-
-
-class Figures(msgspec.Struct):
-    """The figures that a list of orders tells beside them."""
-
-    summary: Summary
-    """Figures of the orders that fit, and of the whole book."""
-
-
-class OrderPage(msgspec.Struct, frozen=True):
-    """One page of orders with what is told about the whole."""
-
-    orders: list[Order]
-    meta: PageMeta
-    summary: Summary
 
 
 class ReceiptLink(msgspec.Struct, frozen=True):

@@ -36,7 +36,7 @@ PARAMETERS: dict[str, str] = {
     "order_id": "Only what belongs to this order, by the order's id.",
     "payout_account_id": "The id of the payout account.",
     "page": "Which page, counted from 1.",
-    "payment_method": "Only orders that are paid in this way.",
+    "payment_method": "Only orders of this method, or with a payment by it among others.",
     "payment_status": "Only orders with one of these payment statuses, split by commas.",
     "per_page": "Rows per page.",
     "phone": "Only the customer with this phone number, however it is written.",

@@ -2,12 +2,15 @@
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.orders.payments.till import Till
 from tests.orders.shop import ORDERS, Body
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
+from tillhouse.orders.worker import fold
 
 
 def told(order: Body) -> list[tuple[str, str, float, float]]:
@@ -30,6 +33,46 @@ async def test_an_order_is_paid_by_several_tenders(till: Till) -> None:
     assert told(whole) == [("payment", "pos", 50, 0), ("payment", "cash", 70, 20)]
     assert [p["reference"] for p in whole["payments"]] == ["POS-1", None]
     assert await till.accounts() == {"pos": 50, "cash": 50, "sales": -100}
+
+
+async def _by_methods(till: Till, **filters: str) -> tuple[set[str], dict[str, float]]:
+    """The methods by which the list finds something, and what it says came in by each."""
+    found: set[str] = set()
+    for method in ("cash", "transfer", "pos", "credit", "other"):
+        query = urlencode({**filters, "payment_method": method})
+        if (await till.api.get(f"{ORDERS}?{query}", status=200)).data:
+            found.add(method)
+    listed = await till.api.get(f"{ORDERS}?{urlencode(filters)}", status=200)
+    received = listed.json["summary"]["receivedByMethod"]
+    return found, {one["method"]: one["amount"] for one in received if one["amount"]}
+
+
+async def test_an_order_is_found_by_each_of_its_tenders(till: Till, services: Services) -> None:
+    """20 in cash and 30 by card are both, less refunds and change; a correction leaves nothing."""
+    order = await till.ring(50, customer_name="Ada Obi")
+    await till.pay(order, 20, "cash")
+    shown = await till.pay(order, 30, "pos")
+    ways: tuple[dict[str, str], ...] = (
+        {}, {"search": shown["shortCode"]}, {"customer_id": shown["customer"]["id"]},
+        {"recorded_by_id": shown["recordedBy"]["id"]}, {"start_date": "2001-01-01"},
+    )  # fmt: skip
+
+    async def holds(*methods: str, **received: float) -> None:
+        for _ in range(2):
+            for filters in ways:
+                assert await _by_methods(till, **filters) == (set(methods), received), filters
+            await fold(services)
+
+    await holds("cash", "pos", cash=20, pos=30)
+    await till.give_back(order, amount=30, method="pos")
+    await holds("cash", "pos", cash=20)
+    await till.pay(order, 15, "cash")
+    await holds("cash", "pos", cash=20)
+    await till.pay(order, 5, "other")
+    await till.patch(order, amount_paid=35)
+    await till.patch(order, payment_method="transfer")
+    await holds("cash", "pos", "transfer", cash=20)
+    assert await till.faults(services) == []
 
 
 async def test_each_overpayment_goes_the_way_of_its_tender(till: Till) -> None:

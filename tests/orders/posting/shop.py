@@ -19,7 +19,9 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id, short_code
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.posting import record_postings, rows
+from tillhouse.orders.payments.rules import held_by_method
 from tillhouse.orders.posting.rules import (
+    TENDERS,
     LedgerPosition,
     Method,
     MoneyMove,
@@ -36,6 +38,7 @@ class Order(msgspec.Struct):
     id: UUID
     code: str
     position: LedgerPosition
+    held: dict[Method, Decimal] = {}
 
 
 def position(
@@ -189,9 +192,13 @@ class Shop:
         ledger = Ledger(self.book, self.currency, now())
         written = rows(order.id, made, first)
         await record_postings(db, ledger, [source], written)
+        move = move_between(before, after)
+        order.held = held_by_method(order.held, (before, after), move)
+        held = [order.held.get(method) for method in TENDERS]
+        await db.execute(_HELD, self.book, order.id, *held)
         paid = after.paid - (before.paid if before else 0)
         if paid:
-            move, transaction_id = move_between(before, after), written.movement[0].id
+            transaction_id = written.movement[0].id
             await self._record(db, order, paid, move, transaction_id)
 
     async def _record(
@@ -247,6 +254,11 @@ class Shop:
         return found
 
 
+_HELD: LiteralString = """
+    UPDATE orders SET paid_by_cash = $3, paid_by_transfer = $4, paid_by_pos = $5,
+        paid_by_cloove_pay = $6, paid_by_credit = $7, paid_by_other = $8
+    WHERE book_id = $1 AND id = $2
+"""
 _PAID = """
     INSERT INTO payments (book_id, id, order_id, kind, method, amount, transaction_id,
         recorded_by_id, recorded_by_name, happened_at, created_at)

@@ -41,6 +41,7 @@ def facts_of(walk: list[LedgerPosition]) -> OrderFacts:
         received=books.received,
         tenders=books.tenders,
         tips={},
+        tendered={**books.tenders, "cash": books.tenders.get("cash", Decimal(0)) - now.change},
         accounts=books.uneven(),
         debts=books.debts,
         active_debts=len(books.debts),
@@ -105,6 +106,14 @@ async def tampering(sql: asyncpg.Connection) -> AsyncIterator[None]:
 
 # A statement that breaks an order's rows ($1 book, $2 order) → the finding about it.
 BREAKS: list[tuple[LiteralString, str]] = [
+    (
+        "UPDATE orders SET paid_by_cash = 300 WHERE book_id = $1 AND id = $2",
+        "it says that it was paid 300 by cash, its payments 400",
+    ),
+    (
+        "UPDATE orders SET paid_by_cash = NULL, paid_by_pos = 400 WHERE book_id = $1 AND id = $2",
+        "it says that it was paid 400 by pos, its payments 0",
+    ),
     (
         "UPDATE orders SET amount_paid = 300 WHERE book_id = $1 AND id = $2",
         "its amount paid is 300, its payments come to 400",

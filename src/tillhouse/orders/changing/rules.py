@@ -47,6 +47,7 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     credit_amount: Decimal
     tip_amount: Decimal
     payment_method: PaymentMethod
+    tendered: dict[Method, Decimal]
     customer_id: CustomerId | None
     store_id: StoreId | None
     is_automated: bool
@@ -95,8 +96,8 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
             name: _plain(getattr(self, name))
             for name in (
                 "status", "total_amount", "adjustment_amount", "amount_paid", "change_amount",
-                "refunded_amount", "credit_amount", "tip_amount", "payment_method", "customer_id",
-                "channel_fulfilled_at", "scheduled_at", "scheduled_confirmed_at",
+                "refunded_amount", "credit_amount", "tip_amount", "payment_method", "tendered",
+                "customer_id", "channel_fulfilled_at", "scheduled_at", "scheduled_confirmed_at",
                 "academic_term_id", "cancellation", "fires_at", "stock_state", "stock_round",
                 "postings", "deleted_at",
             )

@@ -22,14 +22,18 @@ from tillhouse.kit.ids import (
 from tillhouse.kit.json import encode
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.payments.rules import PaymentRow
-from tillhouse.orders.payments.store import PAY, PAYING
+from tillhouse.orders.payments.store import PAY, PAYING, TENDERED
+from tillhouse.orders.posting.rules import Method
 from tillhouse.orders.refunds.rules import RefundRow
 from tillhouse.orders.refunds.store import GIVE_BACK, REFUNDING
 
-_LOCK = """
+_LOCK: LiteralString = (
+    """
     SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
         o.amount_paid, o.change_amount, o.refunded_amount, o.credit_amount, o.tip_amount,
-        o.payment_method, o.customer_id, o.store_id, o.is_automated,
+        o.payment_method,"""
+    + TENDERED
+    + """, o.customer_id, o.store_id, o.is_automated,
         o.channel_fulfilled_at, o.scheduled_at, o.scheduled_confirmed_at, o.academic_term_id,
         o.cancellation, o.fires_at, o.wants_kitchen, o.stock_state, o.stock_round, o.postings,
         o.promotion_id, o.promotion_customer_id, o.occurred_at, k.id AS ticket_id,
@@ -46,6 +50,7 @@ _LOCK = """
     WHERE o.book_id = $1 AND o.id = $2 AND o.deleted_at IS NULL
     FOR NO KEY UPDATE OF o
 """
+)
 _UPDATE: LiteralString = (
     """
     WITH paying AS (
@@ -62,7 +67,12 @@ _UPDATE: LiteralString = (
         adjustment_amount = r.adjustment_amount, amount_paid = r.amount_paid,
         change_amount = r.change_amount, refunded_amount = r.refunded_amount,
         credit_amount = r.credit_amount, tip_amount = r.tip_amount,
-        payment_method = r.payment_method, customer_id = r.customer_id,
+        payment_method = r.payment_method, paid_by_cash = (r.tendered ->> 'cash')::numeric,
+        paid_by_transfer = (r.tendered ->> 'transfer')::numeric,
+        paid_by_pos = (r.tendered ->> 'pos')::numeric,
+        paid_by_cloove_pay = (r.tendered ->> 'cloove_pay')::numeric,
+        paid_by_credit = (r.tendered ->> 'credit')::numeric,
+        paid_by_other = (r.tendered ->> 'other')::numeric, customer_id = r.customer_id,
         channel_fulfilled_at = r.channel_fulfilled_at, scheduled_at = r.scheduled_at,
         scheduled_confirmed_at = r.scheduled_confirmed_at,
         academic_term_id = r.academic_term_id, cancellation = r.cancellation,
@@ -70,8 +80,8 @@ _UPDATE: LiteralString = (
         postings = r.postings, deleted_at = r.deleted_at, updated_at = $3
     FROM json_to_record($4) AS r (status text, total_amount numeric, adjustment_amount numeric,
         amount_paid numeric, change_amount numeric, refunded_amount numeric,
-        credit_amount numeric, tip_amount numeric, payment_method text, customer_id uuid,
-        channel_fulfilled_at timestamptz, scheduled_at timestamptz,
+        credit_amount numeric, tip_amount numeric, payment_method text, tendered jsonb,
+        customer_id uuid, channel_fulfilled_at timestamptz, scheduled_at timestamptz,
         scheduled_confirmed_at timestamptz, academic_term_id uuid, cancellation jsonb,
         fires_at timestamptz, stock_state text, stock_round integer, postings integer,
         deleted_at timestamptz)
@@ -102,6 +112,7 @@ async def lock_order(db: Db, book_id: BookId, order_id: OrderId) -> OrderState |
     known: dict[str, Any] = dict(row)
     if known["cancellation"] is not None:
         known["cancellation"] = msgspec.json.decode(known["cancellation"])
+    known["tendered"] = msgspec.json.decode(known["tendered"], type=dict[Method, Decimal])
     return OrderState(**known)
 
 

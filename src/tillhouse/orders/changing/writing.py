@@ -19,7 +19,13 @@ from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import update_order
 from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
-from tillhouse.orders.payments.rules import PaymentRow, Recorder, Tender, payment_row
+from tillhouse.orders.payments.rules import (
+    PaymentRow,
+    Recorder,
+    Tender,
+    held_by_method,
+    payment_row,
+)
 from tillhouse.orders.posting.rules import (
     SOURCE,
     LedgerPosition,
@@ -105,6 +111,7 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
             after,
             change_amount=position.change,
             credit_amount=position.credit,
+            tendered=held_by_method(before.tendered, (start, position), move),
             postings=before.postings + len(posted.posting),
         ),
         positions=(start, position),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
+from typing import get_args
 
 from asyncpg import Record
 
@@ -18,13 +19,15 @@ from tillhouse.orders.listing.store import page_windows as page_windows
 from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.orders.listing.store.page_windows import PageWindows
 from tillhouse.orders.listing.store.query import OrderQuery
+from tillhouse.orders.listing.types import MethodSum, OrderPage, Summary
 from tillhouse.orders.showing import orders_of
-from tillhouse.orders.types import OrderFilter, OrderPage, Summary
+from tillhouse.orders.types import OrderFilter, PaymentMethod
 
 # No scan is longer than this: else the tallies tell where the page is.
 _SCAN_MAX = 10_000
 # So many tagged orders are fetched by their tags and sorted.
 _FEW = 2_000
+_METHODS: tuple[PaymentMethod, ...] = get_args(PaymentMethod)
 
 
 async def list_page(call: Call, wanted: OrderFilter) -> OrderPage:
@@ -143,5 +146,10 @@ def _summary(row: Record) -> Summary:
     average = Decimal(0)
     if orders:
         average = round_money(row["total_revenue"] / orders, row["currency"])
-    names = [name for name in Summary.__struct_fields__ if name != "average_order_value"]
-    return Summary(**{name: row[name] for name in names}, average_order_value=average)
+    made = ("average_order_value", "received_by_method")
+    names = [name for name in Summary.__struct_fields__ if name not in made]
+    return Summary(
+        **{name: row[name] for name in names},
+        average_order_value=average,
+        received_by_method=[MethodSum(method, row[method]) for method in _METHODS],
+    )

@@ -1,6 +1,6 @@
 """Payments as they come in and as they are kept: pure decisions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -14,7 +14,7 @@ from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.orders.events import PaidLink, Payer
 from tillhouse.orders.payments.types import NewPayment
-from tillhouse.orders.posting.rules import LedgerPosition, Method
+from tillhouse.orders.posting.rules import LedgerPosition, Method, MoneyMove
 from tillhouse.orders.recording.rules.sale import CLOCK_TOLERANCE
 from tillhouse.orders.types import Person
 
@@ -98,6 +98,31 @@ def payment_row(
         happened_at=iso(recorder.happened_at),
         created_at=iso(recorder.now),
     )
+
+
+def held_by_method(
+    held: Mapping[Method, Decimal],
+    positions: tuple[LedgerPosition | None, LedgerPosition],
+    move: MoneyMove,
+) -> dict[Method, Decimal]:
+    """The amounts of an order by their method, less the change, as the next position leaves them.
+
+    A method stays named when all of it was given back, but not when it was recorded in error.
+    """
+    before, after = positions
+    paid, change = (
+        (after.paid - before.paid, after.change - before.change)
+        if before
+        else (after.paid, after.change)
+    )
+    now = dict(held)
+    if paid:
+        now[move.method] = now.get(move.method, _ZERO) + paid
+    if change:
+        now["cash"] = now.get("cash", _ZERO) - change
+    if paid < 0 and not move.is_refund and not now[move.method]:
+        del now[move.method]
+    return now
 
 
 def payment_faults(new: NewPayment, currency: str, now: datetime) -> list[FieldError]:

@@ -20,6 +20,12 @@ PAYING: LiteralString = """ AS p (id uuid, order_id uuid, kind text, method text
             recorded_by_name text, happened_at timestamptz, created_at timestamptz)"""
 """The columns of payments that come as JSON."""
 
+TENDERED: LiteralString = """
+        jsonb_strip_nulls(jsonb_build_object('cash', o.paid_by_cash, 'transfer',
+            o.paid_by_transfer, 'pos', o.paid_by_pos, 'cloove_pay', o.paid_by_cloove_pay,
+            'credit', o.paid_by_credit, 'other', o.paid_by_other)) AS tendered"""
+"""A column of rows `o` of orders: what they hold by each method."""
+
 PAYMENTS: LiteralString = """
         (SELECT json_agg(p) FROM (
             SELECT p.id, p.kind, p.amount, p.method, p.status, p.reference,

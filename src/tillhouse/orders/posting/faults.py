@@ -35,6 +35,8 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Payments less refunds by method, and their tips, from the rows of both.
     tenders: dict[Method, Decimal]
     tips: dict[Method, Decimal]
+    # Its own columns: the amounts by their method, less the change.
+    tendered: dict[Method, Decimal]
     # Debits less credits by account, of its own transfers.
     accounts: dict[Account, Decimal]
     debts: dict[CustomerId, Decimal]
@@ -56,10 +58,20 @@ def _sums(facts: OrderFacts) -> Iterator[str]:
         yield f"its amount paid is {paid:f}, its transactions come to {facts.received:f}"
     if (told := sum(facts.tenders.values(), _ZERO)) != paid:
         yield f"its amount paid is {paid:f}, its payments less its refunds come to {told:f}"
+    yield from _by_method(facts)
     if (tips := sum(facts.tips.values(), _ZERO)) != facts.position.tip:
         yield f"its tips are {facts.position.tip:f}, those of its payments {tips:f}"
     if facts.used > facts.postings:
         yield f"its next posting is number {facts.postings}, which is taken already"
+
+
+def _by_method(facts: OrderFacts) -> Iterator[str]:
+    held = dict.fromkeys(TENDERS, _ZERO)
+    held.update(facts.tenders)
+    held["cash"] -= facts.position.change
+    for method, amount in held.items():
+        if (told := facts.tendered.get(method, _ZERO)) != amount:
+            yield f"it says that it was paid {told:f} by {method}, its payments {amount:f}"
 
 
 def _holdings(facts: OrderFacts) -> Iterator[str]:

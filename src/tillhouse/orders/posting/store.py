@@ -15,14 +15,18 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import Account, AccountKind
+from tillhouse.orders.payments.store import TENDERED
 from tillhouse.orders.posting.faults import OrderFacts
 from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
 
-_ORDERS: LiteralString = """
+_ORDERS: LiteralString = (
+    """
     WITH batch AS MATERIALIZED (
         SELECT o.id, o.short_code, o.total_amount, o.amount_paid, o.payment_method,
             o.customer_id, o.postings, o.change_amount, o.refunded_amount, o.credit_amount,
-            o.tip_amount,
+            o.tip_amount,"""
+    + TENDERED
+    + """,
             CASE WHEN o.deleted_at IS NULL THEN o.status ELSE 'deleted' END AS status
         FROM orders o WHERE o.book_id = $1 AND o.id > $2 ORDER BY o.id LIMIT $3
     )
@@ -75,6 +79,7 @@ _ORDERS: LiteralString = """
     ) AS m
     ORDER BY b.id
 """
+)
 
 
 async def list_orders(db: Db, book_id: UUID, after: UUID, limit: int) -> list[OrderFacts]:
@@ -112,6 +117,7 @@ def _order(row: Record) -> OrderFacts:
         received=row["received"],
         tenders=msgspec.json.decode(row["tenders"], type=dict[Method, Decimal]),
         tips=msgspec.json.decode(row["tips"], type=dict[Method, Decimal]),
+        tendered=msgspec.json.decode(row["tendered"], type=dict[Method, Decimal]),
         accounts={Account(kind, owner): amount for kind, owner, amount in held},
         debts=dict(debts),
         active_debts=len(debts),

@@ -95,14 +95,23 @@ FITTING: LiteralString = """
             coalesce(sum(o.orders) FILTER (WHERE o.status = 'cancelled'), 0)::bigint
                 AS cancelled_orders_count,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'cancelled'), 0)
-                AS cancelled_revenue
+                AS cancelled_revenue,
+            coalesce(sum(o.paid_by_cash), 0) AS cash,
+            coalesce(sum(o.paid_by_transfer), 0) AS transfer,
+            coalesce(sum(o.paid_by_pos), 0) AS pos,
+            coalesce(sum(o.paid_by_cloove_pay), 0) AS cloove_pay,
+            coalesce(sum(o.paid_by_credit), 0) AS credit,
+            coalesce(sum(o.paid_by_other), 0) AS other
         FROM """
 """The sums of what fits, from rows `o` that are few."""
 # By status first: a hundred thousand rows are then added up three times, not eight. Only the
 # rest of pending orders is a figure.
 SUMS: LiteralString = """
             sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
-            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount
+            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount,
+            sum(o.paid_by_cash) AS paid_by_cash, sum(o.paid_by_transfer) AS paid_by_transfer,
+            sum(o.paid_by_pos) AS paid_by_pos, sum(o.paid_by_cloove_pay) AS paid_by_cloove_pay,
+            sum(o.paid_by_credit) AS paid_by_credit, sum(o.paid_by_other) AS paid_by_other
 """
 """The figures of one status, from many rows `o`."""
 _FITTING: LiteralString = FITTING + "(SELECT o.status," + SUMS + "FROM ("
@@ -114,13 +123,16 @@ _ANSWER: LiteralString = " GROUP BY 1) o)" + ANSWER + FIGURES
 SINGLE: LiteralString = "SELECT 1 AS orders, s.* FROM ("
 
 KIND: LiteralString = """
-        t.status, t.payment_status, t.channel, t.payment_method, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount
+        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
+        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
+        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
+        t.paid_by_credit, t.paid_by_other
 """
 KIND_OF_ONE: LiteralString = """
-        r.status, r.payment_status, r.channel, r.payment_method, r.service_mode, r.store_id,
+        r.status, r.payment_status, r.channel, r.payment_methods, r.service_mode, r.store_id,
         r.is_automated, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled, 1 AS orders,
-        r.total_amount, r.remaining_amount
+        r.total_amount, r.remaining_amount, r.paid_by_cash, r.paid_by_transfer, r.paid_by_pos,
+        r.paid_by_cloove_pay, r.paid_by_credit, r.paid_by_other
 """
 _DETAIL: LiteralString = KIND + ", t.recorded_by_id, t.served_by_id, t.academic_term_id, t.tag_ids "
 _DETAIL_OF_ONE: LiteralString = (

@@ -92,7 +92,7 @@ def and_kinds(where: Where, query: OrderQuery) -> Where:
         .and_("o.payment_status = ANY($)", query.payment_status)
         .and_("o.channel = ANY($)", query.channel)
         .and_("o.service_mode = ANY($)", query.service_mode)
-        .and_("o.payment_method = $", query.payment_method)
+        .and_("o.payment_methods & payment_method_bit($) <> 0", query.payment_method)
         .and_("o.store_id = $ OR o.store_id IS NULL", query.store_id)
         .and_("o.store_id = ANY($)", query.store_ids)
         .and_("o.is_automated = $", query.is_automated)
@@ -145,11 +145,12 @@ BUYERS: LiteralString = """
 """Customers whom a search finds, deleted ones too: their orders show the name."""
 
 _FOUND: LiteralString = """
-        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_method,
+        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_methods,
         o.service_mode, o.store_id, o.is_automated,
         o.channel_fulfilled_at IS NOT NULL AS is_fulfilled, o.recorded_by_id, o.served_by_id,
         o.academic_term_id, o.tag_ids, o.customer_id, o.table_session_id, o.short_code,
-        o.scheduled_at, o.total_amount, o.remaining_amount
+        o.scheduled_at, o.total_amount, o.remaining_amount, o.paid_by_cash, o.paid_by_transfer,
+        o.paid_by_pos, o.paid_by_cloove_pay, o.paid_by_credit, o.paid_by_other
 """
 _BY_BUYER: LiteralString = (
     "SELECT * FROM (SELECT"

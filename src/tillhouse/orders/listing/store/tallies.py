@@ -17,6 +17,68 @@ _SOLD: LiteralString = """
             ON CONFLICT ON CONSTRAINT sales_by_quarter_hour_key
                 DO UPDATE SET total_amount = t.total_amount + excluded.total_amount
         )"""
+_PAID: LiteralString = """
+                paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
+                paid_by_other"""
+_SUMMED: LiteralString = """
+                sum(orders), sum(total_amount), sum(remaining_amount),
+                coalesce(sum(paid_by_cash), 0), coalesce(sum(paid_by_transfer), 0),
+                coalesce(sum(paid_by_pos), 0), coalesce(sum(paid_by_cloove_pay), 0),
+                coalesce(sum(paid_by_credit), 0), coalesce(sum(paid_by_other), 0)"""
+_ADDED: LiteralString = """
+                orders = t.orders + excluded.orders,
+                total_amount = t.total_amount + excluded.total_amount,
+                remaining_amount = t.remaining_amount + excluded.remaining_amount,
+                paid_by_cash = t.paid_by_cash + excluded.paid_by_cash,
+                paid_by_transfer = t.paid_by_transfer + excluded.paid_by_transfer,
+                paid_by_pos = t.paid_by_pos + excluded.paid_by_pos,
+                paid_by_cloove_pay = t.paid_by_cloove_pay + excluded.paid_by_cloove_pay,
+                paid_by_credit = t.paid_by_credit + excluded.paid_by_credit,
+                paid_by_other = t.paid_by_other + excluded.paid_by_other
+        ), """
+_KEPT: LiteralString = (
+    """
+        kept AS (
+            INSERT INTO order_tallies AS t (book_id, period, day, status, payment_status, channel,
+                payment_methods, service_mode, store_id, is_automated, is_fulfilled, orders,
+                total_amount, remaining_amount,"""
+    + _PAID
+    + """)
+            SELECT book_id, p.period, p.day, status, payment_status, channel, payment_methods,
+                service_mode, store_id, is_automated, is_fulfilled,"""
+    + _SUMMED
+    + """
+            FROM gone, LATERAL (VALUES ('day', gone.day), ('month', gone.month), ('ever', NULL))
+                AS p (period, day)
+            GROUP BY book_id, p.period, p.day, status, payment_status, channel, payment_methods,
+                service_mode, store_id, is_automated, is_fulfilled
+            ON CONFLICT ON CONSTRAINT order_tallies_kind_key DO UPDATE SET"""
+    + _ADDED
+)
+_KEPT_IN_DETAIL: LiteralString = (
+    """
+        kept_in_detail AS (
+            INSERT INTO order_tallies_in_detail AS t (book_id, day, status, payment_status,
+                channel, payment_methods, service_mode, store_id, is_automated, is_fulfilled,
+                recorded_by_id, served_by_id, academic_term_id, tag_ids, orders, total_amount,
+                remaining_amount,"""
+    + _PAID
+    + """)
+            SELECT book_id, p.day, status, payment_status, channel, payment_methods,
+                service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
+                academic_term_id, tag_ids,"""
+    + _SUMMED
+    + """
+            FROM gone, LATERAL (VALUES (gone.month), (NULL::date)) AS p (day)
+            GROUP BY book_id, p.day, status, payment_status, channel, payment_methods,
+                service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
+                academic_term_id, tag_ids
+            ON CONFLICT ON CONSTRAINT order_tallies_in_detail_kind_key DO UPDATE SET"""
+    + _ADDED
+)
+_IS_EMPTY: LiteralString = (
+    "(orders, total_amount, remaining_amount," + _PAID + ") = (0, 0, 0, 0, 0, 0, 0, 0, 0)"
+)
 
 
 async def update_tallies(db: Db, limit: int) -> int:
@@ -32,38 +94,9 @@ async def update_tallies(db: Db, limit: int) -> int:
                 SELECT ctid FROM order_tally_changes
                 WHERE (SELECT is_mine FROM folding) LIMIT $1))
             RETURNING *, date_trunc('month', day)::date AS month
-        ), kept AS (
-            INSERT INTO order_tallies AS t (book_id, period, day, status, payment_status, channel,
-                payment_method, service_mode, store_id, is_automated, is_fulfilled, orders,
-                total_amount, remaining_amount)
-            SELECT book_id, p.period, p.day, status, payment_status, channel, payment_method,
-                service_mode, store_id, is_automated, is_fulfilled, sum(orders),
-                sum(total_amount), sum(remaining_amount)
-            FROM gone, LATERAL (VALUES ('day', gone.day), ('month', gone.month), ('ever', NULL))
-                AS p (period, day)
-            GROUP BY book_id, p.period, p.day, status, payment_status, channel, payment_method,
-                service_mode, store_id, is_automated, is_fulfilled
-            ON CONFLICT ON CONSTRAINT order_tallies_kind_key DO UPDATE SET
-                orders = t.orders + excluded.orders,
-                total_amount = t.total_amount + excluded.total_amount,
-                remaining_amount = t.remaining_amount + excluded.remaining_amount
-        ), kept_in_detail AS (
-            INSERT INTO order_tallies_in_detail AS t (book_id, day, status, payment_status,
-                channel, payment_method, service_mode, store_id, is_automated, is_fulfilled,
-                recorded_by_id, served_by_id, academic_term_id, tag_ids, orders, total_amount,
-                remaining_amount)
-            SELECT book_id, p.day, status, payment_status, channel, payment_method,
-                service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
-                academic_term_id, tag_ids, sum(orders), sum(total_amount), sum(remaining_amount)
-            FROM gone, LATERAL (VALUES (gone.month), (NULL::date)) AS p (day)
-            GROUP BY book_id, p.day, status, payment_status, channel, payment_method,
-                service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
-                academic_term_id, tag_ids
-            ON CONFLICT ON CONSTRAINT order_tallies_in_detail_kind_key DO UPDATE SET
-                orders = t.orders + excluded.orders,
-                total_amount = t.total_amount + excluded.total_amount,
-                remaining_amount = t.remaining_amount + excluded.remaining_amount
         ), """
+        + _KEPT
+        + _KEPT_IN_DETAIL
         + _SOLD
         + " SELECT count(*) FROM gone",
         limit,
@@ -81,16 +114,22 @@ async def delete_empty_tallies(db: Db, limit: int) -> int:
             -- Asked twice: a sum that was folded into since this statement began is looked at anew.
             DELETE FROM order_tallies WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM order_tallies
-                WHERE orders = 0 AND total_amount = 0 AND remaining_amount = 0
-                    AND (SELECT is_mine FROM folding) LIMIT $1))
-                AND orders = 0 AND total_amount = 0 AND remaining_amount = 0
+                WHERE """
+        + _IS_EMPTY
+        + """ AND (SELECT is_mine FROM folding) LIMIT $1))
+                AND """
+        + _IS_EMPTY
+        + """
             RETURNING 1
         ), gone_in_detail AS (
             DELETE FROM order_tallies_in_detail WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM order_tallies_in_detail
-                WHERE orders = 0 AND total_amount = 0 AND remaining_amount = 0
-                    AND (SELECT is_mine FROM folding) LIMIT $1))
-                AND orders = 0 AND total_amount = 0 AND remaining_amount = 0
+                WHERE """
+        + _IS_EMPTY
+        + """ AND (SELECT is_mine FROM folding) LIMIT $1))
+                AND """
+        + _IS_EMPTY
+        + """
             RETURNING 1
         )
         SELECT greatest((SELECT count(*) FROM gone), (SELECT count(*) FROM gone_in_detail))
