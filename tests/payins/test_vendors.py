@@ -58,16 +58,17 @@ async def live(
     settings = msgspec.structs.replace(services.settings, provider_urls=urls)
     there = msgspec.structs.replace(services, settings=settings)
     business = await make.business(currency=vendor.currency)
-    origin = await _connected(there, sql, business, (vendor, simulator))
+    origin = await connected(there, sql, business, (vendor, simulator))
     till = Collecting(there, sql, origin)
     yield Live(till, vendor, simulator)
     assert await till.faults() == []
     await simulator.stop()
 
 
-async def _connected(
+async def connected(
     services: Services, sql: asyncpg.Connection, business: Business, who: tuple[Vendor, Simulator]
 ) -> Origin:
+    """The live book of a business, connected to a vendor."""
     vendor, simulator = who
     business_id = UUID(business.id)
     query = "SELECT id FROM books WHERE business_id = $1 AND environment = 'live'"

@@ -32,6 +32,10 @@ SCANS = {
     "access.store.vault.update_root": "the table has one row",
     "access.store.vault.lock_old_data_keys": "a new master key wraps the keys of every business",
     "accounts.store.list_businesses": "a command lists every business",
+    "finance.reconciling.store.list_books": "a command reconciles every book",
+    "payins.store.waiting.count_waiting": "the index holds what waits, and a command counts it",
+    "payouts.withdrawals.store.proving.count_stuck": "the index holds what is under way, and a "
+    "command counts it",
     "access.store.keys.delete_full_buckets": "once a day; an index of the column that each request "
     "writes would cost them all",
     "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "

@@ -59,6 +59,10 @@ TABLE = {
         "verify",
         "Check every business's audit chain and ledger; exit code 1 when something is wrong.",
     ),
+    "reconcile": Entry(
+        "reconcile",
+        "Hold the books against providers, orders and links; exit code 1 when something differs.",
+    ),
     "backup": Entry(
         "backup",
         "Write the database and its master key into a new file that a passphrase opens.",

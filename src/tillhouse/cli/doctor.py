@@ -25,6 +25,9 @@ from tillhouse.db.pool import Pool
 from tillhouse.jobs.store import list_dead
 from tillhouse.jobs.sweeping import KEPT_FOR
 from tillhouse.kit.clock import iso, now
+from tillhouse.payins.proof import APPLIED_WITHIN
+from tillhouse.payins.store.waiting import count_waiting
+from tillhouse.payouts.withdrawals.store.proving import count_stuck
 from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
 
 State = Literal["fine", "unsafe", "broken"]
@@ -219,7 +222,8 @@ async def _examine(installation: Installation) -> list[Finding]:
     try:
         await open_vault(pool, await grounds.master_key(installation))
         found.append(Finding("fine", "MASTER_KEY", "It opens this database."))
-        return [*found, *await _dead_jobs(pool), *await _storage(pool, installation.settings)]
+        found += [*await _dead_jobs(pool), *await _waiting_money(pool)]
+        return [*found, *await _storage(pool, installation.settings)]
     except (CommandError, SettingError) as error:
         return [*found, Finding("broken", "MASTER_KEY", str(error))]
     finally:
@@ -240,6 +244,27 @@ async def _dead_jobs(pool: Pool) -> list[Finding]:
         for row in rows
     ]
     return found or [Finding("fine", "jobs", f"None was given up in {KEPT_FOR.days} days.")]
+
+
+async def _waiting_money(pool: Pool) -> list[Finding]:
+    """Payments that nobody applied, and withdrawals that nothing brings to their end."""
+    async with pool.reading() as db:
+        payins = await count_waiting(db, now() - APPLIED_WITHIN)
+        withdrawals = await count_stuck(db)
+    found = [
+        Finding(
+            "unsafe",
+            "money",
+            f"{row['count']} {what} in {row['books']} environments: "
+            "run `tillhouse reconcile --plan`, then `--repair`.",
+        )
+        for row, what in (
+            (payins, "payments wait to be applied"),
+            (withdrawals, "withdrawals have no job any more"),
+        )
+        if row["count"]
+    ]
+    return found or [Finding("fine", "money", "No payment and no withdrawal is stuck.")]
 
 
 async def _storage(pool: Pool, settings: Settings) -> list[Finding]:

@@ -1158,6 +1158,7 @@ CREATE TABLE payins (
     CONSTRAINT payins_book_id_virtual_account_id_fkey FOREIGN KEY (book_id, virtual_account_id) REFERENCES virtual_accounts(book_id, id)
 );
 CREATE INDEX payins_by_account ON payins USING btree (book_id, virtual_account_id) WHERE virtual_account_id IS NOT NULL;
+CREATE INDEX payins_by_provider_transaction ON payins USING btree (book_id, provider, split_part(provider_transaction_id, '#'::text, 1));
 CREATE INDEX payins_by_target ON payins USING btree (book_id, target_type, target_id, paid_at);
 CREATE INDEX payins_by_time ON payins USING btree (book_id, paid_at, id);
 CREATE INDEX payins_by_transaction ON payins USING btree (book_id, transaction_id) WHERE transaction_id IS NOT NULL;

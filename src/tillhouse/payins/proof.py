@@ -1,14 +1,21 @@
 """Proof that a book's ledger says what arrived."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.payins.rules import SOURCE, PayinFacts, payin_faults
 from tillhouse.payins.store.payins import find_there, list_with_money
+from tillhouse.payins.store.waiting import list_waiting
 from tillhouse.room import SourceType
+
+WAITING = "waiting payin"
+"""The subject of a payment that its target has not taken long after it came."""
+APPLIED_WITHIN = timedelta(hours=1)
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
@@ -20,6 +27,9 @@ async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
             for wrong in payin_faults(facts):
                 yield Fault("payin", str(facts.id), wrong)
         last = found[-1]["id"] if found else None
+    for row in await list_waiting(db, book_id, now() - APPLIED_WITHIN, batch):
+        told = f"{row['amount']:f} {row['currency']} was recorded and is not {row['missing']}"
+        yield Fault(WAITING, str(row["id"]), told)
 
 
 PAYIN_SOURCE = SourceType(SOURCE, find_there, _prove)

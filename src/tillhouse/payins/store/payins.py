@@ -95,6 +95,25 @@ async def list_payins(db: Db, book_id: BookId, target: tuple[str, UUID]) -> list
     return [Payin(**row) for row in rows]
 
 
+async def list_targets(
+    db: Db, book_id: BookId, provider: str, transaction: str
+) -> list[tuple[str, UUID]]:
+    """The targets (type, id) that have yet to take, or to give back, part of a transaction."""
+    rows = await db.fetch(
+        """
+        SELECT DISTINCT p.target_type, p.target_id FROM payins p
+        WHERE p.book_id = $1 AND p.provider = $2
+            AND split_part(p.provider_transaction_id, '#', 1) = $3
+            AND (p.applied_at IS NULL
+                OR (p.status = 'reversed' AND p.reversal_applied_at IS NULL))
+        """,
+        book_id,
+        provider,
+        transaction,
+    )
+    return [(row["target_type"], row["target_id"]) for row in rows]
+
+
 async def find_payin(db: Db, key: BookKey) -> Payin | None:
     """One payment."""
     row = await db.fetchrow(_PAYIN + " AND p.id = $2", *key)

@@ -12,9 +12,13 @@ from tillhouse.payouts.withdrawals.rules import SOURCE
 from tillhouse.payouts.withdrawals.store.proving import (
     find_there,
     list_false_spends,
+    list_stuck,
     list_with_money,
 )
 from tillhouse.room import SourceType
+
+WAITING = "waiting withdrawal"
+"""The subject of a withdrawal that no job brings to its end."""
 
 # By status: the hold, what has left the wallet, what is on the way, what the provider paid out,
 # each as a multiple of the amount, and the status of the transaction.
@@ -54,6 +58,9 @@ async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
             for told in withdrawal_faults(row):
                 yield Fault("withdrawal", str(row["id"]), told)
         last = found[-1]["id"] if found else None
+    for row in await list_stuck(db, book_id, batch):
+        told = f"is {row['status']}, and nothing works on it: {row['reason']}"
+        yield Fault(WAITING, str(row["id"]), told)
     for row in await list_false_spends(db, book_id):
         told = (
             f"counts {row['spent']:f} on {row['day']}, its withdrawals come to {row['counted']:f}"

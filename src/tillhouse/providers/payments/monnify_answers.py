@@ -15,6 +15,7 @@ from tillhouse.kit.money import largest_remainder
 from tillhouse.providers.payments.calling import Answer
 from tillhouse.providers.payments.exponents import NotExact, from_major, rounded_fee
 from tillhouse.providers.payments.provider import (
+    PART,
     Bank,
     OpenedAccount,
     PaymentState,
@@ -41,8 +42,6 @@ _FORMS = (
 )
 _MISSING = ("no transaction", "not found", "does not exist", "no refund", "r1:")
 _TOO_ALIKE = "D07"
-# Between a transaction and the amount of one of several transfers to its account.
-_PART = "#"
 _PAYMENT_STATES: dict[str, PaymentState] = {
     "PAID": "successful",
     "OVERPAID": "successful",
@@ -219,7 +218,7 @@ def transaction(answer: Answer) -> str:
 
 def transaction_of(transaction_id: str | None) -> str | None:
     """The transaction that a payment belongs to."""
-    return None if transaction_id is None else transaction_id.partition(_PART)[0]
+    return None if transaction_id is None else transaction_id.partition(PART)[0]
 
 
 def opened(answer: Answer, amount: Decimal, at: datetime) -> OpenedAccount:
@@ -306,7 +305,7 @@ def _ids(of: str, wanted: Decimal, amounts: Sequence[Decimal]) -> list[str]:
         seen[amount] += 1
         again = f"/{seen[amount]}" if seen[amount] > 1 else ""
         is_exact = amount == wanted and not again
-        ids.append(of if is_exact else f"{of}{_PART}{amount}{again}")
+        ids.append(of if is_exact else f"{of}{PART}{amount}{again}")
     return ids
 
 

@@ -21,6 +21,9 @@ PayoutState = Literal["processing", "completed", "failed", "reversed"]
 RefundState = Literal["pending", "successful", "failed"]
 StatementOf = Literal["payments", "payouts"]
 
+PART = "#"
+"""It follows the provider's own id where several payments are of one transaction."""
+
 
 class Refused(Exception):
     """The provider refuses for good; the text says why, in its words."""
@@ -109,6 +112,11 @@ class SeenPayment(msgspec.Struct, frozen=True, kw_only=True):
     paid_at: datetime | None = None
     payer_name: str | None = None
     account_number: str | None = None
+
+    @property
+    def transaction(self) -> str:
+        """The provider's transaction that it is, or is a part of."""
+        return self.transaction_id.partition(PART)[0]
 
 
 class PayoutRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""Reconciliation: the ledger held against providers, orders, links and the wallet."""

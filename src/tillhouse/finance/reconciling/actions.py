@@ -1,0 +1,139 @@
+"""Reconcile books: find what differs, and mend what can be mended by adding to them."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.finance.reconciling import store
+from tillhouse.finance.reconciling.books import BookCheck
+from tillhouse.finance.reconciling.payments import PaymentCheck
+from tillhouse.finance.reconciling.payouts import PayoutCheck
+from tillhouse.finance.reconciling.repairing import repair
+from tillhouse.finance.reconciling.statements import Unread
+from tillhouse.finance.reconciling.types import Difference, Found, Report, Scope, Side
+from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.types import Origin
+from tillhouse.room import SourceType
+
+# Told which book comes next, of how many.
+Progress = Callable[[int, int], None]
+
+
+def _in_silence(_number: int, _of: int) -> None:
+    pass
+
+
+class Reconciliation:
+    """Reconciles the books of a scope."""
+
+    def __init__(
+        self,
+        services: Services,
+        scope: Scope,
+        sources: Sequence[SourceType],
+        progress: Progress = _in_silence,
+    ) -> None:
+        self._services = services
+        self._scope = scope
+        self._sources = sources
+        self._progress = progress
+        self._books = self._payments = self._payouts = 0
+
+    async def look(self) -> Report:
+        """Find what differs, and change nothing."""
+        found = [one.difference async for one in self._differences()]
+        return self._report(found)
+
+    async def repair(self) -> Report:
+        """Mend what can be mended; what still differs then, and what no longer does."""
+        found = [one async for one in self._differences()]
+        failed: dict[tuple[str, ...], str] = {}
+        for one in found:
+            if one.fix is not None and (why := await repair(self._services, one.fix)):
+                failed[_name(one.difference)] = why
+        if all(one.fix is None for one in found):
+            return self._report([one.difference for one in found])
+        left = [one.difference async for one in self._differences()]
+        names = {_name(one) for one in left}
+        mended = [one.difference for one in found if _name(one.difference) not in names]
+        return self._report([_with_failure(one, failed) for one in left], mended)
+
+    def _report(self, found: list[Difference], mended: Sequence[Difference] = ()) -> Report:
+        return Report(
+            since=self._scope.since,
+            until=self._scope.until,
+            books=self._books,
+            payments=self._payments,
+            payouts=self._payouts,
+            differences=found,
+            repaired=list(mended),
+        )
+
+    async def _differences(self) -> AsyncIterator[Found]:
+        self._books = self._payments = self._payouts = 0
+        async with self._services.pool.reading() as db:
+            books = await store.list_books(db, self._scope)
+        for number, row in enumerate(books):
+            self._progress(number, len(books))
+            self._books += 1
+            book = Book(row["book_id"], row["environment"])
+            async with self._services.pool.reading() as db:
+                providers = await store.list_providers(db, book.id, self._scope)
+            for provider in providers:
+                origin = Origin(row["business_id"], book, provider["provider"])
+                async for found in self._of_provider(origin, provider):
+                    yield found
+            own = Origin(row["business_id"], book, "")
+            async for found in BookCheck(self._services, own, self._scope).run(self._sources):
+                yield found
+
+    async def _of_provider(self, origin: Origin, row: Record) -> AsyncIterator[Found]:
+        try:
+            async with self._services.pool.reading() as db:
+                connection = await find_provider(self._services, db, origin.book, origin.provider)
+            side = Side(
+                origin=origin,
+                connection=connection,
+                connected_at=row["connected_at"],
+                since=self._scope.since,
+                until=self._scope.until,
+            )
+            payments, payouts = (
+                PaymentCheck(self._services, side),
+                PayoutCheck(self._services, side),
+            )
+            async for found in payments.run():
+                yield found
+            async for found in payouts.run():
+                yield found
+            self._payments += payments.count
+            self._payouts += payouts.count
+        except (NoProvider, Unread) as error:
+            why = "it is not connected any more" if isinstance(error, NoProvider) else str(error)
+            yield _unread(origin, why)
+
+
+def _name(difference: Difference) -> tuple[str, ...]:
+    return difference.kind, difference.id, str(difference.business_id), difference.environment
+
+
+def _with_failure(difference: Difference, failed: Mapping[tuple[str, ...], str]) -> Difference:
+    why = failed.get(_name(difference))
+    if why is None:
+        return difference
+    return msgspec.structs.replace(difference, what=f"{difference.what}; not mended: {why}")
+
+
+def _unread(origin: Origin, why: str) -> Found:
+    difference = Difference(
+        kind="provider_unread",
+        business_id=origin.business_id,
+        environment=origin.book.environment,
+        provider=origin.provider,
+        id=str(origin.book.id),
+        what=why,
+    )
+    return Found(difference)

@@ -1,0 +1,81 @@
+"""The comparison of what both sides tell: pure decisions."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from tillhouse.finance.reconciling.types import Kind, OwnPayment, OwnPayout, Remedy
+from tillhouse.payouts.withdrawals.rules import step_of
+from tillhouse.providers.payments.provider import SeenPayment, SeenPayout
+
+_ZERO = Decimal(0)
+# A payout that the provider doesn't know so long after the call is not on its way.
+_ARRIVES_WITHIN = timedelta(hours=1)
+
+Verdict = tuple[Kind, str, Remedy | None]
+
+
+def judge_payments(own: Sequence[OwnPayment], told: Sequence[SeenPayment]) -> Verdict | None:
+    """The difference between what is recorded of one transaction and what the provider tells."""
+    arrived = [one for one in told if one.state in ("successful", "reversed") and one.amount > 0]
+    kept = [one for one in own if one.status == "received"]
+    if not arrived:
+        if not kept:
+            return None
+        return "payment_unknown", "it is recorded, and the provider knows of no such money", None
+    there = f"{_sum(arrived):f} {arrived[0].currency}"
+    if not own:
+        return "payment_unrecorded", f"{there} arrived, and is not recorded", "record"
+    if any(one.state == "reversed" for one in arrived):
+        if not kept:
+            return None
+        return "payment_reversed", f"{there} went back, and counts as received here", "record"
+    if not kept:
+        return "payment_restored", f"{there} is there, and counts as gone back here", "record"
+    return _judge_amounts(kept, arrived, there)
+
+
+def _judge_amounts(
+    kept: Sequence[OwnPayment], arrived: Sequence[SeenPayment], there: str
+) -> Verdict | None:
+    here = f"{_sum(kept):f} {kept[0].currency}"
+    if here != there and (_sum(kept) != _sum(arrived) or kept[0].currency != arrived[0].currency):
+        return "payment_differs", f"it is {here} here, and {there} at the provider", None
+    fees = sum((one.fee for one in kept), _ZERO), sum((one.fee for one in arrived), _ZERO)
+    if fees[0] != fees[1]:
+        words = f"its fee is {fees[0]:f} here, and {fees[1]:f} at the provider"
+        return "payment_differs", words, None
+    return None
+
+
+def _sum(payments: Sequence[OwnPayment] | Sequence[SeenPayment]) -> Decimal:
+    return sum((one.amount for one in payments), _ZERO)
+
+
+def judge_payout(own: OwnPayout, seen: SeenPayout | None, now: datetime) -> Verdict | None:
+    """The difference between a withdrawal and what the provider tells; None: it knows it not."""
+    if seen is None:
+        return _judge_unknown(own, now)
+    state = f"it is {own.status} here, and {seen.state} at the provider"
+    if own.status in ("requested", "cancelled"):
+        is_gone = seen.state in ("processing", "completed")
+        return ("payout_differs", state, None) if is_gone else None
+    step = step_of(own.status, seen.state)
+    if step is not None:
+        return "payout_differs", state, "ask"
+    if seen.amount is not None and seen.amount != own.amount:
+        words = f"it is {own.amount:f} here, and {seen.amount:f} at the provider"
+        return "payout_differs", words, None
+    if own.status == "completed" and seen.fee != own.fee:
+        words = f"its fee is {own.fee:f} here, and {seen.fee:f} at the provider"
+        return "payout_differs", words, None
+    return None
+
+
+def _judge_unknown(own: OwnPayout, now: datetime) -> Verdict | None:
+    is_late = own.asked_at is not None and now - own.asked_at >= _ARRIVES_WITHIN
+    if own.status == "completed" or (own.status == "processing" and is_late):
+        remedy: Remedy | None = "ask" if own.status == "processing" else None
+        words = f"it is {own.status} here, and the provider knows nothing of it"
+        return "payout_unknown", words, remedy
+    return None

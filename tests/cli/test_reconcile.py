@@ -1,0 +1,83 @@
+"""`tillhouse reconcile` and `doctor` on a book that drifted: told, planned, mended, once."""
+
+from tests.cli.command import Command
+from tests.cli.test_commands import fetch
+from tillhouse.db.embedded import Embedded
+from tillhouse.kit.ids import new_id
+
+_PAID = """
+    INSERT INTO sandbox_payments (book_id, id, reference, account_number, state, amount, fee,
+        currency, payer_name, paid_at)
+    SELECT b.id, $2, NULL, '0123456789', 'successful', 500, 5, 'NGN', 'Bola', now()
+    FROM books b WHERE b.business_id = $1::text::uuid AND b.environment = 'test'
+"""
+_WAITING = """
+    INSERT INTO payins (book_id, id, provider, provider_transaction_id, status, target_type,
+        target_id, amount, fee, currency, paid_at, created_at, updated_at)
+    SELECT b.id, $2::uuid, 'sandbox', $2::uuid::text, 'received', 'order', $2::uuid, 500, 0, 'NGN',
+        at, at, at
+    FROM books b, (SELECT now() - interval '2 hours' AS at) t
+    WHERE b.business_id = $1::text::uuid AND b.environment = 'test'
+"""
+
+
+async def test_money_that_was_never_told_of_is_found_planned_and_recorded(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """Exit code 1 while something differs, and 0 once it is mended."""
+    args = ["reconcile", "--business", business]
+    assert command.run(*args).stdout.startswith("Nothing differs in 2 books")
+    payment = new_id()
+    await fetch(embedded, _PAID, business, payment)
+    report = command.json(*args, code=1)
+    assert [
+        (one["kind"], one["id"], one["repair"], one["environment"], one["provider"])
+        for one in report["differences"]
+    ] == [("payment_unrecorded", str(payment), "record", "test", "sandbox")]
+    shown = command.run(*args, code=1).stdout
+    assert "500" in shown
+    assert "ask the provider again" not in shown
+    planned = command.run(*args, "--plan", code=1).stdout
+    assert "ask the provider again, and record what it says" in planned
+    # It was a look: the plan changed nothing.
+    assert command.json(*args, code=1)["differences"] == report["differences"]
+    mended = command.json(*args, "--repair")
+    assert (mended["differences"], mended["repaired"]) == ([], report["differences"])
+    again = command.json(*args, "--repair")
+    assert (again["differences"], again["repaired"], again["payments"]) == ([], [], 1)
+    assert command.json("verify")["broken"] == []
+
+
+async def test_a_payment_that_waits_for_hours_is_told_by_doctor_and_verify(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """Both name it, and what to do."""
+    payin = new_id()
+    await fetch(embedded, _WAITING, business, payin)
+    try:
+        told = [one for one in command.json("doctor")["findings"] if one["about"] == "money"]
+        [broken] = command.json("verify", code=1)["broken"]
+        [one] = [
+            one
+            for one in command.json("reconcile", "--business", business, code=1)["differences"]
+            if one["kind"] == "payment_unapplied"
+        ]
+    finally:
+        await fetch(embedded, "DELETE FROM payins WHERE id = $1", payin)
+    assert [(one["state"], one["message"]) for one in told] == [
+        (
+            "unsafe",
+            "1 payments wait to be applied in 1 environments: run `tillhouse reconcile --plan`, "
+            "then `--repair`.",
+        )
+    ]
+    assert "waiting payin" in {fault["subject"] for fault in broken["ledgerFaults"]}
+    assert (one["id"], one["repair"]) == (str(payin), "apply")
+    [fine] = [one for one in command.json("doctor")["findings"] if one["about"] == "money"]
+    assert fine["state"] == "fine"
+
+
+def test_wrong_options_are_refused(command: Command) -> None:
+    """With what to give instead."""
+    assert "--from" in command.refusal("reconcile", "--from", "yesterday", code=2)
+    assert "must be an id" in command.refusal("reconcile", "--book", "x", code=2)

@@ -1,0 +1,131 @@
+"""Each vendor's statement, held against a live book that heard of nothing."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+import asyncpg
+import msgspec
+import pytest
+
+from tests.finance.reconciling.drifting import HOUR
+from tests.make import Make
+from tests.payins.collecting import Collecting
+from tests.payins.test_vendors import connected
+from tests.providers.payments.simulators.simulator import Simulator
+from tests.providers.payments.vendors import VENDORS, Vendor, account_request, payout_request
+from tillhouse.access.process import Services
+from tillhouse.app import PRODUCT
+from tillhouse.finance.reconciling.actions import Reconciliation
+from tillhouse.finance.reconciling.types import Report, Scope
+from tillhouse.kit.clock import now
+
+
+class Deaf(NamedTuple):
+    """A live book whose provider's hooks never come."""
+
+    till: Collecting
+    vendor: Vendor
+    simulator: Simulator
+    link_id: UUID
+
+    def reconciliation(self) -> Reconciliation:
+        """The reconciliation of its business."""
+        scope = Scope(
+            since=now() - HOUR,
+            until=now() + HOUR,
+            business_id=self.till.origin.business_id,
+        )
+        return Reconciliation(self.till.services, scope, PRODUCT.sources)
+
+    async def look(self) -> Report:
+        """The differences."""
+        return await self.reconciliation().look()
+
+    async def paid(self) -> str:
+        """Somebody pays by a link of the wallet; the account's reference."""
+        url = "https://till.example.com/pay/x"
+        account = await self.till.account(
+            250, type="payment_link", id=self.link_id, currency=self.vendor.currency,
+            return_url=url,
+        )  # fmt: skip
+        await self.simulator.pay(account.reference)
+        return account.reference
+
+
+@pytest.fixture(params=VENDORS, ids=str)
+async def deaf(
+    request: pytest.FixtureRequest, services: Services, sql: asyncpg.Connection, make: Make
+) -> AsyncIterator[Deaf]:
+    """A live book for each vendor."""
+    vendor: Vendor = request.param
+    simulator = await vendor.simulator().start()
+    urls = ((vendor.name, simulator.base_url),)
+    settings = msgspec.structs.replace(services.settings, provider_urls=urls)
+    there = msgspec.structs.replace(services, settings=settings)
+    business = await make.business(currency=vendor.currency)
+    origin = await connected(there, sql, business, (vendor, simulator))
+    api = await business.client("payment_links:write", environment="live")
+    body = {"title": "Hall deposit", "amount": 250}
+    link = (await api.post("/v1/payment-links/wallet/dynamic", body, status=201)).data
+    yield Deaf(Collecting(there, sql, origin), vendor, simulator, UUID(link["id"]))
+    await simulator.stop()
+
+
+async def test_what_the_vendor_lists_is_recorded_and_applied(deaf: Deaf) -> None:
+    """Once; and a reversal after it, where the vendor's API tells of one."""
+    reference = await deaf.paid()
+    report = await deaf.look()
+    assert [(one.kind, one.repair) for one in report.differences] == [
+        ("payment_unrecorded", "record")
+    ]
+    for _ in range(2):
+        assert (await deaf.reconciliation().repair()).differences == []
+    [payin] = await deaf.till.payins()
+    assert payin["applied_at"] is not None
+    assert await deaf.till.balance("wallet", deaf.vendor.currency) == 250 - payin["fee"]
+    if not deaf.vendor.tells_reversals:
+        return
+    await deaf.simulator.reverse(reference)
+    assert [one.kind for one in (await deaf.look()).differences] == ["payment_reversed"]
+    for _ in range(2):
+        assert (await deaf.reconciliation().repair()).differences == []
+    assert await deaf.till.balance("wallet", deaf.vendor.currency) == 0
+
+
+async def test_payments_before_the_provider_was_connected_are_none_of_ours(deaf: Deaf) -> None:
+    """The vendor's account may have been in use for years."""
+    adapter = deaf.vendor.adapter(deaf.simulator.base_url)
+    wanted = account_request(deaf.vendor)
+    await adapter.open_account(deaf.simulator.credentials, wanted)
+    await deaf.simulator.pay(wanted.reference)
+    assert [one.kind for one in (await deaf.look()).differences] == ["payment_unrecorded"]
+    await deaf.till.sql.execute(
+        "UPDATE payment_providers SET created_at = $2 WHERE book_id = $1",
+        deaf.till.book.id,
+        now() + timedelta(minutes=5),
+    )
+    assert (await deaf.look()).differences == []
+    await deaf.paid()
+    assert [one.kind for one in (await deaf.look()).differences] == ["payment_unrecorded"]
+
+
+async def test_a_vendor_that_is_away_is_no_agreement(deaf: Deaf) -> None:
+    """Its silence is told, and changes nothing."""
+    await deaf.paid()
+    await deaf.simulator.stop()
+    for report in (await deaf.look(), await deaf.reconciliation().repair()):
+        assert [one.kind for one in report.differences] == ["provider_unread"]
+    assert await deaf.till.payins() == []
+
+
+async def test_money_that_somebody_else_sent_is_told(deaf: Deaf) -> None:
+    """A payout that no withdrawal explains."""
+    if "pay out" not in deaf.vendor.calls:
+        pytest.skip("it has no payouts")
+    adapter = deaf.vendor.adapter(deaf.simulator.base_url)
+    await adapter.pay_out(deaf.simulator.credentials, payout_request())
+    [one] = (await deaf.look()).differences
+    assert (one.kind, one.repair) == ("payout_unrecorded", None)
+    assert "1500.5" in one.what
