@@ -1,22 +1,13 @@
 """The routes of /v1/finance."""
 
-from uuid import UUID
-
-from tillhouse.access.call import Call
 from tillhouse.finance.credit import actions as credit
 from tillhouse.finance.expenses import actions as expenses
 from tillhouse.finance.summary import actions as summary
 from tillhouse.finance.transactions import actions as transactions
 from tillhouse.finance.transactions.receipts import actions as receipts
-from tillhouse.finance.transactions.types import RequeryMeta, Transaction
-from tillhouse.http.route import Reply, Route, Scope
-
-
-async def requery(call: Call, transaction_id: UUID) -> Reply[Transaction]:
-    """Ask about a transaction again, and say beside it what changed."""
-    transaction, outcome = await transactions.requery(call, transaction_id)
-    return Reply(transaction, extra={"meta": outcome})
-
+from tillhouse.finance.transactions.requerying import requery
+from tillhouse.finance.transactions.types import RequeryMeta
+from tillhouse.http.route import Route, Scope
 
 _SUMMARY = Scope("finance:summary:read")
 _READ = Scope("finance:transactions:read")

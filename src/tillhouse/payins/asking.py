@@ -20,7 +20,7 @@ from tillhouse.payins.recording import find_account_of, record
 from tillhouse.payins.schedule import ASKING, next_asking
 from tillhouse.payins.store import accounts
 from tillhouse.payins.store.connections import find_book
-from tillhouse.payins.store.payins import find_received
+from tillhouse.payins.store.payins import claim_asking, find_payin, find_received
 from tillhouse.payins.types import Connection, Origin, VirtualAccount
 from tillhouse.providers.payments.provider import (
     HeardPayment,
@@ -95,22 +95,48 @@ async def ask(
     return await _ask(services, book, account)
 
 
+async def ask_about(services: Services, book: Book, payin_id: UUID) -> Looked | None:
+    """Ask about a payment, or all of the account that it arrived in; as `ask` does."""
+    key, at = BookKey(book.id, payin_id), now()
+    async with services.pool.transaction() as db:
+        payin = await find_payin(db, key)
+        if payin is None or (
+            payin.virtual_account_id is None
+            and not await claim_asking(db, key, at - MIN_INTERVAL, at)
+        ):
+            return None
+    if payin.virtual_account_id is not None:
+        return await ask(services, book, payin.virtual_account_id)
+    heard = HeardPayment(None, payin.transaction)
+    return await _look_up(services, book, (payin.provider, heard))
+
+
 async def _ask(services: Services, book: Book, account: VirtualAccount) -> Looked | None:
     heard = HeardPayment(
         account.reference, None, account.account_number, account.provider_reference
     )
+    return await _look_up(services, book, (account.provider, heard), account)
+
+
+async def _look_up(
+    services: Services,
+    book: Book,
+    what: tuple[str, HeardPayment],
+    account: VirtualAccount | None = None,
+) -> Looked | None:
+    provider, heard = what
     try:
         async with services.pool.reading() as db:
-            connection = await find_provider(services, db, book, account.provider)
+            connection = await find_provider(services, db, book, provider)
             row = await find_book(db, book.id)
         if row is None:
             return None
-        origin = Origin(row["business_id"], book, account.provider)
+        origin = Origin(row["business_id"], book, provider)
         async with asyncio.timeout(_CALL_S):
             return await look_up(services, connection, origin, heard, account=account)
     except (NotReached, Unclear, Refused, NoProvider, TimeoutError) as error:
         told = f"{type(error).__name__}: {error}"
-        log.warning("provider_not_asked", provider=account.provider, error=told)
+        log.warning("provider_not_asked", provider=provider, error=told)
         return None
 
 

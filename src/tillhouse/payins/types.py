@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.kit.ids import BusinessId
-from tillhouse.providers.payments.provider import Credentials, Opens, PaymentProvider
+from tillhouse.providers.payments.provider import PART, Credentials, Opens, PaymentProvider
 
 AccountStatus = Literal["opening", "open", "failed", "closed"]
 PayinStatus = Literal["received", "reversed"]
@@ -103,6 +103,11 @@ class Payin(msgspec.Struct, frozen=True, kw_only=True):
     transaction_id: UUID | None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def transaction(self) -> str:
+        """The provider's transaction that it is, or is a part of."""
+        return self.provider_transaction_id.partition(PART)[0]
 
     @property
     def net(self) -> Decimal:

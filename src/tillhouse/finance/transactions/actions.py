@@ -11,7 +11,7 @@ from tillhouse.finance.transactions.rules import date_label, local_day
 from tillhouse.finance.transactions.store import counting
 from tillhouse.finance.transactions.store import page as store
 from tillhouse.finance.transactions.store.query import TransactionQuery
-from tillhouse.finance.transactions.types import Requeried, Transaction, TransactionFilter
+from tillhouse.finance.transactions.types import Transaction, TransactionFilter
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.page import PageOf, meta
@@ -48,12 +48,6 @@ async def show_transaction(call: Call, transaction_id: UUID) -> Transaction:
     if found is None:
         raise Missing
     return _shown(call, found)
-
-
-async def requery(call: Call, transaction_id: UUID) -> tuple[Transaction, Requeried]:
-    """The transaction as its provider knows it now; one that came by no provider stays as it is."""
-    transaction = await show_transaction(call, transaction_id)
-    return transaction, Requeried(changed=False, previous_status=transaction.status)
 
 
 async def _query(call: Call, wanted: TransactionFilter) -> TransactionQuery:

@@ -133,6 +133,20 @@ async def find_received(db: Db, key: BookKey) -> Decimal:
     )
 
 
+async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) -> bool:
+    """Ask now about a payment that nobody has asked about since a moment; False: wait."""
+    done = await db.execute(
+        """
+        UPDATE payins SET asked_at = $4
+        WHERE book_id = $1 AND id = $2 AND (asked_at IS NULL OR asked_at <= $3)
+        """,
+        *key,
+        before,
+        now,
+    )
+    return done.endswith(" 1")
+
+
 async def update_applied(
     db: Db, key: BookKey, at: datetime, what: tuple[UUID | None, Sequence[str]]
 ) -> None:

@@ -108,6 +108,31 @@ async def list_found(
     )
 
 
+async def find_cause(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
+    """The payment or the withdrawal that a transaction came by; None: it came by no provider."""
+    return await db.fetchrow(
+        """
+        SELECT k.business_id, p.id AS payin_id, p.provider, p.target_type, p.target_id,
+            w.id AS withdrawal_id
+        FROM transactions t
+        JOIN books k ON k.id = t.book_id
+        LEFT JOIN LATERAL (
+            SELECT p.id, p.provider, p.target_type, p.target_id FROM payins p
+            WHERE p.book_id = $1 AND p.transaction_id = t.id
+            UNION
+            SELECT p.id, p.provider, p.target_type, p.target_id FROM payins p
+            WHERE p.book_id = $1 AND p.id = t.source_id AND t.source_type = 'payin'
+            LIMIT 1
+        ) p ON true
+        LEFT JOIN withdrawals w
+            ON w.book_id = $1 AND w.id = t.source_id AND t.source_type = 'withdrawal'
+        WHERE t.book_id = $1 AND t.id = $2 AND (p.id IS NOT NULL OR w.id IS NOT NULL)
+        """,
+        book_id,
+        transaction_id,
+    )
+
+
 async def show_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
     """One transaction."""
     return await db.fetchrow(

@@ -114,6 +114,21 @@ async def update_asked(
     )
 
 
+async def claim_look(db: Db, state: State, before: datetime, now: datetime) -> bool:
+    """Ask now about a withdrawal that nobody has asked about since a moment; False: wait."""
+    done = await db.execute(
+        """
+        UPDATE withdrawals SET looked_at = $4
+        WHERE book_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= $3)
+        """,
+        state.book_id,
+        state.id,
+        before,
+        now,
+    )
+    return done.endswith(" 1")
+
+
 async def update_cancelled(db: Db, state: State, now: datetime) -> None:
     """It is not sent any more."""
     await db.execute(

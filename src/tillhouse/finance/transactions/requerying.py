@@ -1,0 +1,59 @@
+"""Asking the provider about a transaction again."""
+
+from uuid import UUID
+
+import msgspec
+import structlog
+from asyncpg import Record
+
+from tillhouse.access.call import Call
+from tillhouse.finance.applying import apply_target
+from tillhouse.finance.transactions.actions import show_transaction
+from tillhouse.finance.transactions.store.page import find_cause
+from tillhouse.finance.transactions.types import Requeried, Transaction
+from tillhouse.http.route import Reply
+from tillhouse.kit.errors import Problem
+from tillhouse.kit.ids import BusinessId
+from tillhouse.ledger.rules import TransactionStatus
+from tillhouse.payins.asking import ask_about
+from tillhouse.payins.types import Origin
+from tillhouse.payouts.withdrawals.asking import ask
+
+log = structlog.get_logger()
+
+
+async def requery(call: Call, transaction_id: UUID) -> Reply[Transaction]:
+    """The transaction, and after the commit what its provider says; without one it stays so."""
+    transaction = await show_transaction(call, transaction_id)
+    cause = await find_cause(call.db, call.book.id, transaction_id)
+    before = transaction.status
+    if cause is None:
+        return _reply(transaction, before)
+
+    async def after() -> Reply[Transaction]:
+        await _ask(call, cause)
+        async with call.services.pool.reading() as db:
+            current = await show_transaction(msgspec.structs.replace(call, db=db), transaction_id)
+        return _reply(current, before)
+
+    return msgspec.structs.replace(_reply(transaction, before), after=after)
+
+
+def _reply(transaction: Transaction, before: TransactionStatus) -> Reply[Transaction]:
+    outcome = Requeried(changed=transaction.status != before, previous_status=before)
+    return Reply(transaction, extra={"meta": outcome})
+
+
+async def _ask(call: Call, cause: Record) -> None:
+    """Ask outside of any transaction, and apply what was news."""
+    if cause["withdrawal_id"] is not None:
+        await ask(call.services, call.book, cause["withdrawal_id"])
+        return
+    await ask_about(call.services, call.book, cause["payin_id"])
+    if cause["target_id"] is not None:
+        origin = Origin(BusinessId(cause["business_id"]), call.book, cause["provider"])
+        try:
+            await apply_target(call.services, origin, (cause["target_type"], cause["target_id"]))
+        except Problem as error:
+            # Its job says what is wrong, and tries again.
+            log.warning("payment_not_applied", payin=str(cause["payin_id"]), error=str(error))
