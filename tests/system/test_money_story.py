@@ -214,6 +214,9 @@ async def test_money_from_a_debt_to_the_bank(
     await _books(till, order, link)
     withdrawal = await _withdraw(owner)
     await _after(owner, withdrawal, await _hear(receiver, secret, link, 2))
-    chapter("7. Every figure is proven from the ledger")
+    chapter("7. The ledger proves every figure, and the provider says the same")
     assert _command(tmp_path / "data", "verify")["broken"] == []
+    reconciled = _command(tmp_path / "data", "reconcile")
+    assert (reconciled["payments"], reconciled["payouts"]) == (1, 1)
+    assert reconciled["differences"] == []
     assert await serving.stop() == 0, serving.log
