@@ -32,6 +32,16 @@ class SipTelephone:
         """The datagrams that were ignored, and why."""
         return self._agent.counts
 
+    @property
+    def open_lines(self) -> int:
+        """The calls under way, those included that ended a moment ago."""
+        return len(self._lines)
+
+    @property
+    def open_wires(self) -> int:
+        """The peers that a socket is open to."""
+        return self._agent.open_wires
+
     async def dial(self, dial: Dial) -> SipLine | EndedLine:
         """Begin an attempt."""
         try:

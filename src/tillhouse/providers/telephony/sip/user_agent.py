@@ -58,6 +58,11 @@ class UserAgent:
         self._users[wire] = self._users.get(wire, 0) + 1
         return wire
 
+    @property
+    def open_wires(self) -> int:
+        """The peers that a socket is open to."""
+        return len(self._wires)
+
     def release(self, wire: Wire) -> None:
         """Close a wire that nobody uses any more."""
         self._users[wire] -= 1
