@@ -101,13 +101,20 @@ async def test_a_login_names_its_environment(business: Business, scoped: App) ->
 
 
 async def test_a_key_brings_its_own_environment(business: Business, scoped: App) -> None:
-    """The header changes nothing for it."""
+    """A header that names another one is refused: the caller means another book."""
+    path = path_of("orders:read")
     for environment, other in (("test", "live"), ("live", "test")):
         key = await business.key("orders:read", environment=environment)
         client = Api(scoped).as_bearer(key["secret"])
-        headers = {"service-environment": other}
-        answer = await client.get(path_of("orders:read"), headers=headers, status=200)
-        assert answer.data["environment"] == environment
+        for headers in ({}, {"service-environment": environment}):
+            answer = await client.get(path, headers=headers, status=200)
+            assert answer.data["environment"] == environment
+        for wrong, reason in (
+            (other, f"is not that of this key: it acts in {environment}"),
+            ("Test", "must be test or live"),
+        ):
+            answer = await client.get(path, headers={"service-environment": wrong}, status=422)
+            assert answer.json["details"] == [{"field": "Service-Environment", "message": reason}]
 
 
 async def test_a_login_is_refused_where_only_keys_make_sense(

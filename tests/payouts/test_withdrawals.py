@@ -203,6 +203,9 @@ async def test_the_key_is_required(treasury: Treasury) -> None:
     body = {"amount": 1, "payout_account_id": treasury.account_id}
     answer = await treasury.api.post(WITHDRAWALS, body, status=422)
     assert answer.wrong_fields == {"Idempotency-Key"}
+    description = (await treasury.api.get("/openapi.json", status=200)).json
+    told = description["paths"][WITHDRAWALS]["post"]["parameters"]
+    assert [one["required"] for one in told if one["name"] == "Idempotency-Key"] == [True]
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,6 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
 OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {}
 # Members of an answer that are filled in after the commit, so that a replay may come before.
 FILLED_LATER: dict[str, set[str]] = {}
-# Routes that act only for an Idempotency-Key.
-NEEDS_KEY: set[str] = set()
 # Bodies that name something that has to be made first.
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 
@@ -167,7 +165,6 @@ for _file in iter_modules(rooms.__path__):
     NEEDY_BODIES.update(_room.get("NEEDY_BODIES", {}))
     OTHER_BODIES.update(_room.get("OTHER_BODIES", {}))
     FILLED_LATER.update(_room.get("FILLED_LATER", {}))
-    NEEDS_KEY.update(_room.get("NEEDS_KEY", ()))
 
 
 def operation(route: Route) -> dict[str, Any]:
@@ -222,10 +219,13 @@ class Ready(NamedTuple):
     async def send(self, route: Route, **options: Any) -> Response:
         """Send it."""
         body = None if route.method == "GET" else self.body
-        if name_of(route) in NEEDS_KEY:
-            headers = {"idempotency-key": str(uuid4()), **options.get("headers", {})}
-            options = {**options, "headers": headers}
+        options["headers"] = {**key_for(route), **options.get("headers", {})}
         return await self.api.request(route.method, self.path, body, **options)
+
+
+def key_for(route: Route) -> dict[str, str]:
+    """A new Idempotency-Key where the route needs one."""
+    return {"idempotency-key": str(uuid4())} if route.needs_key else {}
 
 
 def random_path(route: Route) -> str:

@@ -12,6 +12,7 @@ from tests.routes.table import (
     WRITES,
     body_for,
     every,
+    key_for,
     random_path,
 )
 from tillhouse.app import ROUTES
@@ -36,7 +37,8 @@ async def test_an_unknown_body_field_is_named(route: Route, visitor: Visitor) ->
     """A typo must not pass in silence, also where no body is wanted."""
     api = visitor.api(route)
     body = {**await body_for(route, visitor.business), "surprise": 1}
-    answer = await api.request(route.method, random_path(route), body, status=422)
+    key = key_for(route)
+    answer = await api.request(route.method, random_path(route), body, headers=key, status=422)
     assert answer.error == "validation_error"
     assert answer.wrong_fields == {"surprise"}
 
@@ -47,7 +49,7 @@ async def test_an_unknown_query_parameter_is_named(route: Route, visitor: Visito
     api = visitor.api(route)
     path = random_path(route) + "?surprise=1"
     body = await body_for(route, visitor.business)
-    answer = await api.request(route.method, path, body, status=422)
+    answer = await api.request(route.method, path, body, headers=key_for(route), status=422)
     assert answer.wrong_fields == {"surprise"}
 
 
@@ -70,8 +72,8 @@ async def test_a_repeated_query_parameter_is_named(route: Route, visitor: Visito
 async def test_a_write_of_a_login_names_its_environment(route: Route, visitor: Visitor) -> None:
     """A sale that was meant as a test would count otherwise."""
     body = await body_for(route, visitor.business)
-    owner = visitor.business.owner
-    answer = await owner.request(route.method, random_path(route), body, status=422)
+    owner, key = visitor.business.owner, key_for(route)
+    answer = await owner.request(route.method, random_path(route), body, headers=key, status=422)
     assert answer.json["details"] == [
         {"field": "Service-Environment", "message": "is required: test or live"}
     ]

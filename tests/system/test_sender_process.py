@@ -5,9 +5,13 @@ import signal
 from pathlib import Path
 
 from tests.system.serving import Serving, children, until
+from tests.waiting import within
+from tests.yardstick import slower
 
 SENDS = "tillhouse.cli.sending"
 DEATHS = 3
+# A sender that works has 7 seconds for what it has under way.
+STOPPED_WITHIN_S = 6.0
 
 
 async def _sender(serving: Serving, *, after: int = 0) -> int:
@@ -49,6 +53,22 @@ async def test_a_sender_that_is_stuck_is_replaced(database_url: str, master_key:
         await until(lambda: not _is_there(stuck), "its end")
         await _sender(serving, after=stuck)
         assert await serving.stop() == 0
+    finally:
+        serving.kill()
+
+
+async def test_a_stop_does_not_wait_for_a_suspended_sender(
+    database_url: str, master_key: str
+) -> None:
+    """It can't say that it has nothing to do."""
+    serving = await Serving.up(DATABASE_URL=database_url, MASTER_KEY=master_key)
+    try:
+        await until(lambda: "sender_started" in serving.log, "a process that sends")
+        suspended = await _sender(serving)
+        os.kill(suspended, signal.SIGSTOP)
+        async with within(STOPPED_WITHIN_S * slower()):
+            assert await serving.stop() == 0
+        assert not _is_there(suspended)
     finally:
         serving.kill()
 

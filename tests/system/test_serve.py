@@ -103,6 +103,7 @@ async def test_a_request_in_flight_is_finished(
         async with within(ENDED_WITHIN_S):
             codes.append(await serving.ended())
         writer.close()
+        assert "Traceback" not in serving.log, serving.log
     assert codes == [0, 0]
 
 

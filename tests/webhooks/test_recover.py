@@ -94,6 +94,19 @@ async def test_what_is_recovered_is_spread_over_time(quiet: Shop, sql: asyncpg.C
     assert (await _recover(quiet, endpoint_id, since=iso(moment)))["count"] == 0
 
 
+async def test_what_is_recovered_goes_where_the_endpoint_is_now(
+    quiet: Shop, sql: asyncpg.Connection
+) -> None:
+    """The record says so before it is sent."""
+    endpoint_id = (await quiet.endpoint())["id"]
+    moment = now() - timedelta(hours=1)
+    [one] = await _log(quiet, sql, endpoint_id, [moment], "failed")
+    url = (await quiet.delivery(str(one)))["url"] + "moved"
+    await quiet.owner.patch(f"{ENDPOINTS}/{endpoint_id}", {"url": url}, status=200)
+    await _recover(quiet, endpoint_id, since=iso(moment))
+    assert (await quiet.delivery(str(one)))["url"] == url
+
+
 async def test_only_what_failed_for_good_is_recovered(quiet: Shop, sql: asyncpg.Connection) -> None:
     """Not what was delivered, what will be retried, nor another endpoint's."""
     endpoint_id = (await quiet.endpoint())["id"]

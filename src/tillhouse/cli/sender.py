@@ -17,6 +17,8 @@ PAUSE_MAX_S = 5.0
 YOUNG_S = 10.0
 # A sender records first the attempts that are under way; those that take longer are sent again.
 STOPPED_WITHIN_S = 7.0
+# It beats until it is done: one that is silent for so long is suspended or stuck.
+SILENT_AT_STOP_S = 3.0
 
 log = structlog.get_logger()
 
@@ -71,10 +73,20 @@ class SenderProcess:
         self._leaving.set()
         self._tell_to_leave()
         if self._task is not None:
-            done, _ = await asyncio.wait({self._task}, timeout=STOPPED_WITHIN_S)
-            if not done:
+            if not await self._has_left(self._task):
                 self._kill()
-                await self._task
+            await self._task
+
+    async def _has_left(self, task: asyncio.Task[None]) -> bool:
+        """Wait while it works; whether it ended by itself."""
+        told_s = time.monotonic()
+        while not task.done():
+            silent_s = time.monotonic() - max(told_s, self._beat_s)
+            rest_s = told_s + STOPPED_WITHIN_S - time.monotonic()
+            if (wait_s := min(SILENT_AT_STOP_S - silent_s, rest_s)) <= 0:
+                return False
+            await asyncio.wait({task}, timeout=wait_s)
+        return True
 
     async def _keep(self) -> None:
         pause_s = PAUSE_S

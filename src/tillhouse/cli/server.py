@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import functools
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import FrameType
 from typing import cast
 
@@ -15,10 +15,45 @@ from tillhouse.cli.output import CommandError
 from tillhouse.cli.sockets import BACKLOG
 from tillhouse.cli.stopping import StopLimit
 from tillhouse.http.connections import Connections, connections_max
+from tillhouse.http.exchange import Receive, Scope, Send
+from tillhouse.http.problems import envelope, headers_of, status_of
 from tillhouse.http.protocol import PatientProtocol
+from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import new_id
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # Requests and workers end at the same time; then the database is let go.
 DRAIN_WITHIN_S = 5
+
+
+def until_cut(app: App) -> Application:
+    """The application; what a stop no longer waits for ends with an answer, not a traceback."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except asyncio.CancelledError:
+            # The database undoes what was under way.
+            if scope["type"] == "http":
+                # One that has begun can't be begun again.
+                with contextlib.suppress(RuntimeError):
+                    await _send_cut(send)
+
+    return answer
+
+
+async def _send_cut(send: Send) -> None:
+    problem = Unavailable(retry_after_s=1)
+    body = envelope(problem, str(new_id()))
+    headers = [
+        *headers_of(problem),
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+    ]
+    status = status_of(problem)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 class Server(uvicorn.Server):
@@ -30,7 +65,7 @@ class Server(uvicorn.Server):
         protocol = functools.partial(PatientProtocol, known=self._connections)
         super().__init__(
             uvicorn.Config(
-                app,
+                until_cut(app),
                 loop="uvloop",
                 http=cast("type[asyncio.Protocol]", protocol),
                 ws="none",

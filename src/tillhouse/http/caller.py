@@ -10,12 +10,13 @@ from tillhouse.access.store.sessions import find_session
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.route import Guard, Open, Portal, Scope, Session
 from tillhouse.kit.errors import Forbidden, Invalid, Unauthenticated
-from tillhouse.kit.secrets import digest, parse_api_key
+from tillhouse.kit.secrets import Environment, digest, parse_api_key
 
 # Methods that change nothing.
 READS = ("GET", "HEAD")
 _BEARER = "bearer "
 _KEY_MARK = "thsk_"
+_ENVIRONMENT = "Service-Environment"
 
 
 async def admit(services: Services, guard: Guard, exchange: Exchange) -> Book | None:
@@ -48,16 +49,12 @@ async def _admit_to_scope(services: Services, guard: Scope, exchange: Exchange) 
         raise Forbidden("This answers about an API key: call it with one.")
     if user.role not in guard.roles:
         rules.check_scope(user.scopes, guard.name)
-    environment = exchange.header(b"service-environment")
-    if b"service-environment" in exchange.repeated:
-        raise Invalid.field("Service-Environment", "is given twice; send one")
-    if not environment:
+    environment = _named_environment(exchange)
+    if environment is None:
         if exchange.method not in READS:
             # A sale that was meant as a test would count, and the other way round.
-            raise Invalid.field("Service-Environment", "is required: test or live")
+            raise Invalid.field(_ENVIRONMENT, "is required: test or live")
         environment = "live"
-    if environment not in ("test", "live"):
-        raise Invalid.field("Service-Environment", "must be test or live")
     return Book(user.books.of(environment), environment)
 
 
@@ -74,7 +71,24 @@ async def _admit_key(services: Services, guard: Scope, exchange: Exchange, secre
     rules.check_origin(caller, exchange.header(b"origin"))
     rules.check_rate(check.allowance)
     rules.check_scope(caller.scopes, guard.name)
+    own = caller.book.environment
+    if _named_environment(exchange) not in (None, own):
+        # A caller that means a test must not sell in the live book.
+        raise Invalid.field(_ENVIRONMENT, f"is not that of this key: it acts in {own}")
     return caller.book
+
+
+def _named_environment(exchange: Exchange) -> Environment | None:
+    """The environment that the header names."""
+    if b"service-environment" in exchange.repeated:
+        raise Invalid.field(_ENVIRONMENT, "is given twice; send one")
+    match exchange.header(b"service-environment"):
+        case None | "":
+            return None
+        case "test" | "live" as environment:
+            return environment
+        case _:
+            raise Invalid.field(_ENVIRONMENT, "must be test or live")
 
 
 async def _user(services: Services, exchange: Exchange, token: str) -> UserCaller:

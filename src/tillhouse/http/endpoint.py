@@ -54,7 +54,6 @@ DATABASE_AWAY = (
     OSError,
 )
 
-
 After = Callable[[], Awaitable[Reply[Any]]]
 
 
@@ -176,6 +175,8 @@ class Endpoint:
         if b"idempotency-key" in exchange.repeated:
             wrong.append(FieldError("Idempotency-Key", "is given twice; send one"))
             return None
+        if self.route.needs_key and b"idempotency-key" not in exchange.headers:
+            wrong.append(FieldError("Idempotency-Key", "is required: send one for each request"))
         try:
             return idempotency.parse_key(exchange.headers.get(b"idempotency-key"))
         except Invalid as problem:

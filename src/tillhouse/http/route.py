@@ -115,6 +115,8 @@ class Route(msgspec.Struct, frozen=True):
     status: int = 200
     # Whether an Idempotency-Key makes a repetition replay the first answer.
     idempotent: bool = False
+    # Whether it is refused without that key: where a repetition would cost money.
+    needs_key: bool = False
     # Whether it waits elsewhere, in fair shares, and so without a turn of its business.
     has_own_queue: bool = False
     # The members of the envelope beside message, data and meta, as fields of a struct.

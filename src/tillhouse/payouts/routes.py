@@ -58,7 +58,7 @@ ROUTES: tuple[Route, ...] = (
           "List withdrawals, the newest first", "Withdrawals"),
     Route("POST", _WITHDRAWALS, withdrawals.request, _WITHDRAW,
           "Withdraw money from the wallet", "Withdrawal requested",
-          status=201, idempotent=True, faults=withdrawals.new_faults),
+          status=201, idempotent=True, needs_key=True, faults=withdrawals.new_faults),
     Route("GET", _WITHDRAWAL, withdrawals.show, _WALLET, "Read one withdrawal", "Withdrawal"),
     Route("POST", _WITHDRAWAL + "/cancel", withdrawals.cancel, _WITHDRAW,
           "Cancel a withdrawal that was not sent yet", "Withdrawal cancelled",

@@ -14,7 +14,6 @@ from tillhouse.reference.schemas import Schema, Schemas
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    "required": False,
     "description": "A unique key (a UUID is good): a repetition replays the first answer.",
     "schema": {
         "type": "string",
@@ -34,7 +33,7 @@ def parameters(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> li
     if endpoint.query_type is not NoQuery:
         found += _query_parameters(endpoint, schemas, recording.queries(operation))
     if route.idempotent:
-        found.append(_IDEMPOTENCY_KEY)
+        found.append({**_IDEMPOTENCY_KEY, "required": route.needs_key})
     if isinstance(route.guard, Scope) and not route.guard.keys_only:
         found.append(_environment(schemas, is_read=route.method in READS))
     return found
@@ -46,7 +45,8 @@ def _environment(schemas: Schemas, *, is_read: bool) -> Schema:
         "name": "Service-Environment",
         "in": "header",
         "required": False,
-        "description": f"The book that a login acts in{absent}. An API key brings its own.",
+        "description": f"The book that a login acts in{absent}. An API key brings its own: "
+        "naming another is refused.",
         "schema": schemas.tidied({"enum": ["live", "test"]}),
     }
 

@@ -61,8 +61,6 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     f"POST {_ACCOUNTS}": {"bank_code": "001", "account_number": "9876543210"},
     f"POST {_WITHDRAWALS}": {"amount": 2, "payout_account_id": str(UUID(int=7))},
 }
-# Routes that act only for an Idempotency-Key.
-NEEDS_KEY = {f"POST {_WITHDRAWALS}"}
 # The provider is asked after the commit who holds the account.
 FILLED_LATER = {
     f"POST {_ACCOUNTS}": {"status", "bankName", "accountName", "usableAt", "version", "updatedAt"}

@@ -83,8 +83,9 @@ async def queue_window_again(  # noqa: PLR0913 - the facts of one statement
         ), reset AS (
             UPDATE webhook_deliveries d SET status = 'pending', attempts = 0,
                 response_status = NULL, latency_ms = NULL, error_message = NULL,
-                delivered_at = NULL, next_attempt_at = c.due_at, updated_at = $8
-            FROM chosen c WHERE d.book_id = c.book_id AND d.id = c.id
+                delivered_at = NULL, next_attempt_at = c.due_at, updated_at = $8, url = e.url
+            FROM chosen c JOIN webhook_endpoints e ON e.book_id = $1 AND e.id = $2
+            WHERE d.book_id = c.book_id AND d.id = c.id
             RETURNING d.book_id, d.id, d.webhook_endpoint_id, d.event_id, c.due_at
         ), queued AS (
             INSERT INTO webhook_queue AS q (book_id, delivery_id, endpoint_id, event_id, due_at)
