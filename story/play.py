@@ -5,7 +5,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from story import checkout, ending, finance, goods, messaging, opening, payouts, sale, webhooks
+from story import (
+    checkout,
+    ending,
+    finance,
+    goods,
+    messaging,
+    opening,
+    payouts,
+    sale,
+    voice,
+    webhooks,
+)
 from story.receiver import PATH, receiving
 from story.recorder import Recorder
 from story.servers import Installation
@@ -61,6 +72,13 @@ async def _tell(story: Story) -> None:
     for chapter in (
         payouts.accounts,
         payouts.withdrawn,
+        voice.numbers,
+        voice.agents,
+        voice.suppressed,
+    ):
+        chapter(story)
+    await voice.called(story)
+    for chapter in (
         webhooks.deliveries,
         ending.changes,
         ending.deletions,

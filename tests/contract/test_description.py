@@ -87,6 +87,11 @@ BEYOND_THE_SCHEMA = [
     r"reason: is required to freeze",
     r"Letting withdrawals go again, or raising their limit, is for the owner",
     r"The e-mail address and the phone number belong to two different customers",
+    r"customer_phone: (?:must be a number|is on the suppression list)",
+    r"not_after: must be later than",
+    r"calling_hours\.until: must be later than from",
+    r"provider: must be (?:simulator|a real one)",
+    r"(?:is_default|status): the default agent must be active",
 ]
 
 document = json.loads(reference("http://x"))

@@ -36,8 +36,8 @@ GET_ONE, GET_LIST, WRITE = 1, 2, 7
 # Statements of routes that need more, besides BEGIN, COMMIT and the check of the credential.
 BUDGETS: dict[str, int] = {
     # Owner, business with both books, chain, two apps with their signing secrets and the data
-    # key that seals these, sandbox number, first audit event, session.
-    "POST /api/auth/register": 11,
+    # key that seals these, sandbox number, number and agent of voice, first audit event, session.
+    "POST /api/auth/register": 13,
     # The judged password: its hash, what is counted (3), the count; the user's row, the sessions
     # (2), and for each business an event of the audit log.
     "POST /api/auth/change-password": 14,

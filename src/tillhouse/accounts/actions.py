@@ -39,6 +39,7 @@ from tillhouse.kit.secrets import digest
 from tillhouse.kit.values import GivenPassword
 from tillhouse.messaging.actions.numbers import open_sandbox
 from tillhouse.payouts.freezing.store import Freeze, upsert_frozen_of
+from tillhouse.voice.opening import open_sandbox as open_voice
 
 SESSION_LASTS = timedelta(days=30)
 # Of one person; the session that was refreshed longest ago makes room for the next.
@@ -108,6 +109,7 @@ async def open_business(
     books = [opened.test_book_id, opened.live_book_id]
     await open_default_apps(services, db, opened.business_id, books, now)
     await open_sandbox(db, opened.test_book_id, now)
+    await open_voice(db, opened.test_book_id, now)
     return opened
 
 

@@ -176,6 +176,14 @@ BEGIN
     RAISE EXCEPTION 'the ledger is only added to' USING ERRCODE = 'restrict_violation';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_voice_call_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RAISE EXCEPTION 'a call that has ended stays as it is' USING ERRCODE = 'restrict_violation';
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.rollback_unless(is_right boolean)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -294,6 +302,20 @@ BEGIN
     SELECT book_id, (happened_at AT TIME ZONE 'UTC')::date, type, status, method, store_id,
         count(*), sum(amount)
     FROM written GROUP BY 1, 2, 3, 4, 5, 6;
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_voice_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO voice_call_tallies (book_id, day, status, number_id, agent_id, ended_reason, slot,
+        calls)
+    VALUES (NEW.book_id, (NEW.created_at AT TIME ZONE 'UTC')::date, NEW.status, NEW.number_id,
+        NEW.agent_id, coalesce(NEW.ended_reason, ''), pg_backend_pid() % 4, 1)
+    ON CONFLICT (book_id, day, status, number_id, agent_id, ended_reason, slot)
+        DO UPDATE SET calls = voice_call_tallies.calls + 1;
     RETURN NULL;
 END $function$;
 
@@ -1821,6 +1843,218 @@ CREATE INDEX virtual_accounts_by_number ON virtual_accounts USING btree (book_id
 CREATE INDEX virtual_accounts_by_order ON virtual_accounts USING btree (book_id, order_id, created_at) WHERE order_id IS NOT NULL;
 CREATE INDEX virtual_accounts_by_target ON virtual_accounts USING btree (book_id, target_type, target_id, created_at);
 CREATE UNIQUE INDEX virtual_accounts_one_open ON virtual_accounts USING btree (book_id, target_type, target_id) WHERE status = ANY (ARRAY['opening'::text, 'open'::text]);
+
+CREATE TABLE voice_agents (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    description text,
+    status text NOT NULL,
+    store_id uuid,
+    language text NOT NULL,
+    tone text NOT NULL,
+    is_default boolean NOT NULL DEFAULT false,
+    greeting text,
+    instructions text,
+    script text NOT NULL,
+    tools text[] NOT NULL,
+    disclosure text NOT NULL,
+    is_recording boolean NOT NULL,
+    voicemail_action text NOT NULL,
+    max_duration_s integer NOT NULL,
+    ring_timeout_s integer NOT NULL,
+    silence_timeout_s integer NOT NULL,
+    max_attempts integer NOT NULL,
+    retry_delay_s integer NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT voice_agents_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT voice_agents_default_is_active CHECK (NOT is_default OR status = 'active'::text AND deleted_at IS NULL),
+    CONSTRAINT voice_agents_max_attempts_check CHECK (max_attempts > 0),
+    CONSTRAINT voice_agents_max_duration_s_check CHECK (max_duration_s > 0),
+    CONSTRAINT voice_agents_retry_delay_s_check CHECK (retry_delay_s > 0),
+    CONSTRAINT voice_agents_ring_timeout_s_check CHECK (ring_timeout_s > 0),
+    CONSTRAINT voice_agents_silence_timeout_s_check CHECK (silence_timeout_s > 0),
+    CONSTRAINT voice_agents_status_known CHECK (status = ANY (ARRAY['active'::text, 'inactive'::text])),
+    CONSTRAINT voice_agents_voicemail_known CHECK (voicemail_action = ANY (ARRAY['hang_up'::text, 'leave_message'::text])),
+    CONSTRAINT voice_agents_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT voice_agents_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id)
+);
+CREATE INDEX voice_agents_by_time ON voice_agents USING btree (book_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX voice_agents_one_default ON voice_agents USING btree (book_id) WHERE is_default;
+
+CREATE TABLE voice_attempts (
+    book_id uuid NOT NULL,
+    call_id uuid NOT NULL,
+    number integer NOT NULL,
+    id uuid NOT NULL,
+    started_at timestamp(3) with time zone NOT NULL,
+    ended_at timestamp(3) with time zone,
+    result text,
+    ended_by text,
+    sip_status integer,
+    detail text,
+    CONSTRAINT voice_attempts_pkey PRIMARY KEY (book_id, call_id, number),
+    CONSTRAINT voice_attempts_id UNIQUE (book_id, id),
+    CONSTRAINT voice_attempts_book_id_call_id_fkey FOREIGN KEY (book_id, call_id) REFERENCES voice_calls(book_id, id)
+);
+
+CREATE TABLE voice_call_tallies (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    status text NOT NULL,
+    number_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    ended_reason text NOT NULL,
+    slot integer NOT NULL,
+    calls bigint NOT NULL,
+    CONSTRAINT voice_call_tallies_pkey PRIMARY KEY (book_id, day, status, number_id, agent_id, ended_reason, slot)
+) WITH (fillfactor=50);
+
+CREATE TABLE voice_calls (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    queue_reason text,
+    due_at timestamp(3) with time zone NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    scheduled_at timestamp(3) with time zone,
+    direction text NOT NULL DEFAULT 'outbound'::text,
+    number_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    provider text NOT NULL,
+    customer_id uuid,
+    customer_name text,
+    customer_phone text NOT NULL,
+    order_id uuid,
+    purpose text NOT NULL,
+    context text,
+    metadata jsonb NOT NULL,
+    attempt integer NOT NULL DEFAULT 0,
+    max_attempts integer NOT NULL,
+    lease_until timestamp(3) with time zone,
+    generation integer NOT NULL DEFAULT 0,
+    provider_call_id text,
+    dialed_at timestamp(3) with time zone,
+    ringing_at timestamp(3) with time zone,
+    answered_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    duration_seconds integer NOT NULL DEFAULT 0,
+    ended_reason text,
+    ended_by text,
+    answered_by text,
+    outcome_code text,
+    outcome jsonb,
+    has_opted_out boolean NOT NULL DEFAULT false,
+    recording_status text NOT NULL DEFAULT 'none'::text,
+    idempotency_key text,
+    idempotency_fingerprint bytea,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT voice_calls_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT voice_calls_end CHECK ((ended_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'missed'::text, 'cancelled'::text]))),
+    CONSTRAINT voice_calls_recording_known CHECK (recording_status = ANY (ARRAY['none'::text, 'recording'::text, 'ready'::text, 'deleted'::text])),
+    CONSTRAINT voice_calls_status_known CHECK (status = ANY (ARRAY['queued'::text, 'dialing'::text, 'ringing'::text, 'in_progress'::text, 'completed'::text, 'failed'::text, 'missed'::text, 'cancelled'::text])),
+    CONSTRAINT voice_calls_book_id_agent_id_fkey FOREIGN KEY (book_id, agent_id) REFERENCES voice_agents(book_id, id),
+    CONSTRAINT voice_calls_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT voice_calls_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT voice_calls_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES voice_numbers(book_id, id),
+    CONSTRAINT voice_calls_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+) WITH (fillfactor=75);
+CREATE INDEX voice_calls_by_agent ON voice_calls USING btree (book_id, agent_id, created_at, id);
+CREATE INDEX voice_calls_by_customer ON voice_calls USING btree (book_id, customer_id, created_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX voice_calls_by_number ON voice_calls USING btree (book_id, number_id, created_at, id);
+CREATE INDEX voice_calls_by_phone ON voice_calls USING btree (book_id, customer_phone, created_at, id);
+CREATE INDEX voice_calls_by_reason ON voice_calls USING btree (book_id, ended_reason, created_at, id) WHERE ended_reason IS NOT NULL;
+CREATE INDEX voice_calls_by_status ON voice_calls USING btree (book_id, status, created_at, id);
+CREATE INDEX voice_calls_by_time ON voice_calls USING btree (book_id, created_at, id) INCLUDE (status, number_id, agent_id, ended_reason);
+CREATE INDEX voice_calls_by_word ON voice_calls USING gin (customer_words(book_id, (COALESCE(customer_name, ''::text) || ' '::text) || purpose));
+CREATE UNIQUE INDEX voice_calls_idempotency_key ON voice_calls USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX voice_calls_open ON voice_calls USING btree (book_id, created_at) WHERE ended_at IS NULL;
+CREATE INDEX voice_calls_queue ON voice_calls USING btree (book_id, number_id, due_at, id) WHERE status = 'queued'::text;
+CREATE INDEX voice_calls_slots ON voice_calls USING btree (book_id, number_id, lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX voice_calls_to_expire ON voice_calls USING btree (expires_at) WHERE status = 'queued'::text;
+CREATE INDEX voice_calls_to_reconcile ON voice_calls USING btree (lease_until) WHERE lease_until IS NOT NULL;
+CREATE TRIGGER voice_calls_are_tallied AFTER INSERT ON voice_calls FOR EACH ROW WHEN (new.ended_at IS NOT NULL) EXECUTE FUNCTION tally_voice_call();
+CREATE TRIGGER voice_calls_are_tallied_at_their_end AFTER UPDATE ON voice_calls FOR EACH ROW WHEN (old.ended_at IS NULL AND new.ended_at IS NOT NULL) EXECUTE FUNCTION tally_voice_call();
+CREATE TRIGGER voice_calls_end_once BEFORE UPDATE ON voice_calls FOR EACH ROW WHEN (old.ended_at IS NOT NULL AND (old.status <> new.status OR old.ended_at IS DISTINCT FROM new.ended_at)) EXECUTE FUNCTION refuse_voice_call_change();
+
+CREATE TABLE voice_numbers (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    phone_number text NOT NULL,
+    label text NOT NULL,
+    provider text NOT NULL,
+    settings_sealed bytea,
+    status text NOT NULL,
+    is_default boolean NOT NULL DEFAULT false,
+    default_agent_id uuid,
+    store_id uuid,
+    max_concurrent_calls integer NOT NULL,
+    calls_per_second integer NOT NULL,
+    calls_from text,
+    calls_until text,
+    next_dial_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT voice_numbers_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT voice_numbers_calls_per_second_check CHECK (calls_per_second > 0),
+    CONSTRAINT voice_numbers_default_is_there CHECK (NOT is_default OR deleted_at IS NULL),
+    CONSTRAINT voice_numbers_hours CHECK ((calls_from IS NULL) = (calls_until IS NULL)),
+    CONSTRAINT voice_numbers_max_concurrent_calls_check CHECK (max_concurrent_calls > 0),
+    CONSTRAINT voice_numbers_provider_known CHECK (provider = ANY (ARRAY['simulator'::text, 'sip'::text, 'twilio'::text])),
+    CONSTRAINT voice_numbers_status_known CHECK (status = ANY (ARRAY['active'::text, 'paused'::text])),
+    CONSTRAINT voice_numbers_book_id_default_agent_id_fkey FOREIGN KEY (book_id, default_agent_id) REFERENCES voice_agents(book_id, id),
+    CONSTRAINT voice_numbers_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT voice_numbers_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id)
+) WITH (fillfactor=50);
+CREATE UNIQUE INDEX voice_numbers_once ON voice_numbers USING btree (book_id, phone_number) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX voice_numbers_one_default ON voice_numbers USING btree (book_id) WHERE is_default;
+
+CREATE TABLE voice_recordings (
+    book_id uuid NOT NULL,
+    call_id uuid NOT NULL,
+    file text NOT NULL,
+    duration_ms integer NOT NULL,
+    size_bytes bigint NOT NULL,
+    ready_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT voice_recordings_pkey PRIMARY KEY (book_id, call_id),
+    CONSTRAINT voice_recordings_book_id_call_id_fkey FOREIGN KEY (book_id, call_id) REFERENCES voice_calls(book_id, id)
+);
+CREATE INDEX voice_recordings_by_time ON voice_recordings USING btree (ready_at);
+
+CREATE TABLE voice_steps (
+    book_id uuid NOT NULL,
+    call_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    "position" integer NOT NULL,
+    role text NOT NULL,
+    text text NOT NULL,
+    started_ms integer NOT NULL,
+    ended_ms integer NOT NULL,
+    confidence double precision,
+    CONSTRAINT voice_steps_pkey PRIMARY KEY (book_id, call_id, attempt, "position"),
+    CONSTRAINT voice_steps_role_known CHECK (role = ANY (ARRAY['agent'::text, 'customer'::text, 'dtmf'::text, 'tool'::text])),
+    CONSTRAINT voice_steps_book_id_call_id_fkey FOREIGN KEY (book_id, call_id) REFERENCES voice_calls(book_id, id)
+);
+
+CREATE TABLE voice_suppressions (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    phone_number text NOT NULL,
+    reason text NOT NULL,
+    note text,
+    call_id uuid,
+    created_by_name text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT voice_suppressions_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT voice_suppressions_once UNIQUE (book_id, phone_number),
+    CONSTRAINT voice_suppressions_reason_known CHECK (reason = ANY (ARRAY['manual'::text, 'opt_out'::text, 'unwanted'::text])),
+    CONSTRAINT voice_suppressions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX voice_suppressions_by_time ON voice_suppressions USING btree (book_id, created_at, id);
 
 CREATE TABLE webhook_deliveries (
     book_id uuid NOT NULL,

@@ -22,6 +22,7 @@ ITEMS_MAX = 1_000
 
 # The text that msgspec puts between a sentence and the path that it is about.
 _INSIDE = " - at "
+_NOT_UNFIT = f"not `{Unfit.__name__}`"
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -41,6 +42,8 @@ def read_form(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Form:
         body, wrong = parse(decoded, type_, lists), []
     except Invalid as problem:
         body, wrong = None, problem.details or []
+    # A text that can't be taken is told by itself, not by what holds it.
+    wrong = [error for error in wrong if not error.message.endswith(_NOT_UNFIT)]
     named = {error.field for error in wrong}
     wrong = [*wrong, *(error for error in unfit if not _is_told(error.field, named))]
     return Form(decoded, None if wrong else body, wrong[:ERRORS_MAX])

@@ -20,6 +20,39 @@ ENUMS: dict[str, tuple[str, str]] = {
     ),
     "DepositStatus": ("Deposit.status", "How far the payment into a virtual account is."),
     "Direction": ("Message.direction", "`inbound` from the customer, `outbound` to the customer."),
+    "AgentScript": ("Agent.script", "A conversation that an agent can lead."),
+    "AgentStatus": ("Agent.status", "Only an `active` agent calls."),
+    "AgentTool": (
+        "Agent.tools",
+        "Something that an agent may do: look for the customer's order, send a payment link, "
+        "confirm a scheduled order, or note that somebody is not to be called any more.",
+    ),
+    "AnsweredBy": ("VoiceCall.answered_by", "A person or a machine, as far as that can be told."),
+    "CallStatus": (
+        "VoiceCall.status",
+        "How far a call is: `queued`, `dialing`, `ringing` and `in_progress`, then one of "
+        "`completed`, `missed` (nobody was reached), `failed` and `cancelled`.",
+    ),
+    "EndedBy": ("VoiceCall.ended_by", "The side that ended a call."),
+    "QueueReason": (
+        "VoiceCall.queue_reason",
+        "What a queued call waits for: a slot of its number (`concurrency`), the pace of its "
+        "number (`rate`), the hours in which people are called (`quiet_hours`), the next attempt "
+        "(`retry_backoff`), a paused number, or its time (`scheduled`).",
+    ),
+    "RecordingStatus": (
+        "VoiceCall.recording_status",
+        "`ready` can be fetched; `deleted` is older than recordings are kept.",
+    ),
+    "SuppressionReason": ("Suppression.reason", "Why somebody is not called."),
+    "TelephonyProvider": (
+        "VoiceNumber.provider", "How calls reach a telephone; the `simulator` reaches none.",
+    ),
+    "TurnRole": ("Turn.role", "A side of a conversation, or what was done in it."),
+    "VoiceNumberStatus": (
+        "VoiceNumber.status", "Calls from a `paused` number wait until it is `active` again.",
+    ),
+    "VoicemailAction": ("Agent.voicemail_action", "What an agent does when a machine answers."),
     "Environment": ("App.environment", "The book: `test` reaches nobody, `live` is real."),
     "EventName": ("NewEndpoint.events", "A type of event that an endpoint can subscribe to."),
     "KeyStatus": ("Key.status", "Only an `active` key is accepted."),

@@ -5,6 +5,7 @@ PARAMETERS: dict[str, str] = {
     "all": "Also tickets that are served or closed, the newest first.",
     "api_key_id": "Only what this API key did, or what was done to it.",
     "assignee_id": "Only conversations that this person answers.",
+    "call_id": "The id of the call.",
     "category_id": "Only products of this category, by its id.",
     "channel": "Only orders from these channels, split by commas.",
     "channel_fulfilled": "Only orders that their channel has fulfilled (true), or only the rest.",
@@ -55,6 +56,7 @@ PARAMETERS: dict[str, str] = {
     "status": "Only what has this status.",
     "store_id": "Only what belongs to this store, by the store's id.",
     "store_ids": "Only orders of these stores, split by commas.",
+    "suppression_id": "The id of the entry of the suppression list.",
     "table_id": "Only sessions at this table, by the table's id.",
     "table_session_id": "Only orders of this table session.",
     "tag_id": "The id of the tag.",
@@ -66,6 +68,8 @@ PARAMETERS: dict[str, str] = {
     "type": "Only those of this type.",
     "updated_since": "Only what changed then or later, the oldest change first.",
     "variant_id": "Only what belongs to this variant, by the variant's id.",
+    "voice_agent_id": "The id of the agent.",
+    "voice_number_id": "The id of the voice number.",
 }
 # Names of the path that are parameters of a query as well: there they say which one is meant.
 PATH: dict[str, str] = {

@@ -1,6 +1,7 @@
-"""The key's health check: what this room brings along."""
+"""Calls by agents: what this room brings along."""
 
 from tillhouse.access.scopes import Scope
+from tillhouse.db.constraints import taken
 from tillhouse.http.route import Group
 from tillhouse.room import Room
 from tillhouse.voice.events import EVENTS
@@ -9,12 +10,38 @@ from tillhouse.voice.routes import ROUTES
 ROOM = Room(
     name="voice",
     routes=ROUTES,
-    groups=(Group("/v1/voice", "Voice", "Verify an API key.", "quickstart"),),
+    groups=(Group("/v1/voice", "Voice", "Agents that call customers, and their calls.", "voice"),),
+    refusals=(
+        taken("voice_numbers_once", "This number is among the voice numbers already: update it."),
+        taken(
+            "voice_numbers_one_default",
+            "Another number was made the default one at the same moment: read them again.",
+        ),
+        taken(
+            "voice_agents_one_default",
+            "Another agent was made the default one at the same moment: read them again.",
+        ),
+    ),
+    kept_tables=(
+        "voice_agents",
+        "voice_attempts",
+        "voice_call_tallies",
+        "voice_calls",
+        "voice_numbers",
+        "voice_recordings",
+        "voice_steps",
+        "voice_suppressions",
+    ),
     events=EVENTS,
     scopes=(
         Scope("voice:read", "Check the key, read numbers and agents", "Voice", "low"),
-        Scope("voice:calls:read", "Read calls", "Voice", "medium"),
-        Scope("voice:calls:create", "Place calls", "Voice", "high"),
-        Scope("voice:agents:write", "Change agents", "Voice", "medium"),
+        Scope("voice:calls:read", "Read calls and the suppression list", "Voice", "medium"),
+        Scope("voice:calls:create", "Place and cancel calls", "Voice", "high"),
+        Scope(
+            "voice:agents:write",
+            "Change agents, numbers and the suppression list",
+            "Voice",
+            "medium",
+        ),
     ),
 )

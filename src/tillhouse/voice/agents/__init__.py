@@ -1,0 +1,1 @@
+"""Agents: how a call is made and led."""

@@ -1,0 +1,135 @@
+"""Voice agents: list, show, make, change, duplicate and delete, each change with its event."""
+
+from contextlib import suppress
+from uuid import UUID
+
+from asyncpg import Record
+from msgspec import UNSET
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
+from tillhouse.kit.errors import FieldError, check, existing
+from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.patching import facts_of, merged
+from tillhouse.voice.agents import rules, store
+from tillhouse.voice.agents.rules import AgentFacts
+from tillhouse.voice.agents.types import Agent, AgentFilter, AgentPatch, NewAgent
+from tillhouse.voice.events import (
+    VOICE_AGENT_CREATED,
+    VOICE_AGENT_DELETED,
+    VOICE_AGENT_UPDATED,
+    AgentData,
+)
+from tillhouse.webhooks.emit import emit
+
+
+async def list_page(call: Call, wanted: AgentFilter) -> PageOf[Agent]:
+    """One page of the agents, the default one first."""
+    page = wanted.pick()
+    total = await store.count_agents(call.db, call.book.id, wanted.status)
+    rows = await store.list_agents(call.db, call.book.id, wanted.status, page)
+    return PageOf([_shown(row) for row in rows], meta(page, total))
+
+
+async def show(call: Call, voice_agent_id: UUID) -> Agent:
+    """One agent."""
+    return _shown(existing(await store.show_agent(call.db, call.book.id, voice_agent_id)))
+
+
+async def create(call: Call, new: NewAgent) -> Agent:
+    """Make an agent."""
+    facts = facts_of(AgentFacts, new)
+    check(await _faults(call, new, facts))
+    return await _insert(call, facts, "created")
+
+
+async def new_faults(call: Call, new: NewAgent) -> list[FieldError]:
+    """The faults of a new agent."""
+    with suppress(InvalidField):
+        return await _faults(call, new, facts_of(AgentFacts, new))
+    return []
+
+
+async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
+    """Change what the patch names."""
+    before = _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
+    old = facts_of(AgentFacts, before)
+    facts = merged(old, patch)
+    check(await _faults(call, patch, facts))
+    if facts == old:
+        return before
+    if facts.is_default and not old.is_default:
+        await store.update_no_default(call.db, call.book.id)
+    key = BookKey(call.book.id, voice_agent_id)
+    await store.update_agent(call.db, key, facts, call.now)
+    agent = await show(call, voice_agent_id)
+    await _announce(call, VOICE_AGENT_UPDATED, "updated", agent)
+    return agent
+
+
+async def patch_faults(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> list[FieldError]:
+    """The faults of a change, if there is such an agent."""
+    old = facts_of(AgentFacts, await show(call, voice_agent_id))
+    with suppress(InvalidField):
+        return await _faults(call, patch, merged(old, patch))
+    return []
+
+
+async def duplicate(call: Call, voice_agent_id: UUID) -> Agent:
+    """Make a copy of an agent."""
+    return await _insert(
+        call, rules.copy_of(facts_of(AgentFacts, await show(call, voice_agent_id))), "duplicated"
+    )
+
+
+async def delete(call: Call, voice_agent_id: UUID) -> Deleted:
+    """Take an agent out of the list; its calls that wait end as failed."""
+    agent = _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
+    await store.delete_agent(call.db, BookKey(call.book.id, voice_agent_id), call.now)
+    await _announce(call, VOICE_AGENT_DELETED, "deleted", agent)
+    return Deleted(voice_agent_id, iso(call.now))
+
+
+async def _insert(call: Call, facts: AgentFacts, verb: str) -> Agent:
+    if facts.is_default:
+        await store.update_no_default(call.db, call.book.id)
+    key = BookKey(call.book.id, new_id())
+    await store.insert_agent(call.db, key, facts, call.now)
+    agent = await show(call, key.id)
+    await _announce(call, VOICE_AGENT_CREATED, verb, agent)
+    return agent
+
+
+async def _faults(call: Call, asked: NewAgent | AgentPatch, facts: AgentFacts) -> list[FieldError]:
+    store_id, has_store = None, True
+    with suppress(InvalidField):
+        store_id = asked.store_id
+    if store_id is not None and store_id is not UNSET:
+        has_store = await store.has_store(call.db, call.book.id, store_id)
+    return rules.agent_faults(asked, facts, has_store=has_store)
+
+
+def _shown(row: Record) -> Agent:
+    return Agent(**row, runtime="scripted")
+
+
+async def _announce(call: Call, event: EventType, verb: str, agent: Agent) -> None:
+    is_gone = event is VOICE_AGENT_DELETED
+    data = AgentData(
+        id=agent.id,
+        name=agent.name,
+        status="inactive" if is_gone else agent.status,
+        store_id=agent.store_id,
+        language=agent.language,
+        tone=agent.tone,
+        is_default=agent.is_default and not is_gone,
+        updated_at=iso(call.now) if is_gone else agent.updated_at,
+    )
+    await emit(call, event, data)
+    metadata = {"voiceAgentId": str(agent.id), "environment": call.book.environment}
+    await audit.note(call, (f"voice_agent.{verb}", f"Voice agent {agent.name}: {verb}"), metadata)

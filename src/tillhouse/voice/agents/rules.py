@@ -1,0 +1,60 @@
+"""Rules of voice agents: pure decisions."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tillhouse.kit.errors import FieldError, unknown
+from tillhouse.kit.ids import StoreId
+from tillhouse.kit.partial import faults
+from tillhouse.voice.agents.types import AgentPatch, NewAgent
+
+NAME_LENGTH_MAX = 120
+_COPY = " (copy)"
+
+
+class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent as it is to be stored."""
+
+    name: str
+    description: str | None
+    status: str
+    store_id: StoreId | None
+    language: str
+    tone: str
+    is_default: bool
+    greeting: str | None
+    instructions: str | None
+    script: str
+    tools: list[str]
+    disclosure: str
+    recording_enabled: bool
+    voicemail_action: str
+    max_duration_seconds: int
+    ring_timeout_seconds: int
+    silence_timeout_seconds: int
+    max_attempts: int
+    retry_delay_seconds: int
+
+
+def agent_faults(
+    asked: NewAgent | AgentPatch, facts: AgentFacts, *, has_store: bool
+) -> list[FieldError]:
+    """The faults of an agent as it would be stored."""
+
+    def default() -> Iterator[FieldError]:
+        if facts.is_default and facts.status != "active":
+            field = "is_default" if asked.is_default is True else "status"
+            yield FieldError(field, "the default agent must be active: make another one default")
+
+    def shop() -> Iterator[FieldError]:
+        if not has_store:
+            yield unknown("store_id", "store")
+
+    return faults(default, shop)
+
+
+def copy_of(facts: AgentFacts) -> AgentFacts:
+    """A copy under a name of its own, which is nobody's default."""
+    name = facts.name[: NAME_LENGTH_MAX - len(_COPY)] + _COPY
+    return msgspec.structs.replace(facts, name=name, is_default=False)

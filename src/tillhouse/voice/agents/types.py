@@ -1,0 +1,185 @@
+"""Requests and answers of the routes of voice agents."""
+
+from typing import Annotated, Literal, cast
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import StoreId
+from tillhouse.kit.page import Paged
+from tillhouse.kit.text_types import Coded, OneLine, Paragraphs
+from tillhouse.kit.values import Name
+
+AgentStatus = Literal["active", "inactive"]
+Script = Literal["payment_reminder", "order_confirmation", "reservation_confirmation", "feedback"]
+ToolName = Literal["find_order", "send_payment_link", "confirm_order", "record_opt_out"]
+VoicemailAction = Literal["hang_up", "leave_message"]
+
+TOOLS: tuple[ToolName, ...] = ("find_order", "send_payment_link", "confirm_order", "record_opt_out")
+Tools = Annotated[list[ToolName], Meta(max_length=len(TOOLS))]
+Seconds = Annotated[int, Meta(ge=30, le=7200)]
+RingSeconds = Annotated[int, Meta(ge=5, le=120)]
+SilenceSeconds = Annotated[int, Meta(ge=2, le=60)]
+Attempts = Annotated[int, Meta(ge=1, le=10)]
+RetrySeconds = Annotated[int, Meta(ge=30, le=86_400)]
+
+
+class Language(
+    Coded,
+    pattern="^[a-z]{2,3}(?:-[A-Z]{2})?$",
+    wrong="must be a language such as en or en-NG",
+    example="en-NG",
+):
+    """A language, perhaps as a country speaks it."""
+
+
+class Tone(OneLine, longest=40, example="friendly"):
+    """How the agent sounds, in a word or two."""
+
+
+class Said(Paragraphs, shortest=1, longest=500, example="This call is automated and recorded."):
+    """A sentence or two that is said."""
+
+
+class Instructions(Paragraphs, longest=10_000, example="Be brief. Offer to call again later."):
+    """Words that tell an agent what to do."""
+
+
+class Description(Paragraphs, longest=1_000, example="Confirms orders for tomorrow."):
+    """Words for people."""
+
+
+class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """An agent that is to call people."""
+
+    name: Name
+    description: Description | None = None
+    """Its use, in words for people."""
+    status: AgentStatus = "active"
+    """Only an `active` agent calls."""
+    store_id: StoreId | None = None
+    """The store that it speaks for."""
+    language: Language = cast("Language", "en")
+    """The language that it speaks."""
+    tone: Tone = cast("Tone", "friendly")
+    """How it sounds, in a word or two."""
+    is_default: bool = False
+    """Whether it is the one to take where nothing else is said; it must be active."""
+    greeting: Said | None = None
+    """Said after the disclosure, in the place of the script's own greeting."""
+    instructions: Instructions | None = None
+    """How it is to behave, for runtimes that understand that; scripts don't."""
+    script: Script = "order_confirmation"
+    """The conversation that it leads."""
+    tools: Tools = msgspec.field(default_factory=lambda: list(TOOLS))
+    """Everything that it may do in your business; a script goes on without the other tools."""
+    disclosure: Said = cast("Said", "This is an automated call, and it is recorded.")
+    """Said first in every call."""
+    recording_enabled: bool = True
+    """Whether its calls are recorded."""
+    voicemail_action: VoicemailAction = "hang_up"
+    """Its action when a machine answers."""
+    max_duration_seconds: Seconds = 600
+    """After so long a call is ended."""
+    ring_timeout_seconds: RingSeconds = 30
+    """So long a telephone rings."""
+    silence_timeout_seconds: SilenceSeconds = 10
+    """So long it waits for each answer."""
+    max_attempts: Attempts = 1
+    """How often somebody is called who isn't reached."""
+    retry_delay_seconds: RetrySeconds = 300
+    """How long after one attempt the next one comes."""
+
+
+class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A change of an agent; absent fields stay, null clears."""
+
+    name: Name | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    """Its use, in words for people."""
+    status: AgentStatus | UnsetType = UNSET
+    """Only an `active` agent calls."""
+    store_id: StoreId | UnsetType | None = UNSET
+    """The store that it speaks for."""
+    language: Language | UnsetType = UNSET
+    """The language that it speaks."""
+    tone: Tone | UnsetType = UNSET
+    """How it sounds, in a word or two."""
+    is_default: bool | UnsetType = UNSET
+    """Whether it is the one to take where nothing else is said; it must be active."""
+    greeting: Said | UnsetType | None = UNSET
+    """Said after the disclosure, in the place of the script's own greeting."""
+    instructions: Instructions | UnsetType | None = UNSET
+    """How it is to behave, for runtimes that understand that; scripts don't."""
+    script: Script | UnsetType = UNSET
+    """The conversation that it leads."""
+    tools: Tools | UnsetType = UNSET
+    """Everything that it may do in your business; a script goes on without the other tools."""
+    disclosure: Said | UnsetType = UNSET
+    """Said first in every call."""
+    recording_enabled: bool | UnsetType = UNSET
+    """Whether its calls are recorded."""
+    voicemail_action: VoicemailAction | UnsetType = UNSET
+    """Its action when a machine answers."""
+    max_duration_seconds: Seconds | UnsetType = UNSET
+    """After so long a call is ended."""
+    ring_timeout_seconds: RingSeconds | UnsetType = UNSET
+    """So long a telephone rings."""
+    silence_timeout_seconds: SilenceSeconds | UnsetType = UNSET
+    """So long it waits for each answer."""
+    max_attempts: Attempts | UnsetType = UNSET
+    """How often somebody is called who isn't reached."""
+    retry_delay_seconds: RetrySeconds | UnsetType = UNSET
+    """How long after one attempt the next one comes."""
+
+
+class AgentFilter(Paged):
+    """Which agents, and which page of them."""
+
+    status: AgentStatus | None = None
+    """Only agents with this status."""
+
+
+class Agent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An agent that calls people."""
+
+    id: UUID
+    name: Annotated[str, Meta(examples=["Front desk"])]
+    description: str | None
+    """Its use, in words for people."""
+    status: AgentStatus
+    store_id: StoreId | None
+    language: Annotated[str, Meta(examples=["en-NG"])]
+    tone: Annotated[str, Meta(examples=["friendly"])]
+    is_default: bool
+    """Whether it is the one to take where nothing else is said; it is listed first."""
+    greeting: str | None
+    """Said after the disclosure; null: the script's own greeting."""
+    instructions: str | None
+    """How it is to behave, for runtimes that understand that."""
+    runtime: Literal["scripted"]
+    """The kind of program that leads its conversations."""
+    script: Script
+    """The conversation that it leads."""
+    tools: list[ToolName]
+    """Everything that it may do in your business."""
+    disclosure: str
+    """Said first in every call."""
+    recording_enabled: bool
+    """Whether its calls are recorded."""
+    voicemail_action: VoicemailAction
+    """Its action when a machine answers."""
+    max_duration_seconds: int
+    """After so long a call is ended."""
+    ring_timeout_seconds: int
+    """So long a telephone rings."""
+    silence_timeout_seconds: int
+    """So long it waits for each answer."""
+    max_attempts: int
+    """How often somebody is called who isn't reached."""
+    retry_delay_seconds: int
+    """How long after one attempt the next one comes."""
+    created_at: Timestamp
+    updated_at: Timestamp

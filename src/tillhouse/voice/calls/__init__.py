@@ -1,0 +1,1 @@
+"""Calls: placed, listed, shown and cancelled."""

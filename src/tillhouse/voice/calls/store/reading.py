@@ -1,0 +1,192 @@
+"""Statements that read calls: one, a page, and how many fit."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId, CustomerId
+from tillhouse.kit.page import Page
+from tillhouse.kit.spans import span
+
+_CALL: LiteralString = """
+    SELECT c.id, c.status, CASE WHEN c.status <> 'queued' THEN NULL
+            WHEN n.status = 'paused' THEN 'number_paused'
+            WHEN c.due_at > now() THEN c.queue_reason
+            WHEN n.next_dial_at > now() THEN 'rate'
+            ELSE 'concurrency' END AS queue_reason,
+        c.direction, c.customer_id, c.customer_name, c.customer_phone, c.purpose, c.context,
+        c.order_id, c.number_id, n.phone_number, c.agent_id, a.name AS agent_name, c.provider,
+        c.provider_call_id, c.attempt, c.max_attempts, iso(c.scheduled_at) AS scheduled_for,
+        iso(c.expires_at) AS not_after, iso(c.dialed_at) AS dialed_at,
+        iso(c.ringing_at) AS ringing_at, iso(c.answered_at) AS answered_at,
+        iso(c.ended_at) AS ended_at, c.duration_seconds, c.ended_reason, c.ended_by,
+        c.answered_by, c.outcome_code, c.outcome::text AS outcome, c.has_opted_out AS opt_out,
+        c.recording_status, c.metadata::text AS metadata, iso(c.created_at) AS created_at,
+        iso(c.updated_at) AS updated_at,
+        (SELECT coalesce(json_agg(json_build_object('number', t.number,
+                'startedAt', iso(t.started_at), 'endedAt', iso(t.ended_at), 'result', t.result,
+                'sipStatus', t.sip_status, 'detail', t.detail) ORDER BY t.number), '[]')::text
+         FROM voice_attempts t WHERE t.book_id = c.book_id AND t.call_id = c.id) AS attempts
+    FROM voice_calls c
+    JOIN voice_numbers n ON n.book_id = c.book_id AND n.id = c.number_id
+    JOIN voice_agents a ON a.book_id = c.book_id AND a.id = c.agent_id
+    WHERE c.book_id = $1
+"""
+_WORDS: LiteralString = (
+    "customer_words(c.book_id, coalesce(c.customer_name, '') || ' ' || c.purpose)"
+    " @@ customer_query($1, $)"
+)
+
+
+class CallQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on calls; an absent one (None) lets all pass."""
+
+    statuses: list[str] | None = None
+    agent_id: UUID | None = None
+    number_id: UUID | None = None
+    ended_reason: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    phone: str | None = None
+    customer_id: CustomerId | None = None
+    words: str | None = None
+
+    @property
+    def is_tallied(self) -> bool:
+        """Whether the tallies know all that it asks for."""
+        return self.phone is None and self.customer_id is None and self.words is None
+
+
+def _where(fixed: Where, query: CallQuery) -> Where:
+    return (
+        fixed.and_("c.agent_id = $", query.agent_id)
+        .and_("c.number_id = $", query.number_id)
+        .and_("c.ended_reason = $", query.ended_reason)
+        .and_("c.created_at >= $", query.since)
+        .and_("c.created_at <= $", query.until)
+        .and_("c.customer_phone = $", query.phone)
+        .and_("c.customer_id = $", query.customer_id)
+        .and_(_WORDS, query.words)
+    )
+
+
+async def show_call(db: Db, book_id: BookId, call_id: UUID) -> Record | None:
+    """One call."""
+    return await db.fetchrow(_CALL + " AND c.id = $2", book_id, call_id)
+
+
+async def count_found(db: Db, book_id: BookId, query: CallQuery) -> int:
+    """How many calls fit that a telephone, a customer or a search names."""
+    where = _where(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
+    return await db.fetchval(
+        "SELECT count(*) FROM voice_calls c WHERE c.book_id = $1" + where.sql(), *where.args
+    )
+
+
+async def count_tallied(db: Db, book_id: BookId, query: CallQuery) -> int:
+    """How many fit: ended ones by the tallies of whole days, the rest is counted itself."""
+    time = span(query.since, query.until)
+    where = (
+        Where(book_id, time.since, time.begins, time.ends, time.until, time.first, time.after)
+        .and_("o.status = ANY($)", query.statuses)
+        .and_("o.agent_id = $", query.agent_id)
+        .and_("o.number_id = $", query.number_id)
+        .and_("o.ended_reason = $", query.ended_reason)
+    )
+    return await db.fetchval(
+        """
+        SELECT coalesce(sum(o.calls), 0)::bigint FROM (
+            SELECT t.status, t.agent_id, t.number_id, t.ended_reason, t.calls
+            FROM voice_call_tallies t
+            WHERE t.book_id = $1 AND t.day >= $6::date AND t.day < $7::date
+            UNION ALL
+            SELECT c.status, c.agent_id, c.number_id, c.ended_reason, 1 FROM voice_calls c
+            WHERE c.book_id = $1 AND c.status IN ('completed', 'failed', 'missed', 'cancelled')
+                AND (c.created_at >= $2::timestamptz
+                        AND c.created_at < least($3::timestamptz, $5)
+                    OR c.created_at >= $4::timestamptz AND c.created_at < $5::timestamptz)
+            UNION ALL
+            SELECT c.status, c.agent_id, c.number_id, c.ended_reason, 1 FROM voice_calls c
+            WHERE c.book_id = $1 AND c.ended_at IS NULL AND c.created_at >= $2
+                AND c.created_at < $5
+        ) o WHERE true
+        """
+        + where.sql(),
+        *where.args,
+    )
+
+
+async def list_calls(db: Db, book_id: BookId, query: CallQuery, page: Page) -> Sequence[Record]:
+    """One page of the calls that fit, the newest first; only its rows are looked up whole."""
+    where = _where(Where(book_id), query)
+    return await db.fetch(
+        _CALL
+        + " AND c.id IN (SELECT c.id FROM voice_calls c WHERE c.book_id = $1"
+        + where.sql()
+        + " ORDER BY c.created_at DESC, c.id DESC LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset)
+        + ") ORDER BY c.created_at DESC, c.id DESC",
+        *where.args,
+    )
+
+
+async def list_calls_of_statuses(
+    db: Db, book_id: BookId, query: CallQuery, page: Page
+) -> Sequence[Record]:
+    """The same of some statuses: the newest of each by its index, then the newest of these."""
+    where = _where(Where(book_id, query.statuses, page.offset + page.per_page), query)
+    return await db.fetch(
+        _CALL
+        + """ AND c.id IN (
+            SELECT f.id FROM unnest($2::text[]) s (status) CROSS JOIN LATERAL (
+                SELECT c.id, c.created_at FROM voice_calls c
+                WHERE c.book_id = $1 AND c.status = s.status
+        """
+        + where.sql()
+        + " ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
+        + ") f ORDER BY f.created_at DESC, f.id DESC LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset)
+        + ") ORDER BY c.created_at DESC, c.id DESC",
+        *where.args,
+    )
+
+
+async def find_recording(db: Db, book_id: BookId, call_id: UUID) -> Record | None:
+    """The recording of a call, if there is one."""
+    return await db.fetchrow(
+        """
+        SELECT c.recording_status, r.file, r.duration_ms, r.size_bytes, r.ready_at
+        FROM voice_calls c
+        LEFT JOIN voice_recordings r ON r.book_id = c.book_id AND r.call_id = c.id
+        WHERE c.book_id = $1 AND c.id = $2
+        """,
+        book_id,
+        call_id,
+    )
+
+
+async def list_turns(db: Db, book_id: BookId, call_id: UUID) -> Sequence[Record] | None:
+    """The steps of a call; None where there is no such call."""
+    rows = await db.fetch(
+        """
+        SELECT s.role, s.text, s.started_ms AS start_ms, s.ended_ms AS end_ms, s.confidence
+        FROM voice_calls c
+        LEFT JOIN voice_steps s ON s.book_id = c.book_id AND s.call_id = c.id
+        WHERE c.book_id = $1 AND c.id = $2 ORDER BY s.attempt, s.position
+        """,
+        book_id,
+        call_id,
+    )
+    if not rows:
+        return None
+    return [row for row in rows if row["role"] is not None]

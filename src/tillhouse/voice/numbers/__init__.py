@@ -1,0 +1,1 @@
+"""Numbers that calls come from."""

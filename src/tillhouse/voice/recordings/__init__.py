@@ -1,0 +1,1 @@
+"""Recordings: written while talking, fetched by addresses that expire, deleted in time."""
