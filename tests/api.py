@@ -84,7 +84,8 @@ class Api:
             messages.append(message)
 
         await self.app(scope, receive, send)
-        answer = Response(messages[0]["status"], messages[0]["headers"], messages[1]["body"])
+        content = b"".join(message["body"] for message in messages[1:])
+        answer = Response(messages[0]["status"], messages[0]["headers"], content)
         if status is not None:
             assert answer.status == status, answer
         return answer

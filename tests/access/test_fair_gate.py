@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 from tests.waiting import ended, within
-from tillhouse.access.fair_gate import Activity, FairGate, TooManyAtOnce
+from tillhouse.access.fair_gate import HEAVY_BYTES, Activity, FairGate, TooManyAtOnce
 from tillhouse.access.quota import Quota
 from tillhouse.kit.errors import Limited, Unavailable
 
@@ -149,24 +149,56 @@ async def test_a_heavy_turn_counts_as_several() -> None:
         assert (await gate.enter("b")) is other
 
 
-async def test_an_owner_of_long_turns_has_fewer_beside_others() -> None:
-    """The longer they take on average the fewer, at least one; short ones make up for it."""
-    gate = Visitors(FairGate(total=20, each=4, waiting_max=10, light_s=1.0))
-    heavy = await gate.gate.enter("a")
-    heavy.turn_s = 100.0
-    await gate.come("b", 4)
+def gate_of_two(*, moved: int, by_other: int = 0) -> FairGate:
+    """A gate with two active owners, a and b, that moved so many bytes."""
+    activity = Activity()
+    for owner, size in (("a", moved), ("b", by_other)):
+        activity.note(owner)
+        activity.move(owner, size)
+    return FairGate(total=20, each=4, heavy=1, waiting_max=10, activity=activity)
+
+
+@pytest.mark.parametrize(
+    ("moved", "by_other", "turns"),
+    [(9, 0, 1), (9, 1, 1), (9, 4, 4), (1, 0, 4)],
+    ids=["alone with it", "much more", "about as much", "not much"],
+)
+async def test_an_owner_that_moves_more_than_others_has_fewer_turns(
+    moved: int, by_other: int, turns: int
+) -> None:
+    """Not one that moves about as much as they do, nor one that moves little."""
+    size = HEAVY_BYTES // 2
+    gate = Visitors(gate_of_two(moved=moved * size, by_other=by_other * size))
     await gate.come("a", 6)
-    assert gate.entered == ["b"] * 4
-    gate.gate.leave(heavy)
-    await settle()
-    assert gate.entered.count("a") == 1
-    heavy.turn_s = 2.0
-    await gate.go("a")
-    assert len(gate.inside["a"]) == 2
-    heavy.turn_s = 0.0
-    await gate.go("a")
-    assert len(gate.inside["a"]) == 4
+    assert gate.entered.count("a") == turns
+    await gate.come("b", 6)
+    assert gate.entered.count("b") == 4
     await gate.end()
+
+
+async def test_a_long_turn_of_such_an_owner_rests() -> None:
+    """The next begins as much later; another's begins at once."""
+    gate = gate_of_two(moved=1000 * HEAVY_BYTES)
+    began = asyncio.get_running_loop().time()
+    gate.leave(await gate.enter("a"), took_s=0.2)
+    following = asyncio.create_task(gate.enter("a"))
+    await settle()
+    assert not following.done()
+    await gate.enter("b")
+    await ended(following)
+    assert asyncio.get_running_loop().time() - began >= 0.2
+
+
+async def test_an_owner_alone_does_not_rest() -> None:
+    """Nobody has anything of it."""
+    activity = Activity()
+    gate = FairGate(total=1, each=1, heavy=1, waiting_max=10, activity=activity)
+    owner = await gate.enter("a")
+    activity.move("a", 1000 * HEAVY_BYTES)
+    gate.leave(owner, took_s=5.0)
+    following = asyncio.create_task(gate.enter("a"))
+    await settle()
+    assert following.done()
 
 
 async def test_more_than_may_wait_are_refused() -> None:

@@ -14,6 +14,7 @@ from tests.waiting import ended
 from tillhouse.access.process import Services
 from tillhouse.checkout.live import LivePages
 from tillhouse.checkout.page import ASSETS
+from tillhouse.kit.errors import Limited, Unavailable
 
 PAGE_BYTES_MAX = 30_000
 
@@ -173,3 +174,24 @@ async def test_a_change_wakes_an_open_page(open_till: Open, services: Services) 
     await till.api.delete(f"{LINKS}/{link['id']}", status=200)
     assert (await ended(coming)).startswith(b"event: status")
     await now.aclose()
+
+
+async def test_open_pages_leave_connections_to_others(services: Services) -> None:
+    """A network has an eighth of them, all networks together a quarter; the next page polls."""
+    live = LivePages(connections=32)
+    opened = []
+    for network, most in (("192.0.2", 4), ("198.51.100", 4)):
+        for number in range(most):
+            ip = f"{network}.{number}"
+            live.check(ip)
+            page = live.follow(services.pool, ip, "unknown", "1")
+            await anext(page)
+            opened.append(page)
+        if len(opened) == most:
+            with pytest.raises(Limited):
+                live.check(f"{network}.77")
+    with pytest.raises(Unavailable):
+        live.check("203.0.113.1")
+    for page in opened:
+        await page.aclose()
+    live.check("203.0.113.1")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -11,14 +12,24 @@ from tests.api import Api, Response
 from tests.make import Business, Make
 from tests.waiting import ended
 from tillhouse.access.call import Call
-from tillhouse.access.shares import BODIES_OF_OWNER_MIB_MAX, MIB
+from tillhouse.access.callers import Book, KeyCaller
+from tillhouse.access.shares import (
+    ANSWERS_OF_OWNER_MIB_MAX,
+    BODIES_OF_OWNER_MIB_MAX,
+    MIB,
+    Shares,
+)
 from tillhouse.app import App, compose
 from tillhouse.http.body import BODY_BYTES_MAX
+from tillhouse.http.exchange import begin
 from tillhouse.http.route import Route, Scope
+from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId
 from tillhouse.room import Room
 from tillhouse.settings import from_env
 
-SLOW = "/v1/slow"
+SLOW, LARGE = "/v1/slow", "/v1/large"
+LARGE_BYTES = 4 * MIB
 
 
 class Slow:
@@ -46,6 +57,11 @@ async def write(call: Call, body: Fields) -> int:
     return len(body.text)
 
 
+async def answer_large(call: Call) -> str:
+    """More than goes in one piece."""
+    return "a" * LARGE_BYTES
+
+
 @pytest.fixture
 def slow() -> Slow:
     """Nothing waits yet."""
@@ -57,6 +73,7 @@ async def make_here(database_url: str, master_key: str, slow: Slow) -> AsyncIter
     """Businesses at an application with a slow operation."""
     routes = (
         Route("GET", SLOW, slow.answer, Scope("voice:read"), "Wait", "Waited"),
+        Route("GET", LARGE, answer_large, Scope("voice:read"), "Answer much", "Much"),
         Route("POST", SLOW, write, Scope("voice:read"), "Write", "Written"),
     )
     quiet = from_env({"TILLHOUSE_RATE_LIMIT": "0", "TILLHOUSE_LOG_LEVEL": "error"})
@@ -144,3 +161,78 @@ async def test_bodies_under_way_are_bounded(make_here: Make) -> None:
 
 async def _status(request: HalfSent) -> int:
     return await request.status
+
+
+@pytest.mark.parametrize(
+    ("addresses", "networks"),
+    [
+        (("192.0.2.1", "192.0.2.200"), 1),
+        (("2001:db8::1", "2001:db8::ffff:1"), 1),
+        (("192.0.2.1", "192.0.3.1"), 2),
+    ],
+)
+def test_strangers_of_one_network_have_one_share(addresses: tuple[str, str], networks: int) -> None:
+    """However many addresses they have: their pages, hooks and bodies wait for one another."""
+    scope: Any = {"method": "GET", "path": "/", "query_string": b"", "headers": []}
+    owners = {begin({**scope, "client": (ip, 1)}, ()).owner for ip in addresses}
+    assert len(owners) == networks
+
+
+def test_streams_leave_connections_to_other_requests() -> None:
+    """However many businesses open them: half of what a small process has."""
+    shares = Shares(connections=8)
+    held = [shares.hold_stream(caller()) for _ in range(4)]
+    with pytest.raises(Unavailable):
+        shares.hold_stream(caller())
+    for one in held[0]:
+        one.release()
+    shares.hold_stream(caller())
+
+
+def caller() -> KeyCaller:
+    """A key of a business of its own."""
+    return KeyCaller(
+        key_id=KeyId(uuid4()), business_id=BusinessId(uuid4()), book=Book(BookId(uuid4()), "test"),
+        app_id=AppId(uuid4()), name="k", scopes=frozenset(), allowed_origins=(),
+        allowed_networks=(), withdrawal_policy=None,
+    )  # fmt: skip
+
+
+class Untaken:
+    """A request whose answer is taken when a test wants."""
+
+    def __init__(self, api: Api) -> None:
+        self.has_begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.size = 0
+        scope: Any = {
+            "type": "http", "method": "GET", "path": LARGE, "query_string": b"",
+            "headers": [(k.encode(), v.encode()) for k, v in api.headers.items()],
+            "client": (api.peer, 1234),
+        }  # fmt: skip
+        self.task = asyncio.create_task(api.app(scope, self._receive, self._send))
+
+    async def _receive(self) -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def _send(self, message: Any) -> None:
+        self.has_begun.set()
+        await self.go_on.wait()
+        self.size += len(message.get("body", b""))
+
+
+async def test_answers_that_nobody_takes_are_bounded(make_here: Make) -> None:
+    """A business that takes none of its large answers is given no more; another is answered."""
+    greedy = await (await make_here.business()).client("voice:read")
+    modest = await (await make_here.business()).client("voice:read")
+    begun = [Untaken(greedy) for _ in range(ANSWERS_OF_OWNER_MIB_MAX * MIB // LARGE_BYTES)]
+    for one in begun:
+        await ended(one.has_begun.wait())
+    refused = await greedy.get(LARGE, status=429)
+    assert "wait for you to read them" in refused.json["message"]
+    assert (await modest.get(LARGE, status=200)).data == "a" * LARGE_BYTES
+    for one in begun:
+        one.go_on.set()
+        await ended(one.task)
+        assert one.size > LARGE_BYTES
+    await greedy.get(LARGE, status=200)

@@ -99,7 +99,12 @@ async def test_a_body_that_was_read_ends_nothing(pair: tuple[Serving, Serving]) 
             assert b"connection: close" not in said
 
 
-CROWDS = {"silent": b"", "half a head": b"GET /livez HTTP/1.1\r\nx: ", "answered": GET}
+CROWDS = {
+    "silent": b"",
+    "half a head": b"GET /livez HTTP/1.1\r\nx: ",
+    "answered": GET,
+    "half a body": UNREAD.replace(b"developer/api-keys", b"auth/login") + b"{",
+}
 LAST_GET = GET.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
 
 
@@ -131,6 +136,36 @@ async def beside_a_crowd(port: int, kind: str, first: bytes) -> None:
             assert time.monotonic() - began < 5 * slower(), (kind, refused)
             await asyncio.sleep(YOUNG_S / 4)
         report(f"{kind}: answered after {time.monotonic() - began:.2f} s and {refused} refusals")
+
+
+class Place:
+    """A connection that was told to give way, or wasn't."""
+
+    gave_way = False
+
+    def give_way(self) -> None:
+        """Close."""
+        self.gave_way = True
+
+
+async def test_the_network_with_the_most_connections_gives_way_first() -> None:
+    """Of those whose bodies are on their way the oldest; another network's stays, however old."""
+    places = Connections(limit=4)
+    old, *crowd = [Place() for _ in range(4)]
+    assert places.admit(old, "a")
+    places.has_asked(old)
+    for one in crowd:
+        assert places.admit(one, "b")
+        places.has_asked(one)
+    newcomer = Place()
+    await until(lambda: places.admit(newcomer, "c"), "a place")
+    assert [one.gave_way for one in (old, *crowd)] == [False, True, False, False]
+    # One whose request is here is answered, whatever comes.
+    for one in (old, *crowd[1:]):
+        places.has_moved(one)
+    await until(lambda: places.admit(Place(), "b"), "a place")
+    assert [one.gave_way for one in (old, *crowd[1:])] == [False, False, False]
+    assert newcomer.gave_way
 
 
 class Hasty(PatientProtocol):

@@ -15,8 +15,13 @@ Name = UUID | str
 
 # An owner that asked for nothing for so long is no longer active.
 _ACTIVE_S = 1.0
-# How much the newest turn counts in the average of an owner's turns.
-_NEWEST = 0.2
+# Half of the bytes that an owner sent and got is forgotten in this time.
+_HALF_LIFE_S = 1.0
+# An owner with so many, and so many times those of the others on average, is heavy. Time would be a
+# poor measure: beside a heavy owner everybody's requests take long.
+HEAVY_BYTES, _HEAVY_TIMES = 2 * 1024 * 1024, 4.0
+# Beside others, a heavy owner's turn rests as long as it took, unless it was so short.
+_SHORT_S, _REST_MAX_S = 0.01, 1.0
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -28,12 +33,30 @@ class TooManyAtOnce(
     """An owner has its whole share, and as many waiting as may wait."""
 
 
+class _Moved(msgspec.Struct):
+    """Bytes that were moved, and are forgotten by and by."""
+
+    size: float = 0.0
+    at: float = 0.0
+
+    def add(self, size: float, now: float) -> None:
+        """Count more."""
+        self.size = self.left(now) + size
+        self.at = now
+
+    def left(self, now: float) -> float:
+        """The part that still counts."""
+        return self.size * 0.5 ** ((now - self.at) / _HALF_LIFE_S)
+
+
 class Activity:
-    """The owners that asked a moment ago, at any of the gates that share it."""
+    """The owners that asked a moment ago, at any of the gates that share it, and their bytes."""
 
     def __init__(self) -> None:
         # When each asked last, the latest at the end.
         self._seen: OrderedDict[Name, float] = OrderedDict()
+        self._moved: dict[Name, _Moved] = {}
+        self._total = _Moved()
 
     def note(self, name: Name) -> None:
         """An owner asks for something."""
@@ -42,6 +65,24 @@ class Activity:
         self._seen.move_to_end(name)
         while (oldest := next(iter(self._seen))) != name and self._seen[oldest] < now - _ACTIVE_S:
             del self._seen[oldest]
+            self._moved.pop(oldest, None)
+
+    def move(self, name: Name, size: int) -> None:
+        """An owner sent, or got, so many bytes."""
+        if name in self._seen:
+            now = asyncio.get_running_loop().time()
+            self._moved.setdefault(name, _Moved()).add(size, now)
+            self._total.add(size, now)
+
+    def is_heavy(self, name: Name) -> bool:
+        """Whether this owner moves much more than the others that are active."""
+        moved, others = self._moved.get(name), len(self._seen) - 1
+        if moved is None or others < 1:
+            return False
+        now = asyncio.get_running_loop().time()
+        own = moved.left(now)
+        rest = max(0.0, self._total.left(now) - own)
+        return own > HEAVY_BYTES and own > _HEAVY_TIMES * rest / others
 
     def is_alone(self, name: Name) -> bool:
         """Whether this owner asked, and no other."""
@@ -53,8 +94,6 @@ class _Owner(msgspec.Struct, eq=False):
 
     name: Name
     held: int = 0
-    # How long its turns take, on average.
-    turn_s: float = 0.0
     # With what each turn counts.
     waiting: deque[tuple[asyncio.Future[None], int]] = msgspec.field(default_factory=deque)
 
@@ -62,10 +101,10 @@ class _Owner(msgspec.Struct, eq=False):
 class FairGate:
     """Lets `total` through at once; `each` of one owner while another is active.
 
-    A turn of a heavy request counts as several. Beside others, an owner whose turns take longer
-    than `light_s` on average has fewer. An owner alone has all but `kept`, which wait for the first
-    turns of another. Owners that wait are let in round robin, each owner's own turns in the order
-    of their arrival.
+    A turn of a large request counts as several. Beside others, an owner that moves much more bytes
+    than they do has `heavy` turns at once, each of which rests before the next. An owner alone has
+    all but `kept`, which wait for the first turns of another. Owners that wait are let in round
+    robin, each owner's own turns in the order of their arrival.
     """
 
     def __init__(
@@ -75,14 +114,14 @@ class FairGate:
         each: int,
         waiting_max: int,
         kept: int | None = None,
-        light_s: float | None = None,
+        heavy: int | None = None,
         activity: Activity | None = None,
     ) -> None:
         self._total = total
         self._each = each
         self._alone = max(each, total - (each if kept is None else kept))
         self._waiting_max = waiting_max
-        self._light_s = light_s
+        self._heavy = heavy
         self._activity = activity or Activity()
         self._held = 0
         # Those that hold turns or wait.
@@ -119,8 +158,15 @@ class FairGate:
         return owner
 
     def leave(self, owner: _Owner, cost: int = 1, took_s: float = 0.0) -> None:
-        """Give a turn back, and let in those whose turn it is."""
-        owner.turn_s += (took_s - owner.turn_s) * _NEWEST
+        """Give a turn back, at once or after its rest."""
+        if took_s > _SHORT_S and self._is_limited(owner):
+            rest_s = min(took_s, _REST_MAX_S)
+            asyncio.get_running_loop().call_later(rest_s, self._give_back, owner, cost)
+        else:
+            self._give_back(owner, cost)
+
+    def _give_back(self, owner: _Owner, cost: int) -> None:
+        """Let in those whose turn it is."""
         owner.held -= cost
         self._held -= cost
         passed = 0
@@ -144,15 +190,18 @@ class FairGate:
         return may
 
     def _may(self, owner: _Owner, cost: int) -> bool:
-        return owner.held + cost <= self._most(owner) and self._held < self._total
+        # An owner without a turn has one, whatever it counts.
+        fits = owner.held == 0 or owner.held + cost <= self._most(owner)
+        return fits and self._held < self._total
 
     def _most(self, owner: _Owner) -> int:
         # Alone, an owner leaves room for the first turn of another.
         if self._activity.is_alone(owner.name) and not self._is_another_waiting(owner):
             return self._alone
-        if self._light_s is None or owner.turn_s <= self._light_s:
-            return self._each
-        return max(1, int(self._each * self._light_s / owner.turn_s))
+        return self._heavy if self._heavy and self._is_limited(owner) else self._each
+
+    def _is_limited(self, owner: _Owner) -> bool:
+        return self._heavy is not None and self._activity.is_heavy(owner.name)
 
     def _is_another_waiting(self, owner: _Owner) -> bool:
         # An owner stands once in the round.

@@ -5,7 +5,7 @@ import msgspec
 from tillhouse.access.declared import Declared
 from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
-from tillhouse.access.shares import Shares
+from tillhouse.access.shares import Shares, connections_max
 from tillhouse.access.storage import Storage
 from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
@@ -69,7 +69,7 @@ async def connect_services(
         ),
         key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
-        shares=Shares(pool.readers),
+        shares=Shares(pool.readers, connections_max()),
         storage=Storage(settings),
         workers=Workers(),
         job_results=Results(),

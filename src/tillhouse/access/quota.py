@@ -22,6 +22,13 @@ class Quota:
         held.take(amount)
         return held
 
+    def check(self, owner: Name) -> None:
+        """Refuse an owner who holds all that it may."""
+        if self._held.get(owner, 0) >= self._each:
+            raise Limited(1, self._message)
+        if self._sum >= self._total:
+            raise Unavailable(retry_after_s=1)
+
     def take(self, owner: Name, amount: int) -> None:
         """Take more for an owner, or refuse."""
         more = self._held.get(owner, 0) + amount
@@ -29,7 +36,11 @@ class Quota:
             raise Limited(1, self._message)
         if self._sum + amount > self._total:
             raise Unavailable
-        self._held[owner] = more
+        self.note(owner, amount)
+
+    def note(self, owner: Name, amount: int) -> None:
+        """Take more that is there already, however much it is."""
+        self._held[owner] = self._held.get(owner, 0) + amount
         self._sum += amount
 
     def give_back(self, owner: Name, amount: int) -> None:
@@ -57,6 +68,11 @@ class Held:
         if amount:
             self._quota.take(self._owner, amount)
             self._amount += amount
+
+    def note(self, amount: int) -> None:
+        """Take more that is there already."""
+        self._quota.note(self._owner, amount)
+        self._amount += amount
 
     def __enter__(self) -> Self:
         """Hold until the end of the block."""

@@ -1,6 +1,8 @@
 """The shares of one process: how much of it one business, key or network may have at once."""
 
-from contextlib import AbstractAsyncContextManager
+import resource
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.fair_gate import Activity, FairGate, Name
@@ -9,32 +11,39 @@ from tillhouse.access.quota import Held, Quota
 MIB = 1024 * 1024
 # Of a pool of the usual size.
 READERS = 6
-# A business whose reads take longer on average, beside others, has fewer of them at once.
-LIGHT_READ_S = 0.05
+CONNECTIONS = 1000
 # A body of so many bytes takes one turn more: an order of 100 lines as much as several of some.
 BODY_BYTES_OF_TURN = 4096
 STREAMS_MAX, STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX = 500, 60, 20
 BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX = 128, 32
+ANSWERS_MIB_MAX, ANSWERS_OF_OWNER_MIB_MAX = 256, 32
+
+
+def connections_max() -> int:
+    """Half of the descriptors of this process; the rest is for files, the database and webhooks."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(1, soft // 2) if soft != resource.RLIM_INFINITY else 1 << 20
 
 
 class Shares:
     """The gates and quotas of one process."""
 
-    def __init__(self, readers: int = READERS) -> None:
-        activity = Activity()
+    def __init__(self, readers: int = READERS, connections: int = CONNECTIONS) -> None:
+        self.activity = activity = Activity()
         # A read takes a connection: one is left for the checks of keys, which come before turns.
         total = max(1, readers - 1)
         self.reads = FairGate(
             total=total,
             each=min(total, 4),
             kept=1,
-            light_s=LIGHT_READ_S,
+            # Each takes a connection, and a core of the database.
+            heavy=1,
             waiting_max=256,
             activity=activity,
         )
         # Statements that write are batched: alone, a business may have most of a process.
         # Beside others it has enough for some that wait for a lock, and for the rest.
-        self.writes = FairGate(total=64, each=8, waiting_max=256, activity=activity)
+        self.writes = FairGate(total=64, each=8, heavy=4, waiting_max=256, activity=activity)
         # Receipts and the hooks of providers, by their addresses.
         self.anonymous = FairGate(total=32, each=4, waiting_max=64)
         # A file takes a fifth of a second of a single thread.
@@ -44,20 +53,31 @@ class Shares:
             BODIES_OF_OWNER_MIB_MAX * MIB,
             f"Bodies of {BODIES_OF_OWNER_MIB_MAX} MiB are under way: send fewer at the same time.",
         )
+        # Large answers, until they are taken. The last one may go beyond.
+        self.answers = Quota(
+            ANSWERS_MIB_MAX * MIB,
+            ANSWERS_OF_OWNER_MIB_MAX * MIB,
+            f"Answers of {ANSWERS_OF_OWNER_MIB_MAX} MiB wait for you to read them: do that first.",
+        )
+        # Streams keep their connections: half of them are for other requests.
+        streams = min(STREAMS_MAX, connections // 2)
         self._streams_of_callers = Quota(
-            STREAMS_MAX, STREAMS_OF_CALLER_MAX, _too_many_streams("caller", STREAMS_OF_CALLER_MAX)
+            streams, STREAMS_OF_CALLER_MAX, _too_many_streams("caller", STREAMS_OF_CALLER_MAX)
         )
         self._streams_of_businesses = Quota(
-            STREAMS_MAX,
+            streams,
             STREAMS_OF_BUSINESS_MAX,
             _too_many_streams("business", STREAMS_OF_BUSINESS_MAX),
         )
 
-    def turn(self, owner: Name, size: int, *, is_read: bool) -> AbstractAsyncContextManager[None]:
-        """The turn of a request with a body of so many bytes."""
-        if is_read:
-            return self.reads.turn(owner)
-        return self.writes.turn(owner, 1 + size // BODY_BYTES_OF_TURN)
+    @asynccontextmanager
+    async def turn(self, owner: Name, size: int, *, is_read: bool) -> AsyncIterator[None]:
+        """The turn of a request with a body of so many bytes; none while answers wait for it."""
+        gate, cost = (self.reads, 1) if is_read else (self.writes, 1 + size // BODY_BYTES_OF_TURN)
+        async with gate.turn(owner, cost):
+            self.activity.move(owner, size)
+            self.answers.check(owner)
+            yield
 
     def hold_stream(self, caller: KeyCaller | UserCaller) -> list[Held]:
         """One more stream of a caller and its business, or a refusal."""

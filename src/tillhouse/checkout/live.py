@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncGenerator
 
 from tillhouse.access.attempt_rules import network_of
+from tillhouse.access.shares import connections_max
 from tillhouse.checkout.store.pages import list_versions
 from tillhouse.db.pool import FAILURES, Pool
 from tillhouse.kit.clock import now
@@ -16,6 +17,8 @@ from tillhouse.kit.errors import Limited, Unavailable
 
 PAGES_MAX = 5_000
 PAGES_OF_NETWORK_MAX = 1_000
+# Each keeps a connection: they leave most of them to other requests.
+OF_CONNECTIONS, OF_CONNECTIONS_OF_NETWORK = 4, 8
 HEARTBEAT_S = 25.0
 # A notification that was lost is made up for by then.
 LOOK_EVERY_S = 10.0
@@ -38,7 +41,10 @@ class _Page:
 class LivePages:
     """Tells open pages that their link has changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, connections: int | None = None) -> None:
+        places = connections or connections_max()
+        self._most = min(PAGES_MAX, places // OF_CONNECTIONS)
+        self._most_of_network = min(PAGES_OF_NETWORK_MAX, places // OF_CONNECTIONS_OF_NETWORK)
         self._pages: dict[str, set[_Page]] = {}
         self._of_network: dict[str, int] = {}
         self._task: asyncio.Task[None] | None = None
@@ -46,9 +52,9 @@ class LivePages:
 
     def check(self, ip: str) -> None:
         """Refuse one page too many; it polls instead."""
-        if self._of_network.get(network_of(ip), 0) >= PAGES_OF_NETWORK_MAX:
+        if self._of_network.get(network_of(ip), 0) >= self._most_of_network:
             raise Limited(15, _BUSY)
-        if sum(self._of_network.values()) >= PAGES_MAX:
+        if sum(self._of_network.values()) >= self._most:
             raise Unavailable(retry_after_s=15)
 
     async def follow(

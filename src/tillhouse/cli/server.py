@@ -10,11 +10,12 @@ from typing import cast
 
 import uvicorn
 
+from tillhouse.access.shares import connections_max
 from tillhouse.app import App
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.sockets import BACKLOG
 from tillhouse.cli.stopping import StopLimit
-from tillhouse.http.connections import Connections, connections_max
+from tillhouse.http.connections import Connections
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.problems import envelope, headers_of, status_of
 from tillhouse.http.protocol import PatientProtocol

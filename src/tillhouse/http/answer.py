@@ -34,6 +34,10 @@ API_HEADERS: Headers = [
 HSTS = (b"strict-transport-security", b"max-age=31536000")
 # A caller who takes nothing for so long is not listening.
 _TAKEN_WITHIN_S = 30.0
+# One who takes a large one slowly has the time of such a rate besides.
+_TAKEN_BYTES_PER_S = 16 * 1024
+# Larger answers are sent in pieces, and count against the share of their owner until then.
+PIECE_BYTES = 64 * 1024
 
 
 def rate_headers(allowance: Allowance | None) -> Headers:
@@ -52,7 +56,17 @@ async def send_answer(
     content: Headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
     headers = [*(content if status != NO_CONTENT else ()), *_common(exchange, own)]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": sent(exchange, body)})
+    await send_body(send, sent(exchange, body))
+
+
+async def send_body(send: Send, body: bytes) -> None:
+    """Send it in pieces, each once most of those before it are taken."""
+    async with asyncio.timeout(_TAKEN_WITHIN_S + len(body) / _TAKEN_BYTES_PER_S):
+        for at in range(0, max(1, len(body)), PIECE_BYTES):
+            end = at + PIECE_BYTES
+            piece = body if len(body) <= PIECE_BYTES else body[at:end]
+            more = {"type": "http.response.body", "body": piece, "more_body": end < len(body)}
+            await send(more)
 
 
 def sent(exchange: Exchange, body: bytes) -> bytes:

@@ -12,8 +12,10 @@ from tillhouse.http import cors, problems
 from tillhouse.http.answer import (
     API_HEADERS,
     HSTS,
+    PIECE_BYTES,
     STOPPING,
     send_answer,
+    send_body,
     send_stream,
     sent,
     until_stopped,
@@ -78,12 +80,17 @@ class Api:
             status, body, headers = await self._respond(exchange, receive)
             if not exchange.is_page:
                 headers = [*headers, *cors.answer_headers(exchange)]
-            if isinstance(body, bytes) and exchange.is_page:
-                await _send_page(send, exchange, status, headers, body)
-            elif isinstance(body, bytes):
-                await send_answer(send, exchange, status, body, headers)
+            if isinstance(body, bytes):
+                self._services.shares.activity.move(exchange.owner, len(body))
+                with self._services.shares.answers.hold(exchange.owner) as held:
+                    if len(body) > PIECE_BYTES:
+                        held.note(len(body))
+                    how = _send_page if exchange.is_page else send_answer
+                    await how(send, exchange, status, body, headers)
         except Gone:
             pass
+        except TimeoutError:
+            log.info("answer_not_taken", request_id=exchange.request_id)
         finally:
             # A stream is noted when it begins: how long it lasts is up to its caller.
             self._note(exchange, status)
@@ -160,7 +167,7 @@ class Api:
 
 
 async def _send_page(
-    send: Send, exchange: Exchange, status: int, headers: Headers, body: bytes
+    send: Send, exchange: Exchange, status: int, body: bytes, headers: Headers
 ) -> None:
     """Pages bring their own headers; a header that they don't set is the API's."""
     own = {name for name, _ in headers}
@@ -169,4 +176,4 @@ async def _send_page(
     request_id = (b"x-request-id", exchange.request_id.encode())
     all_headers = [*headers, *rest, length, request_id, *exchange.extra_headers]
     await send({"type": "http.response.start", "status": status, "headers": all_headers})
-    await send({"type": "http.response.body", "body": sent(exchange, body)})
+    await send_body(send, sent(exchange, body))

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.callers import Allowance, KeyCaller, UserCaller
 from tillhouse.access.fair_gate import Name
 from tillhouse.access.quota import Held
@@ -51,8 +52,8 @@ class Exchange(msgspec.Struct, kw_only=True):
 
     @property
     def owner(self) -> Name:
-        """The business, or else the address, whose share of the process the request takes."""
-        return self.ip if self.caller is None else self.caller.business_id
+        """The business, or else the network, whose share of the process the request takes."""
+        return network_of(self.ip) if self.caller is None else self.caller.business_id
 
     def header(self, name: bytes) -> str | None:
         """A request header as text."""

@@ -15,6 +15,7 @@ from typing import Any
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from tillhouse.access.attempt_rules import network_of
 from tillhouse.http.answer import STOPPING
 from tillhouse.http.connections import Connections
 from tillhouse.http.problems import early_answer
@@ -88,7 +89,7 @@ class PatientProtocol(HttpToolsProtocol):
         """A new connection has to bring a head soon."""
         super().connection_made(transport)
         self._stopping = asyncio.Event()
-        if self._known.admit(self):
+        if self._known.admit(self, network_of(self.client[0] if self.client else "")):
             self._expect_head(LAST_REQUEST_WITHIN_S if self._known.is_draining else HEAD_WITHIN_S)
         else:
             self._refuse(_FULL)
@@ -163,6 +164,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The next bytes, if any, begin another head."""
         super().on_message_complete()
+        self._known.has_moved(self)
         cycle: Any = self.cycle
         if not cycle.response_started:
             cycle.keep_alive = self._keeps_alive and not self._known.is_draining
@@ -187,11 +189,13 @@ class PatientProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The caller takes less than there is."""
         super().pause_writing()
+        self._known.is_moving(self)
         self._expect_taken()
 
     def resume_writing(self) -> None:
         """The caller has taken most of it."""
         super().resume_writing()
+        self._known.has_moved(self)
         self._is_taken()
         if self.transport.is_closing():
             self._expect_taken()

@@ -131,6 +131,7 @@ class RawEndpoint:
                     shares.anonymous.turn(exchange.owner),
                     asyncio.timeout(self.route.answered_within_s),
                 ):
+                    shares.answers.check(exchange.owner)
                     return await self.route.handler(services, asked)
         except TimeoutError as error:
             log.warning("too_slow", request_id=exchange.request_id, route=self.route.path)
