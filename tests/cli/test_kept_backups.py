@@ -80,3 +80,20 @@ def test_the_oldest_go(command: Command, tmp_path: Path) -> None:
     due = Command(command.data, BACKUP_FOLDER=str(folder), BACKUP_EVERY_HOURS="1")
     assert due.json("backup", "--if-due") == {"isDue": False}
     assert names(folder) == ["mine.backup", second.name, third.name]
+
+
+def test_a_wrong_clock_or_name_stops_no_backup(command: Command, tmp_path: Path) -> None:
+    """One that is dated later than now is no reason to make none, nor to drop the one just made."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    foreign = folder / "tillhouse-of-my-own-routine.backup"
+    foreign.write_text("mine")
+    future = folder / "tillhouse-20990101T000000.000000Z-routine.backup"
+    future.write_text("of a wrong clock")
+    keeper = Command(
+        command.data, BACKUP_FOLDER=str(folder), BACKUP_KEEP="1", BACKUP_EVERY_HOURS="1"
+    )
+    made = Path(keeper.json("backup", "--if-due")["file"])
+    assert names(folder) == sorted([foreign.name, made.name])
+    keeper.run("restore", str(made), "--check")
+    assert keeper.json("backup", "--if-due") == {"isDue": False}

@@ -1,9 +1,11 @@
 """How many orders and kept answers a book may hold: counted, limited, told."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -125,6 +127,41 @@ async def test_kept_answers_are_limited_and_none_is_lost(
     await api.post(tags, {"name": "One more"}, status=201)
     names = {tag["name"] for tag in (await api.get(tags, status=200)).data}
     assert names == {"Tag 0", "Tag 1", "Tag 2", "One more"}
+
+
+async def test_a_full_book_still_pays_out(limited_app: App, business: Business) -> None:
+    """A withdrawal needs a key, so kept answers don't hold it up: it is judged for itself."""
+    api = await business.client(*SCOPES)
+    tags = "/v1/tags"
+    for n in range(ANSWER_LIMIT):
+        await api.post(tags, {"name": f"Tag {n}"}, headers={"idempotency-key": f"{n}"}, status=201)
+    await _count(limited_app)
+    headers = {"idempotency-key": "one more"}
+    await api.post(tags, {"name": "One more"}, headers=headers, status=409)
+    currency = (await _sell(api)).data["currency"]
+    policy = {"max_per_transaction": 10, "max_per_day": 10, "currency": currency}
+    treasury = await business.client("wallet:withdrawals:create", withdrawal_policy=policy)
+    body = {"amount": 1, "payout_account_id": str(uuid4())}
+    answer = await treasury.post("/v1/wallet/withdrawals", body, headers=headers, status=422)
+    assert answer.wrong_fields == {"payout_account_id"}
+
+
+async def test_no_crowd_gets_past_a_full_quota(limited_app: App, business: Business) -> None:
+    """Sales that are sent together share a statement, and none is recorded once it is full.
+
+    Sales sent together before that are recorded: the count is behind by so much.
+    """
+    api = await business.client(*SCOPES)
+    before = await asyncio.gather(*(api.post(ORDERS, _sale()) for _ in range(3 * ORDER_LIMIT)))
+    assert {one.status for one in before} == {201}
+    await _count(limited_app)
+    after = await asyncio.gather(*(api.post(ORDERS, _sale()) for _ in range(3 * ORDER_LIMIT)))
+    assert {one.status for one in after} == {409}
+    listed = await api.get(f"{ORDERS}?limit=1", status=200)
+    assert listed.json["meta"]["total"] == 3 * ORDER_LIMIT
+    for one in before:
+        await api.request("DELETE", f"{ORDERS}/{one.data['id']}", status=200)
+    assert (await api.get(ORDERS, status=200)).data == []
 
 
 async def test_the_counts_are_the_rows(limited_app: App, business: Business) -> None:

@@ -3,8 +3,11 @@
 import asyncio
 import hashlib
 import hmac
+import random
 import shutil
+import subprocess
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,6 +32,7 @@ from tillhouse.db.embedded import Embedded
 WORDS = "five words drawn at random"
 SELLERS = 4
 SALES = 40
+KILLS = 8
 
 
 class Seller:
@@ -145,6 +149,47 @@ async def view_secret(business: Business) -> str:
     path = "/api/developer/webhook-settings/test/view-secret"
     await business.owner.post("/api/auth/verify-password", {"password": PASSWORD}, status=200)
     return (await business.owner.post(path, {}, status=200)).data["secret"]
+
+
+async def test_a_backup_that_is_killed_is_none(
+    start: Start, folder: Path, session: aiohttp.ClientSession
+) -> None:
+    """Killed at random moments beside sales: what is kept is whole, and the last one never goes."""
+    data, kept = folder / "data", folder / "kept"
+    settings = {"BACKUP_FOLDER": str(kept), "BACKUP_PASSPHRASE": WORDS, "BACKUP_KEEP": "2"}
+    command = Command(data, **settings)
+    serving = await start(DATA=str(data), LOG_LEVEL="warning")
+    business = await register(Client(session, serving.address))
+    key = await business.key("orders:read", "orders:write")
+    seller = Seller(Client(session, serving.address).as_bearer(key["secret"]))
+    chance = random.Random(1)  # noqa: S311 - moments, not secrets
+    async with selling(seller):
+        began = time.monotonic()
+        await asyncio.to_thread(command.run, "backup")
+        took_s = time.monotonic() - began
+        for _ in range(KILLS):
+            await asyncio.to_thread(killed_after, command, chance.uniform(0.3, 1.1) * took_s)
+            assert list(kept.glob("*.backup"))
+        acknowledged = list(seller.sold)
+        last = Path((await asyncio.to_thread(command.json, "backup"))["file"])
+    assert await serving.stop() == 0
+    assert not list(kept.glob(".*.part"))
+    found = list(kept.glob("*.backup"))
+    assert len(found) == 2
+    for each in found:
+        await asyncio.to_thread(command.run, "restore", str(each), "--check")
+    copy = Command(folder / "copy", BACKUP_PASSPHRASE=WORDS)
+    assert (await asyncio.to_thread(copy.json, "restore", str(last)))["broken"] == []
+    assert {row.split(",")[1] for row in (await rows(copy.data))["orders"]} >= set(acknowledged)
+
+
+def killed_after(command: Command, seconds: float) -> None:
+    """Begin a backup, and kill it unless it has ended by then."""
+    with command.start("backup") as process:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 async def test_a_server_backs_up_by_schedule(start: Start, folder: Path) -> None:

@@ -10,10 +10,12 @@ _YARDSTICK = "tests/yardstick.py"
 _CLOCKS = {"perf_counter", "monotonic", "thread_time", "process_time"}
 # Functions that read a clock and assert no bound that a slow machine breaks.
 _UNHURRIED = {
+    "tests/access/test_fair_gate.py": "a rest is bounded from below",
     "tests/access/test_rate.py": "what may pass is worked out of the time that it took",
     "tests/accounts/test_login.py": "the quickest of two kinds of request are compared",
     "tests/http/test_odd_numbers.py": "a body is compared with another of the same size",
     "tests/jobs/test_worker.py": "a rest is bounded from below",
+    "tests/system/test_backup.py": "moments to kill a process at",
     "tests/system/chaos.py": "a report, and limits of waits",
     "tests/system/test_idle.py": "what may be asked is worked out of the time that it took",
     "tests/system/raw_socket.py": "its callers judge what it took",

@@ -38,7 +38,9 @@ async def keep_backup(
         stamp = datetime.now(UTC).strftime(_STAMP)
         path = folder / f"{_BEGINNING}{stamp}-{reason}{_ENDING}"
         done = await write_backup(installation, path, await _opener(installation))
-        for old in kept(folder, reason)[installation.settings.backup_keep :]:
+        # The clock may have gone back: the one just made stays, whatever its name says.
+        others = [each for each in kept(folder, reason) if each != path]
+        for old in others[max(0, installation.settings.backup_keep - 1) :]:
             old.unlink()
     return done
 
@@ -55,8 +57,9 @@ async def keep_before_migration(installation: Installation) -> None:
 
 
 def kept(folder: Path, reason: str = ROUTINE) -> list[Path]:
-    """The backups of a reason, the newest first."""
-    return sorted(folder.glob(f"{_BEGINNING}*-{reason}{_ENDING}"), reverse=True)
+    """The backups of a reason, the newest first; files that others named so are not ours."""
+    found = folder.glob(f"{_BEGINNING}*-{reason}{_ENDING}")
+    return sorted((path for path in found if _made_at(path) is not None), reverse=True)
 
 
 def is_due(settings: Settings) -> bool:
@@ -68,11 +71,21 @@ def is_due(settings: Settings) -> bool:
 
 
 def age_of_newest(settings: Settings) -> timedelta | None:
-    """How old the newest routine backup is; None when there is none."""
-    for path in kept(folder_of(settings)):
+    """How old the newest routine backup is; None when there is none.
+
+    One that a wrong clock dated later than now doesn't count: its true age is unknown.
+    """
+    moment = datetime.now(UTC)
+    made = (_made_at(path) for path in kept(folder_of(settings)))
+    return min((moment - at for at in made if at is not None and at <= moment), default=None)
+
+
+def _made_at(path: Path) -> datetime | None:
+    try:
         made = path.name.removeprefix(_BEGINNING).partition("-")[0]
-        return datetime.now(UTC) - datetime.strptime(made, _STAMP).replace(tzinfo=UTC)
-    return None
+        return datetime.strptime(made, _STAMP).replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 async def _opener(installation: Installation) -> Passphrase | MasterKey:
