@@ -16,6 +16,7 @@ _UNHURRIED = {
     "tests/http/test_odd_numbers.py": "a body is compared with another of the same size",
     "tests/jobs/test_worker.py": "a rest is bounded from below",
     "tests/system/test_backup.py": "moments to kill a process at",
+    "tests/money/__main__.py": "a report, and when no further walk is begun",
     "tests/system/chaos.py": "a report, and limits of waits",
     "tests/system/test_idle.py": "what may be asked is worked out of the time that it took",
     "tests/system/raw_socket.py": "its callers judge what it took",

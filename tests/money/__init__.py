@@ -1,0 +1,1 @@
+"""Walks through everything that moves money, with crashes, held against a model in integers."""

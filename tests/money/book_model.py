@@ -1,0 +1,299 @@
+"""A book in whole minor units: its orders, links, wallet, withdrawals and expenses."""
+
+import copy
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+
+from tests.money.order_money import TENDERS, OrderMoney, Refusal
+
+FAILURES_MAX = 5
+
+
+def fee_of(amount: int) -> int:
+    """The part of a payment that the sandbox keeps: 1.5 %, rounded half up."""
+    return (amount * 15 + 500) // 1000
+
+
+class Paid(msgspec.Struct, kw_only=True):
+    """A payment as the provider knows it, and how far the book has got with it."""
+
+    amount: int
+    fee: int
+    # The order or link that its account was for; None: nothing of ours.
+    target: str | None
+    is_foreign: bool = False
+    # successful, failed or reversed, at the provider.
+    state: str = "successful"
+    is_recorded: bool = False
+    is_applied: bool = False
+    is_reversed: bool = False
+    # Whether its target gave it back, what of it the order no longer had, and what the wallet.
+    is_given_back: bool = False
+    shortfall: int = 0
+    claim: int = 0
+    # Whether it topped the wallet up.
+    is_deposit: bool = False
+
+    @property
+    def net(self) -> int:
+        """The part that reaches the wallet."""
+        return self.amount - self.fee
+
+    @property
+    def funds_wallet(self) -> bool:
+        """Whether it was for something known, in the currency of the book."""
+        return self.target is not None and not self.is_foreign
+
+
+class Link(msgspec.Struct, kw_only=True):
+    """A payment link."""
+
+    kind: str
+    # The id of its order; None: the wallet's.
+    order: str | None
+    # The amount that a link of the wallet asks for.
+    amount: int
+    status: str = "active"
+    is_expired: bool = False
+    received: int = 0
+    payments: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The status as it reads."""
+        return "EXPIRED" if self.is_expired and self.status == "active" else self.status
+
+
+class Withdrawal(msgspec.Struct, kw_only=True):
+    """Money that is to leave the wallet."""
+
+    amount: int
+    status: str = "requested"
+
+
+class Book(msgspec.Struct, kw_only=True):
+    """Everything that the book must say."""
+
+    orders: dict[str, OrderMoney] = {}
+    links: dict[str, Link] = {}
+    paid: dict[str, Paid] = {}
+    withdrawals: dict[str, Withdrawal] = {}
+    # Amount, method, and whether it stands.
+    expenses: dict[str, tuple[int, str, bool]] = {}
+    # How often each type of event tells of each thing.
+    events: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    # Withdrawals that failed one after another, and whether that stopped all others.
+    failures: int = 0
+    is_frozen: bool = False
+
+    # Orders.
+
+    def changes(self, order_id: str, change: Callable[[OrderMoney], None]) -> None:
+        """Change an order, unless it is refused: then all stays."""
+        order = self.orders[order_id]
+        after = copy.deepcopy(order)
+        change(after)
+        self._check_credit(order, after)
+        self._follow(order_id, order, after)
+
+    def sell(self, order_id: str, order: OrderMoney, paid: int) -> None:
+        """Record an order."""
+        if paid:
+            order.receive(paid, order.method)
+            self.events["payment.received", order_id] += 1
+        order._settle()
+        self.orders[order_id] = order
+        self.events["order.created", order_id] += 1
+
+    def check_sale(self, customer: int | None, paid: int, method: str) -> None:
+        """Refuse a sale that is paid with credit that isn't there."""
+        if method == "credit" and paid and (customer is None or self.credit(customer) < paid):
+            raise Refusal("credit that isn't there")
+
+    def _check_credit(self, order: OrderMoney, after: OrderMoney) -> None:
+        if order.customer is not None:
+            more = (after.kept - after.spent) - (order.kept - order.spent)
+            if more < 0 and self.credit(order.customer) + more < 0:
+                raise Refusal("the credit was spent")
+
+    def _follow(self, order_id: str, before: OrderMoney, after: OrderMoney) -> None:
+        """Take the changed order, close its links, and count what is told."""
+        self.orders[order_id] = after
+        if after == before:
+            return
+        if after.is_deleted or (after.status == "cancelled" != before.status):
+            self.events["order.cancelled", order_id] += 1
+        else:
+            self.events["order.updated", order_id] += 1
+        if after.paid > before.paid:
+            self.events["payment.received", order_id] += 1
+        self._close_links(order_id, before, after)
+
+    def _close_links(self, order_id: str, before: OrderMoney, after: OrderMoney) -> None:
+        for link in self.links.values():
+            if link.order != order_id or link.status != "active":
+                continue
+            if after.has_ended or after.status == "refunded":
+                link.status = "CANCELLED"
+            elif before.remaining and not after.remaining:
+                link.status = "PAID"
+
+    def credit(self, customer: int) -> int:
+        """The amount that a customer has to come."""
+        return sum(
+            order.kept - order.spent for order in self.orders.values() if order.customer == customer
+        )
+
+    # Money that comes in.
+
+    def order_of(self, target: str | None) -> str | None:
+        """The order that a payment's target stands for; None: the wallet, or nothing."""
+        if target in self.orders:
+            return target
+        link = self.links.get(target or "")
+        if link is None or link.order is None:
+            return None
+        return None if self.orders[link.order].is_deleted else link.order
+
+    def record(self, payment: Paid) -> None:
+        """A payment was recorded: it is in the wallet, or among what nobody knows."""
+        payment.is_recorded = True
+
+    def apply(self, payment: Paid) -> None:
+        """The target of a payment takes it."""
+        payment.is_applied = True
+        order_id, link = self.order_of(payment.target), self.links.get(payment.target or "")
+        if order_id is not None:
+            self.changes(order_id, lambda order: order.receive(payment.amount, "cloove_pay"))
+        else:
+            assert link is not None, "orders with a deposit aren't deleted"
+            payment.is_deposit = True
+            self.events["wallet.deposit", ""] += 1
+            self.events["payment.received", payment.target or ""] += 1
+        if link is not None:
+            asked = link.amount - link.received
+            if link.kind == "wallet" and link.shown == "active" and payment.amount >= asked:
+                link.status = "PAID"
+            link.received += payment.amount
+            link.payments += 1
+
+    def reverse(self, payment: Paid, claim: int, *, is_alone: bool) -> None:
+        """A payment went back; `claim` is what the wallet no longer had."""
+        if payment.funds_wallet:
+            short = max(payment.net - max(self.available, 0), 0)
+            if is_alone:
+                assert claim == short, (claim, short)
+            assert 0 <= claim <= payment.net, claim
+        payment.is_reversed = True
+        payment.claim = claim
+
+    def give_back(self, payment: Paid) -> None:
+        """The target of a payment gives it back."""
+        payment.is_given_back = True
+        order_id, link = self.order_of(payment.target), self.links.get(payment.target or "")
+        if order_id is not None and not payment.is_deposit:
+            customer = self.orders[order_id].customer
+            credit = None if customer is None else self.credit(customer)
+            back: list[int] = []
+            self.changes(
+                order_id, lambda order: back.append(order.take_back(payment.amount, credit))
+            )
+            payment.shortfall = payment.amount - back[0]
+        if link is not None:
+            link.received = max(link.received - payment.amount, 0)
+            link.payments = max(link.payments - 1, 0)
+            if link.status == "PAID" and not link.received:
+                link.status = "active" if link.kind == "wallet" else "CANCELLED"
+
+    # Money that goes out.
+
+    @property
+    def wallet(self) -> int:
+        """The balance of the wallet."""
+        came = sum(
+            one.net - (one.net - one.claim if one.is_reversed else 0)
+            for one in self.paid.values()
+            if one.is_recorded and one.funds_wallet
+        )
+        return came - self._withdrawn("processing", "completed")
+
+    @property
+    def available(self) -> int:
+        """The part of it that isn't held."""
+        return self.wallet - self._withdrawn("requested")
+
+    def _withdrawn(self, *statuses: str) -> int:
+        return sum(one.amount for one in self.withdrawals.values() if one.status in statuses)
+
+    def check_withdrawal(self, amount: int) -> None:
+        """Refuse one that is not covered, or not allowed."""
+        if amount > self.available or self.is_frozen:
+            raise Refusal("not covered, or frozen")
+
+    def fail(self) -> None:
+        """A withdrawal failed; too many of them stop all others."""
+        self.failures += 1
+        self.is_frozen = self.is_frozen or self.failures >= FAILURES_MAX
+
+    # Sums.
+
+    def flows(self) -> dict[str, int]:
+        """By method, what came in for orders less what went back."""
+        found: Counter[str] = Counter()
+        for order in self.orders.values():
+            found.update(order.flows)
+        return {method: amount for method, amount in found.items() if amount}
+
+    def accounts(self) -> dict[str, int]:
+        """Debits less credits by kind of account, where they aren't even."""
+        held: Counter[str] = Counter()
+        for order in self.orders.values():
+            _count(order, held)
+        for payment in self.paid.values():
+            if payment.is_recorded and not payment.is_foreign:
+                _count_payment(payment, held)
+        for amount, method, stands in self.expenses.values():
+            if stands:
+                held["expenses"] += amount
+                held[TENDERS[method]] -= amount
+        completed = self._withdrawn("completed")
+        held["wallet"] -= self.wallet
+        held["withdrawals_in_transit"] -= self._withdrawn("processing")
+        held["provider_clearing"] -= completed
+        return {kind: amount for kind, amount in held.items() if amount}
+
+
+def _count(order: OrderMoney, held: Counter[str]) -> None:
+    sold = 0 if order.has_ended else order.total
+    returned = 0 if order.has_ended else order.refunded
+    for method, amount in order.flows.items():
+        if method != "credit":
+            held[TENDERS[method]] += amount
+    held["cash"] -= order.change
+    held["sales"] -= sold
+    held["refunds"] += returned
+    held["tips"] -= order.tips
+    held["receivable"] += sold - returned - order.paid + order.change + order.kept
+    if order.customer is None:
+        held["unapplied_receipts"] -= order.kept
+    else:
+        held["customer_credit"] -= order.kept - order.spent
+
+
+def _count_payment(payment: Paid, held: Counter[str]) -> None:
+    if not payment.is_reversed:
+        held["fees"] += payment.fee
+        held["provider_clearing"] -= payment.fee
+    if not payment.funds_wallet:
+        there = 0 if payment.is_reversed else payment.amount
+        held["provider_clearing"] += there
+        held["unapplied_receipts"] -= there
+        return
+    held["unapplied_receipts"] += payment.claim + payment.shortfall
+    held["provider_clearing"] -= payment.shortfall
+    held["wallet_funding"] += 0 if payment.is_reversed else payment.net
+    if payment.is_deposit and not payment.is_given_back:
+        held["provider_clearing"] += payment.amount
+        held["wallet_funding"] -= payment.amount

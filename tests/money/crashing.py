@@ -1,0 +1,66 @@
+"""A process whose connections to PostgreSQL all end at a chosen statement, as if it were killed.
+
+From then on it reaches no database until the caller has heard of it, so nothing that its code still
+does can be seen: what it leaves is what a killed process leaves.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from tests.system.killing_proxy import Proxy, Target
+from tillhouse.db.pool import AWAY, FAILURES
+
+# Errors of work whose process has died.
+DEAD = (*FAILURES, *AWAY)
+
+
+class Crash(NamedTuple):
+    """The statement at which a process dies: before it runs, or after it did."""
+
+    number: int
+    is_after: bool
+
+
+class Death(Target):
+    """Ends a process at the n-th of all its statements."""
+
+    def __init__(self, process: "MortalProxy", crash: Crash) -> None:
+        super().__init__(crash.number, is_after=crash.is_after)
+        self._process = process
+
+    def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
+        """Count whatever is run."""
+        self.seen += 1
+        return not self.is_dead and self.seen == self.number
+
+    def kill(self) -> None:
+        """End all its connections."""
+        self.is_dead = True
+        self._process.cut()
+
+
+class MortalProxy(Proxy):
+    """Stands between an application in this process and PostgreSQL."""
+
+    @contextmanager
+    def dying(self, crash: Crash | None) -> Iterator[Death | None]:
+        """Let it die at a statement within the block; it lives again after it."""
+        death = None if crash is None else Death(self, crash)
+        self.target = death
+        try:
+            yield death
+        finally:
+            self.target = None
+
+    def cut(self) -> None:
+        """End every connection."""
+        for writer in self._open:
+            writer.close()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.target is not None and self.target.is_dead:
+            writer.close()
+            return
+        await super()._accept(reader, writer)

@@ -1,0 +1,129 @@
+"""The sandbox as its bank sees it: who paid what, and the messages that are on their way."""
+
+from decimal import Decimal
+from typing import Any, cast
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from tests.api import Api, Response
+from tests.money.book_model import Paid, fee_of
+from tillhouse.access.vault import Vault
+from tillhouse.db.pool import Db
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId, BookKey, new_id
+from tillhouse.payins.connections import sandbox_credentials
+from tillhouse.payins.sandbox import rules, store
+
+CURRENCY = "NGN"
+
+
+class Account(msgspec.Struct, frozen=True):
+    """An account that somebody can pay into, and what for."""
+
+    reference: str
+    number: str
+    amount: int
+    target: str
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A hook that the provider has to tell."""
+
+    body: bytes
+
+
+class ProviderSide:
+    """The provider's own knowledge of one book, and the bag of its messages."""
+
+    def __init__(self, sql: asyncpg.Connection, vault: Vault, book: UUID) -> None:
+        self._sql = sql
+        self._book = BookId(book)
+        self._secret = sandbox_credentials(vault, self._book).secrets[rules.HOOK_SECRET]
+        self.bag: list[Message] = []
+        self.lost: list[Message] = []
+
+    async def accounts(self) -> list[Account]:
+        """Every account that was ever given out, the oldest first."""
+        rows = await self._sql.fetch(_ACCOUNTS, self._book)
+        return [
+            Account(
+                row["reference"], row["account_number"], minor(row["amount"]), str(row["target"])
+            )
+            for row in rows
+        ]
+
+    async def pay(
+        self,
+        account: Account | None,
+        amount: int,
+        state: str = "successful",
+        *,
+        foreign: bool = False,
+    ) -> tuple[str, Paid]:
+        """Somebody pays into an account, or into one of nothing known; a message is on its way."""
+        key = BookKey(self._book, new_id())
+        fee = fee_of(amount)
+        row = store.PaymentRow(
+            reference=account.reference if account else f"th-unknown-{key.id.hex}",
+            account_number=account.number if account else f"{key.id.int % 10**10:010d}",
+            state=state,
+            amount=major(amount),
+            fee=major(fee),
+            currency="USD" if foreign else CURRENCY,
+            payer_name="Ada Obi",
+            paid_at=now(),
+        )
+        await store.insert_payment(cast("Db", self._sql), key, row)
+        self._tell("payment", {"transactionId": str(key.id), "reference": row.reference, "n": 0})
+        target = account.target if account else None
+        return str(key.id), Paid(
+            amount=amount, fee=fee, target=target, is_foreign=foreign, state=state
+        )
+
+    async def take_back(self, payment_id: str, payment: Paid) -> None:
+        """The bank takes a payment back; a message is on its way."""
+        await store.update_payment_reversed(
+            cast("Db", self._sql), BookKey(self._book, UUID(payment_id))
+        )
+        payment.state = "reversed"
+        self._tell("payment", {"transactionId": payment_id, "state": "reversed"})
+
+    def hint(self, withdrawal_id: str) -> None:
+        """There is something to tell of a payout."""
+        again = len(self.bag) + len(self.lost)
+        self._tell("payout", {"reference": f"wd-{UUID(withdrawal_id)}", "n": again})
+
+    def _tell(self, event: str, data: dict[str, Any]) -> None:
+        self.bag.append(Message(msgspec.json.encode({"event": event, "data": data})))
+
+    async def deliver(self, api: Api, message: Message) -> Response:
+        """The hook, as the provider calls it."""
+        signed = {"x-sandbox-signature": rules.signature(self._secret, message.body)}
+        path = f"/hooks/sandbox/{self._book}"
+        return await api.request("POST", path, raw=message.body, headers=signed)
+
+    async def payouts(self) -> dict[str, str]:
+        """The states of payouts, by our withdrawals."""
+        rows = await self._sql.fetch(_PAYOUTS, self._book)
+        return {row["reference"].removeprefix("wd-"): row["state"] for row in rows}
+
+
+def major(amount: int) -> Decimal:
+    """Minor units as an amount."""
+    return Decimal(amount).scaleb(-2)
+
+
+def minor(amount: Decimal) -> int:
+    """An amount in minor units, of which it has no parts."""
+    whole = Decimal(amount).scaleb(2)
+    assert whole == int(whole), amount
+    return int(whole)
+
+
+_ACCOUNTS = """
+    SELECT reference, account_number, amount, target_id AS target FROM virtual_accounts
+    WHERE book_id = $1 AND account_number IS NOT NULL ORDER BY created_at, id
+"""
+_PAYOUTS = "SELECT reference, state FROM sandbox_payouts WHERE book_id = $1"

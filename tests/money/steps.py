@@ -1,0 +1,92 @@
+"""The steps of walks: what happens, to which thing, how much, by which method, and the crash."""
+
+from random import Random
+
+import msgspec
+from hypothesis import strategies as st
+
+from tests.money.crashing import Crash
+
+# In minor units; those of withdrawals that end in 95 to 99 the sandbox treats in its ways.
+AMOUNTS = (10000, 1, 333, 4999, 12000, 9999, 25000)
+PAYOUTS = (2000, 2095, 2096, 2097, 2098, 2099, 90000)
+METHODS = ("cash", "transfer", "pos", "credit")
+HALF = 0.5
+HOURS = (0.0, 0.1, 1.2, 27.0)
+
+# Everything that can happen, as often as it stands here.
+HAPPENINGS = (
+    "sell", "sell", "sell_by_deposit", "sell_by_deposit", "sell_by_deposit",
+    "pay", "pay", "pay", "correct", "refund", "refund", "refund", "refund_line",
+    "cancel", "revive", "delete",
+    "ask_for_sale", "ask_for_sale", "ask_for_debt", "ask_for_wallet", "open_page", "open_page",
+    "open_page", "drop_link", "expire_link",
+    "arrive", "arrive", "arrive", "arrive", "arrive_twice", "arrive_unknown", "arrive_foreign",
+    "arrive_in_vain", "take_back", "take_back",
+    "deliver", "deliver", "deliver", "deliver_twice", "deliver_all", "deliver_all", "lose",
+    "requery", "check_page", "withdraw", "withdraw", "drop_withdrawal", "hint", "spend", "unspend",
+    "work", "work",
+)  # fmt: skip
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Something that happens; numbers choose among what there is at that moment."""
+
+    what: str
+    which: int = 0
+    size: int = 0
+    way: int = 0
+    # The newest or the oldest is meant by the last and the first number.
+    crash: Crash | None = None
+
+    @property
+    def amount(self) -> int:
+        """An amount of money."""
+        return AMOUNTS[self.size % len(AMOUNTS)]
+
+    @property
+    def method(self) -> str:
+        """A method of payment."""
+        return METHODS[self.way % len(METHODS)]
+
+
+# Every walk begins so, that there is something for things to happen to.
+OPENING = (
+    Step("sell", which=1, size=1),
+    Step("sell_by_deposit", size=2),
+    Step("ask_for_wallet", size=6),
+    Step("open_page"),
+    Step("arrive"),
+    Step("deliver_all"),
+)
+LATE = ("work", "deliver_all")
+# The last statement at which something may crash: of a request, of all that a worker does.
+LAST, LAST_LATE = 16, 60
+SOON = 10
+
+
+def drawn(rng: Random) -> Step:
+    """Any step."""
+    what = rng.choice(HAPPENINGS)
+    crash = None
+    if rng.random() < HALF:
+        last = LAST_LATE if what in LATE else LAST
+        crash = Crash(rng.randint(1, rng.choice((SOON, last))), is_after=rng.random() < HALF)
+    return Step(what, rng.randrange(8), rng.randrange(7), rng.randrange(4), crash)
+
+
+def _crashes(last: int) -> st.SearchStrategy[Crash | None]:
+    return st.none() | st.builds(Crash, st.integers(1, last), st.booleans())
+
+
+def _step(what: str) -> st.SearchStrategy[Step]:
+    crashes = _crashes(LAST_LATE if what in LATE else LAST)
+    return st.builds(
+        Step, st.just(what), st.integers(0, 7), st.integers(0, 6), st.integers(0, 3), crashes
+    )
+
+
+def walks(length: int) -> st.SearchStrategy[list[Step]]:
+    """Walks of so many steps at most."""
+    step = st.sampled_from(HAPPENINGS).flatmap(_step)
+    return st.lists(step, min_size=length // 2, max_size=length)

@@ -1,0 +1,103 @@
+"""How far the book has got, by its rows: the model then says what must have come of it.
+
+Nobody can foresee at which moment a message is heard or a job is done. So the walk reads which
+payments were recorded, applied and given back, and which step each withdrawal is at; each is legal
+or not, happens once, and changes the model's figures, to which everything else is held.
+"""
+
+from decimal import Decimal
+from uuid import UUID
+
+import asyncpg
+
+from tests.money.book_model import Book
+from tests.money.provider_side import minor
+
+# The steps that a withdrawal may have taken since it was last looked at.
+NEXT = {
+    "requested": {"processing", "completed", "failed", "reversed"},
+    "processing": {"completed", "failed", "reversed"},
+    "completed": {"reversed"},
+}
+
+
+async def catch_up(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
+    """Let the model take every step that the book took."""
+    await _payments(sql, book_id, book)
+    await _withdrawals(sql, book_id, book)
+
+
+async def _payments(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
+    rows = await sql.fetch(_PAYINS, book_id)
+    known = [row["provider_transaction_id"] for row in rows]
+    assert len(known) == len(set(known)), "a payment was recorded twice"
+    for row in rows:
+        payment = book.paid[row["provider_transaction_id"]]
+        seen = minor(row["amount"]), minor(row["fee"]), row["currency"] != "NGN"
+        assert seen == (payment.amount, payment.fee, payment.is_foreign), (dict(row), payment)
+        if not payment.is_recorded:
+            book.record(payment)
+    await _steps(book, rows)
+
+
+async def _steps(book: Book, rows: list[asyncpg.Record]) -> None:
+    """Take what was applied, reversed and given back, in the order of time."""
+    steps: list[tuple[object, int, asyncpg.Record]] = []
+    for row in rows:
+        payment = book.paid[row["provider_transaction_id"]]
+        has_applied = payment.funds_wallet and row["payments"] + row["deposits"] > 0
+        assert row["payments"] + row["deposits"] <= 1, f"applied twice: {dict(row)}"
+        if has_applied and not payment.is_applied:
+            steps.append((row["applied_at"], 0, row))
+        if row["status"] == "reversed" and not payment.is_reversed:
+            steps.append((row["reversed_at"], 1, row))
+        is_back = has_applied and row["status"] == "reversed" and row["reversal_applied_at"]
+        if is_back and not payment.is_given_back:
+            steps.append((row["reversal_applied_at"], 2, row))
+    is_alone = len({id(row) for _, step, row in steps if step == 1}) == len(steps) == 1
+    for _, step, row in sorted(steps, key=lambda one: (one[0], one[2]["paid_at"], one[1])):
+        payment = book.paid[row["provider_transaction_id"]]
+        match step:
+            case 0:
+                book.apply(payment)
+            case 1:
+                assert payment.state == "reversed", "nobody took it back"
+                book.reverse(payment, minor(row["claimed"]), is_alone=is_alone)
+            case _:
+                book.give_back(payment)
+
+
+async def _withdrawals(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
+    rows = await sql.fetch(_WITHDRAWALS, book_id)
+    assert {str(row["id"]) for row in rows} == book.withdrawals.keys()
+    for row in rows:
+        number = str(row["id"])
+        one, status = book.withdrawals[number], row["status"]
+        assert minor(row["amount"]) == one.amount
+        assert minor(row["fee"]) == Decimal(0)
+        if status == one.status:
+            continue
+        assert status in NEXT[one.status], f"{one.status} became {status}"
+        if row["was_paid"] and one.status != "completed":
+            book.events["wallet.withdrawal.completed", number] += 1
+            book.failures = 0
+        if status in ("failed", "reversed"):
+            book.events["wallet.withdrawal.failed", number] += 1
+        if status == "failed":
+            book.fail()
+        one.status = status
+
+
+_PAYINS = """
+    SELECT p.*,
+        (SELECT count(*) FROM payments o WHERE o.book_id = $1 AND o.receipt_id = p.id) AS payments,
+        (SELECT count(*) FROM ledger_transfers t WHERE t.book_id = $1 AND t.source_id = p.id
+            AND t.kind = 'wallet_deposit') AS deposits,
+        (SELECT coalesce(sum(t.amount), 0) FROM ledger_transfers t WHERE t.book_id = $1
+            AND t.source_id = p.id AND t.kind = 'reversal_claim') AS claimed
+    FROM payins p WHERE p.book_id = $1 ORDER BY p.created_at, p.id
+"""
+_WITHDRAWALS = """
+    SELECT id, status::text, amount, fee, payout_transfer_id IS NOT NULL AS was_paid
+    FROM withdrawals WHERE book_id = $1 ORDER BY id
+"""
