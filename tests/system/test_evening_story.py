@@ -290,9 +290,13 @@ async def _close(till: Till, menu: Menu, seated: Json, day: date) -> None:
         "completedRevenue": TOTAL + AWAY, "cancelledOrdersCount": 1,
         "cancelledRevenue": UNFETCHED,
     }  # fmt: skip
+    received = {"cash": PART + AWAY, "pos": TOTAL - PART}
     figures = [f"summary.{name}" for name in sold]
+    figures.append("summary.receivedByMethod")
     listed = await till.ask("GET", "/v1/orders", None, "summary", "status", *figures)
     summary = listed.json["summary"]
+    methods = {one["method"]: one["amount"] for one in summary.pop("receivedByMethod")}
+    assert {method: amount for method, amount in methods.items() if amount} == received
     if day != _day():
         # Midnight went by: what was of today is not any more.
         summary |= {name: sold[name] for name in ("todayOrders", "todayRevenue")}
