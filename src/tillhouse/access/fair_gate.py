@@ -20,8 +20,9 @@ _HALF_LIFE_S = 1.0
 # An owner with so many, and so many times those of the others on average, is heavy. Time would be a
 # poor measure: beside a heavy owner everybody's requests take long.
 HEAVY_BYTES, _HEAVY_TIMES = 2 * 1024 * 1024, 4.0
-# Beside others, a heavy owner's turn rests as long as it took, unless it was so short.
-_SHORT_S, _REST_MAX_S = 0.01, 1.0
+# Beside others, a heavy owner's turn rests so many times as long as it took, and so long at most,
+# unless it was so short.
+_REST_TIMES, _REST_MAX_S, _SHORT_S = 2.0, 1.0, 0.01
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -160,7 +161,7 @@ class FairGate:
     def leave(self, owner: _Owner, cost: int = 1, took_s: float = 0.0) -> None:
         """Give a turn back, at once or after its rest."""
         if took_s > _SHORT_S and self._is_limited(owner):
-            rest_s = min(took_s, _REST_MAX_S)
+            rest_s = min(_REST_TIMES * took_s, _REST_MAX_S)
             asyncio.get_running_loop().call_later(rest_s, self._give_back, owner, cost)
         else:
             self._give_back(owner, cost)
