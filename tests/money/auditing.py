@@ -54,7 +54,7 @@ class Auditor:
         assert not broken, broken
 
     async def _get(self, path: str) -> Response:
-        return await self._desk.api.get(path, status=200)
+        return await self._desk.get(path)
 
     async def _orders(self) -> None:
         shown = {one["id"]: one for one in exact(await self._get(f"{ORDERS}?limit=100"))}

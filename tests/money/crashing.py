@@ -17,23 +17,32 @@ DEAD = (*FAILURES, *AWAY)
 
 
 class Crash(NamedTuple):
-    """The statement at which a process dies: before it runs, or after it did."""
+    """The statement at which a process dies: before it runs, or after it did.
+
+    From 1 on statements are counted; 0 is the first commit, -1 the second, and so on.
+    """
 
     number: int
     is_after: bool
 
 
 class Death(Target):
-    """Ends a process at the n-th of all its statements."""
+    """Ends a process at one of all its statements."""
 
     def __init__(self, process: "MortalProxy", crash: Crash) -> None:
         super().__init__(crash.number, is_after=crash.is_after)
         self._process = process
+        self._queries = 0
 
     def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
-        """Count whatever is run."""
+        """Count whatever is run; of simple queries, every other one is a commit."""
         self.seen += 1
-        return not self.is_dead and self.seen == self.number
+        self._queries += kind == b"Q"
+        if self.is_dead:
+            return False
+        if self.number > 0:
+            return self.seen == self.number
+        return kind == b"Q" and self._queries == 2 * (1 - self.number)
 
     def kill(self) -> None:
         """End all its connections."""

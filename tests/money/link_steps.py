@@ -25,7 +25,7 @@ class LinkSteps(WalkBase):
         owing = {n: order for n, order in self.book.orders.items() if order.debt}
         if (order_id := self.pick(owing, step)) is None:
             return False
-        found = (await self.desk.api.get(f"/v1/debts?order_id={order_id}&status=active")).data
+        found = (await self.desk.get(f"/v1/debts?order_id={order_id}&status=active")).data
         assert len(found) == 1, found
         await self._link(step, "debt", order_id, found[0]["id"])
         return True

@@ -126,4 +126,6 @@ _ACCOUNTS = """
     SELECT reference, account_number, amount, target_id AS target FROM virtual_accounts
     WHERE book_id = $1 AND account_number IS NOT NULL ORDER BY created_at, id
 """
-_PAYOUTS = "SELECT reference, state FROM sandbox_payouts WHERE book_id = $1"
+_PAYOUTS = """
+    SELECT reference, state FROM sandbox_payouts WHERE book_id = $1 ORDER BY created_at, reference
+"""

@@ -53,6 +53,8 @@ class Step(msgspec.Struct, frozen=True):
 # Every walk begins so, that there is something for things to happen to.
 OPENING = (
     Step("sell", which=1, size=1),
+    Step("ask_for_sale"),
+    Step("open_page"),
     Step("sell_by_deposit", size=2),
     Step("ask_for_wallet", size=6),
     Step("open_page"),
@@ -60,9 +62,10 @@ OPENING = (
     Step("deliver_all"),
 )
 LATE = ("work", "deliver_all")
-# The last statement at which something may crash: of a request, of all that a worker does.
-LAST, LAST_LATE = 16, 60
-SOON = 10
+# The statements at which something may crash, of a request and of all that a worker does; those up
+# to 0 are commits, where most is at stake.
+COMMITS, COMMITS_LATE = (-1, 0, 0), tuple(range(-8, 1))
+STATEMENTS, STATEMENTS_LATE = tuple(range(1, 17)), tuple(range(1, 61))
 
 
 def drawn(rng: Random) -> Step:
@@ -70,17 +73,18 @@ def drawn(rng: Random) -> Step:
     what = rng.choice(HAPPENINGS)
     crash = None
     if rng.random() < HALF:
-        last = LAST_LATE if what in LATE else LAST
-        crash = Crash(rng.randint(1, rng.choice((SOON, last))), is_after=rng.random() < HALF)
+        numbers = rng.choice(_numbers(what))
+        crash = Crash(rng.choice(numbers), is_after=rng.random() < HALF)
     return Step(what, rng.randrange(8), rng.randrange(7), rng.randrange(4), crash)
 
 
-def _crashes(last: int) -> st.SearchStrategy[Crash | None]:
-    return st.none() | st.builds(Crash, st.integers(1, last), st.booleans())
+def _numbers(what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return (COMMITS_LATE, STATEMENTS_LATE) if what in LATE else (COMMITS, STATEMENTS)
 
 
 def _step(what: str) -> st.SearchStrategy[Step]:
-    crashes = _crashes(LAST_LATE if what in LATE else LAST)
+    numbers = st.one_of(*(st.sampled_from(some) for some in _numbers(what)))
+    crashes = st.none() | st.builds(Crash, numbers, st.booleans())
     return st.builds(
         Step, st.just(what), st.integers(0, 7), st.integers(0, 6), st.integers(0, 3), crashes
     )

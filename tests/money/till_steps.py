@@ -112,7 +112,7 @@ class TillSteps(WalkBase):
         if self.book.orders[order_id].is_deleted:
             return False
         path = f"{ORDERS}/{order_id}"
-        [item] = (await self.desk.api.get(path, status=200)).data["items"]
+        [item] = (await self.desk.get(path)).data["items"]
         quantity, method = 1 + step.size % 2, ("cash", "pos")[step.way % 2]
         line = {"item_id": item["id"], "quantity": quantity}
         await self._change(

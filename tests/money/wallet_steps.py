@@ -42,8 +42,9 @@ class WalletSteps(WalkBase):
         return True
 
     async def hint(self, step: Step) -> bool:
-        """The provider has something to tell of a withdrawal."""
-        if (number := self.pick(self.book.withdrawals, step)) is None:
+        """The provider has something to tell of a withdrawal that it knows."""
+        known = await self.desk.provider.payouts()
+        if (number := self.pick(known, step)) is None:
             return False
         self.desk.provider.hint(number)
         return True
