@@ -35,7 +35,7 @@ def seen(**fields: Any) -> SeenPayment:
 async def tell(till: Collecting, payment: SeenPayment, account: VirtualAccount | None) -> bool:
     """Record it in a transaction of its own."""
     async with till.services.pool.transaction() as db:
-        return await record(db, till.origin, payment, account, now())
+        return bool(await record(db, till.origin, [payment], account, now()))
 
 
 async def test_a_payment_funds_the_wallet_and_reaches_its_target(till: Collecting) -> None:

@@ -1,6 +1,8 @@
 """Asking providers what was paid: when somebody presses a button, and by itself."""
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from uuid import UUID
@@ -26,6 +28,7 @@ from tillhouse.providers.payments.provider import (
     HeardPayment,
     NotReached,
     Refused,
+    SeenPayment,
     Unclear,
     Unknown,
 )
@@ -54,20 +57,27 @@ async def look_up(
     account: VirtualAccount | None = None,
     takes_unknown: bool = True,
 ) -> Looked:
-    """Ask the provider and record what it says, each payment in a transaction of its own."""
+    """Ask the provider and record what it says, each of its transactions in one of ours."""
     try:
         found = await connection.provider.find_payments(connection.credentials, heard)
     except Unknown:
         return Looked()
     new = unmatched = 0
-    for seen in found:
+    for told in _by_transaction(found):
         async with services.pool.transaction() as db:
-            own = await find_account_of(db, origin, seen) or account
+            own = await find_account_of(db, origin, told[0]) or account
             if own is None and not takes_unknown:
-                unmatched += 1
+                unmatched += len(told)
             else:
-                new += await record(db, origin, seen, own, now())
+                new += await record(db, origin, told, own, now())
     return Looked(len(found), new, unmatched)
+
+
+def _by_transaction(found: Sequence[SeenPayment]) -> Iterable[list[SeenPayment]]:
+    by: defaultdict[str, list[SeenPayment]] = defaultdict(list)
+    for seen in found:
+        by[seen.transaction].append(seen)
+    return by.values()
 
 
 async def ask(

@@ -1,8 +1,12 @@
 """The one way in which a payment is recorded, whether a hook, a question or a page told of it."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
 
+import msgspec
 import structlog
 
 from tillhouse.access import audit
@@ -14,11 +18,14 @@ from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.text import storable
 from tillhouse.ledger.rules import Ledger
 from tillhouse.payins import rules
+from tillhouse.payins.arrival_rules import arrivals, is_back, is_short
 from tillhouse.payins.booking import book_received, book_reversed
 from tillhouse.payins.store import accounts, connections
 from tillhouse.payins.store import payins as store
 from tillhouse.payins.types import Origin, Payin, VirtualAccount
 from tillhouse.providers.payments.provider import SeenPayment
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 log = structlog.get_logger()
 
@@ -38,24 +45,58 @@ async def find_account_of(db: Db, origin: Origin, seen: SeenPayment) -> VirtualA
 
 
 async def record(
-    db: Db, origin: Origin, seen: SeenPayment, account: VirtualAccount | None, now: datetime
-) -> bool:
-    """Record a payment as its provider knows it, each once; whether that was news.
+    db: Db,
+    origin: Origin,
+    told: Sequence[SeenPayment],
+    account: VirtualAccount | None,
+    now: datetime,
+) -> int:
+    """Record a transaction as its provider knows it, each payment once; how many were news.
 
-    It is booked and its target gets a job in the same transaction. `seen` comes from the provider
-    itself (`find_payments`), never from what a hook says.
+    They are booked and their target gets jobs in the same transaction. `told` comes from the
+    provider itself (`find_payments`), never from what a hook says.
     """
-    if seen.state == "failed" and account is not None:
-        told = f"A payment of {seen.amount:f} {seen.currency} failed."
-        await accounts.update_attempt_failed(db, BookKey(origin.book.id, account.id), told, now)
-    if seen.state not in ("successful", "reversed") or seen.amount <= 0:
-        return False
-    own_currency = await _own_currency(db, origin)
-    ledger = Ledger(origin.book.id, own_currency, now)
-    is_new = await _receive(db, origin, ledger, (seen, account))
-    if seen.state == "reversed":
-        return await _reverse(db, origin, ledger, seen) or is_new
-    return is_new
+    for seen in told:
+        if seen.state == "failed" and account is not None:
+            words = f"A payment of {seen.amount:f} {seen.currency} failed."
+            await accounts.update_attempt_failed(
+                db, BookKey(origin.book.id, account.id), words, now
+            )
+    arrived = [one for one in told if one.state in ("successful", "reversed") and one.amount > 0]
+    if not arrived:
+        return 0
+    ledger = Ledger(origin.book.id, await _own_currency(db, origin), now)
+    which = ledger.book_id, origin.provider, arrived[0].transaction
+    await store.lock_transaction(db, *which)
+    own = await store.lock_payins_of(db, *which)
+    new = arrivals(own, arrived, now)
+    for seen in new:
+        await _receive(db, origin, ledger, (seen, account))
+    if not is_back(arrived):
+        await _note_shortage(db, origin, (own, arrived), now)
+        return len(new)
+    current = await store.lock_payins_of(db, *which) if new else own
+    kept = [payin for payin in current if payin.status == "received"]
+    for payin in kept:
+        await _reverse(db, origin, ledger, payin)
+    return max(len(new), len(kept))
+
+
+async def _note_shortage(
+    db: Db, origin: Origin, what: tuple[Sequence[Payin], Sequence[SeenPayment]], now: datetime
+) -> None:
+    """Say that the provider tells of less than is recorded, or no longer does: once each."""
+    own, told = what
+    short = is_short(own, told, now)
+    for payin in own:
+        is_noted = rules.SHORT in payin.conditions
+        if payin.status != "received" or short is None or is_noted == short:
+            continue
+        key = BookKey(origin.book.id, payin.id)
+        await store.update_short(db, key, now, is_short=short)
+        there = ", ".join(f"{one.amount:f} {one.currency}" for one in told)
+        noted = msgspec.structs.replace(payin, updated_at=now)
+        await _note(db, origin, noted, "differs" if short else "agrees", {"told": there})
 
 
 async def _own_currency(db: Db, origin: Origin) -> str:
@@ -67,12 +108,11 @@ async def _own_currency(db: Db, origin: Origin) -> str:
 
 async def _receive(
     db: Db, origin: Origin, ledger: Ledger, what: tuple[SeenPayment, VirtualAccount | None]
-) -> bool:
+) -> None:
     seen, account = what
     key = BookKey(ledger.book_id, new_id())
     new = _new_payin(origin, ledger, seen, account)
-    if not await store.insert_payin(db, key, new, ledger.now):
-        return False
+    await store.insert_payin(db, key, new, ledger.now)
     payin = await store.find_payin(db, key)
     assert payin is not None, "it was inserted just now"  # noqa: S101
     transaction_id = await book_received(db, ledger, payin)
@@ -83,7 +123,6 @@ async def _receive(
     else:
         await _note(db, origin, payin, "received")
     log.info("payin_recorded", payin=str(payin.id), provider=payin.provider)
-    return True
 
 
 def _new_payin(
@@ -114,12 +153,7 @@ def _new_payin(
     )
 
 
-async def _reverse(db: Db, origin: Origin, ledger: Ledger, seen: SeenPayment) -> bool:
-    payin = await store.lock_by_transaction(
-        db, ledger.book_id, origin.provider, seen.transaction_id
-    )
-    if payin is None or payin.status == "reversed":
-        return False
+async def _reverse(db: Db, origin: Origin, ledger: Ledger, payin: Payin) -> None:
     key = BookKey(ledger.book_id, payin.id)
     is_uncovered = await book_reversed(db, ledger, payin)
     conditions = (rules.UNCOVERED,) if is_uncovered else ()
@@ -127,7 +161,6 @@ async def _reverse(db: Db, origin: Origin, ledger: Ledger, seen: SeenPayment) ->
     if payin.applied_at is not None and payin.target_id is not None:
         await _queue(db, payin, "reversed", ledger.now)
     await _note(db, origin, payin, "reversed")
-    return True
 
 
 async def _queue(db: Db, payin: Payin, what: str, now: datetime) -> None:
@@ -147,7 +180,9 @@ def job_kind(target_type: str) -> str:
     return f"payin:{target_type}"
 
 
-async def _note(db: Db, origin: Origin, payin: Payin, verb: str) -> None:
+async def _note(
+    db: Db, origin: Origin, payin: Payin, verb: str, more: Mapping[str, Any] = _NOTHING
+) -> None:
     """Tell the business of what no target of its explains."""
     what = (f"payin.{verb}", f"Payment by {payin.provider} {verb}: {_reason(payin)}")
     metadata = {
@@ -157,6 +192,7 @@ async def _note(db: Db, origin: Origin, payin: Payin, verb: str) -> None:
         "providerTransactionId": payin.provider_transaction_id,
         "conditions": payin.conditions,
         "environment": origin.book.environment,
+        **more,
     }
     actor = Actor(payin.provider, "provider")
     await audit.append(db, origin.business_id, actor, what, metadata, payin.updated_at)

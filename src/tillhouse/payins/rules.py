@@ -32,6 +32,8 @@ SOURCE = "payin"
 UNKNOWN = "unknown"
 OTHER_CURRENCY = "other_currency"
 LATE = "late"
+# Its provider tells of less since.
+SHORT = "short"
 # The wallet had been spent when the payment went back.
 UNCOVERED = "uncovered"
 
@@ -158,6 +160,8 @@ def payin_faults(facts: PayinFacts) -> Iterator[str]:
     for kind, amount in zip(facts.kinds, facts.amounts, strict=True):
         posted[kind] += amount
     is_back = facts.status == "reversed"
+    if SHORT in facts.conditions and not is_back:
+        yield "its provider tells of less since: the audit log says how much"
     net = facts.amount - facts.fee
     wanted = {"provider_fee": facts.fee, "provider_fee_reversed": facts.fee if is_back else _ZERO}
     if facts.is_unapplied:

@@ -118,3 +118,31 @@ async def test_payments_of_another_time_are_left_alone(drifting: Drifting) -> No
     for scope in ({"provider": "paystack"}, {"book": new_id()}, past):
         assert (await drifting.look(**scope)).differences == []
     assert (await drifting.look(provider="sandbox", book=drifting.till.book)).differences != []
+
+
+async def test_an_amount_that_grew_at_the_provider_is_booked(drifting: Drifting) -> None:
+    """The recorded payment stays, and the rest is a payment of its own."""
+    order = await drifting.paid()
+    await drifting.execute("UPDATE sandbox_payments SET amount = 1100 WHERE book_id = $1")
+    [one] = (await drifting.look()).differences
+    assert (one.kind, one.repair) == ("payment_differs", "record")
+    assert (await drifting.mend()).differences == []
+    assert (await drifting.till.show(order))["amountPaid"] == 1100
+
+
+async def test_a_payment_that_came_back_to_the_provider_is_booked_again(
+    drifting: Drifting,
+) -> None:
+    """A dispute was won after all: an hour later the answer can't be an old one."""
+    await drifting.paid()
+    await drifting.execute("UPDATE sandbox_payments SET state = 'reversed' WHERE book_id = $1")
+    await drifting.mend()
+    await drifting.execute("UPDATE sandbox_payments SET state = 'successful' WHERE book_id = $1")
+    assert await drifting.kinds() == ["payment_restored"]
+    report = await drifting.mend()
+    assert [one.kind for one in report.differences] == ["payment_restored"]
+    await drifting.execute(
+        "UPDATE payins SET reversed_at = reversed_at - interval '61 min' WHERE book_id = $1"
+    )
+    assert (await drifting.mend()).differences == []
+    assert await drifting.balance() == Decimal("985")

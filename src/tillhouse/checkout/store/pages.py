@@ -13,7 +13,7 @@ _ACCOUNT: LiteralString = """
     LEFT JOIN LATERAL (
         SELECT v.* FROM virtual_accounts v
         WHERE v.book_id = l.book_id AND v.target_type = 'payment_link' AND v.target_id = l.id
-        ORDER BY v.created_at DESC LIMIT 1
+        ORDER BY v.created_at DESC, v.id DESC LIMIT 1
     ) v ON true
 """
 _VERSION: LiteralString = (

@@ -40,7 +40,9 @@ def _judge_amounts(
 ) -> Verdict | None:
     here = f"{_sum(kept):f} {kept[0].currency}"
     if here != there and (_sum(kept) != _sum(arrived) or kept[0].currency != arrived[0].currency):
-        return "payment_differs", f"it is {here} here, and {there} at the provider", None
+        is_more = _sum(kept) < _sum(arrived) and kept[0].currency == arrived[0].currency
+        words = f"it is {here} here, and {there} at the provider"
+        return "payment_differs", words, "record" if is_more else None
     fees = sum((one.fee for one in kept), _ZERO), sum((one.fee for one in arrived), _ZERO)
     if fees[0] != fees[1]:
         words = f"its fee is {fees[0]:f} here, and {fees[1]:f} at the provider"

@@ -40,34 +40,41 @@ class NewPayin(msgspec.Struct, frozen=True, kw_only=True):
     conditions: list[str]
 
 
-async def insert_payin(db: Db, key: BookKey, new: NewPayin, now: datetime) -> bool:
-    """Record a payment; False where it was recorded before."""
-    done = await db.execute(
+async def insert_payin(db: Db, key: BookKey, new: NewPayin, now: datetime) -> None:
+    """Record a payment of a transaction that is locked."""
+    await db.execute(
         """
         INSERT INTO payins (book_id, id, provider, provider_transaction_id, virtual_account_id,
             target_type, target_id, amount, fee, currency, payer_name, paid_at, applied_at,
             conditions, status, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'received', $15, $15)
-        ON CONFLICT (book_id, provider, provider_transaction_id) DO NOTHING
         """,
         *key,
         *msgspec.structs.astuple(new),
         now,
     )
-    return done.endswith(" 1")
 
 
-async def lock_by_transaction(
-    db: Db, book_id: BookId, provider: str, transaction_id: str
-) -> Payin | None:
-    """The payment with the provider's own id, locked."""
-    row = await db.fetchrow(
-        _PAYIN + " AND p.provider = $2 AND p.provider_transaction_id = $3 FOR NO KEY UPDATE OF p",
+async def lock_transaction(db: Db, book_id: BookId, provider: str, transaction: str) -> None:
+    """Let nobody else record payments of a provider's transaction meanwhile."""
+    await db.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+        f"payin {book_id} {provider} {transaction}",
+    )
+
+
+async def lock_payins_of(db: Db, book_id: BookId, provider: str, transaction: str) -> list[Payin]:
+    """The payments of a provider's transaction, locked, the earliest first."""
+    rows = await db.fetch(
+        _PAYIN
+        + """ AND p.provider = $2 AND split_part(p.provider_transaction_id, '#', 1) = $3
+        ORDER BY p.created_at, p.id FOR NO KEY UPDATE OF p
+        """,
         book_id,
         provider,
-        transaction_id,
+        transaction,
     )
-    return Payin(**row) if row else None
+    return [Payin(**row) for row in rows]
 
 
 async def lock_to_apply(db: Db, book_id: BookId, target: tuple[str, UUID]) -> list[Payin]:
@@ -186,6 +193,21 @@ async def update_reversed(db: Db, key: BookKey, conditions: Sequence[str], now: 
         *key,
         conditions,
         now,
+    )
+
+
+async def update_short(db: Db, key: BookKey, now: datetime, *, is_short: bool) -> None:
+    """Note that the provider tells of less than was recorded, or no longer does."""
+    await db.execute(
+        """
+        UPDATE payins SET updated_at = $3, conditions = CASE WHEN $4
+            THEN ARRAY(SELECT DISTINCT unnest(conditions || '{short}') ORDER BY 1)
+            ELSE array_remove(conditions, 'short') END
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        now,
+        is_short,
     )
 
 
