@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import checkout, fairness, finance, hooks, ledger, orders, requests, webhooks
+from bench import calls, checkout, fairness, finance, hooks, ledger, orders, requests, webhooks
 from bench.filling import command as filling
 
 SUBJECTS = {
@@ -15,6 +15,7 @@ SUBJECTS = {
     "finance": finance.measure,
     "hooks": hooks.measure,
     "checkout": checkout.measure,
+    "calls": calls.measure,
 }
 
 

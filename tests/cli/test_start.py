@@ -50,13 +50,20 @@ def test_help_and_version_load_no_command(flag: str) -> None:
     assert ours == {"tillhouse", "tillhouse.cli", "tillhouse.cli.commands"}
 
 
-@pytest.mark.parametrize("name", sorted(TABLE.keys() - {"serve", "work", "listen", "docs"}))
+@pytest.mark.parametrize("name", sorted(TABLE.keys() - {"serve", "work", "listen", "docs", "call"}))
 def test_a_command_that_serves_nobody_loads_no_server(name: str) -> None:
     """Neither the application with its routes nor the libraries that only it uses."""
     found = imported_by(name, "--help")
     assert packages(found) & OF_SERVERS == set()
     assert "tillhouse.app" not in found
     assert "tillhouse.cli.installation" in found
+
+
+def test_calling_a_softphone_needs_no_installation() -> None:
+    """No server, no database and no settings: only the telephone."""
+    found = imported_by("call", "--help")
+    assert packages(found) & (OF_SERVERS | {"asyncpg"}) == set()
+    assert "tillhouse.cli.call_talk" in found
 
 
 @pytest.mark.parametrize("name", TABLE)

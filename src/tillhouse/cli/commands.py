@@ -50,6 +50,10 @@ TABLE = {
         "trigger",
         "Queue a test event to the webhook endpoints of a business; a running server sends it.",
     ),
+    "call": Entry(
+        "call",
+        "Call a softphone by its sip: address: it rings, you hear a voice, and it hears your keys.",
+    ),
     "migrate": Entry("migrate", "Bring the database's schema up to date."),
     "doctor": Entry(
         "doctor",

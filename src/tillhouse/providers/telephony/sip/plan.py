@@ -114,7 +114,7 @@ def plan(dial: Dial, tag: str) -> Plan:
     uri = _uri(dial.to, trunk)
     target = parse_uri(uri)
     is_direct = not _NUMBER.fullmatch(dial.to)
-    user = dial.from_number
+    user = dial.from_number if _USER.fullmatch(dial.from_number) else "tillhouse"
     if trunk.credentials is not None and _USER.fullmatch(trunk.credentials.username):
         user = trunk.credentials.username if not _NUMBER.fullmatch(user) else user
     domain = trunk.domain or trunk.host or target.host

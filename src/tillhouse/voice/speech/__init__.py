@@ -1,0 +1,1 @@
+"""Speech: engines that speak and hear, each behind one small interface."""

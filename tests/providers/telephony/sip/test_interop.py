@@ -1,0 +1,187 @@
+"""Other people's telephones: sipp and baresip, where they are installed."""
+
+import asyncio
+import math
+import struct
+import wave
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.providers.telephony.sip.calling import Call, dialled, telephone
+from tests.providers.telephony.sip.programs import (
+    baresip,
+    needs_baresip,
+    needs_sipp,
+    reply,
+    scenario,
+    sipp,
+)
+from tests.waiting import ended
+from tillhouse.providers.telephony.provider import Answered, Digit, Ringing
+from tillhouse.providers.telephony.wav import StereoWav
+
+# A sweep, which is like itself at no other moment: two seconds from 200 to 1,200 Hz.
+_SWEEP = [int(9000 * math.sin(2 * math.pi * (200 + 250 * t) * t)) for t in
+          (index / 8000 for index in range(16_000))]  # fmt: skip
+_PCM = struct.pack(f"<{len(_SWEEP)}h", *_SWEEP)
+
+
+def _correlation(said: Sequence[int], heard: Sequence[int]) -> float:
+    """How alike two sounds are where they are most alike: 1 is the same."""
+    loudest = max(range(len(said)), key=lambda index: abs(said[index]))
+    piece = said[loudest : loudest + 400]
+    at = max(
+        range(len(heard) - 400),
+        key=lambda lag: _alike(piece, heard[lag : lag + 400]) if heard[lag] else 0,
+    )
+    start = at - loudest
+    begin, length = max(start, 0), min(len(said) + min(start, 0), len(heard) - max(start, 0))
+    return _alike(said[max(-start, 0) :][:length], heard[begin : begin + length])
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> float:
+    product = sum(a * b for a, b in zip(one, other, strict=True))
+    power = sum(a * a for a in one) * sum(b * b for b in other)
+    return product / math.sqrt(power) if power else 0.0
+
+
+def _samples(path: Path, channel: int = 0) -> list[int]:
+    with wave.open(str(path)) as file:
+        channels = file.getnchannels()
+        data = file.readframes(file.getnframes())
+    return list(struct.unpack(f"<{len(data) // 2}h", data))[channel::channels]
+
+
+async def _talk(call: Call) -> None:
+    while not isinstance(await call.next(), Answered):
+        pass
+    await ended(call.media.play(_PCM).done())
+    # The last words come back a moment later.
+    frames = 0
+    async for _ in call.media.heard():
+        frames += 1
+        if frames == 20:
+            break
+    await call.line.hang_up()
+
+
+@needs_sipp
+async def test_sipp_answers_and_sends_back_what_it_hears(tmp_path: Path) -> None:
+    """The recording's right channel is its left, a moment later."""
+    recording = StereoWav(tmp_path / "call.wav")
+    async with telephone() as ours, sipp(tmp_path, "-sn", "uas", "-rtp_echo") as (uri, process):
+        call = await dialled(ours, uri, recorder=recording)
+        await _talk(call)
+        end = await call.end()
+        received, flow = call.media.received, call.media.flow
+        # Zero means that each message was the one that its scenario expects.
+        assert await ended(process.wait()) == 0
+    recording.finish()
+    left, right = _samples(recording.path, 0), _samples(recording.path, 1)
+    assert (end.result, end.ended_by) == ("hung_up", "agent")
+    assert received.lost == 0
+    assert flow.packets >= 100
+    assert _correlation(left, right) >= 0.99
+
+
+@needs_sipp
+@pytest.mark.parametrize(
+    ("line", "result"), [("486 Busy Here", "busy"), ("480 Temporarily Unavailable", "no_answer")]
+)
+async def test_sipp_refuses(line: str, result: str, tmp_path: Path) -> None:
+    """The end has its result, and sipp its ACK."""
+    steps = scenario(tmp_path, reply(line), '<recv request="ACK"/>')
+    async with telephone() as ours, sipp(tmp_path, "-sf", str(steps)) as (uri, process):
+        end = await (await dialled(ours, uri)).end()
+        assert await ended(process.wait()) == 0
+    assert end.result == result
+
+
+@needs_sipp
+async def test_sipp_rings_and_nobody_answers(tmp_path: Path) -> None:
+    """CANCEL, and both of its answers."""
+    steps = scenario(
+        tmp_path,
+        reply("180 Ringing"),
+        '<recv request="CANCEL"/>',
+        reply("200 OK"),
+        reply("487 Request Terminated").replace(
+            "[last_CSeq:]", "CSeq: 1 INVITE"
+        ),
+        '<recv request="ACK"/>',
+    )  # fmt: skip
+    async with telephone() as ours, sipp(tmp_path, "-sf", str(steps)) as (uri, process):
+        call = await dialled(ours, uri, ring_s=0.3)
+        assert isinstance(await call.next(), Ringing)
+        end = await call.end()
+        assert await ended(process.wait()) == 0
+    assert (end.result, end.sip_status) == ("no_answer", 487)
+
+
+@needs_sipp
+@pytest.mark.parametrize(("password", "result"), [("open", "busy"), ("wrong", "forbidden")])
+async def test_sipp_judges_our_digest(password: str, result: str, tmp_path: Path) -> None:
+    """Its own verification lets the right password through, and only that."""
+    challenge = 'WWW-Authenticate: Digest realm="till", algorithm=MD5, nonce="a1b2", qop="auth"'
+    steps = scenario(
+        tmp_path,
+        reply("401 Unauthorized", challenge),
+        '<recv request="ACK"/>',
+        '<recv request="INVITE"><action><verifyauth assign_to="ok" username="me" password="open"/>'
+        "</action></recv>",
+        '<nop hide="true" test="ok" next="known"/>',
+        reply("403 Forbidden"),
+        '<recv request="ACK" next="end"/>',
+        '<label id="known"/>',
+        reply("486 Busy Here"),
+        '<recv request="ACK"/>',
+        '<label id="end"/>',
+    )
+    settings = {"username": "me", "password": password}
+    async with telephone() as ours, sipp(tmp_path, "-sf", str(steps)) as (uri, process):
+        settings["host"], settings["port"] = "127.0.0.1", uri.rpartition(":")[2]
+        end = await (await dialled(ours, "+2348030000001", settings=settings)).end()
+        assert await ended(process.wait()) == 0
+    assert end.result == result
+
+
+@needs_baresip
+async def test_baresip_hears_what_was_said_and_is_heard(tmp_path: Path) -> None:
+    """The sound that it decoded is the one that was sent, and its keys arrive."""
+    tone = tmp_path / "tone.wav"
+    with wave.open(str(tone), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(_PCM * 10)
+    recording = StereoWav(tmp_path / "call.wav")
+    async with telephone() as ours, baresip(tmp_path, tone) as phone:
+        call = await dialled(ours, phone.uri, recorder=recording)
+        while not isinstance(await call.next(), Answered):
+            pass
+        sound = call.media.play(_PCM)
+        pressed = asyncio.ensure_future(_keys(call, 2))
+        await phone.command("sndcode", "1")
+        await phone.command("sndcode", "#")
+        keys = await ended(pressed)
+        await ended(sound.done())
+        await call.line.hang_up()
+        end = await call.end()
+        await phone.command("quit")
+    recording.finish()
+    assert keys == ["1", "#"]
+    assert end.result == "hung_up"
+    assert _correlation(_SWEEP, _samples(phone.heard())) >= 0.99
+    assert max(map(abs, _samples(recording.path, 1))) > 1000
+
+
+async def _keys(call: Call, wanted: int) -> list[str]:
+    found: list[str] = []
+    async for heard in call.media.heard():
+        if isinstance(heard, Digit):
+            found.append(heard.key)
+            if len(found) == wanted:
+                return found
+    return found

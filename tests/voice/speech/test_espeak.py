@@ -1,0 +1,67 @@
+"""Speaking by espeak-ng, where it is installed, and sound at the rate of telephones."""
+
+import math
+import shutil
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from tillhouse.voice.speech.espeak import Espeak
+from tillhouse.voice.speech.resampling import to_telephone
+from tillhouse.voice.speech.speaking import NotSpoken
+
+needs_espeak = pytest.mark.skipif(
+    shutil.which("espeak-ng") is None, reason="espeak-ng is not installed"
+)
+
+
+def _power(pcm: bytes) -> float:
+    samples = struct.unpack(f"<{len(pcm) // 2}h", pcm)
+    return math.sqrt(sum(one * one for one in samples) / len(samples))
+
+
+def _tone(pitch: float, rate: int) -> list[int]:
+    return [round(10_000 * math.sin(2 * math.pi * pitch * at / rate)) for at in range(rate // 2)]
+
+
+@pytest.mark.parametrize("rate", [8000, 16_000, 22_050, 44_100])
+def test_a_tone_keeps_its_pitch_and_loudness(rate: int) -> None:
+    """Sample by sample it is the tone at 8 kHz, but for its ends."""
+    found = struct.unpack("<4000h", to_telephone(_tone(440, rate), rate))
+    expected = _tone(440, 8000)
+    assert max(abs(one - two) for one, two in zip(found[50:-50], expected[50:], strict=False)) < 150
+
+
+def test_tones_that_a_telephone_cannot_carry_are_left_out() -> None:
+    """They would come back as others."""
+    assert _power(to_telephone(_tone(6000, 22_050), 22_050)) < 0.02 * 10_000
+
+
+@needs_espeak
+async def test_words_become_sound() -> None:
+    """Seconds of it, and what looks like an option is spoken."""
+    espeak = Espeak.found()
+    assert espeak is not None
+    sound = await espeak.speak("--help is what I say to you.")
+    assert 1 < len(sound) / 16_000 < 10
+    assert _power(sound) > 500
+
+
+@needs_espeak
+async def test_a_voice_that_is_not_there_is_said() -> None:
+    """The operator hears which."""
+    espeak = Espeak.found("xx-none")
+    assert espeak is not None
+    with pytest.raises(NotSpoken, match="xx-none"):
+        await espeak.speak("Hello")
+
+
+async def test_a_program_that_answers_nonsense_is_refused(tmp_path: Path) -> None:
+    """No crash, and no noise on the line."""
+    program = tmp_path / "program"
+    program.write_text(f"#!{sys.executable}\nprint('RIFF and nothing else')\n")
+    program.chmod(0o755)
+    with pytest.raises(NotSpoken, match="no WAV"):
+        await Espeak(str(program)).speak("Hello")
