@@ -348,6 +348,30 @@ async def test_our_address_is_learned_from_the_trunk() -> None:
     assert second.media()[0] == "203.0.113.9"
 
 
+async def test_a_call_that_is_taken_back_is_not_authorised_first() -> None:
+    """A challenge that crosses it is acknowledged, and the line is over."""
+    async with telephone() as ours, peer() as trunk:
+        settings = {"host": "127.0.0.1", "port": str(trunk.port), **_CREDENTIALS}
+        call = await dialled(ours, "+2348030000001", settings=settings)
+        invite = await trunk.got("INVITE")
+        await call.line.hang_up()
+        trunk.reply(invite, 401, more=_challenge(401, "MD5"))
+        end = await call.end()
+        await trunk.got("ACK")
+        assert not trunk.has("INVITE")
+    assert (end.result, end.ended_by) == ("cancelled", "agent")
+
+
+async def test_a_line_ends_also_when_nobody_answers_at_the_stop() -> None:
+    """Nobody is left waiting for its events."""
+    async with telephone() as ours, peer() as theirs:
+        call = await dialled(ours, theirs.uri)
+        await theirs.got("INVITE")
+        await ours.close(0)
+        end = await call.end()
+    assert (end.result, end.ended_by) == ("cancelled", "system")
+
+
 async def test_a_process_that_stops_hangs_up_everywhere() -> None:
     """Calls that ring are cancelled, calls that were answered end by BYE."""
     async with telephone() as ours, peer() as talking, peer() as ringing:

@@ -29,6 +29,7 @@ from tillhouse.providers.telephony.sip.wire import Wire
 _FORKS_MAX = 8
 _LOOKS_PER_TIMEOUT = 8
 _TERMINATED = 487
+_CHALLENGED = (401, 407)
 
 
 class EndedLine:
@@ -128,7 +129,7 @@ class SipLine:
 
     def _refused(self, response: Response) -> None:
         is_ours = response.status == _TERMINATED
-        if is_ours and self._wants_end:
+        if self._wants_end and (is_ours or response.status in _CHALLENGED):
             ended = Ended(result="cancelled", ended_by="agent", sip_status=response.status)
         elif is_ours and self._ring_is_over:
             ended = Ended(
@@ -265,7 +266,8 @@ class SipLine:
         return self._is_told_over and all(one.is_quiet for one in self._conversations())
 
     def close(self) -> None:
-        """Forget the call: nothing of it is answered any more."""
+        """Forget the call: nothing of it is answered any more, and it is told to be over."""
+        self._end(Ended(result="cancelled", ended_by="system", detail="the process stopped"))
         self._stop_timers()
         self._invitation.close()
         for conversation in self._conversations():

@@ -1,0 +1,151 @@
+"""A party made of sound: keys and words come through, and stop what is being said."""
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from tests.waiting import ended
+from tillhouse.kit.clock import now
+from tillhouse.providers.telephony.provider import Digit, Expected
+from tillhouse.voice.speech.hearing import NotHeard, Words
+from tillhouse.voice.speech.party import SpokenParty, Utterances
+
+_LOUD, _QUIET = struct.pack("<160h", *[3000, -3000] * 80), bytes(320)
+_SHORT, _LONG = timedelta(milliseconds=50), timedelta(seconds=30)
+
+
+class Speaker:
+    """Speaks a second for each text."""
+
+    async def speak(self, text: str) -> bytes:
+        """Sound."""
+        return bytes(16_000)
+
+
+class Ear:
+    """Hears what it was told that it would."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = list(words)
+        self.heard: list[int] = []
+
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+        """The next words; an empty one fails."""
+        self.heard.append(len(pcm) // 320)
+        word = self.words.pop(0)
+        if not word:
+            raise NotHeard("no engine")
+        return Words(word, 0.9)
+
+
+class Sounding:
+    """Sound that plays until it is stopped."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    async def done(self) -> None:
+        """Return once it was stopped."""
+        await self.over.wait()
+
+    def stop(self) -> None:
+        """End it."""
+        self.over.set()
+
+
+class Line:
+    """The sound of a line, made by the test."""
+
+    def __init__(self) -> None:
+        self.playing: list[Sounding] = []
+        self.started = asyncio.Event()
+        self.came: asyncio.Queue[bytes | Digit | None] = asyncio.Queue()
+
+    def play(self, pcm: bytes) -> Sounding:
+        """Note it."""
+        self.playing.append(Sounding())
+        self.started.set()
+        return self.playing[-1]
+
+    async def heard(self) -> AsyncIterator[bytes | Digit]:
+        """Everything that the test puts in."""
+        while (one := await self.came.get()) is not None:
+            yield one
+
+    def press(self, keys: str) -> None:
+        """Press keys."""
+        for key in keys:
+            self.came.put_nowait(Digit(key))
+
+    def talk(self, frames: int) -> None:
+        """Say something, and be quiet."""
+        for frame in [_LOUD] * frames + [_QUIET] * 60:
+            self.came.put_nowait(frame)
+
+
+def _party(line: Line, ear: Ear | None = None) -> SpokenParty:
+    return SpokenParty(line, Speaker(), ear, now)
+
+
+@pytest.mark.parametrize(
+    ("pressed", "digits_max", "kind", "text"),
+    [("1", 1, "digits", "1"), ("123", 3, "digits", "123"), ("12#", 5, "digits", "12"),
+     ("", 1, "nothing", ""), ("1", 0, "nothing", "")],
+)  # fmt: skip
+async def test_keys_are_an_answer(pressed: str, digits_max: int, kind: str, text: str) -> None:
+    """As many as are expected, or up to the hash; none where none are expected."""
+    line = Line()
+    party = _party(line)
+    line.press(pressed)
+    heard = await ended(party.listen(Expected(digits_max=digits_max), _SHORT))
+    party.close()
+    assert (heard.kind, heard.text) == (kind, text)
+
+
+async def test_a_key_stops_what_is_said_and_counts() -> None:
+    """Nobody has to listen to the end; the answer is not lost."""
+    line = Line()
+    party = _party(line)
+    saying = asyncio.ensure_future(party.say("A long question"))
+    await ended(line.started.wait())
+    line.press("2")
+    await ended(saying)
+    heard = await ended(party.listen(Expected(digits_max=1), _LONG))
+    party.close()
+    assert line.playing[0].over.is_set()
+    assert (heard.kind, heard.text) == ("digits", "2")
+
+
+async def test_words_are_an_answer() -> None:
+    """An utterance ends with a pause; an engine that fails is asked about the next one."""
+    line, ear = Line(), Ear("", "yes")
+    party = _party(line, ear)
+    line.talk(30)
+    line.talk(20)
+    heard = await ended(party.listen(Expected(phrases=("yes", "no")), _LONG))
+    party.close()
+    assert (heard.kind, heard.text, heard.confidence) == ("text", "yes", 0.9)
+    assert len(ear.heard) == 2
+
+
+async def test_a_line_that_is_over_is_told() -> None:
+    """At once, however long the patience; saying something returns, too."""
+    line = Line()
+    party = _party(line)
+    line.came.put_nowait(None)
+    heard = await ended(party.listen(Expected(digits_max=1), _LONG))
+    await ended(party.say("Are you there?"))
+    assert heard.kind == "gone"
+
+
+def test_an_utterance_is_cut_out_of_silence_and_bounded() -> None:
+    """With a little of the silence before it; noise without end is cut, too."""
+    utterances = Utterances()
+    frames = [_QUIET] * 100 + [_LOUD] * 10 + [_QUIET] * 100
+    (found,) = [one for frame in frames if (one := utterances.take(frame))]
+    assert 20 <= len(found) // 320 <= 60
+    endless = [one for _ in range(2500) if (one := utterances.take(_LOUD))]
+    assert [len(one) // 320 for one in endless] == [1000, 1000]
