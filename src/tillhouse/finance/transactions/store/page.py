@@ -19,14 +19,15 @@ from tillhouse.finance.transactions.store.query import (
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 
-_TRANSACTION: LiteralString = """
+_COLUMNS: LiteralString = """
     SELECT t.id, t.reference, t.type, t.status, t.method, t.amount, t.currency, t.customer_id,
         c.name AS customer, c.email AS customer_email, c.phone_number AS customer_phone,
         t.happened_at, t.store_id, o.id AS order_id, o.short_code AS order_short_code,
         CASE WHEN t.source_type = 'expense' THEN t.source_id END AS expense_id,
         iso(t.created_at) AS created_at, iso(t.updated_at) AS updated_at,
         u.time_zone, l.id AS payment_link_id, l.reference AS payment_link_reference
-    FROM transactions t
+    FROM """
+_JOINED: LiteralString = """
     JOIN books k ON k.id = t.book_id
     JOIN businesses u ON u.id = k.business_id
     LEFT JOIN customers c ON c.book_id = t.book_id AND c.id = t.customer_id
@@ -36,9 +37,12 @@ _TRANSACTION: LiteralString = """
     LEFT JOIN payment_links l ON l.book_id = i.book_id AND l.id = i.target_id
 """
 _NEWEST: LiteralString = " ORDER BY o.happened_at DESC, o.id DESC"
-_PAGE: LiteralString = _TRANSACTION + "JOIN (SELECT o.id FROM "
+# The page comes first: nothing is joined to more than its transactions.
+_PAGE: LiteralString = _COLUMNS + "(SELECT o.id FROM "
 _SHOWN: LiteralString = (
-    ") page ON page.id = t.id WHERE t.book_id = $1 ORDER BY t.happened_at DESC, t.id DESC"
+    ") page JOIN transactions t ON t.book_id = $1 AND t.id = page.id"
+    + _JOINED
+    + "ORDER BY t.happened_at DESC, t.id DESC"
 )
 
 
@@ -136,5 +140,7 @@ async def find_cause(db: Db, book_id: BookId, transaction_id: UUID) -> Record | 
 async def show_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
     """One transaction."""
     return await db.fetchrow(
-        _TRANSACTION + " WHERE t.book_id = $1 AND t.id = $2", book_id, transaction_id
+        _COLUMNS + "transactions t" + _JOINED + "WHERE t.book_id = $1 AND t.id = $2",
+        book_id,
+        transaction_id,
     )

@@ -63,25 +63,30 @@ def and_dates(where: Where, query: TransactionQuery) -> Where:
     return where.and_("o.happened_at >= $", query.since).and_("o.happened_at <= $", query.until)
 
 
+_PICKED: LiteralString = """
+        SELECT t.id, t.customer_id, t.happened_at, t.type, t.status, t.method, t.store_id
+        """
 # $2 is the words of a name, $3 the beginning of a reference, $4 of a short code, $5 a customer.
-FOUND: LiteralString = """
-    WITH found AS (
-        SELECT t.id FROM transactions t
+FOUND: LiteralString = (
+    """
+    WITH found AS ("""
+    + _PICKED
+    + """FROM transactions t
         WHERE t.book_id = $1 AND t.customer_id = ANY(ARRAY(
             SELECT c.id FROM customers c
             WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $2)))
-        UNION
-        SELECT t.id FROM transactions t
+        UNION"""
+    + _PICKED
+    + """FROM transactions t
         WHERE t.book_id = $1 AND t.reference >= $3 AND t.reference < $3 || '~'
-        UNION
-        SELECT t.id FROM orders s
+        UNION"""
+    + _PICKED
+    + """FROM orders s
         JOIN transactions t ON t.book_id = s.book_id AND t.source_id = s.id
             AND t.source_type = 'order'
         WHERE s.book_id = $1 AND s.short_code >= $4 AND s.short_code < $4 || '~'
-    ), picked AS (
-        SELECT t.* FROM transactions t JOIN found USING (id) WHERE t.book_id = $1
-            AND ($5::uuid IS NULL OR t.customer_id = $5)
-    )"""
+    ), picked AS (SELECT t.* FROM found t WHERE $5::uuid IS NULL OR t.customer_id = $5)"""
+)
 """The transactions that a search finds, as `picked`."""
 OF_CUSTOMER: LiteralString = """
     WITH picked AS (
