@@ -4,7 +4,9 @@
 --   $2 limit int8
 --   $3 offset int8
 PREPARE order_list (uuid, int8, int8) AS
-SELECT * FROM (SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM (
+SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
+    coalesce(pg_column_size(w.payments), 0) + coalesce(pg_column_size(w.refunds), 0)) OVER (), 0) AS
+    page_bytes FROM (
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(i) FROM (
             SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",

@@ -31,8 +31,9 @@ WITH
     buyers AS (
         SELECT c.id FROM customers c
         WHERE c.book_id = $1 AND customer_words(c.book_id, c.name) @@ customer_query($1, $4)
-    )SELECT * FROM (SELECT w.*, coalesce(sum(pg_column_size(w.items)) OVER (), 0) AS page_bytes FROM
-        (
+    )SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
+        coalesce(pg_column_size(w.payments), 0) + coalesce(pg_column_size(w.refunds), 0)) OVER (),
+        0) AS page_bytes FROM (
     SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
         (SELECT json_agg(i) FROM (
             SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",

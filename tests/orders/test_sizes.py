@@ -36,6 +36,24 @@ async def test_an_order_and_a_page_have_a_size(open_shop: Open) -> None:
         assert len((await shop.api.get(path + "&limit=16&page=2", status=200)).data) == 4
 
 
+async def test_payments_and_refunds_have_a_size(open_shop: Open) -> None:
+    """They count as lines do; an order without any is none the lighter."""
+    shop = await open_shop()
+    product = await shop.product()
+    await shop.sell(line(product))
+    for _ in range(4):
+        order = await shop.sell(line(product), amount_paid=1, payment_method="cash")
+        path = f"{ORDERS}/{order['id']}/refunds"
+        await shop.api.post(path, {"amount": 1, "reason": "Late"}, status=201)
+    for table, column in (("payments", "reference"), ("refunds", "reason")):
+        for length, status in ((500_000, 200), (900_000, 422), (1, 200)):
+            filled = f"UPDATE {table} SET {column} = repeat('€', {length}) WHERE book_id = $1"  # noqa: S608
+            await shop.sql.execute(filled, shop.book)
+            answer = await shop.api.get(f"{ORDERS}?limit=50", status=status)
+            assert status == 422 or len(answer.data) == 5
+            assert status == 200 or answer.wrong_fields == {"limit"}
+
+
 async def test_a_page_of_tickets_has_a_size(open_shop: Open) -> None:
     """The board and the history, beyond 8 MiB: 422; in parts all of it is there, in its order."""
     shop = await open_shop()

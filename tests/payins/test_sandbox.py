@@ -15,7 +15,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.payins.connections import sandbox_credentials
 from tillhouse.payins.sandbox.provider import Sandbox
 from tillhouse.payins.sandbox.rules import account_number, magic
-from tillhouse.payins.sandbox.simulating import simulate
+from tillhouse.payins.sandbox.simulating import PAYMENTS_MAX, simulate
 from tillhouse.providers.payments.provider import (
     HeardRefund,
     NotReached,
@@ -157,6 +157,17 @@ async def test_a_live_book_simulates_nothing(till: Collecting) -> None:
             await simulate(db, Book(till.book.id, "live"), account, "exact")
 
 
+async def test_an_account_takes_so_many_payments(till: Collecting) -> None:
+    """Its page is open to everybody; another account takes its own."""
+    account = await till.account()
+    [paid] = await till.simulate(account)
+    async with till.services.pool.transaction() as db:
+        await db.execute(_AGAIN, till.book.id, paid, PAYMENTS_MAX - 1)
+    with pytest.raises(RefusedProblem, match="at most"):
+        await till.simulate(account)
+    assert await till.simulate(await till.account())
+
+
 def test_magic_counts_in_the_smallest_unit() -> None:
     """Currencies without decimals, and with three."""
     assert magic(Decimal("10.99"), "NGN") == "fails"
@@ -189,3 +200,10 @@ async def test_the_statement_lists_what_the_sandbox_knows(till: Collecting) -> N
     assert rest.payments == page.payments[3:]
     later = StatementRequest(of="payments", since=until, until=until + timedelta(hours=1))
     assert list((await sandbox.read_statement(secrets, later)).payments) == []
+
+
+_AGAIN = """
+    INSERT INTO sandbox_payments
+    SELECT (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid()))).*
+    FROM sandbox_payments p, generate_series(1, $3) WHERE p.book_id = $1 AND p.id = $2
+"""

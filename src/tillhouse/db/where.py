@@ -42,7 +42,7 @@ def weighed(page: LiteralString, *heavy: LiteralString) -> LiteralString:
 
     The page ends with a LIMIT: each text is then made once, after its rows are sorted.
     """
-    sizes = " + ".join(f"pg_column_size(w.{name})" for name in heavy)
+    sizes = " + ".join(f"coalesce(pg_column_size(w.{name}), 0)" for name in heavy)
     return (
         f"SELECT * FROM (SELECT w.*, coalesce(sum({sizes}) OVER (), 0) AS {PAGE_BYTES} "  # noqa: S608
         f"FROM ({page}) w) w WHERE w.{PAGE_BYTES} <= 8388608"

@@ -102,6 +102,19 @@ async def test_several_tenders_ask_for_the_method(till: Till) -> None:
     assert await till.accounts() == {"cash": 50, "sales": -100, "refunds": 50}
 
 
+async def test_refunds_name_so_many_lines(till: Till) -> None:
+    """Together; what is left is given back by its amount."""
+    things = [{**fee(1), "quantity": 3} for _ in range(500)]
+    order = await till.sell(*things, amount_paid=1500)
+    lines = [{"item_id": item["id"], "quantity": 1} for item in order["items"]]
+    for _ in range(2):
+        await till.give_back(order, lines=lines)
+    refused = await till.give_back(order, lines=lines[:1], status=400)
+    assert "by its amount" in refused.json["message"]
+    gone = await till.give_back(order, amount=500)
+    assert gone["status"] == "refunded"
+
+
 async def test_a_line_is_given_back_once(till: Till) -> None:
     """All of it is its total; beyond that there is nothing left of it."""
     rice = {"product_name": "Rice", "quantity": 3, "custom_price": "33.33"}

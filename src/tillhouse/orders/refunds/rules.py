@@ -18,6 +18,9 @@ from tillhouse.orders.refunds.types import NewRefund
 REFUNDS_MAX = 200
 """So many refunds an order may have."""
 
+REFUNDED_LINES_MAX = 1000
+"""So many lines all refunds of an order may name together."""
+
 _ZERO = Decimal(0)
 
 
@@ -55,6 +58,8 @@ class RefundFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Payments less refunds by method.
     tenders: dict[Method, Decimal]
     refunds: int
+    # How many lines the refunds name together.
+    refunded_lines: int
 
 
 class LineRefund(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +131,11 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> Refund:
         raise Refused("The order was refunded already.")
     if facts.refunds >= REFUNDS_MAX:
         raise Refused(f"An order has at most {REFUNDS_MAX} refunds.")
+    if new.lines and facts.refunded_lines + len(new.lines) > REFUNDED_LINES_MAX:
+        raise Refused(
+            f"The refunds of an order name at most {REFUNDED_LINES_MAX} lines together: give the "
+            "rest back by its amount."
+        )
     lines = _lines(new, facts, order.currency)
     amount = Decimal(new.amount or 0) or sum((one.amount for one in lines), _ZERO)
     left = order.amount_paid - order.change_amount

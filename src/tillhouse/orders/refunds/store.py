@@ -56,7 +56,11 @@ async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> Refun
                 SELECT coalesce(json_object_agg(m.method, m.amount::text), '{}') FROM (
                     SELECT method, sum(amount) AS amount FROM moved GROUP BY method) m
             ) AS tenders,
-            (SELECT count(*) FROM refunds r WHERE r.book_id = $1 AND r.order_id = $2) AS refunds
+            (SELECT count(*) FROM refunds r WHERE r.book_id = $1 AND r.order_id = $2) AS refunds,
+            (
+                SELECT coalesce(sum(jsonb_array_length(r.lines)), 0)::bigint FROM refunds r
+                WHERE r.book_id = $1 AND r.order_id = $2
+            ) AS refunded_lines
         """,
         book_id,
         order_id,
@@ -66,6 +70,7 @@ async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> Refun
         lines=msgspec.json.decode(row["lines"], type=list[RefundableLine]),
         tenders=msgspec.json.decode(row["tenders"], type=dict[Method, Decimal]),
         refunds=row["refunds"],
+        refunded_lines=row["refunded_lines"],
     )
 
 

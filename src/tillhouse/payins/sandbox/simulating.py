@@ -4,6 +4,7 @@ They arrive as from any provider: the sandbox keeps the payment and tells of it 
 same form as its hooks, which a job looks up and records.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
@@ -27,6 +28,9 @@ from tillhouse.payins.types import VirtualAccount
 
 Simulated = Literal["exact", "under", "over", "late", "twice", "failed", "reversed"]
 
+PAYMENTS_MAX = 100
+"""An account takes so many: everybody who has its page can let payments happen."""
+
 _SANDBOX = "sandbox"
 
 
@@ -45,10 +49,14 @@ async def simulate(
     if book.environment != "test" or account.provider != _SANDBOX:
         raise NotSimulated
     at = now()
+    number = account.account_number or rules.account_number(account.reference)
+    paid_before = await store.list_payments(db, book.id, number)
+    if len(paid_before) >= PAYMENTS_MAX:
+        raise Refused(f"An account of a test book takes at most {PAYMENTS_MAX} payments.")
     if kind == "late":
         expired_at = at - timedelta(milliseconds=1)
         await accounts.update_expired(db, BookKey(book.id, account.id), expired_at)
-    if kind == "reversed" and (last := await _last(db, book.id, account)) is not None:
+    if kind == "reversed" and (last := _last(paid_before)) is not None:
         await _take_back(db, book.id, last)
         return [last["id"]]
     sum_ = amount if amount is not None else _amount(account, kind)
@@ -96,9 +104,7 @@ async def _pay(
     return key.id
 
 
-async def _last(db: Db, book_id: BookId, account: VirtualAccount) -> Record | None:
-    number = account.account_number or rules.account_number(account.reference)
-    paid = await store.list_payments(db, book_id, number)
+def _last(paid: Sequence[Record]) -> Record | None:
     return next((row for row in reversed(paid) if row["state"] == "successful"), None)
 
 

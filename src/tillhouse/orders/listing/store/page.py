@@ -34,9 +34,10 @@ _NEWEST: LiteralString = _BY_TIME + " LIMIT $2 OFFSET $3"
 
 
 def _shown(page: LiteralString, by: LiteralString = _BY_TIME) -> LiteralString:
-    """The orders of a page: no row of it where its lines are too many bytes for one answer."""
+    """The orders of a page: no row of it where what hangs on them is too many bytes to answer."""
     of_page = ") page ON page.id = o.id WHERE o.book_id = $1"
-    return weighed(ORDER + "JOIN (SELECT o.id FROM (" + page + of_page + by + " LIMIT $2", "items")
+    rows: LiteralString = ORDER + "JOIN (SELECT o.id FROM (" + page + of_page + by + " LIMIT $2"
+    return weighed(rows, "items", "payments", "refunds")
 
 
 async def list_newest(db: Db, book_id: BookId, query: OrderQuery, page: Page) -> Sequence[Record]:
