@@ -4,13 +4,16 @@ import asyncio
 import base64
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from tests.api import Api
+from tests.waiting import ended, within
 from tillhouse.access.process import Services
+from tillhouse.access.shares import Shares
 from tillhouse.app import App
 from tillhouse.http.api import Api as Server
 from tillhouse.http.raw import Asked, Page, RawRoute, html_page
@@ -217,3 +220,69 @@ def test_a_path_stands_in_the_table_once(services: Services) -> None:
     """An operation and a page on one path and method are a mistake of ours."""
     with pytest.raises(ValueError, match="twice"):
         Server(services, (), {}, (*ROUTES, ROUTES[0]))
+
+
+class Slow:
+    """Pages and hooks that last as long as a test wants, and some that end at once."""
+
+    def __init__(self, services: Services) -> None:
+        self._go_on = asyncio.Event()
+        self._waiting: list[asyncio.Task[Any]] = []
+        self._under_way = asyncio.Semaphore(0)
+        self._server = Server(services, (), {}, (
+            page("GET", "/pages/slow", self._wait), page("GET", "/pages/quick", echo),
+            page("POST", "/hooks/slow", self._wait, is_hook=True),
+            page("POST", "/hooks/quick", echo, is_hook=True),
+        ))  # fmt: skip
+
+    async def _wait(self, _services: Services, _asked: Asked) -> Page:
+        self._under_way.release()
+        await self._go_on.wait()
+        return Page(TEXT, b"")
+
+    async def ask(self, way: tuple[str, str], ip: str) -> None:
+        """One request that is answered."""
+        await Api(cast("App", self._server), peer=ip).request(*way, status=202)
+
+    async def flood(self, way: tuple[str, str], ips: Iterable[str], held: int) -> None:
+        """Requests from these addresses, until so many are under way at once."""
+        for ip in ips:
+            asked = Api(cast("App", self._server), peer=ip).request(*way)
+            self._waiting.append(asyncio.create_task(asked))
+        async with within(30):
+            for _ in range(held):
+                await self._under_way.acquire()
+
+    async def end(self) -> None:
+        """Let all of them go."""
+        self._go_on.set()
+        await asyncio.gather(*self._waiting)
+
+
+@pytest.fixture
+async def slow(services: Services) -> AsyncIterator[Slow]:
+    """Nothing waits yet."""
+    slow = Slow(msgspec.structs.replace(services, shares=Shares()))
+    yield slow
+    await slow.end()
+
+
+@pytest.mark.parametrize(
+    ("flooded", "asked"),
+    [
+        (("GET", "/pages/slow"), ("POST", "/hooks/quick")),
+        (("POST", "/hooks/slow"), ("GET", "/pages/quick")),
+    ],
+)
+async def test_pages_and_hooks_hold_back_only_their_like(
+    slow: Slow, flooded: tuple[str, str], asked: tuple[str, str]
+) -> None:
+    """However many networks ask for the one, the other is answered."""
+    await slow.flood(flooded, (f"192.0.{number}.1" for number in range(60)), held=32)
+    await ended(slow.ask(asked, "198.51.100.1"))
+
+
+async def test_a_network_holds_back_no_other(slow: Slow) -> None:
+    """Its many addresses are one owner of turns."""
+    await slow.flood(("GET", "/pages/slow"), (f"192.0.2.{number}" for number in range(60)), held=28)
+    await ended(slow.ask(("GET", "/pages/quick"), "198.51.100.1"))

@@ -44,8 +44,10 @@ class Shares:
         # Statements that write are batched: alone, a business may have most of a process.
         # Beside others it has enough for some that wait for a lock, and for the rest.
         self.writes = FairGate(total=64, each=8, heavy=4, waiting_max=256, activity=activity)
-        # Receipts and the hooks of providers, by their addresses.
-        self.anonymous = FairGate(total=32, each=4, waiting_max=64)
+        # Pages that anybody may open, and the hooks of providers: by networks, and apart, so that
+        # no flood of one holds back the other.
+        self.pages = FairGate(total=32, each=4, waiting_max=64)
+        self.hooks = FairGate(total=32, each=4, waiting_max=64)
         # A file takes a fifth of a second of a single thread.
         self.files = FairGate(total=1, each=1, waiting_max=16)
         self.bodies = Quota(

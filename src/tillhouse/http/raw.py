@@ -77,6 +77,8 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
     # Refuses what its head alone shows to be wrong, before its body is read.
     check: Callable[[Services, Asked], Awaitable[None]] | None = None
     body_bytes_max: int = BODY_BYTES_MAX
+    # Whether other systems call it: hooks take turns apart from pages.
+    is_hook: bool = False
     answered_within_s: float = ANSWERED_WITHIN_S
 
 
@@ -119,6 +121,7 @@ class RawEndpoint:
             headers=exchange.headers,
         )
         shares = services.shares
+        gate = shares.hooks if self.route.is_hook else shares.pages
         try:
             if self.route.check is not None:
                 await self.route.check(services, asked)
@@ -128,7 +131,7 @@ class RawEndpoint:
                     body = await read_bytes(exchange, receive, bytes_max, held)
                     asked = msgspec.structs.replace(asked, body=body)
                 async with (
-                    shares.anonymous.turn(exchange.owner),
+                    gate.turn(exchange.owner),
                     asyncio.timeout(self.route.answered_within_s),
                 ):
                     shares.answers.check(exchange.owner)

@@ -44,6 +44,13 @@ def _number(asked: Asked) -> NumberId:
 
 
 HOOKS: tuple[RawRoute, ...] = (
-    RawRoute(method="GET", path=_PATH, handler=greet),
-    RawRoute(method="POST", path=_PATH, handler=take, check=check, body_bytes_max=BODY_BYTES_MAX),
+    RawRoute(method="GET", path=_PATH, handler=greet, is_hook=True),
+    RawRoute(
+        method="POST",
+        path=_PATH,
+        handler=take,
+        check=check,
+        is_hook=True,
+        body_bytes_max=BODY_BYTES_MAX,
+    ),
 )

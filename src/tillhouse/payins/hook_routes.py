@@ -46,6 +46,7 @@ HOOKS: tuple[RawRoute, ...] = (
         path="/hooks/{provider}/{book_id}",
         handler=take,
         check=check,
+        is_hook=True,
         body_bytes_max=BODY_BYTES_MAX,
     ),
 )
