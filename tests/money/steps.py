@@ -62,6 +62,30 @@ OPENING = (
     Step("deliver_all"),
 )
 LATE = ("work", "deliver_all")
+# The process dies when it has committed and told nobody, at each kind of thing that moves money.
+UNHEARD = Crash(0, is_after=True)
+TOUR = [
+    Step("sell", which=1, size=1),
+    Step("pay", size=2, crash=UNHEARD),
+    Step("pay", size=4, way=1, crash=UNHEARD),
+    Step("refund", size=3, crash=UNHEARD),
+    Step("refund", size=2, crash=Crash(0, is_after=False)),
+    Step("sell_by_deposit", size=1, crash=UNHEARD),
+    Step("arrive"),
+    Step("deliver_all", crash=UNHEARD),
+    Step("work", crash=Crash(-1, is_after=True)),
+    Step("take_back"),
+    Step("requery", crash=Crash(-1, is_after=True)),
+    Step("ask_for_wallet", crash=UNHEARD),
+    Step("withdraw", crash=UNHEARD),
+    Step("withdraw", size=3, crash=UNHEARD),
+    Step("work", crash=UNHEARD),
+    Step("work", way=2, crash=Crash(-2, is_after=False)),
+    Step("spend", crash=UNHEARD),
+    Step("unspend", crash=UNHEARD),
+    Step("cancel", which=1, crash=UNHEARD),
+    Step("revive", which=1, crash=UNHEARD),
+]
 # The statements at which something may crash, of a request and of all that a worker does; those up
 # to 0 are commits, where most is at stake.
 COMMITS, COMMITS_LATE = (-1, 0, 0), tuple(range(-8, 1))

@@ -5,9 +5,9 @@
 
 from collections import Counter
 
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, example, given, note, settings
 
-from tests.money.steps import Step, walks
+from tests.money.steps import TOUR, Step, walks
 from tests.money.taking import take_walk
 from tests.money.world import World
 
@@ -25,6 +25,7 @@ walking = settings(
 
 @walking
 @given(steps=walks(STEPS))
+@example(steps=TOUR)
 async def test_a_book_is_right_to_the_minor_unit(world: World, steps: list[Step]) -> None:
     """After every step of any walk: orders, links, wallet, ledger, summary and events."""
     for step in steps:
