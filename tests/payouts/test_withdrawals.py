@@ -285,3 +285,26 @@ async def test_lists_filter_by_status_and_account(treasury: Treasury) -> None:
     assert [one["id"] for one in every] == [first["id"]]
     newest = (await treasury.api.get(f"{WITHDRAWALS}?limit=1", status=200)).data
     assert [one["id"] for one in newest] == [third["id"]]
+
+
+async def test_fifty_at_once_to_the_only_allowed_account_are_one(
+    open_treasury: Open,
+) -> None:
+    """The key may pay out to one account, once a day: of fifty, forty-nine are refused."""
+    treasury = await open_treasury()
+    await treasury.fill(100_000)
+    other = await treasury.account("9876543210")
+    policy = {"max_per_day": 1000, "allowed_payout_account_ids": [treasury.account_id]}
+    api = await treasury.client(**policy)
+    asked = [treasury.ask(1000, api=api, status=None) for _ in range(50)]
+    elsewhere = [
+        treasury.ask(1000, api=api, status=None, payout_account_id=other) for _ in range(10)
+    ]
+    answers = await asyncio.gather(*asked, *elsewhere)
+    statuses = [one.status for one in answers]
+    assert (statuses.count(201), statuses.count(400)) == (1, 59)
+    assert {one.status for one in answers[50:]} == {400}
+    await treasury.work()
+    assert sum(treasury.bank.paid.values()) == 1
+    assert await treasury.wallet() == (99_000, 99_000)
+    assert await treasury.faults() == []
