@@ -21,7 +21,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) \
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --exclude-newer "1 week"
 
-.PHONY: help run test check fmt bench chaos money pages docs judge vendors record lock clean
+.PHONY: help run test check fmt bench chaos money calls pages docs judge vendors record lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ chaos: $(DEV) ## Kill everything at random and look what was lost (ARGS="--kills
 
 money: $(DEV) ## Walk through all that moves money, with crashes (ARGS="--walks 500 --seed 7")
 	@$(BIN)/python -m tests.money $(ARGS)
+
+calls: $(DEV) ## Make simulated calls in virtual time, by every rule (ARGS="--calls 1000")
+	@$(BIN)/python -m tests.voice.virtual $(ARGS)
 
 pages: $(DEV) ## Judge the pages at /docs in Chromium with axe (ARGS="--shots folder")
 	@$(BIN)/python -m tests.browser $(ARGS)

@@ -59,6 +59,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     provider_urls: tuple[tuple[str, str], ...] = ()
     payout_cooling_off_hours: int = 24
     payout_failures_max: int = 5
+    recording_retention_days: int = 90
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
     # OWASP's floor for argon2id with one thread.
@@ -106,6 +107,7 @@ MEANINGS: dict[str, str] = {
     "PAYOUT_COOLING_OFF_HOURS": "hours until a new payout account of a live environment takes "
     "withdrawals (24)",
     "PAYOUT_FAILURES_MAX": "withdrawals that fail one after another until all are frozen (5)",
+    "RECORDING_RETENTION_DAYS": "how long recordings of calls are kept (90)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -149,6 +151,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         provider_urls=values.named_urls("PROVIDER_URLS", _PROVIDERS),
         payout_cooling_off_hours=values.number("PAYOUT_COOLING_OFF_HOURS", 24, 0, 720),
         payout_failures_max=values.number("PAYOUT_FAILURES_MAX", 5, 1, 1000),
+        recording_retention_days=values.number("RECORDING_RETENTION_DAYS", 90, 1, 3650),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )

@@ -61,6 +61,7 @@ async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
             await owner.delete(f"{ENDPOINTS}/{made[1]}", status=200)
             await _happens_without_an_endpoint(command, owner)
             await _is_paid(command, owner)
+            await _is_called(command, owner)
     finally:
         await serving.stop()
         serving.kill()
@@ -100,3 +101,17 @@ def test_what_can_not_be_triggered(command: Command, business: str) -> None:
     assert "no event" in command.refusal("trigger", "order.made", code=2)
     nobody = command.refusal("trigger", "webhook.test", "--business", str(uuid4()))
     assert "There is no business" in nobody
+
+
+async def _is_called(command: Command, owner: Client) -> None:
+    """Each event of voice tells of a real call, or of a real change of an agent."""
+    test = {"Service-Environment": "test"}
+    calls = ("call.started", "call.completed", "call.failed", "recording.ready")
+    for event in (*calls, "agent.created", "agent.updated", "agent.deleted"):
+        [event_id] = command.json("trigger", f"voice.{event}")["events"]
+        path = f"/v1/events/stream?events=voice.{event}"
+        told = await owner.get(path, headers=test, status=200)
+        assert event_id in {one["id"] for one in told.data}
+    made = (await owner.get("/v1/voice/calls", headers=test, status=200)).data
+    assert [one["status"] for one in made] == ["completed", "missed", "completed", "completed"]
+    assert made[0]["recordingStatus"] == "ready"

@@ -27,6 +27,7 @@ from tillhouse.webhooks.events import TEST, TEST_EVENT
 from tillhouse.webhooks.store.stream import list_events_after
 from tillhouse.webhooks.types import AppFilter, DeliveryWithAttempts
 
+_OF_AGENTS = "voice.agent."
 # They tell of a payment, so that one is made: by a payment link, with the sandbox.
 _OF_PAYMENTS = ("payment.received", "wallet.deposit")
 _PAID = 250
@@ -56,6 +57,8 @@ def trigger(
     async def work(services: Services) -> Triggered:
         if event in _OF_PAYMENTS and named is None:
             return await _pay(services, business_id)
+        if event.startswith("voice.") and named is None:
+            return await _speak(services, business_id, event)
         async with services.pool.transaction() as db:
             call = await _call(services, db, business_id, now())
             chosen = await _choose(call, named, environment)
@@ -99,6 +102,35 @@ async def _pay(services: Services, business_id: BusinessId | None) -> Triggered:
     await services.pool.notify()
     async with services.pool.reading() as db:
         found = await list_events_after(db, call.book.id, began, [*_OF_PAYMENTS], [], 10)
+    return Triggered(
+        business_id=call.business_id,
+        environment="test",
+        events=[row["id"] for row in found],
+        deliveries=[],
+    )
+
+
+async def _speak(services: Services, business_id: BusinessId | None, event: str) -> Triggered:
+    """Let an agent be changed, or call somebody on the simulated network."""
+    # Its rooms load the libraries of servers.
+    from tillhouse.voice import demonstrating  # noqa: PLC0415
+
+    began = new_id()
+    intent = None
+    async with services.pool.transaction() as db:
+        call = await _call(services, db, business_id, now())
+        call.book = Book(call.user.books.test, "test")
+        if event.startswith(_OF_AGENTS):
+            await demonstrating.change_an_agent(call)
+        else:
+            is_busy = event == "voice.call.failed"
+            phone = demonstrating.BUSY if is_busy else demonstrating.ANSWERED
+            intent = await demonstrating.intend_a_call(call, phone)
+    if intent is not None:
+        await demonstrating.make_the_call(services, intent)
+    await services.pool.notify()
+    async with services.pool.reading() as db:
+        found = await list_events_after(db, call.book.id, began, [event], [], 10)
     return Triggered(
         business_id=call.business_id,
         environment="test",

@@ -1,15 +1,36 @@
 """Calls by agents: what this room brings along."""
 
+from collections.abc import Sequence
+
+from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import taken
 from tillhouse.http.route import Group
+from tillhouse.jobs.kinds import LocalKind
+from tillhouse.providers.telephony.telephones import telephones
 from tillhouse.room import Room
+from tillhouse.voice.dispatching.clock import RealClock
+from tillhouse.voice.dispatching.dispatcher import Dispatcher
 from tillhouse.voice.events import EVENTS
+from tillhouse.voice.recordings.pages import pages
+from tillhouse.voice.recordings.sweeping import sweep
 from tillhouse.voice.routes import ROUTES
+
+
+def _chores(services: Services) -> Sequence[LocalKind]:
+    return (sweep(services),)
+
+
+async def _dispatcher(services: Services) -> Dispatcher:
+    return Dispatcher(services, telephones(), RealClock())
+
 
 ROOM = Room(
     name="voice",
     routes=ROUTES,
+    pages=pages,
+    chores=_chores,
+    workers=(_dispatcher,),
     groups=(Group("/v1/voice", "Voice", "Agents that call customers, and their calls.", "voice"),),
     refusals=(
         taken("voice_numbers_once", "This number is among the voice numbers already: update it."),
@@ -28,10 +49,10 @@ ROOM = Room(
         "voice_call_tallies",
         "voice_calls",
         "voice_numbers",
-        "voice_recordings",
         "voice_steps",
         "voice_suppressions",
     ),
+    swept_tables={"voice_recordings": "voice_recordings"},
     events=EVENTS,
     scopes=(
         Scope("voice:read", "Check the key, read numbers and agents", "Voice", "low"),

@@ -203,8 +203,10 @@ class Party(Protocol):
 class Line(Protocol):
     """One call under way."""
 
-    # There after `Answered`.
-    party: Party | Audio | None
+    @property
+    def party(self) -> Party | Audio | None:
+        """The other side; there after `Answered`."""
+        ...
 
     def events(self) -> AsyncIterator[Happening]:
         """Everything that happens, `Ended` last; to be read once."""
@@ -222,8 +224,15 @@ class Line(Protocol):
 class Telephone(Protocol):
     """A way to call people."""
 
-    name: ProviderName
-    capabilities: frozenset[Capability]
+    @property
+    def name(self) -> ProviderName:
+        """The provider of the numbers that call with it."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Its abilities."""
+        ...
 
     async def dial(self, dial: Dial) -> Line:
         """Begin an attempt, which is dialled at most once."""
@@ -231,4 +240,8 @@ class Telephone(Protocol):
 
     async def find_outcome(self, dial: Dial) -> Ended | None:
         """The end of an attempt whose worker died; None: nobody knows."""
+        ...
+
+    async def close(self) -> None:
+        """End all its calls, and free what it holds: the process stops."""
         ...

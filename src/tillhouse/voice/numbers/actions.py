@@ -10,12 +10,15 @@ from msgspec import UNSET, UnsetType
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
+from tillhouse.access.vault import Vault
+from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, BusinessId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import InvalidField
+from tillhouse.providers.telephony.provider import Account
 from tillhouse.voice.numbers import rules, store
 from tillhouse.voice.numbers.types import (
     CallingHours,
@@ -125,6 +128,14 @@ async def delete(call: Call, voice_number_id: UUID) -> Deleted:
         raise rules.HasCalls
     await _note(call, "deleted", voice_number_id, row["phone_number"])
     return Deleted(voice_number_id, iso(call.now))
+
+
+async def unseal(
+    vault: Vault, db: Db, business_id: BusinessId, number_id: UUID, sealed: bytes
+) -> Account:
+    """The settings of a number."""
+    text = await vault.open(db, business_id, number_id, _SETTINGS, sealed)
+    return Account(msgspec.json.decode(text, type=dict[str, str]))
 
 
 async def _keep_settings(call: Call, key: BookKey, settings: dict[str, str]) -> None:

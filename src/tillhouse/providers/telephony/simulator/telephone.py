@@ -1,0 +1,176 @@
+"""The simulated telephone: its lines live on the clock of their dial, and reach nobody."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+
+from tillhouse.providers.telephony.provider import (
+    Answered,
+    Capability,
+    Dial,
+    Ended,
+    Expected,
+    Happening,
+    Heard,
+    ProviderName,
+    Ringing,
+)
+from tillhouse.providers.telephony.simulator.rules import (
+    RINGS_FIRST,
+    Chance,
+    Person,
+    person_at,
+    reply_of,
+    spoken_s,
+)
+from tillhouse.providers.telephony.simulator.tones import frames_of, silence, tone_of
+
+# After so many answers somebody who is in a hurry hangs up.
+_PATIENCE = 1
+_BREAKS_AFTER_S = 4.0
+
+
+class Simulator:
+    """A telephone network on which each number behaves as its end says."""
+
+    name: ProviderName = "simulator"
+    capabilities: frozenset[Capability] = frozenset()
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+
+    async def dial(self, dial: Dial) -> "SimulatedLine":
+        """Begin an attempt."""
+        return SimulatedLine(dial, Chance(self._seed, dial.to, dial.attempt))
+
+    async def find_outcome(self, dial: Dial) -> Ended | None:
+        """Nothing is left of a line once its worker has gone."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class SimulatedLine:
+    """One simulated call; the line is the party as well."""
+
+    party: "SimulatedLine | None" = None
+
+    def __init__(self, dial: Dial, chance: Chance) -> None:
+        self._dial = dial
+        self._clock = dial.clock
+        self._chance = chance
+        self._person: Person = person_at(dial.to, dial.attempt)
+        self._ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._answered_at: datetime | None = None
+        self._answers = 0
+
+    @property
+    def _call_id(self) -> str:
+        return f"simulated.{self._dial.attempt_id.hex}"
+
+    async def events(self) -> AsyncIterator[Happening]:
+        """Ring, answer, end, as the number says."""
+        person = self._person
+        await self._clock.sleep(RINGS_FIRST.total_seconds())
+        if person.refuses is None or person.rings:
+            if not self._ended.done():
+                yield Ringing(self._call_id)
+            await self._ring(person)
+        if person.refuses is not None:
+            ended_by = "customer" if person.refuses in ("busy", "declined") else "provider"
+            self._end(
+                Ended(
+                    result=person.refuses,
+                    ended_by=ended_by,
+                    detail=person.detail,
+                    sip_status=person.sip_status,
+                )
+            )
+        if not self._ended.done():
+            self._answered_at = self._clock.now()
+            self.party = self
+            yield Answered("machine" if person.is_machine else "human", self._call_id)
+        yield await self._ended
+
+    async def _ring(self, person: Person) -> None:
+        ring_s = self._chance.seconds("ring", 2.0, 9.0)
+        limit_s = self._dial.ring_within.total_seconds()
+        if person.refuses == "no_answer" or ring_s > limit_s:
+            await self._clock.sleep(limit_s)
+            self._end(Ended(result="no_answer", ended_by="provider", sip_status=480))
+        else:
+            await self._clock.sleep(ring_s)
+
+    async def hang_up(self) -> None:
+        """End it from here."""
+        if self._answered_at is None:
+            self._end(Ended(result="cancelled", ended_by="system"))
+        else:
+            self._end(Ended(result="hung_up", ended_by="agent"))
+
+    async def say(self, text: str) -> None:
+        """Say it, as far as the other side listens."""
+        seconds = spoken_s(text)
+        if await self._pass(seconds):
+            self._record(tone_of(text, seconds), b"")
+
+    async def listen(self, expected: Expected, within: timedelta) -> Heard:
+        """Wait for the person's answer."""
+        began = self._clock.now()
+        if self._ended.done():
+            return Heard(kind="gone", started_at=began, ended_at=began)
+        reply = reply_of(self._person, expected)
+        thinks_s = self._chance.seconds(f"thinks {self._answers}", 0.4, 2.0)
+        if reply is None or thinks_s > within.total_seconds():
+            return await self._hear_nothing(within.total_seconds())
+        self._answers += 1
+        kind, words = reply
+        seconds = spoken_s(words)
+        if not await self._pass(thinks_s):
+            return Heard(kind="gone", started_at=began, ended_at=self._clock.now())
+        self._record(b"", silence(frames_of(thinks_s)))
+        started = self._clock.now()
+        if not await self._pass(seconds):
+            return Heard(kind="gone", started_at=started, ended_at=self._clock.now())
+        self._record(b"", tone_of(words, seconds))
+        ended = self._clock.now()
+        if self._person.manner == "hangs_up" and self._answers >= _PATIENCE:
+            self._end(Ended(result="hung_up", ended_by="customer", sip_status=200))
+        return Heard(
+            kind=kind, text=words, started_at=started, ended_at=ended,
+            confidence=1.0 if kind == "text" else None,
+        )  # fmt: skip
+
+    async def _hear_nothing(self, seconds: float) -> Heard:
+        began = self._clock.now()
+        is_here = await self._pass(seconds)
+        if is_here:
+            self._record(b"", silence(frames_of(seconds)))
+        kind = "nothing" if is_here else "gone"
+        return Heard(kind=kind, started_at=began, ended_at=self._clock.now())
+
+    async def _pass(self, seconds: float) -> bool:
+        """Let time pass on the line; False when it ends meanwhile, or has ended."""
+        if self._ended.done() or self._answered_at is None:
+            return False
+        lasted_s = (self._clock.now() - self._answered_at).total_seconds()
+        limit_s = self._dial.talk_within.total_seconds()
+        end = Ended(result="max_duration", ended_by="system")
+        if self._person.manner == "breaks" and limit_s > _BREAKS_AFTER_S:
+            limit_s = _BREAKS_AFTER_S
+            end = Ended(result="media_lost", ended_by="provider", detail="no sound arrives")
+        if lasted_s + seconds >= limit_s:
+            await self._clock.sleep(max(0.0, limit_s - lasted_s))
+            self._end(end)
+        else:
+            await self._clock.sleep(seconds)
+        return not self._ended.done()
+
+    def _record(self, agent: bytes, customer: bytes) -> None:
+        if self._dial.recorder is not None:
+            self._dial.recorder.write(agent, customer)
+
+    def _end(self, ended: Ended) -> None:
+        if not self._ended.done():
+            self._ended.set_result(ended)

@@ -1,0 +1,204 @@
+"""Scripts: conversations as plain data, step by step; which step follows is a pure decision."""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from tillhouse.providers.telephony.provider import Expected, Heard
+from tillhouse.voice.agents.types import Script, ToolName
+
+START = "start"
+YES = ("yes", "yeah", "yes please", "okay", "sure", "of course", "correct", "that is right")
+NO = ("no", "no thanks", "not now", "not yet", "wrong")
+OPT_OUT = ("stop calling me", "do not call me", "don't call me", "stop calling", "remove me")
+OPT_OUT_KEY = "9"
+_ASKED_MAX = 2
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer to a question, in words or by a key, and the step that follows it."""
+
+    meaning: str
+    phrases: tuple[str, ...]
+    key: str
+    then: str
+
+
+class Say(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent says something."""
+
+    text: str
+    then: str
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent asks, and waits for one of the answers; without choices, for any."""
+
+    name: str
+    text: str
+    choices: tuple[Choice, ...] = ()
+    # After any answer where there are no choices.
+    then: str = "silent"
+
+
+class Use(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent does something in the business."""
+
+    tool: ToolName
+    done: str
+    failed: str
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent says the last words and hangs up; what came of it."""
+
+    text: str
+    outcome: str
+
+
+Step: TypeAlias = Say | Ask | Use | End
+Steps: TypeAlias = Mapping[str, Step]
+
+
+def expected_of(ask: Ask) -> Expected:
+    """The answers that a question allows, for an engine that hears by a grammar."""
+    phrases = tuple(phrase for choice in ask.choices for phrase in choice.phrases)
+    digits_max = 1 if ask.choices else 0
+    return Expected(phrases=(*phrases, *OPT_OUT) if phrases else (), digits_max=digits_max)
+
+
+def is_opt_out(heard: Heard) -> bool:
+    """Whether somebody asks not to be called any more."""
+    if heard.kind == "digits":
+        return heard.text == OPT_OUT_KEY
+    return any(words in _plain(heard.text) for words in OPT_OUT)
+
+
+def chosen(ask: Ask, heard: Heard) -> Choice | None:
+    """The choice that an answer means; None: it fits none."""
+    if heard.kind == "digits":
+        return next((one for one in ask.choices if one.key == heard.text), None)
+    words = _plain(heard.text)
+    exact = [one for one in ask.choices if words in one.phrases]
+    if exact:
+        return exact[0]
+    first = [one for one in ask.choices if any(_begins(words, each) for each in one.phrases)]
+    return first[0] if len(first) == 1 else None
+
+
+def asks_again(asked: int) -> bool:
+    """Whether a question that was asked so often is asked once more."""
+    return asked < _ASKED_MAX
+
+
+def _begins(words: str, phrase: str) -> bool:
+    return words == phrase or words.startswith(f"{phrase} ")
+
+
+def _plain(text: str) -> str:
+    kept = "".join(letter if letter.isalnum() or letter == "'" else " " for letter in text.lower())
+    return " ".join(kept.split())
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """A text of a script with its blanks filled in; the words themselves are never read as one."""
+    parts = text.split("{")
+    told = [parts[0]]
+    for part in parts[1:]:
+        name, _, rest = part.partition("}")
+        told.append(words.get(name, "") + rest)
+    return " ".join("".join(told).split())
+
+
+def _yes(then: str) -> Choice:
+    return Choice(meaning="yes", phrases=YES, key="1", then=then)
+
+
+def _no(then: str) -> Choice:
+    return Choice(meaning="no", phrases=NO, key="2", then=then)
+
+
+_SILENT = End(text="I did not hear an answer. Goodbye.", outcome="no_answer")
+_SORRY = "I could not do that now. Somebody will get in touch with you. Goodbye."
+
+_PAYMENT: Steps = {
+    START: Use(tool="find_order", done="ask", failed="none"),
+    "ask": Ask(
+        name="wants_link",
+        text="{outstanding} of your order {order} is still to be paid. May I send you a link to "
+        "pay it? Say yes or press 1, say no or press 2.",
+        choices=(_yes("send"), _no("later")),
+    ),
+    "send": Use(tool="send_payment_link", done="sent", failed="not_sent"),
+    "sent": End(text="The link is on its way to you. Thank you, and goodbye.", outcome="link_sent"),
+    "not_sent": End(text=_SORRY, outcome="link_not_sent"),
+    "later": End(text="All right. Thank you, and goodbye.", outcome="link_declined"),
+    "none": End(
+        text="There is nothing to be paid. Thank you, and goodbye.", outcome="nothing_owed"
+    ),
+    "silent": _SILENT,
+}
+_ORDER: Steps = {
+    START: Use(tool="find_order", done="ask", failed="ask_plainly"),
+    "ask": Ask(
+        name="confirms",
+        text="You ordered {summary} for {total}. Is that right? Say yes or press 1, say no or "
+        "press 2.",
+        choices=(_yes("confirm"), _no("declined")),
+    ),
+    "confirm": Use(tool="confirm_order", done="confirmed", failed="not_confirmed"),
+    "confirmed": End(
+        text="Thank you. Your order {order} is confirmed. Goodbye.", outcome="order_confirmed"
+    ),
+    "not_confirmed": End(text=_SORRY, outcome="order_not_confirmed"),
+    "declined": End(
+        text="Thank you. Somebody will get in touch with you. Goodbye.", outcome="order_declined"
+    ),
+    "ask_plainly": Ask(
+        name="confirms",
+        text="It is about this: {purpose}. Do you agree? Say yes or press 1, say no or press 2.",
+        choices=(_yes("agreed"), _no("refused")),
+    ),
+    "agreed": End(text="Thank you, and goodbye.", outcome="agreed"),
+    "refused": End(text="Thank you, and goodbye.", outcome="refused"),
+    "silent": _SILENT,
+}
+_RESERVATION: Steps = {
+    START: Ask(
+        name="comes",
+        text="You have a reservation with us: {purpose}. Will you come? Say yes or press 1, say "
+        "no or press 2.",
+        choices=(_yes("coming"), _no("not_coming")),
+    ),
+    "coming": End(
+        text="Thank you. We look forward to seeing you. Goodbye.", outcome="reservation_confirmed"
+    ),
+    "not_coming": End(text="Thank you for telling us. Goodbye.", outcome="reservation_declined"),
+    "silent": _SILENT,
+}
+_RATINGS = ("five", "four", "three", "two", "one")
+_FEEDBACK: Steps = {
+    START: Ask(
+        name="rating",
+        text="How was it, from one to five, when five is best? Say the number or press it.",
+        choices=tuple(
+            Choice(meaning=str(5 - n), phrases=(word,), key=str(5 - n), then="comment")
+            for n, word in enumerate(_RATINGS)
+        ),
+    ),
+    "comment": Ask(name="comment", text="Is there anything else you want to tell us?",
+                   then="thanks"),
+    "thanks": End(text="Thank you for your time. Goodbye.", outcome="rated"),
+    "silent": End(text="Thank you. Goodbye.", outcome="no_answer"),
+}  # fmt: skip
+
+SCRIPTS: Mapping[Script, Steps] = {
+    "payment_reminder": _PAYMENT,
+    "order_confirmation": _ORDER,
+    "reservation_confirmation": _RESERVATION,
+    "feedback": _FEEDBACK,
+}
+OPTED_OUT = End(text="You will not be called again. Goodbye.", outcome="opted_out")
+GREETING = "Hello {customer}, this is {agent} calling for {business}."
+VOICEMAIL = "Please call {business} back about this: {purpose}. Goodbye."

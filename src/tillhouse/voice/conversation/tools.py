@@ -1,0 +1,194 @@
+"""The tools of agents: actions of the business, each in a transaction of its own, and audited."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import structlog
+from asyncpg import Record
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call, system_call
+from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.process import Services
+from tillhouse.checkout.actions import create as create_link
+from tillhouse.checkout.types import NewLink
+from tillhouse.kit.errors import Problem, Refused
+from tillhouse.kit.ids import BookKey, BusinessId, CustomerId, NumberId, OrderId, new_id
+from tillhouse.messaging.actions.messages import write
+from tillhouse.messaging.rules import is_window_open
+from tillhouse.messaging.sending import send
+from tillhouse.messaging.types import Draft, Number, Sending
+from tillhouse.orders.changing.actions import confirm
+from tillhouse.orders.deposits.actions import following
+from tillhouse.orders.types import Confirmation
+from tillhouse.products.values import Price
+from tillhouse.voice.agents.types import Script, ToolName
+from tillhouse.voice.conversation import store
+from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
+
+log = structlog.get_logger()
+
+_OWING: frozenset[Script] = frozenset({"payment_reminder"})
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """The call that an agent's tools are used in."""
+
+    call: BookKey
+    business_id: BusinessId
+    book: Book
+    phone: str
+    order_id: OrderId | None
+    agent_name: str
+    script: Script
+    tools: frozenset[str]
+
+
+class Used(msgspec.Struct, frozen=True):
+    """The result of a tool: what is told in the transcript, and words for the script."""
+
+    is_done: bool
+    told: str
+    words: dict[str, str] = {}
+    # The order that was found, which the next tools are about.
+    order_id: OrderId | None = None
+
+
+class _Did(msgspec.Struct, frozen=True):
+    """The result of a tool's transaction, and the work that its commit leaves."""
+
+    used: Used
+    after: Callable[[], Awaitable[Any]] | None = None
+
+
+async def use(services: Services, subject: Subject, tool: ToolName) -> Used:
+    """Use a tool, if the agent may; a refusal is a result, and both are in the audit log."""
+    if tool not in subject.tools:
+        return Used(False, f"{tool}: not among the agent's tools")
+    try:
+        async with services.pool.transaction() as db:
+            call = system_call(services, db, subject.business_id, subject.book)
+            call.caller = SystemCaller(subject.agent_name)
+            did = await _TOOLS[tool](call, subject)
+            await _note(call, subject, tool, did.used)
+    except Problem as problem:
+        used = Used(False, f"{tool}: {problem.message}")
+        async with services.pool.transaction() as db:
+            call = system_call(services, db, subject.business_id, subject.book)
+            call.caller = SystemCaller(subject.agent_name)
+            await _note(call, subject, tool, used)
+        return used
+    if did.after is not None:
+        await _finish(did.after, subject)
+    return did.used
+
+
+async def _finish(after: Callable[[], Awaitable[Any]], subject: Subject) -> None:
+    try:
+        await after()
+    except (Problem, OSError, TimeoutError) as error:
+        # A worker of the queue does the same later.
+        log.warning("voice_tool_not_finished", call=str(subject.call.id), error=str(error)[:200])
+
+
+async def _note(call: Call, subject: Subject, tool: ToolName, used: Used) -> None:
+    metadata = {
+        "callId": str(subject.call.id),
+        "tool": tool,
+        "done": used.is_done,
+        "environment": subject.book.environment,
+    }
+    if used.order_id is not None:
+        metadata["orderId"] = str(used.order_id)
+    await audit.note(call, ("voice_tool.used", f"In a call: {used.told}"), metadata)
+
+
+async def _find_order(call: Call, subject: Subject) -> _Did:
+    """The order that the call names, or the customer's latest one that fits the script."""
+    row = await _order(call, subject)
+    if row is None:
+        return _Did(Used(False, "find_order: there is none that fits"))
+    words = {
+        "order": row["short_code"],
+        "summary": row["summary"],
+        "total": f"{row['total_amount']:f} {row['currency']}",
+        "outstanding": f"{row['remaining_amount']:f} {row['currency']}",
+    }
+    return _Did(Used(True, f"find_order: {row['short_code']}", words, OrderId(row["id"])))
+
+
+async def _order(call: Call, subject: Subject) -> Record | None:
+    if subject.order_id is not None:
+        return await store.find_order(call.db, call.book.id, subject.order_id)
+    find = store.find_owing if subject.script in _OWING else store.find_scheduled
+    return await find(call.db, call.book.id, subject.phone)
+
+
+async def _confirm_order(call: Call, subject: Subject) -> _Did:
+    """Make a scheduled order a sale; nobody pays on the telephone."""
+    row = await _order(call, subject)
+    if row is None:
+        raise Refused("There is no order to confirm.")
+    paid = Confirmation(amount_paid=Price(row["amount_paid"]))
+    order = await confirm(call, OrderId(row["id"]), paid)
+    used = Used(
+        True, f"confirm_order: {order.short_code}", {"order": order.short_code}, OrderId(order.id)
+    )
+    return _Did(used, following(call, order))
+
+
+async def _send_payment_link(call: Call, subject: Subject) -> _Did:
+    """A link for what the order still owes, in a message to the number that was called."""
+    row = await _order(call, subject)
+    if row is None:
+        raise Refused("There is no order to be paid.")
+    writing = await store.find_writing(call.db, call.book.id, subject.phone)
+    if writing is None:
+        raise Refused("There is no number to write from.")
+    if writing["provider"] == "whatsapp" and not is_window_open(
+        writing["last_received_at"], call.now
+    ):
+        raise Refused("The customer has not written lately, so that WhatsApp takes no free text.")
+    link, _ = await create_link(call, NewLink(target_type="sale", target_id=row["id"]))
+    customer_id = writing["customer_id"]
+    draft = Draft(
+        phone=subject.phone,
+        text=f"Pay {link.amount:f} {link.currency} for order {row['short_code']}: {link.url}",
+        customer_id=CustomerId(customer_id) if customer_id else None,
+        # The same link is sent once in a call, however often it is asked for.
+        purpose=f"voice:{subject.call.id}",
+    )
+    number = Number(NumberId(writing["number_id"]), writing["provider"])
+    written = await write(call, number, draft)
+    used = Used(True, f"send_payment_link: {row['short_code']}", {}, OrderId(row["id"]))
+    sending = written.sending if written else None
+    return _Did(used, _sender(call.services, sending) if sending else None)
+
+
+def _sender(services: Services, sending: Sending) -> Callable[[], Awaitable[Any]]:
+    async def after() -> None:
+        await send(services, sending)
+
+    return after
+
+
+async def _record_opt_out(call: Call, subject: Subject) -> _Did:
+    """Call this number no more."""
+    row = SuppressionRow(
+        phone_number=subject.phone,
+        reason="opt_out",
+        note=None,
+        call_id=subject.call.id,
+        created_by_name=subject.agent_name,
+    )
+    await insert_suppression(call.db, BookKey(call.book.id, new_id()), row, call.now)
+    return _Did(Used(True, f"record_opt_out: {subject.phone}"))
+
+
+_TOOLS: dict[ToolName, Callable[[Call, Subject], Awaitable[_Did]]] = {
+    "find_order": _find_order,
+    "send_payment_link": _send_payment_link,
+    "confirm_order": _confirm_order,
+    "record_opt_out": _record_opt_out,
+}

@@ -1,0 +1,103 @@
+"""Claims a call that is due: the intent to dial it is committed before anybody is dialled."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, new_id
+from tillhouse.providers.telephony.provider import Account
+from tillhouse.voice.dispatching import rules, store
+from tillhouse.voice.dispatching.ending import tell_end
+from tillhouse.voice.dispatching.store import CallEnd, Claimed
+from tillhouse.voice.numbers.actions import unseal
+
+# A worker renews its leases several times in so long; one that dies holds its slots no longer.
+LEASE = timedelta(seconds=15)
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Until when a call is held, and when the next one may be dialled from its number."""
+
+    until: datetime
+    next_at: datetime
+
+
+class Intent(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that is to be dialled now, by this worker alone."""
+
+    call: Claimed
+    attempt_id: UUID
+    attempt: int
+    generation: int
+    account: Account
+    begun_at: datetime
+
+
+async def claim_next(
+    services: Services, book_id: BookId, number_id: UUID, now: datetime
+) -> Intent | bool:
+    """The next call of a number to dial; else whether a call was moved, so that more may follow."""
+    async with services.pool.transaction() as db:
+        number = await store.lock_number(db, book_id, number_id, now)
+        if number is None:
+            return False
+        call = await store.lock_next(db, book_id, number_id, now, number["max_concurrent_calls"])
+        if call is None:
+            return False
+        match rules.judge(_waiting(call), now):
+            case rules.Postponed(until=until, reason=reason):
+                await store.update_postponed(db, call.key, until, reason, now)
+                return True
+            case rules.Over() as over:
+                await end_queued(db, call, over, now)
+                return True
+            case None:
+                pace = timedelta(seconds=1 / number["calls_per_second"])
+                return await intend(services, db, call, now, Hold(now + LEASE, now + pace))
+
+
+def _waiting(call: Claimed) -> rules.Waiting:
+    return rules.Waiting(
+        phone=call.customer_phone,
+        not_after=call.not_after,
+        is_suppressed=call.is_suppressed,
+        is_agent_active=call.is_agent_active,
+        is_number_there=call.is_number_there,
+        calls_from=call.calls_from,
+        calls_until=call.calls_until,
+        business_zone=call.business_zone,
+    )
+
+
+async def intend(services: Services, db: Db, call: Claimed, now: datetime, hold: Hold) -> Intent:
+    """Hold a locked call, and note that it is about to be dialled."""
+    account = Account()
+    if call.settings_sealed is not None:
+        account = await unseal(
+            services.vault, db, call.business_id, call.number_id, call.settings_sealed
+        )
+    attempt_id = new_id()
+    await store.update_dialing(db, call, attempt_id, now, hold.until, hold.next_at)
+    return Intent(
+        call=call,
+        attempt_id=attempt_id,
+        attempt=call.attempt + 1,
+        generation=call.generation + 1,
+        account=account,
+        begun_at=now,
+    )
+
+
+async def end_queued(db: Db, call: Claimed, over: rules.Over, now: datetime) -> None:
+    """End a call that was never answered, and tell of it."""
+    end = CallEnd(
+        status=over.status,
+        ended_reason=over.reason,
+        ended_by=over.ended_by,
+        duration_seconds=0,
+    )
+    await store.update_ended(db, call.key, end, now)
+    await tell_end(db, call, end, None, now)

@@ -1,0 +1,186 @@
+"""The dispatcher: claims what is due, follows each call, renews leases, and ends what was left.
+
+Any number of dispatchers on any machines share the queue. One that is killed loses no slot and
+dials nobody twice: its leases end within seconds, and another one finds out what became of them.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+from asyncpg import Record
+
+from tillhouse.access.process import Services
+from tillhouse.db.notifier import Listener
+from tillhouse.db.pool import FAILURES
+from tillhouse.jobs.worker import Worker
+from tillhouse.kit.errors import Unavailable
+from tillhouse.providers.telephony.provider import Clock, ProviderName, Telephone
+from tillhouse.voice.dispatching import store
+from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
+from tillhouse.voice.dispatching.handling import Handling
+from tillhouse.voice.dispatching.leases import store as leases
+from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
+
+# Calls of one process, which answers requests as well.
+AT_ONCE = 50
+# Notifications wake the dispatcher; lost ones wait so long.
+POLL_S = 5.0
+# A call that is due waits for a slot, or for the pace of its number.
+AGAIN_S = 0.5
+WATCH_EVERY_S = 1.0
+RENEW_EVERY = timedelta(seconds=5)
+RECONCILE_EVERY_S = 5.0
+# Calls that are cut off have so long to write their end.
+DRAIN_S = 4.0
+_TROUBLE = (*FAILURES, Unavailable)
+
+log = structlog.get_logger()
+
+
+class Dispatcher:
+    """Makes calls in this process until it is stopped."""
+
+    def __init__(
+        self,
+        services: Services,
+        telephones: Mapping[ProviderName, Telephone],
+        clock: Clock,
+        *,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self.services = services
+        self._telephones = telephones
+        self._clock = clock
+        self._at_once = at_once
+        self._after = store.FIRST
+        self._under_way: dict[asyncio.Task[None], Handling] = {}
+        self._renewed_at = clock.now()
+        self._claimed, self._watched = Listener(), Listener()
+        self._rest_s = POLL_S
+        self._workers = (
+            Worker("voice calls", self._claim_round, poll_s=POLL_S, wait=self._rest),
+            Worker(
+                "voice leases", self._watch_round, poll_s=WATCH_EVERY_S, wait=self._watched.wait
+            ),
+            Worker("voice reconciling", self._reconcile_round, poll_s=RECONCILE_EVERY_S),
+        )
+
+    @property
+    def calls(self) -> int:
+        """How many calls are under way here."""
+        return len(self._under_way)
+
+    def start(self) -> None:
+        """Begin."""
+        for listener in (self._claimed, self._watched):
+            self.services.pool.notifier.add_listener(listener)
+        self.services.workers.show(*self._workers)
+        for worker in self._workers:
+            worker.start()
+
+    async def stop(self) -> None:
+        """Claim no more, end the calls that are under way, and write their ends."""
+        claiming, watching, reconciling = self._workers
+        await asyncio.gather(claiming.stop(), reconciling.stop())
+        for handling in list(self._under_way.values()):
+            await handling.hang_up(is_interrupted=True)
+        if self._under_way:
+            await asyncio.wait(set(self._under_way), timeout=DRAIN_S)
+        await watching.stop()
+        for telephone in self._telephones.values():
+            await telephone.close()
+
+    async def _claim_round(self) -> bool:
+        return await self.claim() > 0
+
+    async def _rest(self, timeout_s: float) -> None:
+        await self._claimed.wait(min(timeout_s, self._rest_s))
+
+    async def claim(self) -> int:
+        """Begin calls that are due, each number in its turn; how many calls were moved."""
+        if len(self._under_way) >= self._at_once:
+            return 0
+        now = self._clock.now()
+        async with self.services.pool.reading() as db:
+            rows = await store.list_numbers_due(db, now, self._after, store.NUMBERS_LOOKED)
+        is_last = len(rows) < store.NUMBERS_LOOKED
+        self._after = store.FIRST if is_last else (rows[-1]["book_id"], rows[-1]["number_id"])
+        moved = 0
+        self._rest_s = min((_rest_until(row, now) for row in rows), default=POLL_S)
+        for row in rows:
+            while row["is_due"] and len(self._under_way) < self._at_once:
+                claimed = await claim_next(
+                    self.services, row["book_id"], row["number_id"], self._clock.now()
+                )
+                if isinstance(claimed, Intent):
+                    self._begin(claimed)
+                elif not claimed:
+                    break
+                moved += 1
+        return moved
+
+    def _begin(self, intent: Intent) -> None:
+        telephone = self._telephones.get(intent.call.provider)  # pyright: ignore[reportArgumentType]
+        handling = Handling(self.services, self._clock, telephone, intent)
+        task = asyncio.create_task(handling.run())
+        self._under_way[task] = handling
+        task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        handling = self._under_way.pop(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # Its lease ends, and a dispatcher finds out what to write.
+            log.warning(
+                "voice_end_not_written",
+                call=str(handling.held[0].id),
+                error=type(error).__name__,
+                exc_info=None if isinstance(error, _TROUBLE) else error,
+            )
+        # A slot is free again.
+        self._claimed.wake()
+
+    async def _watch_round(self) -> bool:
+        await self.watch()
+        return False
+
+    async def watch(self) -> None:
+        """Renew the leases in time, and hang up the calls that are cancelled or taken."""
+        handled = {h.held[0].id: h for h in self._under_way.values()}
+        if not handled:
+            return
+        held = [(h.held[0].book_id, h.held[0].id, h.held[1]) for h in handled.values()]
+        now = self._clock.now()
+        if now - self._renewed_at >= RENEW_EVERY:
+            async with self.services.pool.transaction() as db:
+                rows = await leases.update_leases(db, held, now + LEASE)
+            self._renewed_at = now
+        else:
+            async with self.services.pool.reading() as db:
+                rows = await leases.list_held(db, held)
+        known: dict[UUID, str] = {row["id"]: row["status"] for row in rows}
+        for call_id, handling in handled.items():
+            if known.get(call_id, "cancelled") == "cancelled":
+                with contextlib.suppress(OSError):
+                    await handling.hang_up()
+
+    async def _reconcile_round(self) -> bool:
+        return await self.reconcile()
+
+    async def reconcile(self) -> bool:
+        """End a call that waited too long, and one whose worker has gone; whether there was one."""
+        now = self._clock.now()
+        async with self.services.pool.reading() as db:
+            if not await store.has_left_behind(db, now):
+                return False
+        has_ended = await end_expired(self.services, now)
+        return await reconcile(self.services, self._telephones, self._clock) or has_ended
+
+
+def _rest_until(row: Record, now: datetime) -> float:
+    """How long a number can be left alone."""
+    return AGAIN_S if row["is_due"] else (row["due_at"] - now).total_seconds()

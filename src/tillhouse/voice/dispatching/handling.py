@@ -1,0 +1,286 @@
+"""Handles one call from its dial to its end, and writes each step as it happens."""
+
+import asyncio
+import contextlib
+from datetime import datetime, timedelta
+
+import msgspec
+import structlog
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.kit.ids import BookKey, OrderId, new_id
+from tillhouse.providers.telephony.provider import (
+    Answered,
+    Clock,
+    Dial,
+    Ended,
+    Line,
+    Party,
+    Ringing,
+    Telephone,
+)
+from tillhouse.voice.agents.types import Script
+from tillhouse.voice.conversation.log import Spoken, StepLog
+from tillhouse.voice.conversation.runtime import Conversation, Led
+from tillhouse.voice.conversation.tools import Subject
+from tillhouse.voice.dispatching import rules, store
+from tillhouse.voice.dispatching.claiming import Intent
+from tillhouse.voice.dispatching.ending import tell_end, tell_start
+from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
+from tillhouse.voice.recordings import addresses
+from tillhouse.voice.recordings.folder import recording_name, recordings_folder
+from tillhouse.voice.recordings.recorder import CallRecorder, RecordedFile
+from tillhouse.voice.recordings.store import RecordingRow, insert_recording
+from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
+
+# A conversation whose line is over hears of it at once, and has this long for its last writes.
+_CONVERSATION_ENDS_S = 5.0
+_DETAIL_LENGTH_MAX = 200
+
+log = structlog.get_logger()
+
+_NO_TELEPHONE = Ended(
+    result="provider_unavailable",
+    ended_by="system",
+    detail="this installation has no such provider",
+    may_retry=False,
+)
+
+
+class Handling:
+    """One attempt of one call, in this process."""
+
+    def __init__(
+        self, services: Services, clock: Clock, telephone: Telephone | None, intent: Intent
+    ) -> None:
+        self._services = services
+        self._clock = clock
+        self._telephone = telephone
+        self._intent = intent
+        self._call = intent.call
+        self._line: Line | None = None
+        self._conversation: asyncio.Task[Spoken] | None = None
+        self._answered_at: datetime | None = None
+        self._answered_by = "unknown"
+        self._is_interrupted = False
+        self._recorder: CallRecorder | None = None
+        if self._call.is_recording:
+            folder = recordings_folder(services.settings)
+            self._recorder = CallRecorder(folder / recording_name(self._call.key))
+
+    @property
+    def held(self) -> tuple[BookKey, int]:
+        """The call that is held, and by which generation."""
+        return self._call.key, self._intent.generation
+
+    async def run(self) -> None:
+        """Dial, follow the line, and write its end."""
+        ended = await self._follow()
+        spoken = await self._spoken()
+        file = None
+        if self._recorder is not None:
+            file = await asyncio.to_thread(self._recorder.close)
+        await self._finish(ended, spoken, file)
+
+    async def hang_up(self, *, is_interrupted: bool = False) -> None:
+        """End the line: the call was cancelled, is another worker's, or this process stops."""
+        self._is_interrupted = self._is_interrupted or is_interrupted
+        if self._line is not None:
+            await self._line.hang_up()
+
+    async def _follow(self) -> Ended:
+        if self._telephone is None:
+            return _NO_TELEPHONE
+        try:
+            self._line = await self._telephone.dial(self._dial())
+            if self._is_interrupted:
+                await self._line.hang_up()
+            async for happening in self._line.events():
+                match happening:
+                    case Ringing(provider_call_id=name):
+                        await self._ring(name)
+                    case Answered():
+                        await self._answer(self._line, happening)
+                    case Ended():
+                        return happening
+        except Exception as error:
+            # The line may have rung: another attempt could ring a second time.
+            log.exception("voice_line_failed", call=str(self._call.id))
+            with contextlib.suppress(Exception):
+                await self.hang_up()
+            return Ended(
+                result="media_lost" if self._answered_at else "provider_unavailable",
+                ended_by="system",
+                detail=type(error).__name__,
+                may_retry=False,
+            )
+        return Ended(result="network", ended_by="provider", detail="no end", may_retry=False)
+
+    def _dial(self) -> Dial:
+        call = self._call
+        return Dial(
+            attempt_id=self._intent.attempt_id,
+            attempt=self._intent.attempt,
+            to=call.customer_phone,
+            from_number=call.phone_number,
+            ring_within=timedelta(seconds=call.ring_timeout_s),
+            talk_within=timedelta(seconds=call.max_duration_s),
+            account=self._intent.account,
+            clock=self._clock,
+            recorder=self._recorder,
+        )
+
+    async def _ring(self, name: str | None) -> None:
+        key, generation = self.held
+        async with self._services.pool.transaction() as db:
+            await store.update_ringing(db, key, generation, name, self._clock.now())
+
+    async def _answer(self, line: Line, answered: Answered) -> None:
+        """Talk, unless the call was cancelled or taken meanwhile: then nobody hears anything."""
+        key, generation = self.held
+        at = self._clock.now()
+        answer = (answered.answered_by, answered.provider_call_id)
+        async with self._services.pool.transaction() as db:
+            is_ours = await store.update_answered(db, key, generation, answer, at)
+            if is_ours:
+                await tell_start(db, self._call, at)
+        if not is_ours:
+            await line.hang_up()
+            return
+        self._answered_at, self._answered_by = at, answered.answered_by
+        self._conversation = asyncio.create_task(self._talk(line))
+
+    async def _talk(self, line: Line) -> Spoken:
+        party = line.party
+        steps = StepLog(self._services, self._clock, self._call.key, self._intent.attempt)
+        try:
+            if not isinstance(party, Party):
+                raise TypeError("no speech engine makes a party of its sound")  # noqa: TRY301
+            led = self._led()
+            return await Conversation(self._services, self._clock, party, steps, led).lead()
+        except Exception:
+            log.exception("voice_conversation_failed", call=str(self._call.id))
+            return Spoken("failed", {}, end="agent_error")
+        finally:
+            await line.hang_up()
+
+    def _led(self) -> Led:
+        call = self._call
+        words = {
+            "customer": call.customer_name or "",
+            "agent": call.agent_name,
+            "business": call.business_name,
+            "purpose": call.purpose.rstrip(".?! "),
+        }
+        subject = Subject(
+            call=call.key,
+            business_id=call.business_id,
+            book=Book(call.book_id, call.environment),
+            phone=call.customer_phone,
+            order_id=OrderId(call.order_id) if call.order_id else None,
+            agent_name=call.agent_name,
+            script=msgspec.convert(call.script, type=Script),
+            tools=frozenset(call.tools),
+        )
+        return Led(
+            subject=subject,
+            script=subject.script,
+            disclosure=call.disclosure,
+            greeting=call.greeting,
+            silence=timedelta(seconds=call.silence_timeout_s),
+            is_machine=self._answered_by == "machine",
+            leaves_message=call.voicemail_action == "leave_message",
+            words=words,
+        )
+
+    async def _spoken(self) -> Spoken | None:
+        if self._conversation is None:
+            return None
+        ends_s = 0.0 if self._is_interrupted else _CONVERSATION_ENDS_S
+        done, _ = await asyncio.wait({self._conversation}, timeout=ends_s)
+        if done:
+            return self._conversation.result()
+        self._conversation.cancel()
+        return Spoken("hung_up", {})
+
+    async def _finish(self, ended: Ended, spoken: Spoken | None, file: RecordedFile | None) -> None:
+        """Write the end of the attempt, and of the call where no other attempt follows."""
+        key, generation = self.held
+        at = self._clock.now()
+        end = AttemptEnd(
+            result=ended.result,
+            ended_by=ended.ended_by,
+            sip_status=ended.sip_status,
+            detail=ended.detail[:_DETAIL_LENGTH_MAX] or None,
+        )
+        async with self._services.pool.transaction() as db:
+            state = await store.lock_held(db, key, generation)
+            if state is None:
+                log.warning("voice_end_late", call=str(self._call.id), result=ended.result)
+                return
+            await store.end_attempt(db, key, self._intent.attempt, end, at)
+            if ended.result == "unwanted":
+                await insert_suppression(db, BookKey(key.book_id, new_id()), _unwanted(self), at)
+            if state["status"] == "cancelled":
+                await store.end_lease(db, key)
+                return
+            match rules.after(self._attempted(spoken), ended, at):
+                case rules.Postponed(until=until, reason=reason):
+                    await store.update_postponed(db, key, until, reason, at)
+                case rules.Over() as over:
+                    url = None
+                    if file is not None and self._answered_at is not None:
+                        url = addresses.url(self._services, key, at)
+                        await insert_recording(db, key, _row(key, file), at)
+                    call_end = self._call_end(over, spoken, at, has_recording=url is not None)
+                    await store.update_ended(db, key, call_end, at)
+                    await tell_end(db, self._call, call_end, url, at)
+
+    def _attempted(self, spoken: Spoken | None) -> rules.Attempted:
+        call = self._call
+        return rules.Attempted(
+            attempt=self._intent.attempt,
+            max_attempts=call.max_attempts,
+            retry_delay=timedelta(seconds=call.retry_delay_s),
+            not_after=call.not_after,
+            was_answered=self._answered_at is not None,
+            is_machine=self._answered_by == "machine",
+            conversation_end="interrupted" if self._is_interrupted else spoken and spoken.end,
+        )
+
+    def _call_end(
+        self, over: rules.Over, spoken: Spoken | None, at: datetime, *, has_recording: bool
+    ) -> CallEnd:
+        lasted = at - self._answered_at if self._answered_at else timedelta()
+        return CallEnd(
+            status=over.status,
+            ended_reason=over.reason,
+            ended_by=over.ended_by,
+            duration_seconds=round(lasted.total_seconds()),
+            outcome_code=spoken.outcome if spoken else None,
+            outcome=msgspec.json.encode(spoken.data).decode() if spoken else None,
+            has_opted_out=spoken.has_opted_out if spoken else False,
+            recording_status="ready" if has_recording else "none",
+        )
+
+    @property
+    def unwanted_phone(self) -> str:
+        """The number that the network reports."""
+        return self._call.customer_phone
+
+
+def _unwanted(handling: Handling) -> SuppressionRow:
+    return SuppressionRow(
+        phone_number=handling.unwanted_phone,
+        reason="unwanted",
+        note=None,
+        call_id=handling.held[0].id,
+        created_by_name="Tillhouse",
+    )
+
+
+def _row(key: BookKey, file: RecordedFile) -> RecordingRow:
+    return RecordingRow(
+        file=recording_name(key), duration_ms=file.duration_ms, size_bytes=file.size_bytes
+    )

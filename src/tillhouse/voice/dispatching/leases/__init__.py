@@ -1,0 +1,1 @@
+"""Leases: the calls that a dispatcher holds."""

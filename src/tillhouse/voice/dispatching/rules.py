@@ -1,0 +1,153 @@
+"""Rules of dispatching: pure decisions about when to dial, and what follows from an end."""
+
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import msgspec
+import phonenumbers
+from phonenumbers import timezone
+
+from tillhouse.providers.telephony.provider import Ended, EndedBy, Result
+
+_UNKNOWN_ZONE = "Etc/Unknown"
+_QUARTER = timedelta(minutes=15)
+# Hours that no moment of a week fits are passed over.
+_LOOKED_AHEAD = 7 * 24 * 4
+# Nobody was reached, so that somebody may be called again.
+_RETRYABLE: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable", "network"})
+_MISSED: frozenset[Result] = frozenset({"busy", "no_answer", "declined", "unwanted"})
+_BROKEN: frozenset[Result] = frozenset({"media_lost", "network", "provider_unavailable"})
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides whether a call that is due is dialled now."""
+
+    phone: str
+    not_after: datetime
+    is_suppressed: bool
+    is_agent_active: bool
+    is_number_there: bool
+    calls_from: str | None
+    calls_until: str | None
+    # Where the number of the one who is called tells no zone.
+    business_zone: str
+
+
+class Postponed(msgspec.Struct, frozen=True):
+    """The call waits."""
+
+    until: datetime
+    reason: Literal["quiet_hours", "retry_backoff"]
+
+
+class Over(msgspec.Struct, frozen=True, kw_only=True):
+    """The call has ended."""
+
+    status: Literal["completed", "missed", "failed"]
+    reason: str
+    ended_by: EndedBy
+
+
+def judge(waiting: Waiting, now: datetime) -> Postponed | Over | None:
+    """The reason against dialling a call that is due; None: dial it now."""
+    for is_so, reason in (
+        (now >= waiting.not_after, "expired"),
+        (not waiting.is_number_there, "number_removed"),
+        (not waiting.is_agent_active, "agent_inactive"),
+        (waiting.is_suppressed, "suppressed"),
+    ):
+        if is_so:
+            return Over(status="failed", reason=reason, ended_by="system")
+    opens_at = _opens_at(waiting, now)
+    if opens_at == now:
+        return None
+    if opens_at is None or opens_at >= waiting.not_after:
+        return Over(status="failed", reason="expired", ended_by="system")
+    return Postponed(opens_at, "quiet_hours")
+
+
+def _opens_at(waiting: Waiting, now: datetime) -> datetime | None:
+    """The next moment in the hours of calling, now perhaps; None: there is none within a week."""
+    if waiting.calls_from is None or waiting.calls_until is None:
+        return now
+    zones = [ZoneInfo(name) for name in zones_of(waiting.phone, waiting.business_zone)]
+    hours = waiting.calls_from, waiting.calls_until
+    if _is_open(zones, hours, now):
+        return now
+    # Offsets of zones, and so all beginnings of whole minutes, are of whole minutes.
+    moment = now.replace(second=0, microsecond=0)
+    for step in range(1, _LOOKED_AHEAD):
+        later = moment + step * _QUARTER
+        if _is_open(zones, hours, later):
+            return _first_open(zones, hours, later)
+    return None
+
+
+def _first_open(zones: list[ZoneInfo], hours: tuple[str, str], later: datetime) -> datetime:
+    """The first minute of the quarter of an hour before, that is open and stays so."""
+    minute = timedelta(minutes=1)
+    while _is_open(zones, hours, later - minute):
+        later -= minute
+    return later
+
+
+def _is_open(zones: list[ZoneInfo], hours: tuple[str, str], moment: datetime) -> bool:
+    begins, ends = hours
+    return all(begins <= moment.astimezone(zone).strftime("%H:%M") < ends for zone in zones)
+
+
+@lru_cache(maxsize=10_000)
+def zones_of(phone: str, business_zone: str) -> tuple[str, ...]:
+    """The time zones in which a number may ring: people are called when all of them allow it."""
+    if not phone.startswith("+"):
+        return (business_zone,)
+    found = timezone.time_zones_for_number(phonenumbers.parse(phone))
+    return tuple(name for name in found if name != _UNKNOWN_ZONE) or (business_zone,)
+
+
+class Attempted(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that was made."""
+
+    attempt: int
+    max_attempts: int
+    retry_delay: timedelta
+    not_after: datetime
+    was_answered: bool
+    is_machine: bool
+    # The end that the conversation had by itself, such as silence.
+    conversation_end: str | None = None
+
+
+def after(made: Attempted, ended: Ended, now: datetime) -> Postponed | Over:
+    """The next state of a call whose line is over."""
+    if made.was_answered:
+        return _answered(made, ended)
+    if ended.result in _RETRYABLE and ended.may_retry and made.attempt < made.max_attempts:
+        due_at = now + max(made.retry_delay, ended.retry_after or timedelta())
+        if due_at < made.not_after:
+            return Postponed(due_at, "retry_backoff")
+    status = "missed" if ended.result in _MISSED else "failed"
+    reason = "interrupted" if ended.result == "cancelled" else ended.result
+    return Over(status=status, reason=reason, ended_by=ended.ended_by)
+
+
+def _answered(made: Attempted, ended: Ended) -> Over:
+    if ended.result in _BROKEN:
+        return Over(status="failed", reason="media_lost", ended_by=ended.ended_by)
+    if made.conversation_end == "agent_error":
+        return Over(status="failed", reason="agent_error", ended_by="system")
+    if made.conversation_end == "interrupted":
+        return Over(status="failed", reason="interrupted", ended_by="system")
+    if ended.result == "max_duration":
+        return Over(status="completed", reason="max_duration", ended_by=ended.ended_by)
+    if made.is_machine:
+        return Over(status="completed", reason="voicemail", ended_by=ended.ended_by)
+    if made.conversation_end == "silence" and ended.ended_by == "agent":
+        return Over(status="completed", reason="silence", ended_by="agent")
+    return Over(status="completed", reason=f"{ended.ended_by}_hangup", ended_by=ended.ended_by)
+
+
+OUTCOME_UNKNOWN = Over(status="failed", reason="outcome_unknown", ended_by="system")
+"""The end of a call whose worker died, and of which the provider knows nothing."""

@@ -1,0 +1,385 @@
+"""Statements of the dispatcher: claim, move on, end, reconcile."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BookKey, BusinessId
+from tillhouse.kit.secrets import Environment
+
+# Numbers with a call that is due, found by hopping along the index: as many steps as numbers are
+# looked at, however many calls wait.
+NUMBERS_LOOKED = 200
+FIRST = (UUID(int=0), UUID(int=0))
+
+_CALL: LiteralString = """
+    SELECT c.book_id, c.id, c.status, c.generation, c.number_id, c.agent_id, c.provider,
+        c.customer_name, c.customer_phone, c.order_id, c.purpose, c.context, c.attempt,
+        c.max_attempts, c.expires_at AS not_after, c.answered_at, c.answered_by, c.recording_status,
+        n.phone_number, n.settings_sealed, n.calls_from, n.calls_until,
+        n.deleted_at IS NULL AS is_number_there,
+        a.status = 'active' AND a.deleted_at IS NULL AS is_agent_active, a.name AS agent_name,
+        a.script, a.tools, a.disclosure, a.greeting, a.is_recording, a.voicemail_action,
+        a.max_duration_s, a.ring_timeout_s, a.silence_timeout_s, a.retry_delay_s,
+        coalesce((SELECT true FROM voice_suppressions s
+            WHERE s.book_id = c.book_id AND s.phone_number = c.customer_phone), false
+        ) AS is_suppressed,
+        k.environment, b.id AS business_id, b.name AS business_name,
+        b.time_zone AS business_zone
+    FROM voice_calls c
+    JOIN voice_numbers n ON n.book_id = c.book_id AND n.id = c.number_id
+    JOIN voice_agents a ON a.book_id = c.book_id AND a.id = c.agent_id
+    JOIN books k ON k.id = c.book_id
+    JOIN businesses b ON b.id = k.business_id
+"""
+
+
+class Claimed(msgspec.Struct, frozen=True, kw_only=True):
+    """A call with all that it takes to make it, as it was when it was locked."""
+
+    book_id: BookId
+    id: UUID
+    status: str
+    generation: int
+    number_id: UUID
+    agent_id: UUID
+    provider: str
+    customer_name: str | None
+    customer_phone: str
+    order_id: UUID | None
+    purpose: str
+    context: str | None
+    attempt: int
+    max_attempts: int
+    not_after: datetime
+    answered_at: datetime | None
+    answered_by: str | None
+    recording_status: str
+    phone_number: str
+    settings_sealed: bytes | None
+    calls_from: str | None
+    calls_until: str | None
+    is_number_there: bool
+    is_agent_active: bool
+    agent_name: str
+    script: str
+    tools: list[str]
+    disclosure: str
+    greeting: str | None
+    is_recording: bool
+    voicemail_action: str
+    max_duration_s: int
+    ring_timeout_s: int
+    silence_timeout_s: int
+    retry_delay_s: int
+    is_suppressed: bool
+    environment: Environment
+    business_id: BusinessId
+    business_name: str
+    business_zone: str
+
+    @property
+    def key(self) -> BookKey:
+        """The primary key of its row."""
+        return BookKey(self.book_id, self.id)
+
+
+class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a call."""
+
+    status: str
+    ended_reason: str
+    ended_by: str
+    duration_seconds: int
+    outcome_code: str | None = None
+    outcome: str | None = None
+    has_opted_out: bool = False
+    recording_status: str = "none"
+
+
+class AttemptEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of an attempt."""
+
+    result: str
+    ended_by: str
+    sip_status: int | None
+    detail: str | None
+
+
+async def list_numbers_due(
+    db: Db, now: datetime, after: tuple[UUID, UUID], limit: int
+) -> Sequence[Record]:
+    """Numbers of all books, in turn, from which the first call that waits is due; book_id and id.
+
+    `is_due` is false where it is not, so that the next look goes on after it all the same.
+    """
+    return await db.fetch(
+        """
+        WITH RECURSIVE queued AS (
+            (SELECT c.book_id, c.number_id, c.due_at FROM voice_calls c
+             WHERE c.status = 'queued' AND (c.book_id, c.number_id) > ($2, $3)
+             ORDER BY c.book_id, c.number_id, c.due_at LIMIT 1)
+            UNION ALL
+            SELECT n.book_id, n.number_id, n.due_at FROM queued l CROSS JOIN LATERAL (
+                SELECT c.book_id, c.number_id, c.due_at FROM voice_calls c
+                WHERE c.status = 'queued'
+                    AND (c.book_id, c.number_id) > (l.book_id, l.number_id)
+                ORDER BY c.book_id, c.number_id, c.due_at LIMIT 1) n
+        )
+        SELECT book_id, number_id, due_at, due_at <= $1 AS is_due FROM queued LIMIT $4
+        """,
+        now,
+        *after,
+        limit,
+    )
+
+
+async def lock_number(db: Db, book_id: BookId, number_id: UUID, now: datetime) -> Record | None:
+    """A number that may dial now, locked; None when it may not, or another dispatcher has it."""
+    return await db.fetchrow(
+        """
+        SELECT n.max_concurrent_calls, n.calls_per_second FROM voice_numbers n
+        WHERE n.book_id = $1 AND n.id = $2 AND (n.status = 'active' OR n.deleted_at IS NOT NULL)
+            AND coalesce(n.next_dial_at, '-infinity') <= $3
+        FOR NO KEY UPDATE SKIP LOCKED
+        """,
+        book_id,
+        number_id,
+        now,
+    )
+
+
+async def lock_next(
+    db: Db, book_id: BookId, number_id: UUID, now: datetime, slots: int
+) -> Claimed | None:
+    """The call of a locked number that waits longest, locked, if a slot is free."""
+    row = await db.fetchrow(
+        _CALL
+        + """
+        WHERE c.book_id = $1 AND c.number_id = $2 AND c.status = 'queued' AND c.due_at <= $3
+            AND (SELECT count(*) FROM voice_calls l
+                 WHERE l.book_id = $1 AND l.number_id = $2 AND l.lease_until > $3) < $4
+        ORDER BY c.due_at, c.id LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
+        """,
+        book_id,
+        number_id,
+        now,
+        slots,
+    )
+    return Claimed(**row) if row else None
+
+
+async def lock_call(db: Db, key: BookKey) -> Claimed | None:
+    """One call, locked."""
+    row = await db.fetchrow(
+        _CALL + " WHERE c.book_id = $1 AND c.id = $2 FOR NO KEY UPDATE OF c", *key
+    )
+    return Claimed(**row) if row else None
+
+
+async def update_dialing(
+    db: Db, call: Claimed, attempt_id: UUID, now: datetime, until: datetime, next_at: datetime
+) -> None:
+    """The intent to dial: status, slot, attempt and pace, committed before anybody is dialled."""
+    await db.execute(
+        """
+        WITH pace AS (
+            UPDATE voice_numbers SET next_dial_at = $8 WHERE book_id = $1 AND id = $3
+        ), attempt AS (
+            INSERT INTO voice_attempts (book_id, call_id, number, id, started_at)
+            VALUES ($1, $2, $4, $5, $6)
+        )
+        UPDATE voice_calls SET status = 'dialing', queue_reason = NULL, attempt = $4,
+            generation = generation + 1, lease_until = $7, dialed_at = $6, ringing_at = NULL,
+            updated_at = $6, recording_status = CASE WHEN $9 THEN 'recording' ELSE 'none' END
+        WHERE book_id = $1 AND id = $2
+        """,
+        *call.key,
+        call.number_id,
+        call.attempt + 1,
+        attempt_id,
+        now,
+        until,
+        next_at,
+        call.is_recording,
+    )
+
+
+async def update_postponed(
+    db: Db, key: BookKey, due_at: datetime, reason: str, now: datetime
+) -> None:
+    """Let a call wait, with its slot free."""
+    await db.execute(
+        """
+        UPDATE voice_calls SET status = 'queued', queue_reason = $4, due_at = $3,
+            lease_until = NULL, recording_status = 'none', updated_at = $5
+        WHERE book_id = $1 AND id = $2 AND ended_at IS NULL
+        """,
+        *key,
+        due_at,
+        reason,
+        now,
+    )
+
+
+async def update_ringing(
+    db: Db, key: BookKey, generation: int, provider_call_id: str | None, now: datetime
+) -> bool:
+    """The telephone rings; False when the call is no longer this worker's, or over."""
+    done = await db.execute(
+        """
+        UPDATE voice_calls SET status = 'ringing', ringing_at = $5, updated_at = $5,
+            provider_call_id = coalesce($4, provider_call_id)
+        WHERE book_id = $1 AND id = $2 AND generation = $3 AND status = 'dialing'
+        """,
+        *key,
+        generation,
+        provider_call_id,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def update_answered(
+    db: Db,
+    key: BookKey,
+    generation: int,
+    answer: tuple[str, str | None],
+    now: datetime,
+) -> bool:
+    """Somebody has answered: (who, the provider's name); False when that comes too late."""
+    done = await db.execute(
+        """
+        UPDATE voice_calls SET status = 'in_progress', answered_at = $6, updated_at = $6,
+            answered_by = $4, provider_call_id = coalesce($5, provider_call_id)
+        WHERE book_id = $1 AND id = $2 AND generation = $3 AND status IN ('dialing', 'ringing')
+        """,
+        *key,
+        generation,
+        *answer,
+        now,
+    )
+    return done.endswith(" 1")
+
+
+async def lock_held(db: Db, key: BookKey, generation: int) -> Record | None:
+    """The state of a call that a worker holds; None when another one has taken it."""
+    return await db.fetchrow(
+        """
+        SELECT status, answered_at, answered_by FROM voice_calls
+        WHERE book_id = $1 AND id = $2 AND generation = $3 AND lease_until IS NOT NULL
+        FOR NO KEY UPDATE
+        """,
+        *key,
+        generation,
+    )
+
+
+async def update_ended(db: Db, key: BookKey, end: CallEnd, now: datetime) -> None:
+    """End a call that is locked, and free its slot."""
+    await db.execute(
+        """
+        UPDATE voice_calls SET status = $3, queue_reason = NULL, lease_until = NULL,
+            ended_reason = $4, ended_by = $5, duration_seconds = $6, outcome_code = $7,
+            outcome = $8::text::jsonb, has_opted_out = $9, recording_status = $10,
+            ended_at = $11, updated_at = $11
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        *msgspec.structs.astuple(end),
+        now,
+    )
+
+
+async def end_lease(db: Db, key: BookKey) -> None:
+    """Free the slot of a call that has ended otherwise."""
+    await db.execute(
+        """
+        UPDATE voice_calls SET lease_until = NULL,
+            recording_status = CASE recording_status
+                WHEN 'recording' THEN 'none' ELSE recording_status END
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+    )
+
+
+async def end_attempt(db: Db, key: BookKey, number: int, end: AttemptEnd, now: datetime) -> None:
+    """Keep what came of an attempt, once."""
+    await db.execute(
+        """
+        UPDATE voice_attempts SET result = $4, ended_by = $5, sip_status = $6, detail = $7,
+            ended_at = $8
+        WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
+        """,
+        *key,
+        number,
+        *msgspec.structs.astuple(end),
+        now,
+    )
+
+
+async def has_left_behind(db: Db, now: datetime) -> bool:
+    """Whether a call of any book waited too long, or has lost its worker."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM voice_calls WHERE lease_until <= $1)
+            OR EXISTS (SELECT FROM voice_calls WHERE status = 'queued' AND expires_at <= $1)
+        """,
+        now,
+    )
+
+
+async def lock_lapsed(db: Db, now: datetime) -> Claimed | None:
+    """A call of any book_id whose worker has gone, locked."""
+    row = await db.fetchrow(
+        _CALL
+        + """
+        WHERE c.book_id = k.id AND c.lease_until <= $1
+        ORDER BY c.lease_until LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
+        """,
+        now,
+    )
+    return Claimed(**row) if row else None
+
+
+async def take_lease(db: Db, key: BookKey, until: datetime) -> None:
+    """Hold a call in the place of a worker that has gone: a new generation."""
+    await db.execute(
+        """
+        UPDATE voice_calls SET generation = generation + 1, lease_until = $3
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        until,
+    )
+
+
+async def lock_expired(db: Db, now: datetime) -> Claimed | None:
+    """A call of any book_id that waited too long, locked."""
+    row = await db.fetchrow(
+        _CALL
+        + """
+        WHERE c.book_id = k.id AND c.status = 'queued' AND c.expires_at <= $1
+        ORDER BY c.expires_at LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
+        """,
+        now,
+    )
+    return Claimed(**row) if row else None
+
+
+async def find_attempt_id(db: Db, key: BookKey, number: int) -> UUID | None:
+    """The id of an attempt whose end nobody has written."""
+    return await db.fetchval(
+        """
+        SELECT id FROM voice_attempts
+        WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
+        """,
+        *key,
+        number,
+    )

@@ -1,0 +1,56 @@
+"""Recordings, for those who were given an address."""
+
+import asyncio
+import re
+from pathlib import Path
+from uuid import UUID
+
+from tillhouse.access.process import Services
+from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.kit.errors import Missing
+from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.voice.recordings import addresses
+from tillhouse.voice.recordings.folder import recordings_folder
+from tillhouse.voice.recordings.store import find_file
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class NoRecording(
+    Missing,
+    message="There is no recording at this address, or the address has expired: "
+    "ask the call for a new one.",
+):
+    """Expired, tampered with, deleted or never given out: all look alike."""
+
+
+async def show(services: Services, asked: Asked) -> Page:
+    """The file at a signed address."""
+    parts = asked.path["book_id"], asked.path["call_id"]
+    if not all(map(_UUID.fullmatch, parts)):
+        raise NoRecording
+    key = BookKey(BookId(UUID(parts[0])), UUID(parts[1]))
+    if not addresses.is_good(services, key, asked.query, asked.now):
+        raise NoRecording
+    async with services.pool.reading() as db:
+        name = await find_file(db, key)
+    if name is None:
+        raise NoRecording
+    try:
+        body = await asyncio.to_thread(_read, recordings_folder(services.settings) / name)
+    except FileNotFoundError as error:
+        raise NoRecording from error
+    headers = [
+        (b"content-disposition", f'inline; filename="call-{key.id}.wav"'.encode()),
+        (b"x-robots-tag", b"noindex"),
+    ]
+    return Page("audio/wav", body, headers=headers)
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def pages() -> tuple[RawRoute, ...]:
+    """The raw routes of recordings."""
+    return (RawRoute(method="GET", path=addresses.PATH, handler=show),)
