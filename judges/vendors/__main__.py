@@ -2,7 +2,8 @@
 
 Needs node with npm, and the package registries of both languages; everything is made in a
 temporary folder, and spoken to on loopback only. The clients are those of flutterwave-node-v3 (the
-last that reports nothing elsewhere), paystack-sdk and monnify-python; Stripe's runs in the tests.
+last that reports nothing elsewhere), paystack-sdk, monnify-python and twilio; Stripe's runs in the
+tests.
 
 `--papers folder` also judges by Paystack's published description and hooks, when the folder holds
 `paystack.yaml` and `PaymentChannelCreatePayWithTransferChargeResponse.yaml` (PaystackOSS/openapi,
@@ -16,11 +17,13 @@ import sys
 import tempfile
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from tests.providers.payments.simulators.flutterwave import FlutterwaveSimulator
 from tests.providers.payments.simulators.monnify import MonnifySimulator
 from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tests.providers.payments.simulators.simulator import Simulator
+from tests.providers.telephony.twilio.simulator import TwilioSimulator
 
 from judges.vendors.localstripe_hooks import judge_localstripe
 from judges.vendors.papers import BY_TRANSFER, judge_openapi, judge_samples
@@ -54,6 +57,7 @@ async def _run_clients() -> None:
         await _install(folder)
         for vendor in _CLIENTS:
             await _run_client(folder, vendor)
+        await _run_twilio(folder)
         await judge_localstripe(folder)
 
 
@@ -80,6 +84,24 @@ async def _run_client(folder: Path, vendor: str) -> None:
             signature = hook.headers["monnify-signature"].encode()
             (folder / "hook").write_bytes(signature + b"\n" + hook.body)
             await _do(folder, *program, "hook", sim.root, "hook")
+    finally:
+        await sim.stop()
+
+
+async def _run_twilio(folder: Path) -> None:
+    """The client calls, and checks the signatures of what it is told."""
+    sim = await TwilioSimulator().start()
+    try:
+        program = ("tools/bin/python", "twilio_client.py")
+        account = (sim.account.account_sid, sim.account.auth_token)
+        await _do(folder, *program, "calls", sim.root, *account)
+        (folder / "callbacks").mkdir()
+        for place, one in enumerate(sim.callbacks):
+            pairs = parse_qsl(one.body.decode(), keep_blank_values=True)
+            fields = "\r".join(f"{name}\t{value}" for name, value in pairs)
+            text = "\n".join((one.url, one.headers["x-twilio-signature"], fields))
+            (folder / "callbacks" / f"{place}").write_bytes(text.encode())
+        await _do(folder, *program, "callbacks", account[1], "callbacks")
     finally:
         await sim.stop()
 

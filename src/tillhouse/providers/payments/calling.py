@@ -44,6 +44,8 @@ class Answer(msgspec.Struct, frozen=True):
     status: int
     body: bytes
     changes: bool
+    # The pause that is asked for before the next request, as it stands in the header.
+    retry_after: str | None = None
 
     def lost(self, why: str) -> NotReached | Unclear:
         """The error of an answer that says nothing."""
@@ -86,7 +88,8 @@ class Caller:
                     allow_redirects=False,
                 ) as response,
             ):
-                return Answer(response.status, await _whole(response, ask), ask.changes)
+                pause = response.headers.get("retry-after")
+                return Answer(response.status, await _whole(response, ask), ask.changes, pause)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise NotReached(type(error).__name__) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

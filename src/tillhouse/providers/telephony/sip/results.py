@@ -49,9 +49,13 @@ _TRIED_AGAIN: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unav
 
 def refused(response: Response) -> Ended:
     """The end that a final response of 3xx to 6xx stands for."""
-    status = response.status
+    return of_status(response.status, response.reason, read_pause(response.first("retry-after")))
+
+
+def of_status(status: int, words: str = "", retry_after: timedelta | None = None) -> Ended:
+    """The end that a status of 300 to 699 stands for."""
     result = _OF_STATUS.get(status) or _OF_CLASS[status // 100]
-    reason = "".join(filter(str.isprintable, response.reason)).strip()[:_DETAIL_LENGTH_MAX]
+    reason = "".join(filter(str.isprintable, words)).strip()[:_DETAIL_LENGTH_MAX]
     # Trunks refuse more calls than were paid for like this, and only their words tell.
     is_limit = result == "forbidden" and "limit" in reason.lower()
     return Ended(
@@ -60,13 +64,13 @@ def refused(response: Response) -> Ended:
         detail=f"{status} {reason}".strip(),
         sip_status=status,
         may_retry=result in _TRIED_AGAIN or is_limit,
-        retry_after=_retry_after(response),
+        retry_after=retry_after,
     )
 
 
-def _retry_after(response: Response) -> timedelta | None:
-    """The pause that is asked for: seconds, perhaps with a comment and parameters."""
-    text = (response.first("retry-after") or "").split("(")[0].split(";")[0].strip()
+def read_pause(header: str | None) -> timedelta | None:
+    """The pause that Retry-After asks for: seconds, perhaps with a comment and parameters."""
+    text = (header or "").split("(")[0].split(";")[0].strip()
     if not text.isdecimal() or len(text) > len(str(_RETRY_AFTER_S_MAX)):
         return None
     return timedelta(seconds=min(int(text), _RETRY_AFTER_S_MAX))

@@ -1,0 +1,195 @@
+"""The sound of one call over a Media Stream: mu-law in messages, 20 ms at a time, both ways."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from tillhouse.providers.telephony.provider import FRAME_BYTES, Digit, Recorder
+from tillhouse.providers.telephony.sip import g711
+from tillhouse.providers.telephony.twilio import messages
+
+FRAME_S = 0.02
+_CATCH_UP_S = FRAME_S / 2
+_SILENCE = bytes(FRAME_BYTES)
+# So many frames are sent before they are due, against the network's unsteady pace.
+_AHEAD = 5
+# So many frames are kept until their turn in the recording.
+_LATE_MAX = 25
+# Frames that nobody listens to are forgotten after ten seconds.
+_HEARD_MAX = 500
+# A mark that doesn't come back is taken to be lost, so many frames after its sound.
+_MARK_LOST = 100
+_KEYS = frozenset("0123456789*#")
+_SOUND_BYTES_MAX = 8_000
+
+
+class Outlet(Protocol):
+    """The connection, as the sound sees it."""
+
+    def send_text(self, text: bytes) -> None:
+        """Send a message, without waiting."""
+        ...
+
+
+class Sound:
+    """Sound that was queued; it is over when Twilio tells that it was played."""
+
+    def __init__(self, media: "StreamAudio", name: str, pcm: bytes) -> None:
+        self._media, self.name = media, name
+        self.rest = memoryview(pcm)[: len(pcm) // 2 * 2]
+        self.patience = _MARK_LOST
+        self.over = asyncio.Event()
+
+    def take(self) -> bytes:
+        """The next frame of it."""
+        part, self.rest = bytes(self.rest[:FRAME_BYTES]), self.rest[FRAME_BYTES:]
+        return part.ljust(FRAME_BYTES, b"\0")
+
+    async def done(self) -> None:
+        """Return once it was played, stopped, or the line is over."""
+        await self.over.wait()
+
+    def stop(self) -> None:
+        """Drop what of it wasn't played yet."""
+        self._media.stop(self)
+
+
+class StreamAudio:
+    """The audio of a line, from the start of its stream to its end."""
+
+    def __init__(self, outlet: Outlet, stream_sid: str, recorder: Recorder | None) -> None:
+        self._outlet, self._sid, self._recorder = outlet, stream_sid, recorder
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Sound] = deque()
+        # Frames that Twilio has, and that aren't due yet.
+        self._sent: deque[tuple[Sound, bytes]] = deque()
+        self._marked: dict[str, Sound] = {}
+        self._names = 0
+        self._late: deque[bytes] = deque(maxlen=_LATE_MAX)
+        self._received = bytearray()
+        self._heard: deque[bytes | Digit] = deque(maxlen=_HEARD_MAX)
+        self._something_heard = asyncio.Event()
+        self._is_closed = False
+        self.heard_at = self._due = self._loop.time()
+        self._ticking = self._loop.call_soon(self._tick)
+
+    def play(self, pcm: bytes) -> Sound:
+        """Queue sound of any length."""
+        self._names += 1
+        sound = Sound(self, f"{self._names}", pcm)
+        if self._is_closed or not sound.rest:
+            sound.over.set()
+        else:
+            self._waiting.append(sound)
+        return sound
+
+    def stop(self, sound: Sound) -> None:
+        """Drop what of a sound wasn't played; others that Twilio has are sent once more."""
+        if sound.over.is_set():
+            return
+        sound.over.set()
+        self._marked.pop(sound.name, None)
+        if sound in self._waiting:
+            self._waiting.remove(sound)
+        if all(of is not sound for of, _ in self._sent):
+            return
+        self._outlet.send_text(messages.clear(self._sid))
+        kept = [pair for pair in self._sent if pair[0] is not sound]
+        self._sent.clear()
+        for of, frame in kept:
+            self._send(of, frame)
+        # Twilio gave the cleared marks back already.
+        for other in {id(of): of for of, _ in kept}.values():
+            if not other.rest:
+                self._mark(other)
+
+    async def heard(self) -> AsyncIterator[bytes | Digit]:
+        """Frames and keys from now until the line is over."""
+        self._heard.clear()
+        while not self._is_closed or self._heard:
+            if not self._heard:
+                self._something_heard.clear()
+                await self._something_heard.wait()
+                continue
+            yield self._heard.popleft()
+
+    def take(self, message: messages.Incoming) -> None:
+        """Take a message of the stream."""
+        match message:
+            case messages.Media() if message.media.track == "inbound":
+                self.heard_at = self._loop.time()
+                self._take_sound(messages.sound_of(message))
+            case messages.Dtmf() if message.dtmf.digit in _KEYS:
+                self._hear(Digit(message.dtmf.digit))
+            case messages.Marked():
+                self._take_mark(message.mark.name)
+            case _:
+                pass
+
+    def _take_sound(self, sound: bytes) -> None:
+        self._received += g711.decode("PCMU", sound[:_SOUND_BYTES_MAX])
+        while len(self._received) >= FRAME_BYTES:
+            frame = bytes(self._received[:FRAME_BYTES])
+            del self._received[:FRAME_BYTES]
+            self._late.append(frame)
+            self._hear(frame)
+
+    def _take_mark(self, name: str) -> None:
+        sound = self._marked.get(name)
+        # A mark of sound that was cleared comes back at once, and its sound is sent again.
+        if sound is not None and all(of is not sound for of, _ in self._sent):
+            del self._marked[name]
+            sound.over.set()
+
+    def _hear(self, heard: bytes | Digit) -> None:
+        self._heard.append(heard)
+        self._something_heard.set()
+
+    def _tick(self) -> None:
+        while len(self._sent) <= _AHEAD and self._waiting:
+            sound = self._waiting[0]
+            self._send(sound, sound.take())
+            if not sound.rest:
+                self._waiting.popleft()
+                self._mark(sound)
+        said = self._sent.popleft()[1] if self._sent else _SILENCE
+        self._record(said, self._late.popleft() if self._late else _SILENCE)
+        self._forget_marks()
+        now = self._loop.time()
+        self._due += FRAME_S
+        self._ticking = self._loop.call_at(max(self._due, now + _CATCH_UP_S), self._tick)
+
+    def _send(self, sound: Sound, frame: bytes) -> None:
+        self._sent.append((sound, frame))
+        self._outlet.send_text(messages.media(self._sid, g711.encode("PCMU", frame)))
+
+    def _mark(self, sound: Sound) -> None:
+        self._marked[sound.name] = sound
+        self._outlet.send_text(messages.mark(self._sid, sound.name))
+
+    def _forget_marks(self) -> None:
+        """Go on without marks that don't come back."""
+        for sound in tuple(self._marked.values()):
+            sound.patience -= 1
+            if sound.patience <= 0:
+                del self._marked[sound.name]
+                sound.over.set()
+
+    def _record(self, said: bytes, customer: bytes) -> None:
+        try:
+            if self._recorder is not None:
+                self._recorder.write(said, customer)
+        except OSError:
+            # The disk is full: people go on talking.
+            self._recorder = None
+
+    def close(self) -> None:
+        """End everything that plays or listens."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._ticking.cancel()
+        for sound in (*self._waiting, *self._marked.values()):
+            sound.over.set()
+        self._something_heard.set()

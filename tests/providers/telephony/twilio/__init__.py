@@ -1,0 +1,1 @@
+"""Tests of the adapter of Twilio, against a simulator of it."""
