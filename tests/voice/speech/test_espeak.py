@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.voice.speech.test_party import Line
+from tillhouse.kit.clock import now
+from tillhouse.voice.speech.engines import party_of
 from tillhouse.voice.speech.espeak import Espeak
+from tillhouse.voice.speech.party import SpokenParty
 from tillhouse.voice.speech.resampling import to_telephone
 from tillhouse.voice.speech.speaking import NotSpoken
 
@@ -56,6 +60,17 @@ async def test_a_voice_that_is_not_there_is_said() -> None:
     assert espeak is not None
     with pytest.raises(NotSpoken, match="xx-none"):
         await espeak.speak("Hello")
+
+
+@needs_espeak
+async def test_a_line_with_sound_becomes_a_party() -> None:
+    """The agents of calls by SIP speak by it; a party stays as it is."""
+    line = Line()
+    made = party_of(line, now)
+    assert isinstance(made, SpokenParty)
+    assert party_of(made, now) is made
+    assert party_of(None, now) is None
+    made.close()
 
 
 async def test_a_program_that_answers_nonsense_is_refused(tmp_path: Path) -> None:

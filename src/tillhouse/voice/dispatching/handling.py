@@ -16,7 +16,6 @@ from tillhouse.providers.telephony.provider import (
     Dial,
     Ended,
     Line,
-    Party,
     Ringing,
     Telephone,
 )
@@ -32,6 +31,7 @@ from tillhouse.voice.recordings import addresses
 from tillhouse.voice.recordings.folder import recording_name, recordings_folder
 from tillhouse.voice.recordings.recorder import CallRecorder, RecordedFile
 from tillhouse.voice.recordings.store import RecordingRow, insert_recording
+from tillhouse.voice.speech.engines import party_of
 from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 
 # A conversation whose line is over hears of it at once, and has this long for its last writes.
@@ -152,10 +152,10 @@ class Handling:
         self._conversation = asyncio.create_task(self._talk(line))
 
     async def _talk(self, line: Line) -> Spoken:
-        party = line.party
+        party = party_of(line.party, self._clock.now)
         steps = StepLog(self._services, self._clock, self._call.key, self._intent.attempt)
         try:
-            if not isinstance(party, Party):
+            if party is None:
                 raise TypeError("no speech engine makes a party of its sound")  # noqa: TRY301
             led = self._led()
             return await Conversation(self._services, self._clock, party, steps, led).lead()
