@@ -76,13 +76,16 @@ class StreamAudio:
 
     def play(self, pcm: bytes) -> Sound:
         """Queue sound of any length."""
-        self._names += 1
-        sound = Sound(self, f"{self._names}", pcm)
+        sound = Sound(self, self._new_name(), pcm)
         if self._is_closed or not sound.rest:
             sound.over.set()
         else:
             self._waiting.append(sound)
         return sound
+
+    def _new_name(self) -> str:
+        self._names += 1
+        return f"{self._names}"
 
     def stop(self, sound: Sound) -> None:
         """Drop what of a sound wasn't played; others that Twilio has are sent once more."""
@@ -99,9 +102,10 @@ class StreamAudio:
         self._sent.clear()
         for of, frame in kept:
             self._send(of, frame)
-        # Twilio gave the cleared marks back already.
+        # Twilio gives cleared marks back at once, so what is sent again has marks of new names.
         for other in {id(of): of for of, _ in kept}.values():
-            if not other.rest:
+            if self._marked.pop(other.name, None) is not None:
+                other.name = self._new_name()
                 self._mark(other)
 
     async def heard(self) -> AsyncIterator[bytes | Digit]:
@@ -136,10 +140,8 @@ class StreamAudio:
             self._hear(frame)
 
     def _take_mark(self, name: str) -> None:
-        sound = self._marked.get(name)
-        # A mark of sound that was cleared comes back at once, and its sound is sent again.
-        if sound is not None and all(of is not sound for of, _ in self._sent):
-            del self._marked[name]
+        sound = self._marked.pop(name, None)
+        if sound is not None:
             sound.over.set()
 
     def _hear(self, heard: bytes | Digit) -> None:
