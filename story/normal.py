@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"\b(th[ps]k_(?:test|live)_)([A-Za-z0-9_]+)")
 _WORD = re.compile(r"\b(thrt_|whsec_)([A-Za-z0-9+/=_-]+)")
 _LINK = re.compile(r"\b(pl_)([A-Za-z0-9]{22,})")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
-_ADDRESS = re.compile(r"(until=)(\d+)(&mark=)([\w-]+)")
+_ADDRESS = re.compile(r"([^\s?]*\?until=)(\d+)(&mark=)([\w-]+)")
 _CODES = {"shortCode", "orderShortCode"}
 _CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _REFERENCE = re.compile(r"\bTXN-[2-9A-HJ-NP-Z]{12}\b")
@@ -113,7 +113,7 @@ class Normal:
         text = _WORD.sub(lambda found: found[1] + self._secret(found[2], where, "="), text)
         text = _LINK.sub(lambda found: found[1] + self._secret(found[2], where, "_"), text)
         text = _JWT.sub(lambda found: found[1] + _shaped(found[2], where, "."), text)
-        text = _ADDRESS.sub(lambda found: self._address(found, where), text)
+        text = _ADDRESS.sub(_address, text)
         text = _REFERENCE.sub(lambda found: self._reference(found[0]), text)
         for real, code in self._codes.items():
             text = text.replace(real, code)
@@ -176,9 +176,11 @@ class Normal:
                 return told + shaped[len(told) :]
         return shaped
 
-    def _address(self, found: re.Match[str], where: str) -> str:
-        until, mark = self._secret(found[2], where), self._secret(found[4], where)
-        return f"{found[1]}{_digits(until)}{found[3]}{mark}"
+
+def _address(found: re.Match[str]) -> str:
+    """A signed address, told by its path: its time changes from one second to the next."""
+    until, mark = _shaped(found[2], f"{found[1]} until"), _shaped(found[4], f"{found[1]} mark")
+    return f"{found[1]}{_digits(until)}{found[3]}{mark}"
 
 
 def _measured(name: str, value: Any) -> Any:
@@ -200,7 +202,7 @@ def _letters(name: str, alphabet: str, count: int) -> str:
     return found[:count]
 
 
-def _shaped(real: str, name: str, joints: str) -> str:
+def _shaped(real: str, name: str, joints: str = "") -> str:
     """Letters in the shape of the real ones: what joins parts of a token stays."""
     told = _letters(name, string.ascii_letters + string.digits, len(real))
     return "".join(r if r in joints else t for r, t in zip(real, told, strict=True))

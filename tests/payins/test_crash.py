@@ -3,39 +3,23 @@
 TILLHOUSE_TEST_FUZZ=1 kills before and after every statement instead of at some.
 """
 
-import asyncio
-import os
-import signal
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from decimal import Decimal
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.payins.collecting import Collecting
 from tests.payins.processes import APPLY, TARGET
-from tests.system.killing_proxy import Proxy, Target
-from tests.waiting import ended
+from tests.system.killed_steps import ENDS, EVERYTHING, run, targets
+from tests.system.killing_proxy import Proxy
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.payins.jobs import kinds
 
-EVERYTHING = bool(os.environ.get("TILLHOUSE_TEST_FUZZ"))
 # Connecting takes the first ones; then come the event, its lookup, the payment, and its target.
 SOME = (12, 19, 24, 28, 31, 35, 39, 43, 47, 51)
-
-
-class Step(Target):
-    """Ends the process at the n-th of all its statements."""
-
-    def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
-        """Count whatever is run."""
-        self.pid = pid
-        self.seen += 1
-        return self.seen == self.number
 
 
 @pytest.fixture
@@ -46,38 +30,16 @@ async def proxy(database_url: str) -> AsyncIterator[Proxy]:
             yield made
 
 
-async def run(proxy: Proxy, master_key: str, target: Step) -> int:
-    """Let a process work until it ends or is ended; its exit code."""
-    proxy.target = target
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.payins.processes", proxy.url, master_key
-    )
-    try:
-        return await ended(process.wait(), 60)
-    finally:
-        proxy.target = None
-        if process.returncode is None:
-            process.kill()
-
-
-def targets() -> Iterator[Step]:
-    """Where it is killed."""
-    numbers = count(1) if EVERYTHING else iter(SOME)
-    for number in numbers:
-        for is_after in (False, True):
-            yield Step(number, is_after=is_after)
-
-
 async def test_whenever_it_is_killed_a_payment_is_booked_once(
     till: Collecting, proxy: Proxy, master_key: str
 ) -> None:
     """The next worker goes on where it ended."""
     killed = 0
-    for target in targets():
+    for target in targets(SOME):
         account = await till.account(type=TARGET)
         await till.simulate(account)
-        code = await run(proxy, master_key, target)
-        assert code in (0, -signal.SIGKILL), code
+        code = await run(proxy, "tests.payins.processes", master_key, target)
+        assert code in ENDS, code
         killed += target.is_dead
         await till.sql.execute(
             "UPDATE jobs SET due_at = $2 WHERE book_id = $1 AND kind <> 'payin_asking'",

@@ -3,25 +3,21 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import NamedTuple
-from uuid import UUID
 
 import asyncpg
 import msgspec
 import pytest
 
-from tests.make import Business, Make
+from tests.make import Make
 from tests.payins.collecting import Collecting
+from tests.payins.vendor_books import connected
 from tests.providers.payments.simulators.simulator import HookFault, Simulator
 from tests.providers.payments.vendors import VENDORS, Vendor
-from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.payins import hooks
 from tillhouse.payins.asking import ask
-from tillhouse.payins.connections import seal
-from tillhouse.payins.store.connections import ConnectionRow, upsert_connection
-from tillhouse.payins.types import Origin, VirtualAccount
+from tillhouse.payins.types import VirtualAccount
 
 
 class Live(NamedTuple):
@@ -63,24 +59,6 @@ async def live(
     yield Live(till, vendor, simulator)
     assert await till.faults() == []
     await simulator.stop()
-
-
-async def connected(
-    services: Services, sql: asyncpg.Connection, business: Business, who: tuple[Vendor, Simulator]
-) -> Origin:
-    """The live book of a business, connected to a vendor."""
-    vendor, simulator = who
-    business_id = UUID(business.id)
-    query = "SELECT id FROM books WHERE business_id = $1 AND environment = 'live'"
-    key = BookKey(await sql.fetchval(query, business_id), new_id())
-    secrets = dict(simulator.credentials.secrets)
-    async with services.pool.transaction() as db:
-        sealed = await seal(services.vault, db, business_id, key.id, secrets)
-        row = ConnectionRow(
-            provider=vendor.name, is_selected=True, credentials_sealed=sealed, hint="…"
-        )
-        await upsert_connection(db, key, row, now())
-    return Origin(business_id, Book(key.book_id, "live"), vendor.name)
 
 
 async def test_a_payment_arrives_once(live: Live) -> None:

@@ -1124,6 +1124,7 @@ CASE
     WHEN (paid_by_other IS NULL) THEN 0
     ELSE 32
 END))::smallint) STORED,
+    returning_amount order_amount NOT NULL DEFAULT 0,
     CONSTRAINT orders_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
     CONSTRAINT orders_add_up CHECK (total_amount::numeric = (subtotal_amount::numeric - discount_amount::numeric + service_charge_amount::numeric + exclusive_tax_amount::numeric + adjustment_amount)),
@@ -1462,7 +1463,7 @@ CREATE TABLE refunds (
     lines jsonb,
     restocked boolean NOT NULL DEFAULT false,
     status payment_status NOT NULL DEFAULT 'successful'::text,
-    transaction_id uuid NOT NULL,
+    transaction_id uuid,
     payment_id uuid,
     provider text,
     provider_refund_id text,
@@ -1470,11 +1471,26 @@ CREATE TABLE refunds (
     recorded_by_name text NOT NULL,
     happened_at timestamp(3) with time zone NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
+    payin_id uuid,
+    hold_id uuid,
+    credit_hold_id uuid,
+    restocks boolean NOT NULL DEFAULT false,
+    asked_at timestamp(3) with time zone,
+    is_unclear boolean NOT NULL DEFAULT false,
+    shortfall order_amount NOT NULL DEFAULT 0,
+    of_sale order_amount NOT NULL DEFAULT 0,
+    failure_reason text,
+    ended_at timestamp(3) with time zone,
     CONSTRAINT refunds_pkey PRIMARY KEY (book_id, order_id, id),
+    CONSTRAINT refunds_have_transactions CHECK (transaction_id IS NOT NULL OR hold_id IS NOT NULL AND ((status::text = ANY (ARRAY['pending'::text, 'failed'::text])) OR shortfall::numeric = amount::numeric)),
+    CONSTRAINT refunds_shortfall_within_amount CHECK (shortfall::numeric <= amount::numeric),
     CONSTRAINT refunds_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
-    CONSTRAINT refunds_book_id_order_id_payment_id_fkey FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments(book_id, order_id, id)
+    CONSTRAINT refunds_book_id_order_id_payment_id_fkey FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments(book_id, order_id, id),
+    CONSTRAINT refunds_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id)
 );
+CREATE INDEX refunds_of_payin ON refunds USING btree (book_id, payin_id) WHERE payin_id IS NOT NULL;
 CREATE UNIQUE INDEX refunds_provider_key ON refunds USING btree (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
+CREATE UNIQUE INDEX refunds_sent ON refunds USING btree (book_id, id) WHERE hold_id IS NOT NULL;
 
 CREATE TABLE sales_by_quarter_hour (
     book_id uuid NOT NULL,

@@ -1,6 +1,7 @@
 """The events of orders, with the data that the contract names."""
 
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -10,7 +11,7 @@ from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kitchen import announce as tickets
 from tillhouse.kitchen.types import STATION, Ticket
-from tillhouse.orders.events import ORDER_CREATED, PAYMENT_RECEIVED, PaymentData
+from tillhouse.orders.events import ORDER_CREATED, ORDER_UPDATED, PAYMENT_RECEIVED, PaymentData
 from tillhouse.orders.payments.rules import PaymentRow, Tender
 from tillhouse.orders.recording.rules.sale import Sale
 from tillhouse.orders.recording.store.record_statement import Entry
@@ -38,6 +39,18 @@ def changed(call: Call, event: EventType, subject: Subject, metadata: dict[str, 
         occurred_at=iso(call.now),
     )
     return event, data
+
+
+def refund_failed(call: Call, subject: Subject, refund_id: UUID, reason: str) -> Event:
+    """order.updated of a refund that the payment provider didn't carry out."""
+    metadata: dict[str, Any] = {
+        "changed": ["refund"],
+        "refundId": refund_id,
+        "refundStatus": "failed",
+        "reason": reason,
+        "customerId": subject.customer_id,
+    }
+    return changed(call, ORDER_UPDATED, subject, metadata)
 
 
 def paid(call: Call, subject: Subject, payment: PaymentRow, tender: Tender | None = None) -> Event:

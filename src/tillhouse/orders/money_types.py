@@ -58,6 +58,8 @@ class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     amount: Decimal
     method: PaymentMethod
     status: PaymentState
+    """`pending` while it is on its way through the payment provider; `failed` when that gave
+    nothing back, and `reversed` when what went back came home again."""
     reason: str | None
     """Why it was given back; null: not said."""
     restocked: bool
@@ -65,9 +67,15 @@ class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The lines that were given back; empty for an amount alone."""
     payment_id: UUID | None
     """The payment that a provider gives back; null: none in particular."""
-    transaction_id: UUID
-    """The transaction of the refund."""
+    provider: Annotated[str | None, Meta(examples=["paystack"])]
+    """The payment provider that gives it back; null: it was handed back another way."""
+    provider_refund_id: Annotated[str | None, Meta(examples=["3018284"])]
+    """The provider's id of the refund; null: it has named none."""
+    failure_reason: str | None
+    """Why the provider gave nothing back, or took it home again; null: it did neither."""
+    transaction_id: UUID | None
+    """The transaction of the refund; null until the money is back."""
     at: Timestamp
-    """When the money was given back."""
+    """When the money was given back; while the provider has yet to do it, when that began."""
     by: Person
     """The person or program that gave it back."""

@@ -9,6 +9,7 @@ from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
 from tillhouse.orders.refunds.routes import ROUTES as REFUNDS
+from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.worker import chores, folding, kinds, queueing
@@ -52,7 +53,7 @@ ROOM = Room(
             "This is more than was paid, less the change and what was given back before.",
         ),
     ),
-    sources=(ORDER_SOURCE,),
+    sources=(ORDER_SOURCE, REFUND_SOURCE),
     workers=(folding, queueing),
     chores=chores,
     jobs=kinds,

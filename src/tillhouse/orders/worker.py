@@ -21,6 +21,7 @@ from tillhouse.orders.deposits import jobs as deposits
 from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
 from tillhouse.orders.kitchen.store.sale import find_sale
 from tillhouse.orders.listing.store.tallies import delete_empty_tallies, update_tallies
+from tillhouse.orders.returning.sending import kinds as returning
 from tillhouse.orders.storage.quota import COUNT
 
 KITCHEN = "order_to_kitchen"
@@ -69,7 +70,11 @@ def chores(_services: Services) -> tuple[LocalKind, ...]:
 
 def kinds(services: Services) -> tuple[Kind, ...]:
     """The jobs of this room."""
-    return (LocalKind(name=KITCHEN, run=partial(_fire, services)), *deposits.kinds(services))
+    return (
+        LocalKind(name=KITCHEN, run=partial(_fire, services)),
+        *deposits.kinds(services),
+        *returning(services),
+    )
 
 
 async def _fire(services: Services, db: Db, job: Job) -> bool:

@@ -33,6 +33,8 @@ from tillhouse.providers.payments.provider import (
 EVENT = "provider_event"
 # The job for the room that sends money: the payload is `HeardOutgoing`.
 HEARD_PAYOUT = "heard_payout"
+# The job for the room that gives payments back: the payload is `HeardReturn`.
+HEARD_REFUND = "heard_refund"
 # A payment that the provider doesn't show yet, or whose account isn't ours yet, is looked up again.
 _MATCHED_WITHIN = 4
 _RETRY = Retry(attempts_max=12, base=timedelta(seconds=5))
@@ -48,6 +50,16 @@ class HeardOutgoing(msgspec.Struct, frozen=True):
     provider: str
     kind: Literal["payout"]
     reference: str | None
+
+
+class HeardReturn(msgspec.Struct, frozen=True):
+    """A hook told of a refund: by which provider, and by whichever references it gave."""
+
+    provider: str
+    reference: str | None = None
+    provider_reference: str | None = None
+    transaction_id: str | None = None
+    payment_reference: str | None = None
 
 
 async def check(services: Services, provider: str, headers: Mapping[str, str]) -> None:
@@ -113,7 +125,7 @@ async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
     connection = None
     try:
         connection = await find_provider(services, db, book, row["provider"])
-        heard = [_followed(one) for one in connection.provider.heard(row["body"])]
+        heard = [part for one in connection.provider.heard(row["body"]) for part in _parts(one)]
     except NoProvider:
         pass
     return _Ready(
@@ -124,11 +136,11 @@ async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
     )
 
 
-def _followed(heard: Heard) -> Heard:
+def _parts(heard: Heard) -> Sequence[Heard]:
     """A refund that was made at the provider itself is seen in the payment that it gives back."""
     if isinstance(heard, HeardRefund) and (heard.transaction_id or heard.payment_reference):
-        return HeardPayment(heard.payment_reference, heard.transaction_id)
-    return heard
+        return HeardPayment(heard.payment_reference, heard.transaction_id), heard
+    return (heard,)
 
 
 async def _look_up(services: Services, ready: _Ready) -> Looked:
@@ -157,7 +169,7 @@ async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | No
         return Again("no payment, or no account of ours, fits yet")
     at = now()
     for index, heard in enumerate(ready.heard):
-        if isinstance(heard, HeardPayout):
+        if isinstance(heard, HeardPayout | HeardRefund):
             await _pass_on(db, job, ready.origin, (index, heard), at)
     key = BookKey(job.book_id, job.subject_id)
     await events.update_processed(db, key, _outcome(ready, payments, looked), at)
@@ -167,7 +179,7 @@ async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | No
 def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) -> str:
     if ready.connection is None:
         return "the provider is no longer connected"
-    if all(isinstance(one, HeardRefund) for one in ready.heard):
+    if not ready.heard:
         return "tells of nothing that is followed"
     if payments and not looked.seen:
         return "the provider knows no such payment"
@@ -177,14 +189,17 @@ def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) ->
 
 
 async def _pass_on(
-    db: Db, job: Job, origin: Origin, what: tuple[int, HeardPayout], at: datetime
+    db: Db, job: Job, origin: Origin, what: tuple[int, HeardPayout | HeardRefund], at: datetime
 ) -> None:
     """Give the room that sent the money a job of its own."""
     index, heard = what
-    told = HeardOutgoing(origin.provider, "payout", heard.reference)
+    if isinstance(heard, HeardPayout):
+        kind, told = HEARD_PAYOUT, HeardOutgoing(origin.provider, "payout", heard.reference)
+    else:
+        kind, told = HEARD_REFUND, HeardReturn(origin.provider, *msgspec.structs.astuple(heard))
     new = NewJob(
         book_id=job.book_id,
-        kind=HEARD_PAYOUT,
+        kind=kind,
         subject_id=job.subject_id,
         key=str(index),
         payload=msgspec.json.encode(told),

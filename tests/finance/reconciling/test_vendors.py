@@ -12,7 +12,7 @@ import pytest
 from tests.finance.reconciling.drifting import HOUR
 from tests.make import Make
 from tests.payins.collecting import Collecting
-from tests.payins.test_vendors import connected
+from tests.payins.vendor_books import connected
 from tests.providers.payments.simulators.simulator import Simulator
 from tests.providers.payments.vendors import VENDORS, Vendor, account_request, payout_request
 from tillhouse.access.process import Services

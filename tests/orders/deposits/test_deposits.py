@@ -210,12 +210,3 @@ async def test_a_reversal_of_credit_that_was_spent(till: Depositing) -> None:
     assert accounts.get("provider_clearing", 0) == 0
     late = await till.paid(order, "exact", 200)
     assert late["amountPaid"] == 700
-
-
-async def test_money_of_a_provider_goes_back_at_the_provider(till: Depositing) -> None:
-    """A refund that nobody would send isn't called one."""
-    order = await till.paid(await till.deposit(1000))
-    path = f"{ORDERS}/{order['id']}/refunds"
-    refused = await till.api.post(path, {"amount": 400})
-    assert (refused.status, refused.error) == (400, "request_failed")
-    assert (await till.api.post(path, {"amount": 400, "method": "transfer"})).status == 201

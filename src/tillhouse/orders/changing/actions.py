@@ -22,6 +22,7 @@ from tillhouse.orders.changing.store import is_customer, is_term, lock_order
 from tillhouse.orders.changing.writing import write
 from tillhouse.orders.deposits.beginning import begin, is_wanted, reason_against
 from tillhouse.orders.payments.rules import check_room
+from tillhouse.orders.returning.rules import check_returning
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
 
@@ -80,6 +81,7 @@ async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
         found, _ = await find_or_create(call, customer)
         after = msgspec.structs.replace(after, customer_id=found)
     rules.check_credit(order, after)
+    check_returning(order, after)
     await _carry_out(call, order, after)
     return await show(call, order_id)
 
@@ -90,6 +92,7 @@ async def confirm(call: Call, order_id: OrderId, wish: Confirmation) -> Order:
     check(rules.confirmation_faults(wish, order))
     after = await _payable(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
     rules.check_credit(order, after)
+    check_returning(order, after)
     await _carry_out(call, order, after)
     return await show(call, order_id)
 
@@ -116,7 +119,7 @@ async def _carry_out(call: Call, before: OrderState, after: OrderState) -> None:
 async def delete(call: Call, order_id: OrderId) -> Deleted:
     """Take an order out of the books: stock back, debt removed."""
     order = await lock(call, order_id)
-    if order.is_automated:
+    if order.is_automated or order.returning_amount:
         raise NotDeletable
     after = msgspec.structs.replace(order, deleted_at=call.now, fires_at=None)
     await write(call, order, after)

@@ -1,6 +1,6 @@
 """How an order may change: statuses, payment, schedule, stock. Pure decisions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
@@ -44,6 +44,7 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     amount_paid: Decimal
     change_amount: Decimal
     refunded_amount: Decimal
+    returning_amount: Decimal
     credit_amount: Decimal
     tip_amount: Decimal
     payment_method: PaymentMethod
@@ -112,15 +113,14 @@ def patch_faults(
     patch: OrderPatch, order: OrderState, now: datetime, *, has_customer: bool, has_term: bool
 ) -> list[FieldError]:
     """Everything that is wrong with a change."""
-    rules: list[Callable[[], Iterator[FieldError]]] = [
+    return faults(
         lambda: _scale_errors("amount_paid", patch.amount_paid, order),
         lambda: _scale_errors("total_amount", patch.total_amount, order),
         lambda: _known("customer_id", patch.customer_id, has_customer, "customer"),
         lambda: _known("academic_term_id", patch.academic_term_id, has_term, "academic term"),
         lambda: _reason_errors(patch, order),
         lambda: _schedule_errors(patch, order, now),
-    ]
-    return faults(*rules)
+    )
 
 
 def _scale_errors(name: str, amount: Any, order: OrderState) -> Iterator[FieldError]:

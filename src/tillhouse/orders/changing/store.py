@@ -30,7 +30,8 @@ from tillhouse.orders.refunds.store import GIVE_BACK, REFUNDING
 _LOCK: LiteralString = (
     """
     SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
-        o.amount_paid, o.change_amount, o.refunded_amount, o.credit_amount, o.tip_amount,
+        o.amount_paid, o.change_amount, o.refunded_amount, o.returning_amount,
+        o.credit_amount, o.tip_amount,
         o.payment_method,"""
     + TENDERED
     + """, o.customer_id, o.store_id, o.is_automated,

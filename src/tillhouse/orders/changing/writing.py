@@ -46,7 +46,8 @@ class Repayment(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     lines: list[dict[str, Any]] | None = None
     restocked: bool = False
-    payment_id: UUID | None = None
+    # The refund that was kept before, if it went through a provider.
+    refund_id: UUID | None = None
     # The moves of stock that it made already.
     moved: Sequence[Moved] = ()
 
@@ -57,6 +58,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     move: MoneyMove | None = None
     tender: Tender | None = None
     repayment: Repayment = Repayment()
+    # A refund didn't last: its own transaction says so, and there is no other.
+    undoes: bool = False
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +107,10 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
     start, wanted = before.position(), after.position()
     move = cause.move or move_between(start, wanted)
     position = divided(start, wanted, move)
-    posted = rows(before.id, postings(start, position, move), before.postings)
+    found = postings(start, position, move)
+    if cause.undoes:
+        found = msgspec.structs.replace(found, movements=())
+    posted = rows(before.id, found, before.postings)
     return _Change(
         before=before,
         after=msgspec.structs.replace(
@@ -122,13 +128,13 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
 
 
 def _written(call: Call, change: _Change) -> Written:
-    if not change.paid:
+    if not change.paid or change.cause.undoes:
         return Written()
     transaction_id, by = change.posted.movement[0].id, actor_of(call)
     if change.move.is_refund:
         told = change.cause.repayment
         refund = RefundRow(
-            id=new_id(),
+            id=told.refund_id or new_id(),
             order_id=change.before.id,
             method=change.move.method,
             amount=-change.paid,
@@ -136,7 +142,6 @@ def _written(call: Call, change: _Change) -> Written:
             lines=told.lines,
             restocked=told.restocked,
             transaction_id=transaction_id,
-            payment_id=told.payment_id,
             recorded_by_id=by.id,
             recorded_by_name=by.name,
             happened_at=iso(call.now),
@@ -178,7 +183,7 @@ async def _follow(call: Call, before: OrderState, after: OrderState) -> None:
 async def _announce(call: Call, change: _Change, written: Written, moved: Sequence[Moved]) -> None:
     before, after = change.before, change.after
     subject = announce.Subject(before.id, before.store_id, after.customer_id)
-    told = list(_told(call, change, subject, written.refund))
+    told = list(_told(call, change, subject, written))
     payment = written.payment
     if payment is not None and payment.amount > 0:
         told.append(announce.paid(call, subject, payment, change.cause.tender))
@@ -188,7 +193,7 @@ async def _announce(call: Call, change: _Change, written: Written, moved: Sequen
 
 
 def _told(
-    call: Call, change: _Change, subject: announce.Subject, refund: RefundRow | None
+    call: Call, change: _Change, subject: announce.Subject, written: Written
 ) -> Sequence[announce.Event]:
     before, after = change.before, change.after
     metadata: dict[str, Any] = {
@@ -206,9 +211,11 @@ def _told(
         reason = (after.cancellation or {}).get("reason")
         return [announce.changed(call, ORDER_CANCELLED, subject, {**metadata, "reason": reason})]
     changed = rules.what_changed(before, after)
-    if refund is not None:
+    refund_id = written.refund.id if written.refund else change.cause.repayment.refund_id
+    if refund_id is not None:
         changed.append("refund")
-        metadata["refundId"] = refund.id
+        metadata["refundId"] = refund_id
+        metadata["refundStatus"] = "reversed" if change.cause.undoes else "successful"
     if not changed:
         return []
     return [announce.changed(call, ORDER_UPDATED, subject, {**metadata, "changed": changed})]

@@ -41,6 +41,9 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     accounts: dict[Account, Decimal]
     debts: dict[CustomerId, Decimal]
     active_debts: int
+    # Its refunds that are on their way, as its row and as they themselves tell.
+    returning: Decimal = _ZERO
+    pending: Decimal = _ZERO
 
 
 def order_faults(facts: OrderFacts) -> Iterator[Fault]:
@@ -61,6 +64,9 @@ def _sums(facts: OrderFacts) -> Iterator[str]:
     yield from _by_method(facts)
     if (tips := sum(facts.tips.values(), _ZERO)) != facts.position.tip:
         yield f"its tips are {facts.position.tip:f}, those of its payments {tips:f}"
+    if facts.returning != facts.pending:
+        told = f"its pending refunds come to {facts.pending:f}"
+        yield f"{facts.returning:f} of it are on their way, {told}"
     if facts.used > facts.postings:
         yield f"its next posting is number {facts.postings}, which is taken already"
 

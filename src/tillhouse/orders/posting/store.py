@@ -24,13 +24,15 @@ _ORDERS: LiteralString = (
     WITH batch AS MATERIALIZED (
         SELECT o.id, o.short_code, o.total_amount, o.amount_paid, o.payment_method,
             o.customer_id, o.postings, o.change_amount, o.refunded_amount, o.credit_amount,
-            o.tip_amount,"""
+            o.tip_amount, o.returning_amount,"""
     + TENDERED
     + """,
             CASE WHEN o.deleted_at IS NULL THEN o.status ELSE 'deleted' END AS status
         FROM orders o WHERE o.book_id = $1 AND o.id > $2 ORDER BY o.id LIMIT $3
     )
-    SELECT b.*, t.paid, t.used, t.accounts, x.received, d.debts, m.tenders, m.tips
+    SELECT b.*, t.paid, t.used, t.accounts, x.received, d.debts, m.tenders, m.tips, (
+            SELECT coalesce(sum(r.amount), 0) FROM refunds r
+            WHERE r.book_id = $1 AND r.order_id = b.id AND r.status = 'pending') AS pending
     FROM batch b
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(s.paid), 0) AS paid, coalesce(max(s.used), 0) AS used,
@@ -72,7 +74,7 @@ _ORDERS: LiteralString = (
                 SELECT p.method, p.amount, p.tip_amount AS tip FROM payments p
                 WHERE p.book_id = $1 AND p.order_id = b.id AND p.status = 'successful'
                 UNION ALL
-                SELECT r.method, -r.amount, 0 FROM refunds r
+                SELECT r.method, r.shortfall - r.amount, 0 FROM refunds r
                 WHERE r.book_id = $1 AND r.order_id = b.id AND r.status = 'successful'
             ) AS w GROUP BY w.method
         ) AS s
@@ -121,6 +123,8 @@ def _order(row: Record) -> OrderFacts:
         accounts={Account(kind, owner): amount for kind, owner, amount in held},
         debts=dict(debts),
         active_debts=len(debts),
+        returning=row["returning_amount"],
+        pending=row["pending"],
     )
 
 

@@ -13,14 +13,11 @@ from tillhouse.orders.refunds import rules
 from tillhouse.orders.refunds.rules import Refund
 from tillhouse.orders.refunds.store import find_refund_facts
 from tillhouse.orders.refunds.types import NewRefund
+from tillhouse.orders.returning.actions import begin
+from tillhouse.orders.returning.store import list_returnable
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, RefundShown
 from tillhouse.stock.facts import Moved
-
-_BY_PROVIDER = (
-    "Money that came by a payment provider isn't sent back by this: give it back at the provider, "
-    "which is seen here, or name the method by which it was handed back."
-)
 
 
 async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[FieldError]:
@@ -31,15 +28,23 @@ async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[Fiel
 
 
 async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
-    """Give money back, and the stock of lines where it is wished."""
+    """Give money back, and the stock of lines where it is wished.
+
+    Money that came by a payment provider goes back through it, by a worker.
+    """
     order = await lock(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     check(rules.refund_faults(new, order, facts))
     decided = rules.decided(new, order, facts)
-    if decided.method == METHOD and order.is_automated:
-        raise Refused(_BY_PROVIDER)
+    if decided.method == METHOD:
+        payments = await list_returnable(call.db, call.book.id, order_id)
+        if payments or new.payment_id is not None:
+            _check_restock(order, new)
+            await begin(call, order, decided, new, payments)
+            return await show(call, order_id)
     if reason := await reason_against(call, decided.method, order.currency):
         raise Refused(reason)
+    _check_restock(order, new)
     moved = await _restock(call, order, decided) if new.restock else []
     cause = Cause(
         move=MoneyMove(method=decided.method, is_refund=True, keeps_change=True),
@@ -54,9 +59,12 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
     return await show(call, order_id)
 
 
-async def _restock(call: Call, order: OrderState, decided: Refund) -> list[Moved]:
-    if order.stock_state != "taken":
+def _check_restock(order: OrderState, new: NewRefund) -> None:
+    if new.restock and order.stock_state != "taken":
         raise Refused("The stock of this order has not left, or is back already.")
+
+
+async def _restock(call: Call, order: OrderState, decided: Refund) -> list[Moved]:
     quantities = {one.line.item_id: one.quantity for one in decided.lines}
     return await stock.give_back(call, order, quantities)
 

@@ -36,7 +36,6 @@ class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[dict[str, Any]] | None
     restocked: bool
     transaction_id: UUID
-    payment_id: UUID | None
     recorded_by_id: UUID
     recorded_by_name: str
     happened_at: str
@@ -92,6 +91,7 @@ def refund_faults(new: NewRefund, order: OrderState, facts: RefundFacts) -> list
         lambda: _scale_errors(new, order.currency),
         lambda: _line_errors(new, facts),
         lambda: _restock_errors(new),
+        lambda: _payment_errors(new),
     )
 
 
@@ -125,6 +125,11 @@ def _restock_errors(new: NewRefund) -> Iterator[FieldError]:
         yield FieldError("restock", "goes with lines only")
 
 
+def _payment_errors(new: NewRefund) -> Iterator[FieldError]:
+    if new.payment_id is not None and new.method not in (None, "cloove_pay"):
+        yield FieldError("payment_id", "goes with the method cloove_pay only")
+
+
 def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> Refund:
     """The refund, or the reason against it."""
     if order.status == "refunded":
@@ -138,7 +143,7 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> Refund:
         )
     lines = _lines(new, facts, order.currency)
     amount = Decimal(new.amount or 0) or sum((one.amount for one in lines), _ZERO)
-    left = order.amount_paid - order.change_amount
+    left = order.amount_paid - order.change_amount - order.returning_amount
     if amount > left:
         raise Refused(f"{amount:f} can't be given back: {left:f} are left of what was paid.")
     if not amount:

@@ -14,16 +14,21 @@ from tillhouse.orders.refunds.rules import RefundableLine, RefundFacts
 GIVE_BACK: LiteralString = """
     given_back AS (
         INSERT INTO refunds (book_id, id, order_id, method, amount, reason, lines, restocked,
-            transaction_id, payment_id, recorded_by_id, recorded_by_name, happened_at, created_at)
+            transaction_id, recorded_by_id, recorded_by_name, happened_at, created_at)
         SELECT $1, r.id, r.order_id, r.method, r.amount, r.reason, r.lines, r.restocked,
-            r.transaction_id, r.payment_id, r.recorded_by_id, r.recorded_by_name, r.happened_at,
-            r.happened_at
+            r.transaction_id, r.recorded_by_id, r.recorded_by_name, r.happened_at, r.happened_at
         FROM refunding r
+        ON CONFLICT (book_id, order_id, id) DO UPDATE SET status = 'successful',
+            transaction_id = excluded.transaction_id, restocked = excluded.restocked,
+            happened_at = excluded.happened_at
     )"""
-"""Refunds of the CTE `refunding`, whose rows have the columns of REFUNDING."""
+"""Refunds of the CTE `refunding`, whose rows have the columns of REFUNDING.
+
+One that went through a provider was kept before it was booked.
+"""
 
 REFUNDING: LiteralString = """ AS r (id uuid, order_id uuid, method text, amount numeric,
-            reason text, lines jsonb, restocked boolean, transaction_id uuid, payment_id uuid,
+            reason text, lines jsonb, restocked boolean, transaction_id uuid,
             recorded_by_id uuid, recorded_by_name text, happened_at timestamptz)"""
 """The columns of refunds that come as JSON."""
 
@@ -35,14 +40,16 @@ async def find_refund_facts(db: Db, book_id: BookId, order_id: OrderId) -> Refun
         WITH returned AS (
             SELECT (l ->> 'itemId')::uuid AS item_id, sum((l ->> 'quantity')::numeric) AS quantity
             FROM refunds r, jsonb_array_elements(r.lines) l
-            WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
-                AND r.lines IS NOT NULL
+            WHERE r.book_id = $1 AND r.order_id = $2 AND r.lines IS NOT NULL
+                AND (r.status IN ('successful', 'pending')
+                    -- The money came home again, the goods are back all the same.
+                    OR (r.status = 'reversed' AND r.restocked))
             GROUP BY 1
         ), moved AS (
             SELECT p.method, p.amount FROM payments p
             WHERE p.book_id = $1 AND p.order_id = $2 AND p.status = 'successful'
             UNION ALL
-            SELECT r.method, -r.amount FROM refunds r
+            SELECT r.method, r.shortfall - r.amount FROM refunds r
             WHERE r.book_id = $1 AND r.order_id = $2 AND r.status IN ('successful', 'pending')
         )
         SELECT (

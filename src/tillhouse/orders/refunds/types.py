@@ -29,6 +29,9 @@ class NewRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     method: PaymentMethod | None = None
     """How it is given back; required when the order was paid by several methods. `credit` makes
     it the customer's credit."""
+    payment_id: UUID | None = None
+    """The payment that goes back through its provider. Left out or null: the first of which
+    enough is left."""
     reason: Reason | None = None
     restock: bool | None = False
     """Whether the stock of the lines comes back."""

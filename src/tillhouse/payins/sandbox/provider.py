@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
 from asyncpg import Record
 
-from tillhouse.db.pool import Pool
+from tillhouse.db.pool import Db, Pool
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
@@ -151,6 +152,8 @@ class Sandbox:
                 reason=rules.FAILED if state == "failed" else None,
             )
             await store.insert_refund(db, book_id, wanted.reference, row, at)
+            if magic == "reversed":
+                await _tell_later(db, book_id, f"refund:{wanted.reference}", at)
             found = await store.find_refund(db, book_id, wanted.reference)
         if magic == "unclear" or found is None:
             raise Unclear("no answer in time")
@@ -185,13 +188,7 @@ class Sandbox:
         async with self._pool.transaction() as db:
             is_new = await store.insert_payout(db, book_id, wanted.reference, row, at)
             if is_new and magic == "reversed":
-                job = NewJob(
-                    book_id=book_id,
-                    kind=rules.TOLD_LATER,
-                    subject_id=new_id(),
-                    key=f"payout:{wanted.reference}",
-                )
-                await queue_job(db, job, at + rules.REVERSED_AFTER, at)
+                await _tell_later(db, book_id, f"payout:{wanted.reference}", at)
             found = await store.find_payout(db, book_id, wanted.reference)
         if found is None or (is_new and magic == "unclear"):
             raise Unclear("no answer in time")
@@ -236,6 +233,12 @@ class Sandbox:
         return StatementPage(
             payouts=[_seen_payout(row) for row in rows], following=store.following(rows)
         )
+
+
+async def _tell_later(db: Db, book_id: BookId, what: str, at: datetime) -> None:
+    """Let money that went be sent back some seconds later."""
+    job = NewJob(book_id=book_id, kind=rules.TOLD_LATER, subject_id=new_id(), key=what)
+    await queue_job(db, job, at + rules.REVERSED_AFTER, at)
 
 
 def _book(credentials: Credentials) -> BookId:

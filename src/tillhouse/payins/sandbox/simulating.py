@@ -128,6 +128,9 @@ async def _tell_later(db: Db, job: Job) -> bool:
     if what == "payout":
         await store.update_payout_reversed(db, job.book_id, name, rules.REVERSED)
         await _tell(db, job.book_id, what, {"reference": name, "state": "reversed"}, now())
+    elif what == "refund":
+        await store.update_refund_failed(db, job.book_id, name, rules.REVERSED)
+        await _tell(db, job.book_id, what, {"reference": name, "state": "failed"}, now())
     else:
         row = await store.find_payment(db, BookKey(job.book_id, UUID(name)))
         if row is not None and row["state"] == "successful":

@@ -266,6 +266,19 @@ async def touch_refund(db: Db, book_id: UUID, reference: str, enough: int) -> Re
     )
 
 
+async def update_refund_failed(db: Db, book_id: UUID, reference: str, reason: str) -> None:
+    """Let a refund that succeeded fail after all."""
+    await db.execute(
+        """
+        UPDATE sandbox_refunds SET state = 'failed', reason = $3
+        WHERE book_id = $1 AND reference = $2 AND state = 'successful'
+        """,
+        book_id,
+        reference,
+        reason,
+    )
+
+
 async def find_refunded(db: Db, key: BookKey) -> Decimal:
     """How much of a payment was given back, or is being."""
     return await db.fetchval(

@@ -20,7 +20,7 @@ class Wallet(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     available: Decimal
     """The part of the balance that can be withdrawn."""
     held: Decimal
-    """The part of the balance that is reserved for withdrawals."""
+    """The part of the balance that is reserved for withdrawals and refunds."""
     currency: str
     pending_withdrawals: int
     """How many withdrawals are neither completed nor ended."""

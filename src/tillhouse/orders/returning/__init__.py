@@ -1,0 +1,1 @@
+"""Refunds that go back through the provider by which the money came."""

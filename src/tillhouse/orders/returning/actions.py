@@ -1,0 +1,115 @@
+"""Begin a refund that goes back through a provider: held, kept, queued; sent by a worker."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.jobs.kinds import NewJob
+from tillhouse.jobs.store import queue_job
+from tillhouse.kit.errors import Refused
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.json import encode
+from tillhouse.ledger.posting import Insufficient, Wanted, hold
+from tillhouse.ledger.rules import Account, Ledger, Source
+from tillhouse.ledger.store.holds import lock_available
+from tillhouse.orders.actor import actor_of
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.refunds.rules import Refund, refunded
+from tillhouse.orders.refunds.types import NewRefund
+from tillhouse.orders.returning import rules
+from tillhouse.orders.returning.rules import Returnable
+from tillhouse.orders.returning.store import NewReturn, add_returning, insert_return
+from tillhouse.payins.connections import NoProvider, find_provider
+
+RETURN = "refund"
+"""The job that sends one."""
+
+_UNCOVERED = (
+    "The wallet holds less than this refund takes, since the fee of the payment stays with the "
+    "provider: give back less, wait for more to come in, or name the method by which it was "
+    "handed back otherwise."
+)
+_SPENT = (
+    "What was paid beyond the total was kept as the customer's credit, and of that too much is "
+    "spent: give back less."
+)
+
+
+async def begin(
+    call: Call,
+    order: OrderState,
+    decided: Refund,
+    new: NewRefund,
+    payments: Sequence[Returnable],
+) -> UUID:
+    """Hold what is to go back, keep the refund as pending, and queue the job that sends it."""
+    payment = rules.chosen(payments, decided.amount, new.payment_id)
+    await _check_provider(call, payment.provider)
+    kept = await _of_credit(call, order, decided.amount)
+    refund_id, by = new_id(), actor_of(call)
+    lines = decided.shown_lines()
+    row = NewReturn(
+        id=refund_id,
+        order_id=order.id,
+        amount=decided.amount,
+        reason=new.reason,
+        lines=encode(lines).decode() if lines else None,
+        payment_id=payment.payment_id,
+        payin_id=payment.payin_id,
+        provider=payment.provider,
+        hold_id=await _hold(call, order, refund_id, Account("wallet"), decided.amount),
+        credit_hold_id=await _hold(call, order, refund_id, _credit(order), kept) if kept else None,
+        restocks=bool(new.restock),
+        by_id=by.id,
+        by_name=by.name,
+    )
+    await insert_return(call.db, call.book.id, row, call.now)
+    key = BookKey(call.book.id, order.id)
+    await add_returning(call.db, key, decided.amount, call.now)
+    job = NewJob(book_id=call.book.id, kind=RETURN, subject_id=refund_id)
+    await queue_job(call.db, job, call.now, call.now)
+    return refund_id
+
+
+async def _check_provider(call: Call, name: str) -> None:
+    try:
+        connection = await find_provider(call.services, call.db, call.book, name)
+    except NoProvider:
+        raise Refused(
+            f"The payment came by {name}, which is not connected any more: connect it by "
+            "PUT /v1/payment-providers, or name the method by which the money was handed back."
+        ) from None
+    if not connection.provider.capabilities.has_refunds:
+        raise Refused(
+            f"{name} gives no payment back: pay the customer another way, and name that as method."
+        )
+
+
+async def _of_credit(call: Call, order: OrderState, amount: Decimal) -> Decimal:
+    """The part that the customer's credit keeps; refused where it keeps less than is needed."""
+    available = None
+    if order.customer_id is not None:
+        available = await lock_available(call.db, call.book.id, _credit(order))
+    after = refunded(order, amount, available)
+    if order.amount_paid - after.amount_paid < amount:
+        raise Refused(_SPENT)
+    if available is None or order.position().kept <= 0:
+        return Decimal(0)
+    return amount - (after.refunded_amount - order.refunded_amount)
+
+
+def _credit(order: OrderState) -> Account:
+    assert order.customer_id is not None, "credit is somebody's"  # noqa: S101
+    return Account("customer_credit", order.customer_id)
+
+
+async def _hold(
+    call: Call, order: OrderState, refund_id: UUID, account: Account, amount: Decimal
+) -> UUID:
+    ledger = Ledger(call.book.id, order.currency, call.now)
+    source = Source(type=rules.SOURCE, id=refund_id, happened_at=call.now)
+    try:
+        return await hold(call.db, ledger, source, Wanted(account, amount, account.kind))
+    except Insufficient:
+        raise Refused(_UNCOVERED) from None

@@ -1,0 +1,25 @@
+"""Proof that a book's ledger says what its refunds through providers say."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.fault import Fault
+from tillhouse.ledger.rules import NOBODY
+from tillhouse.orders.returning.rules import SOURCE, refund_faults
+from tillhouse.orders.returning.store import find_there, list_with_money
+from tillhouse.room import SourceType
+
+
+async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    last: UUID | None = NOBODY
+    while last is not None:
+        found = await list_with_money(db, book_id, last, batch)
+        for facts in found:
+            for told in refund_faults(facts):
+                yield Fault("refund", str(facts.id), told)
+        last = found[-1].id if found else None
+
+
+REFUND_SOURCE = SourceType(SOURCE, find_there, _prove)
+"""Refunds through providers, as the proof of the ledger knows them."""

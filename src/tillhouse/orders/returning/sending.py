@@ -1,0 +1,263 @@
+"""Sending refunds back through providers: at most once, whatever breaks.
+
+The refund is kept with a hold on the wallet and a job. The worker marks it as being asked for and
+commits; then it asks the provider, by a reference that comes from the refund's id; then it records
+the answer. No answer, or a worker that died, leaves a refund that may have gone back: from then on
+the provider is only asked how it ended, after 5 minutes, an hour, and each day. One that it still
+doesn't know after an hour is asked for again by the same reference.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeAlias
+
+import msgspec
+import structlog
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Again, Job, Kind, LocalKind, NewJob, OutsideKind, Retry
+from tillhouse.jobs.store import queue_job
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import OrderId
+from tillhouse.kit.text import storable
+from tillhouse.orders.returning import outcome
+from tillhouse.orders.returning.actions import RETURN
+from tillhouse.orders.returning.rules import reference_of, refund_id_of
+from tillhouse.orders.returning.store import Sent, list_heard, lock_return, update_asked
+from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
+from tillhouse.payins.types import Connection
+from tillhouse.providers.payments.provider import (
+    HeardRefund,
+    NotReached,
+    RefundRequest,
+    Refused,
+    SeenRefund,
+    Unknown,
+)
+
+LOOK, HEARD = "refund_look", "refund_heard"
+FIRST_LOOK = timedelta(minutes=5)
+# A call that was cut off is executed within this time or never.
+SETTLED_AFTER = timedelta(hours=1)
+_LEASE = timedelta(seconds=90)
+_SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(minutes=15))
+# After the first look: an hour later, then each day, for more than a year.
+_LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
+_HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
+_REASON = "Refund"
+
+log = structlog.get_logger()
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund whose provider is asked: to give back, or how it ended."""
+
+    connection: Connection | None
+    wanted: RefundRequest
+    known: HeardRefund
+    # Whether an earlier call may have been executed: then the provider is asked how it ended.
+    is_unclear: bool
+    # Whether one that the provider doesn't know may be asked for again.
+    may_resend: bool
+    order_id: OrderId
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """No outcome: whether it is certain that nothing was executed, and why."""
+
+    is_certain: bool
+    reason: str
+
+
+Came: TypeAlias = SeenRefund | Nothing
+# The connection of a book by a provider's name; raises NoProvider.
+Finds: TypeAlias = Callable[[Services, Db, Book, str], Awaitable[Connection]]
+FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[Connection]]
+Begins: TypeAlias = Callable[[Db, Job], Awaitable[Ask | None]]
+Records: TypeAlias = Callable[[Services, Db, Job, Ask, Came], Awaitable[Again | None]]
+
+
+def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
+    """The jobs that send a refund, look what became of it, and follow a provider's hint."""
+    look_up = partial(finds, services)
+    return (
+        _asking(services, RETURN, partial(_begin_sending, look_up), _record_sending, _SENDING),
+        _asking(services, LOOK, partial(_begin_looking, look_up), _record_look, _LOOKING),
+        _asking(services, HEARD, partial(_begin_hearing, look_up), _record_heard, _HEARING),
+        LocalKind(name=HEARD_REFUND, run=_hear),
+    )
+
+
+def _asking(
+    services: Services, name: str, begin: Begins, record: Records, retry: Retry
+) -> OutsideKind:
+    return OutsideKind(
+        name=name,
+        begin=begin,
+        run=_ask,
+        record=partial(record, services),
+        record_late=partial(_record_late, services),
+        retry=retry,
+        lease=_LEASE,
+    )
+
+
+async def _hear(db: Db, job: Job) -> bool:
+    """Let the provider be asked about each refund that it may have told of."""
+    told = msgspec.json.decode(job.payload or b"{}", type=HeardReturn)
+    found = await list_heard(db, job.book_id, told, refund_id_of(told.reference))
+    at = now()
+    for refund_id in found:
+        key = f"{job.subject_id}:{job.key}"
+        new = NewJob(book_id=job.book_id, kind=HEARD, subject_id=refund_id, key=key)
+        await queue_job(db, new, at, at)
+    return False
+
+
+async def _begin_sending(finds: FindsHere, db: Db, job: Job) -> Ask | None:
+    sent = await lock_return(db, job.book_id, job.subject_id)
+    if sent is None or sent.status != "pending":
+        return None
+    if sent.is_unclear:
+        return await _look(finds, db, sent)
+    await update_asked(db, sent, now(), is_unclear=True)
+    return await _ask_for(finds, db, sent, is_unclear=False, may_resend=False)
+
+
+async def _begin_looking(finds: FindsHere, db: Db, job: Job) -> Ask | None:
+    sent = await lock_return(db, job.book_id, job.subject_id)
+    if sent is None or sent.status != "pending":
+        return None
+    return await _look(finds, db, sent)
+
+
+async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
+    """A hint is only a reason to ask; also one about a refund that had ended."""
+    sent = await lock_return(db, job.book_id, job.subject_id)
+    if sent is None or sent.asked_at is None:
+        return None
+    return await _ask_for(finds, db, sent, is_unclear=True, may_resend=False)
+
+
+async def _look(finds: FindsHere, db: Db, sent: Sent) -> Ask:
+    at: datetime = now()
+    may_resend = at - (sent.asked_at or at) >= SETTLED_AFTER
+    return await _ask_for(finds, db, sent, is_unclear=True, may_resend=may_resend)
+
+
+async def _ask_for(
+    finds: FindsHere, db: Db, sent: Sent, *, is_unclear: bool, may_resend: bool
+) -> Ask:
+    try:
+        connection = await finds(db, sent.book, sent.provider)
+    except NoProvider:
+        connection = None
+    reference = reference_of(sent.id)
+    wanted = RefundRequest(
+        reference=reference,
+        transaction_id=sent.provider_transaction_id,
+        amount=sent.amount,
+        currency=sent.currency,
+        reason=sent.reason or _REASON,
+    )
+    known = HeardRefund(
+        reference, sent.provider_refund_id, sent.provider_transaction_id, sent.payment_reference
+    )
+    return Ask(
+        connection=connection,
+        wanted=wanted,
+        known=known,
+        is_unclear=is_unclear,
+        may_resend=may_resend,
+        order_id=sent.order_id,
+    )
+
+
+async def _ask(ask: Ask) -> Came:
+    """Ask the provider; anything unforeseen leaves open whether it was executed."""
+    if ask.connection is None:
+        return Nothing(not ask.is_unclear, "the payment provider is not connected")
+    provider, credentials = ask.connection.provider, ask.connection.credentials
+    try:
+        if ask.is_unclear:
+            return await provider.find_refund(credentials, ask.known)
+        return await _give(ask, ask.connection)
+    except Unknown:
+        if ask.may_resend:
+            return await _give(ask, ask.connection)
+        return Nothing(False, "the payment provider doesn't know it yet")
+    except Exception as error:  # noqa: BLE001 - a look that failed says nothing
+        return Nothing(False, _told(error))
+
+
+async def _give(ask: Ask, connection: Connection) -> Came:
+    try:
+        return await connection.provider.refund(connection.credentials, ask.wanted)
+    except Refused as refusal:
+        if not ask.is_unclear:
+            return SeenRefund(
+                reference=ask.wanted.reference,
+                provider_reference=None,
+                state="failed",
+                reason=str(refusal) or "refused",
+            )
+        return Nothing(False, _told(refusal))
+    except NotReached as error:
+        return Nothing(not ask.is_unclear, _told(error))
+    except Exception as error:  # noqa: BLE001 - it may have been executed
+        log.warning("refund_unclear", reference=ask.wanted.reference, error=_told(error))
+        return Nothing(False, _told(error))
+
+
+def _told(error: Exception) -> str:
+    return storable(f"{type(error).__name__}: {error}")[:300]
+
+
+async def _record_sending(
+    services: Services, db: Db, job: Job, ask: Ask, came: Came
+) -> Again | None:
+    sent = await _apply(services, db, job, ask, came)
+    if sent is None:
+        return None
+    if isinstance(came, Nothing) and came.is_certain:
+        await update_asked(db, sent, None, is_unclear=False)
+        return Again(came.reason)
+    is_open = isinstance(came, Nothing) or came.state == "pending"
+    if sent.status == "pending" and is_open:
+        look = NewJob(book_id=sent.book_id, kind=LOOK, subject_id=sent.id)
+        await queue_job(db, look, now() + FIRST_LOOK, now())
+    return None
+
+
+async def _record_look(services: Services, db: Db, job: Job, ask: Ask, came: Came) -> Again | None:
+    sent = await _apply(services, db, job, ask, came)
+    if sent is None:
+        return None
+    if isinstance(came, Nothing):
+        if ask.may_resend:
+            await update_asked(db, sent, now(), is_unclear=True)
+        return Again(came.reason)
+    return Again("pending") if came.state == "pending" else None
+
+
+async def _record_heard(services: Services, db: Db, job: Job, ask: Ask, came: Came) -> Again | None:
+    if isinstance(came, Nothing):
+        return Again(came.reason)
+    await _apply(services, db, job, ask, came)
+    return None
+
+
+async def _record_late(services: Services, db: Db, job: Job, ask: Ask, came: Came) -> None:
+    """The end of a refund counts whenever it is heard."""
+    await _apply(services, db, job, ask, came)
+
+
+async def _apply(services: Services, db: Db, job: Job, ask: Ask, came: Came) -> Sent | None:
+    """Bring the refund to what was said; the refund as it was before."""
+    seen = came if isinstance(came, SeenRefund) else None
+    which = outcome.Which(job.book_id, job.subject_id, ask.order_id)
+    return await outcome.apply(services, db, which, seen)

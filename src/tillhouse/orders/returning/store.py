@@ -1,0 +1,289 @@
+"""Statements on refunds that go back through a provider."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, LiteralString
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.access.callers import Book
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BookKey, BusinessId, HoldId, OrderId, TransferId
+from tillhouse.orders.money_types import PaymentState
+from tillhouse.orders.returning.rules import RefundFaultFacts, Returnable
+from tillhouse.payins.hooks import HeardReturn
+
+_SENT: LiteralString = """
+    SELECT f.book_id, f.id, f.order_id, f.status, f.amount, f.reason, f.lines, f.restocks,
+        f.restocked, f.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at,
+        f.is_unclear, f.shortfall, f.of_sale, f.transaction_id, p.currency,
+        p.provider_transaction_id, v.reference AS payment_reference, b.business_id, b.environment
+    FROM refunds f
+    JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
+    JOIN books b ON b.id = f.book_id
+    LEFT JOIN virtual_accounts v ON v.book_id = p.book_id AND v.id = p.virtual_account_id
+"""
+
+
+class NewReturn(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund that is about to go back."""
+
+    id: UUID
+    order_id: OrderId
+    amount: Decimal
+    reason: str | None
+    lines: str | None
+    payment_id: UUID
+    payin_id: UUID
+    provider: str
+    hold_id: UUID
+    credit_hold_id: UUID | None
+    restocks: bool
+    by_id: UUID
+    by_name: str
+
+
+class Sent(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund that goes back, locked."""
+
+    book_id: BookId
+    id: UUID
+    order_id: OrderId
+    status: PaymentState
+    amount: Decimal
+    reason: str | None
+    lines: list[dict[str, Any]] | None
+    restocks: bool
+    restocked: bool
+    provider: str
+    provider_refund_id: str | None
+    hold_id: HoldId
+    credit_hold_id: HoldId | None
+    asked_at: datetime | None
+    is_unclear: bool
+    shortfall: Decimal
+    of_sale: Decimal
+    transaction_id: UUID | None
+    currency: str
+    provider_transaction_id: str
+    payment_reference: str | None
+    business_id: BusinessId
+    environment: str
+
+    @property
+    def book(self) -> Book:
+        """The book that it is in."""
+        return Book(self.book_id, "live" if self.environment == "live" else "test")
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """The next state of a refund, as the provider has told it."""
+
+    status: PaymentState
+    provider_refund_id: str | None = None
+    reason: str | None = None
+    shortfall: Decimal = Decimal(0)
+    of_sale: Decimal = Decimal(0)
+
+
+async def list_returnable(db: Db, book_id: BookId, order_id: OrderId) -> list[Returnable]:
+    """The payments of an order that came by a provider, the earliest first."""
+    rows = await db.fetch(
+        """
+        SELECT p.id AS payment_id, i.id AS payin_id, i.provider, i.amount - coalesce((
+                SELECT sum(f.amount) FROM refunds f
+                WHERE f.book_id = $1 AND f.payin_id = i.id
+                    AND f.status IN ('pending', 'successful')), 0) AS left
+        FROM payments p JOIN payins i ON i.book_id = $1 AND i.id = p.receipt_id
+        WHERE p.book_id = $1 AND p.order_id = $2 AND i.status = 'received'
+        ORDER BY p.id
+        """,
+        book_id,
+        order_id,
+    )
+    return [Returnable(**row) for row in rows]
+
+
+async def insert_return(db: Db, book_id: BookId, new: NewReturn, now: datetime) -> None:
+    """Keep a refund that is about to go back."""
+    await db.execute(
+        """
+        INSERT INTO refunds (book_id, id, order_id, method, amount, reason, lines, status,
+            payment_id, payin_id, provider, hold_id, credit_hold_id, restocks, recorded_by_id,
+            recorded_by_name, happened_at, created_at)
+        VALUES ($1, $2, $3, 'cloove_pay', $4, $5, $6::jsonb, 'pending', $7, $8, $9, $10, $11, $12,
+            $13, $14, $15, $15)
+        """,
+        book_id,
+        *msgspec.structs.astuple(new),
+        now,
+    )
+
+
+async def add_returning(db: Db, key: BookKey, amount: Decimal, now: datetime) -> None:
+    """Count so much more, or below zero less, as on its way from an order that is locked."""
+    await db.execute(
+        """
+        UPDATE orders SET returning_amount = returning_amount + $3, updated_at = $4
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        amount,
+        now,
+    )
+
+
+async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> Sent | None:
+    """One refund, which nobody else moves meanwhile."""
+    row = await db.fetchrow(
+        _SENT
+        + """ WHERE f.book_id = $1 AND f.id = $2 AND f.hold_id IS NOT NULL
+        FOR NO KEY UPDATE OF f
+        """,
+        book_id,
+        refund_id,
+    )
+    if row is None:
+        return None
+    known: dict[str, Any] = dict(row)
+    if known["lines"] is not None:
+        known["lines"] = msgspec.json.decode(known["lines"])
+    return Sent(**known)
+
+
+async def list_heard(
+    db: Db, book_id: BookId, heard: HeardReturn, refund_id: UUID | None
+) -> Sequence[UUID]:
+    """The refunds that a provider may have told of: by our name, its own, or by their payment."""
+    rows = await db.fetch(
+        """
+        SELECT f.id FROM refunds f
+        WHERE f.book_id = $1 AND f.id = $2 AND f.hold_id IS NOT NULL AND f.provider = $3
+        UNION
+        SELECT f.id FROM refunds f
+        WHERE f.book_id = $1 AND f.provider = $3 AND f.provider_refund_id = $4
+            AND f.hold_id IS NOT NULL
+        UNION
+        SELECT f.id FROM payins p
+        JOIN refunds f ON f.book_id = p.book_id AND f.payin_id = p.id AND f.hold_id IS NOT NULL
+        WHERE p.book_id = $1 AND p.provider = $3 AND p.provider_transaction_id = $5
+        UNION
+        SELECT f.id FROM virtual_accounts v
+        JOIN payins p ON p.book_id = v.book_id AND p.target_type = v.target_type
+            AND p.target_id = v.target_id AND p.virtual_account_id = v.id
+        JOIN refunds f ON f.book_id = p.book_id AND f.payin_id = p.id AND f.hold_id IS NOT NULL
+        WHERE v.book_id = $1 AND v.reference = $6 AND p.provider = $3
+        """,
+        book_id,
+        refund_id,
+        heard.provider,
+        heard.provider_reference,
+        heard.transaction_id,
+        heard.payment_reference,
+    )
+    return [row["id"] for row in rows]
+
+
+async def update_asked(db: Db, sent: Sent, asked_at: datetime | None, *, is_unclear: bool) -> None:
+    """The provider is asked for it, or is known not to have been reached."""
+    await db.execute(
+        """
+        UPDATE refunds SET is_unclear = $3, asked_at = coalesce($4, asked_at)
+        WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL
+        """,
+        sent.book_id,
+        sent.id,
+        is_unclear,
+        asked_at,
+    )
+
+
+async def update_known(db: Db, sent: Sent, provider_refund_id: str) -> None:
+    """Keep the provider's own name of it."""
+    await db.execute(
+        """
+        UPDATE refunds SET provider_refund_id = $3
+        WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL AND provider_refund_id IS NULL
+        """,
+        sent.book_id,
+        sent.id,
+        provider_refund_id,
+    )
+
+
+async def update_ended(db: Db, sent: Sent, ending: Ending, now: datetime) -> None:
+    """The provider has said how it ended."""
+    await db.execute(
+        """
+        UPDATE refunds SET status = $3, provider_refund_id = coalesce($4, provider_refund_id),
+            failure_reason = $5, shortfall = $6, of_sale = $7, is_unclear = false, ended_at = $8
+        WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL
+        """,
+        sent.book_id,
+        sent.id,
+        *msgspec.structs.astuple(ending),
+        now,
+    )
+
+
+async def list_transfers(db: Db, sent: Sent) -> Sequence[TransferId]:
+    """The transfers that a refund has of its own, the first first."""
+    rows = await db.fetch(
+        """
+        SELECT id FROM ledger_transfers
+        WHERE book_id = $1 AND source_type = 'refund' AND source_id = $2 AND reverses_id IS NULL
+        ORDER BY id
+        """,
+        sent.book_id,
+        sent.id,
+    )
+    return [row["id"] for row in rows]
+
+
+async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the ids that are refunds through a provider."""
+    rows = await db.fetch(
+        "SELECT id FROM refunds WHERE book_id = $1 AND id = ANY($2) AND hold_id IS NOT NULL",
+        book_id,
+        list(ids),
+    )
+    return {row["id"] for row in rows}
+
+
+async def list_with_money(
+    db: Db, book_id: UUID, after: UUID, limit: int
+) -> Sequence[RefundFaultFacts]:
+    """Refunds by id, with what their holds, their transfers and their transaction say."""
+    rows: Sequence[Record] = await db.fetch(
+        """
+        SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, h.status AS hold,
+            c.status AS credit_hold, f.credit_hold_id IS NOT NULL AS has_credit_hold,
+            x.status AS transaction, p.amount AS arrived, m.funded, m.short, (
+                SELECT coalesce(sum(r.amount), 0) FROM refunds r
+                WHERE r.book_id = $1 AND r.payin_id = f.payin_id
+                    AND r.status IN ('pending', 'successful')) AS returned
+        FROM refunds f
+        JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
+        LEFT JOIN ledger_holds h ON h.book_id = f.book_id AND h.id = f.hold_id
+        LEFT JOIN ledger_holds c ON c.book_id = f.book_id AND c.id = f.credit_hold_id
+        LEFT JOIN transactions x ON x.book_id = f.book_id AND x.id = f.transaction_id
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'wallet_funding'), 0)
+                    - coalesce(sum(t.amount) FILTER (WHERE t.debit_kind = 'wallet_funding'), 0)
+                    AS funded,
+                coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'provider_clearing'), 0)
+                    - coalesce(sum(t.amount) FILTER (WHERE t.debit_kind = 'provider_clearing'), 0)
+                    AS short
+            FROM ledger_transfers t
+            WHERE t.book_id = $1 AND t.source_id = f.id AND t.source_type = 'refund'
+        ) m
+        WHERE f.book_id = $1 AND f.id > $2 AND f.hold_id IS NOT NULL ORDER BY f.id LIMIT $3
+        """,
+        book_id,
+        after,
+        limit,
+    )
+    return [RefundFaultFacts(**row) for row in rows]

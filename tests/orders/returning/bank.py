@@ -1,0 +1,93 @@
+"""A provider in this process that gives payments back: well, badly, late, or twice."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+
+from tests.payouts.bank import BankingProvider, Manner
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.payins.types import Connection
+from tillhouse.providers.payments.provider import (
+    Credentials,
+    HeardRefund,
+    NotReached,
+    RefundRequest,
+    RefundState,
+    Refused,
+    SeenRefund,
+    Unclear,
+    Unknown,
+)
+
+
+class ReturningProvider(BankingProvider):
+    """Gives back in memory; a reference goes back once, however often that is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.manners: deque[Manner] = deque()
+        self.refunds: dict[str, RefundState] = {}
+        # How often money went back by each reference, and how often that was asked for.
+        self.returned: Counter[str] = Counter()
+        self.wanted: Counter[str] = Counter()
+        self.before_answer: Callable[[], None] | None = None
+        self._late_refunds: list[RefundRequest] = []
+
+    async def connected(self, _services: Services, _db: Db, _book: Book, _name: str) -> Connection:
+        """The connection of any book to this provider."""
+        return Connection(self, Credentials({}, is_live=False))
+
+    def catch_up(self) -> None:
+        """Execute what arrived late."""
+        for wanted in self._late_refunds:
+            self._give(wanted, "successful")
+        self._late_refunds.clear()
+
+    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        """Give money back, in the next manner."""
+        self.wanted[wanted.reference] += 1
+        manner = self.manners.popleft() if self.manners else "executed"
+        await asyncio.sleep(0)
+        match manner:
+            case "away":
+                raise NotReached("connection refused")
+            case "refused":
+                raise Refused("the payment is too old")
+            case "lost":
+                raise Unclear("timed out")
+            case "late":
+                self._late_refunds.append(wanted)
+                raise Unclear("timed out")
+            case "slow":
+                self._give(wanted, "pending")
+            case "failed":
+                self.refunds[wanted.reference] = "failed"
+            case _:
+                self._give(wanted, "successful")
+        if manner == "broken":
+            raise Unclear("http_500")
+        if manner == "bug":
+            raise ValueError("an answer that nobody foresaw")
+        return self._told(wanted.reference)
+
+    def _give(self, wanted: RefundRequest, state: RefundState) -> None:
+        if wanted.reference not in self.refunds:
+            self.returned[wanted.reference] += 1
+            self.refunds[wanted.reference] = state
+
+    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+        """A refund as it is now."""
+        if heard.reference is None or heard.reference not in self.refunds:
+            raise Unknown(heard.reference)
+        return self._told(heard.reference)
+
+    def _told(self, reference: str) -> SeenRefund:
+        state = self.refunds[reference]
+        return SeenRefund(
+            reference=reference,
+            provider_reference=f"bank-{reference}",
+            state=state,
+            reason="the payment is too old" if state == "failed" else None,
+        )

@@ -1,0 +1,34 @@
+"""A live book that collects by one vendor, as it is simulated."""
+
+from uuid import UUID
+
+import asyncpg
+
+from tests.make import Business
+from tests.providers.payments.simulators.simulator import Simulator
+from tests.providers.payments.vendors import Vendor
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.payins.connections import seal
+from tillhouse.payins.store.connections import ConnectionRow, upsert_connection
+from tillhouse.payins.types import Origin
+
+
+async def connected(
+    services: Services, sql: asyncpg.Connection, business: Business, who: tuple[Vendor, Simulator]
+) -> Origin:
+    """The live book of a business, connected to its vendor."""
+    vendor, simulator = who
+    business_id = UUID(business.id)
+    query = "SELECT id FROM books WHERE business_id = $1 AND environment = 'live'"
+    key = BookKey(await sql.fetchval(query, business_id), new_id())
+    secrets = dict(simulator.credentials.secrets)
+    async with services.pool.transaction() as db:
+        sealed = await seal(services.vault, db, business_id, key.id, secrets)
+        row = ConnectionRow(
+            provider=vendor.name, is_selected=True, credentials_sealed=sealed, hint="…"
+        )
+        await upsert_connection(db, key, row, now())
+    return Origin(business_id, Book(key.book_id, "live"), vendor.name)
