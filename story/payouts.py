@@ -1,6 +1,7 @@
 """The wallet: what came in by a provider, and what is paid out of it."""
 
 from story.story import Story
+from story.webhooks import waits_for_deliveries
 
 _LIVE = {"service-environment": "live"}
 _TEST = {"service-environment": "test"}
@@ -118,6 +119,7 @@ def withdrawn(s: Story) -> None:
     s.sends("GET /v1/wallet", **by)
     with s.working():
         s.waits(one, lambda told: told["status"] == "completed", withdrawal_id=again["id"], **by)
+        waits_for_deliveries(s)
     s.sends(one, withdrawal_id=again["id"], **by)
     late = {"withdrawal_id": again["id"], "status": 409, **by}
     s.sends("POST /v1/wallet/withdrawals/{withdrawal_id}/cancel", **late)

@@ -77,14 +77,16 @@ def deliveries(s: Story) -> None:
     s.sends("GET /api/developer/webhook-endpoints/{endpoint_id}", status=404)
 
 
+def waits_for_deliveries(s: Story) -> None:
+    """Wait until a worker has sent everything: what it had left to do would differ each time."""
+    path = "GET /api/developer/webhook-deliveries"
+    s.waits(path, lambda data: not data, query={"status": "pending"})
+
+
 def _worked_off(s: Story) -> None:
     """A worker sends everything that waits."""
     with s.working():
-        s.waits(
-            "GET /api/developer/webhook-deliveries",
-            lambda data: not data,
-            query={"status": "pending"},
-        )
+        waits_for_deliveries(s)
         s.waits(
             "GET /v1/conversations/{conversation_id}/messages",
             lambda data: all(m["deliveryStatus"] != "sent" for m in data),
