@@ -58,6 +58,7 @@ class BankingProvider:
         self.asked: Counter[str] = Counter()
         self.fee = Decimal(0)
         self.before_answer: Callable[[], None] | None = None
+        self.on_refusal: Callable[[], None] = lambda: None
         self._late: list[PayoutRequest] = []
 
     async def find(
@@ -81,6 +82,7 @@ class BankingProvider:
             case "away":
                 raise NotReached("connection refused")
             case "refused":
+                self.on_refusal()
                 raise Refused("the account is closed")
             case "lost":
                 raise Unclear("timed out")

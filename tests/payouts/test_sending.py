@@ -98,6 +98,23 @@ async def test_a_failure_gives_everything_back(treasury: Treasury, manner: Manne
     await treasury.withdraw(1000)
 
 
+@pytest.mark.parametrize(("before", "ends"), [("lost", "failed"), ("late", "completed")])
+async def test_a_refused_repetition_ends_as_the_provider_knows(
+    treasury: Treasury, before: Manner, ends: str
+) -> None:
+    """It failed where nobody knows of the call before it; else that one counts."""
+    treasury.bank.manners.append(before)
+    asked = await treasury.withdraw(400)
+    await treasury.work()
+    await treasury.age(asked["id"], HOUR)
+    treasury.bank.manners.append("refused")
+    treasury.bank.on_refusal = treasury.bank.catch_up
+    await treasury.work(MINUTES_5)
+    assert await treasury.status(asked["id"]) == ends
+    assert await treasury.wallet() == ((1000, 1000) if ends == "failed" else (600, 600))
+    assert await treasury.faults() == []
+
+
 async def test_a_slow_one_is_looked_up_until_it_ends(treasury: Treasury) -> None:
     """`processing` is no end: the next look is an hour later, then a day."""
     treasury.bank.manners.append("slow")

@@ -5,7 +5,7 @@ withdrawal as being asked for, in one transaction; then it asks the provider, by
 comes from the withdrawal's id; then it records the answer. No answer, or a worker that died, leaves
 a withdrawal that may have been paid: from then on the provider is only asked how it ended, after 5
 minutes, an hour, and each day. One that it still doesn't know after an hour is sent again by the
-same reference, by which a provider pays once.
+same reference, by which a provider pays once; where it refuses that and knows of none, it failed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -200,18 +200,31 @@ async def _pay(ask: Ask, connection: Connection) -> Came:
     try:
         return await connection.provider.pay_out(connection.credentials, ask.wanted)
     except Refused as refusal:
-        if not ask.is_unclear:
-            return SeenPayout(
-                reference=ask.wanted.reference,
-                provider_reference=None,
-                state="failed",
-                reason=str(refusal) or "refused",
-            )
-        return Nothing(False, _told(refusal))
+        refused = _refused(ask, refusal)
+        return await _look_again(ask, connection, refused) if ask.is_unclear else refused
     except NotReached as error:
         return Nothing(not ask.is_unclear, _told(error))
     except Exception as error:  # noqa: BLE001 - it may have been executed
         log.warning("withdrawal_unclear", reference=ask.wanted.reference, error=_told(error))
+        return Nothing(False, _told(error))
+
+
+def _refused(ask: Ask, refusal: Refused) -> SeenPayout:
+    return SeenPayout(
+        reference=ask.wanted.reference,
+        provider_reference=None,
+        state="failed",
+        reason=str(refusal) or "refused",
+    )
+
+
+async def _look_again(ask: Ask, connection: Connection, refused: SeenPayout) -> Came:
+    """A repetition was refused, perhaps since the call before it counts: then it is known now."""
+    try:
+        return await connection.provider.find_payout(connection.credentials, ask.wanted.reference)
+    except Unknown:
+        return refused
+    except Exception as error:  # noqa: BLE001 - a look that failed says nothing
         return Nothing(False, _told(error))
 
 
