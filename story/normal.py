@@ -33,6 +33,8 @@ _PHASES = {"resolve": 1, "connect": 9, "answer": 31}
 _BEFORE = timedelta(hours=1)
 _AFTER = timedelta(days=40)
 _MINUTE = timedelta(minutes=1)
+# Africa/Lagos, where the story plays, is so far ahead of UTC.
+_EAST = timedelta(hours=1)
 # The events of one call lie a millisecond apart and end with its own moment, so the first of many
 # lies this much before it; rounding on the way through the database is less.
 ROUNDED = timedelta(milliseconds=15)
@@ -81,7 +83,11 @@ class Clock:
             return text
         if not self._began - _AFTER <= real <= self._began + _AFTER:
             return text
-        days = (self._starts[-1].date() - real.date()).days
+        today = self._starts[-1].date()
+        if real.date() == (self._starts[-1] + _EAST).date():
+            # In the last hour of the day it is tomorrow already where the story plays.
+            today = real.date()
+        days = (today - real.date()).days
         return (self._story[-1].date() - timedelta(days=days)).isoformat()
 
 

@@ -14,8 +14,8 @@ from tests.api import Response
 from tests.yardstick import slower_processor
 
 HELD_S = 0.1
-# The processor's own time differs as well: the best of these counts.
-TRIES = 4
+# The processor's own time grows with what others do to its caches: the best of these counts.
+TRIES = 8
 
 
 class _Measured(Coroutine[Any, Any, Any]):

@@ -46,12 +46,21 @@ async def _link(api: Api, name: str) -> None:
     await api.post("/v1/payment-links", wanted, status=201)
 
 
+async def _voice_call(api: Api, name: str) -> None:
+    [number] = (await api.get("/v1/voice/numbers", status=200)).data
+    [agent] = (await api.get("/v1/voice/agents", status=200)).data
+    chosen = {"business_voice_number_id": number["id"], "ai_agent_id": agent["id"]}
+    body = {"customer_phone": "+2348030000001", "customer_name": name, "purpose": "Reminder"}
+    await api.post("/v1/voice/calls", {**body, **chosen}, status=202)
+
+
 SEARCHED: dict[str, Maker] = {
     "/v1/customers": _customer,
     "/v1/products": _product,
     "/v1/orders": _order,
     "/v1/finance/transactions": _transaction,
     "/v1/payment-links": _link,
+    "/v1/voice/calls": _voice_call,
 }
 
 
@@ -60,7 +69,8 @@ async def api(business: Business) -> Api:
     """A key for all of it."""
     return await business.client(
         "customers:read", "customers:write", "products:read", "products:write", "orders:read",
-        "orders:write", "finance:read", "payment_links:write",
+        "orders:write", "finance:read", "payment_links:write", "voice:read", "voice:calls:read",
+        "voice:calls:create",
     )  # fmt: skip
 
 

@@ -37,6 +37,8 @@ SCANS = {
     "payins.store.waiting.count_waiting": "the index holds what waits, and a command counts it",
     "payouts.withdrawals.store.proving.count_stuck": "the index holds what is under way, and a "
     "command counts it",
+    "payouts.withdrawals.store.proving.list_stuck": "the index holds dead jobs alone, and a "
+    "command looks",
     "access.store.keys.delete_full_buckets": "once a day; an index of the column that each request "
     "writes would cost them all",
     "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "

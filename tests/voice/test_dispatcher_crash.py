@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.payins.test_crash import Step
+from tests.system.killed_steps import Step
 from tests.system.killing_proxy import Proxy
 from tests.voice.desk import NUMBERS, Desk, phone
 from tests.voice.processes import DIALLED

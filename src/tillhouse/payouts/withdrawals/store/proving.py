@@ -69,6 +69,7 @@ async def list_stuck(db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
         SELECT w.id, w.status, w.provider, coalesce((
                 SELECT j.reason FROM jobs j
                 WHERE j.book_id = w.book_id AND j.subject_id = w.id AND j.dead_at IS NOT NULL
+                    AND j.kind IN ('withdrawal', 'withdrawal_look')
                 ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason
         FROM withdrawals w WHERE w.book_id = $1 AND
         """
