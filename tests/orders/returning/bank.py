@@ -54,6 +54,7 @@ class ReturningProvider(BankingProvider):
             case "away":
                 raise NotReached("connection refused")
             case "refused":
+                self.on_refusal()
                 raise Refused("the payment is too old")
             case "lost":
                 raise Unclear("timed out")

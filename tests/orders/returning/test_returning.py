@@ -35,6 +35,23 @@ async def test_a_refund_is_held_then_sent_then_booked(till: Giving) -> None:
     assert await till.told() == [(order["id"], "successful")]
 
 
+@pytest.mark.parametrize(("before", "ends"), [("lost", "failed"), ("late", "successful")])
+async def test_a_refused_repetition_ends_as_the_provider_knows(
+    till: Giving, before: Manner, ends: str
+) -> None:
+    """It failed where nobody knows of the call before it; else that one counts."""
+    till.bank.manners.append(before)
+    order = await till.sold()
+    asked = await till.asked(order, amount=400)
+    await till.send()
+    await till.age(asked, HOUR)
+    till.bank.manners.append("refused")
+    till.bank.on_refusal = till.bank.catch_up
+    await till.send(MINUTES_5)
+    assert (await till.refund_of(order))["status"] == ends
+    assert await till.held() == 0
+
+
 @pytest.mark.parametrize("manner", ["broken", "bug", "late"])
 async def test_an_unclear_call_is_looked_up_and_never_repeated(
     till: Giving, manner: Manner

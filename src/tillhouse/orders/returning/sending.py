@@ -4,7 +4,8 @@ The refund is kept with a hold on the wallet and a job. The worker marks it as b
 commits; then it asks the provider, by a reference that comes from the refund's id; then it records
 the answer. No answer, or a worker that died, leaves a refund that may have gone back: from then on
 the provider is only asked how it ended, after 5 minutes, an hour, and each day. One that it still
-doesn't know after an hour is asked for again by the same reference.
+doesn't know after an hour is asked for again by the same reference; where it refuses that and
+knows of none, the refund failed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,7 +14,6 @@ from functools import partial
 from typing import TypeAlias
 
 import msgspec
-import structlog
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
@@ -22,22 +22,15 @@ from tillhouse.jobs.kinds import Again, Job, Kind, LocalKind, NewJob, OutsideKin
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import OrderId
-from tillhouse.kit.text import storable
 from tillhouse.orders.returning import outcome
 from tillhouse.orders.returning.actions import RETURN
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
 from tillhouse.orders.returning.store import Sent, list_heard, lock_return, update_asked
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
+from tillhouse.payins.outgoing import Nothing, Outgoing, ask
 from tillhouse.payins.types import Connection
-from tillhouse.providers.payments.provider import (
-    HeardRefund,
-    NotReached,
-    RefundRequest,
-    Refused,
-    SeenRefund,
-    Unknown,
-)
+from tillhouse.providers.payments.provider import HeardRefund, RefundRequest, SeenRefund
 
 LOOK, HEARD = "refund_look", "refund_heard"
 FIRST_LOOK = timedelta(minutes=5)
@@ -49,8 +42,6 @@ _SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(m
 _LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
 _HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
 _REASON = "Refund"
-
-log = structlog.get_logger()
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,13 +55,6 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     # Whether one that the provider doesn't know may be asked for again.
     may_resend: bool
     order_id: OrderId
-
-
-class Nothing(msgspec.Struct, frozen=True):
-    """No outcome: whether it is certain that nothing was executed, and why."""
-
-    is_certain: bool
-    reason: str
 
 
 Came: TypeAlias = SeenRefund | Nothing
@@ -177,44 +161,21 @@ async def _ask_for(
     )
 
 
-async def _ask(ask: Ask) -> Came:
-    """Ask the provider; anything unforeseen leaves open whether it was executed."""
-    if ask.connection is None:
-        return Nothing(not ask.is_unclear, "the payment provider is not connected")
-    provider, credentials = ask.connection.provider, ask.connection.credentials
-    try:
-        if ask.is_unclear:
-            return await provider.find_refund(credentials, ask.known)
-        return await _give(ask, ask.connection)
-    except Unknown:
-        if ask.may_resend:
-            return await _give(ask, ask.connection)
-        return Nothing(False, "the payment provider doesn't know it yet")
-    except Exception as error:  # noqa: BLE001 - a look that failed says nothing
-        return Nothing(False, _told(error))
+async def _ask(wanted: Ask) -> Came:
+    if wanted.connection is None:
+        return Nothing(not wanted.is_unclear, "the payment provider is not connected")
+    provider, credentials = wanted.connection.provider, wanted.connection.credentials
+    calls = Outgoing(
+        reference=wanted.wanted.reference,
+        send=partial(provider.refund, credentials, wanted.wanted),
+        find=partial(provider.find_refund, credentials, wanted.known),
+        failed=partial(_failed, wanted.wanted.reference),
+    )
+    return await ask(calls, is_unclear=wanted.is_unclear, may_resend=wanted.may_resend)
 
 
-async def _give(ask: Ask, connection: Connection) -> Came:
-    try:
-        return await connection.provider.refund(connection.credentials, ask.wanted)
-    except Refused as refusal:
-        if not ask.is_unclear:
-            return SeenRefund(
-                reference=ask.wanted.reference,
-                provider_reference=None,
-                state="failed",
-                reason=str(refusal) or "refused",
-            )
-        return Nothing(False, _told(refusal))
-    except NotReached as error:
-        return Nothing(not ask.is_unclear, _told(error))
-    except Exception as error:  # noqa: BLE001 - it may have been executed
-        log.warning("refund_unclear", reference=ask.wanted.reference, error=_told(error))
-        return Nothing(False, _told(error))
-
-
-def _told(error: Exception) -> str:
-    return storable(f"{type(error).__name__}: {error}")[:300]
+def _failed(reference: str, reason: str) -> SeenRefund:
+    return SeenRefund(reference=reference, provider_reference=None, state="failed", reason=reason)
 
 
 async def _record_sending(

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TypeAlias
 
 import msgspec
-import structlog
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
@@ -26,6 +25,7 @@ from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.ledger.store.transactions import update_status
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
+from tillhouse.payins.outgoing import Nothing, Outgoing, ask
 from tillhouse.payins.types import Connection
 from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.freezing.store import lock_frozen
@@ -34,14 +34,7 @@ from tillhouse.payouts.withdrawals.outcome import TRANSIT, apply, ledger_of
 from tillhouse.payouts.withdrawals.rules import SOURCE
 from tillhouse.payouts.withdrawals.store import states
 from tillhouse.payouts.withdrawals.store.states import State
-from tillhouse.providers.payments.provider import (
-    NotReached,
-    PayoutRequest,
-    Refused,
-    SeenPayout,
-    Unclear,
-    Unknown,
-)
+from tillhouse.providers.payments.provider import PayoutRequest, SeenPayout
 
 LOOK = "withdrawal_look"
 FIRST_LOOK = timedelta(minutes=5)
@@ -53,8 +46,6 @@ _SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(m
 _LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
 _HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
 
-log = structlog.get_logger()
-
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """A withdrawal whose provider is asked: to pay, or how it ended."""
@@ -65,13 +56,6 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     is_unclear: bool
     # Whether one that the provider doesn't know may be sent again.
     may_resend: bool
-
-
-class Nothing(msgspec.Struct, frozen=True):
-    """No outcome: whether it is certain that nothing was executed, and why."""
-
-    is_certain: bool
-    reason: str
 
 
 Came: TypeAlias = SeenPayout | Nothing
@@ -179,59 +163,22 @@ def _ask_for(
     return Ask(connection=connection, wanted=wanted, is_unclear=is_unclear, may_resend=may_resend)
 
 
-async def _ask(ask: Ask) -> Came:
-    """Ask the provider; anything unforeseen leaves open whether it was executed."""
-    if ask.connection is None:
-        return Nothing(not ask.is_unclear, "the payment provider is not connected")
-    provider, credentials = ask.connection.provider, ask.connection.credentials
-    try:
-        if ask.is_unclear:
-            return await provider.find_payout(credentials, ask.wanted.reference)
-        return await _pay(ask, ask.connection)
-    except Unknown:
-        if ask.may_resend:
-            return await _pay(ask, ask.connection)
-        return Nothing(False, "the payment provider doesn't know it yet")
-    except Exception as error:  # noqa: BLE001 - a look that failed says nothing
-        return Nothing(False, _told(error))
-
-
-async def _pay(ask: Ask, connection: Connection) -> Came:
-    try:
-        return await connection.provider.pay_out(connection.credentials, ask.wanted)
-    except Refused as refusal:
-        refused = _refused(ask, refusal)
-        return await _look_again(ask, connection, refused) if ask.is_unclear else refused
-    except NotReached as error:
-        return Nothing(not ask.is_unclear, _told(error))
-    except Exception as error:  # noqa: BLE001 - it may have been executed
-        log.warning("withdrawal_unclear", reference=ask.wanted.reference, error=_told(error))
-        return Nothing(False, _told(error))
-
-
-def _refused(ask: Ask, refusal: Refused) -> SeenPayout:
-    return SeenPayout(
-        reference=ask.wanted.reference,
-        provider_reference=None,
-        state="failed",
-        reason=str(refusal) or "refused",
+async def _ask(wanted: Ask) -> Came:
+    if wanted.connection is None:
+        return Nothing(not wanted.is_unclear, "the payment provider is not connected")
+    provider, credentials = wanted.connection.provider, wanted.connection.credentials
+    payout = wanted.wanted
+    calls = Outgoing(
+        reference=payout.reference,
+        send=partial(provider.pay_out, credentials, payout),
+        find=partial(provider.find_payout, credentials, payout.reference),
+        failed=partial(_failed, payout.reference),
     )
+    return await ask(calls, is_unclear=wanted.is_unclear, may_resend=wanted.may_resend)
 
 
-async def _look_again(ask: Ask, connection: Connection, refused: SeenPayout) -> Came:
-    """A repetition was refused, perhaps since the call before it counts: then it is known now."""
-    try:
-        return await connection.provider.find_payout(connection.credentials, ask.wanted.reference)
-    except Unknown:
-        return refused
-    except Exception as error:  # noqa: BLE001 - a look that failed says nothing
-        return Nothing(False, _told(error))
-
-
-def _told(error: Exception) -> str:
-    name = type(error).__name__
-    named = f"unclear: {error}" if isinstance(error, Unclear) else f"{name}: {error}"
-    return storable(named)[:300]
+def _failed(reference: str, reason: str) -> SeenPayout:
+    return SeenPayout(reference=reference, provider_reference=None, state="failed", reason=reason)
 
 
 async def _record_sending(
