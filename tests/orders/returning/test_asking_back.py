@@ -107,6 +107,21 @@ async def test_a_payment_is_named_with_its_method_alone(till: Giving) -> None:
     ]
 
 
+async def test_no_payment_of_a_provider_is_named_for_what_was_paid_in_cash(till: Giving) -> None:
+    """It would be booked as cash handed back, and the caller would wait for a provider."""
+    body = {"items": [fee(1000)], "payment_method": "cash", "amount_paid": 1000}
+    order = (await till.api.post(ORDERS, body, status=201)).data
+    for payment_id in (order["payments"][0]["id"], order["id"]):
+        wrong = await till.give_back(order, amount=10, payment_id=payment_id, status=422)
+        assert wrong.json["details"] == [
+            {
+                "field": "payment_id",
+                "message": "is no payment of this order that came by a provider",
+            }
+        ]
+    assert (await till.show(order))["refunds"] == []
+
+
 async def test_lines_come_back_with_their_stock_when_the_money_is_back(till: Giving) -> None:
     """Not before: a refund that fails leaves the stock where it was."""
     product = await till.product(500, stock=10)

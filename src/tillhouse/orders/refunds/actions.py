@@ -1,7 +1,7 @@
 """Give money of an order back: by an amount, or by what lines cost."""
 
 from tillhouse.access.call import Call
-from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.errors import FieldError, Invalid, Refused, check
 from tillhouse.kit.ids import OrderId
 from tillhouse.orders import stock
 from tillhouse.orders.changing.actions import lock
@@ -14,6 +14,7 @@ from tillhouse.orders.refunds.rules import Refund
 from tillhouse.orders.refunds.store import find_refund_facts
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning.actions import begin
+from tillhouse.orders.returning.rules import NOT_RETURNABLE
 from tillhouse.orders.returning.store import list_returnable
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, RefundShown
@@ -42,6 +43,8 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
             _check_restock(order, new)
             await begin(call, order, decided, new, payments)
             return await show(call, order_id)
+    elif new.payment_id is not None:
+        raise Invalid.field("payment_id", NOT_RETURNABLE)
     if reason := await reason_against(call, decided.method, order.currency):
         raise Refused(reason)
     _check_restock(order, new)

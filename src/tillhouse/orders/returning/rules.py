@@ -64,11 +64,14 @@ def refund_id_of(reference: str | None) -> UUID | None:
         return None
 
 
+NOT_RETURNABLE = "is no payment of this order that came by a provider"
+
+
 def chosen(payments: Sequence[Returnable], amount: Decimal, payment_id: UUID | None) -> Returnable:
     """The payment that an amount goes back to: the one that is named, or the first with enough."""
     wanted = [one for one in payments if payment_id in (None, one.payment_id)]
     if not wanted:
-        raise Invalid.field("payment_id", "is no payment of this order that came by a provider")
+        raise Invalid.field("payment_id", NOT_RETURNABLE)
     enough = [one for one in wanted if one.left >= amount]
     if enough:
         return enough[0]
