@@ -36,6 +36,7 @@ def router() -> Router:
             Route("GET", "/things/summary", plain, Open(), "Do it", "Done"),
             Route("POST", "/things/{thing_id}/parts/{part_id}", two, Open(), "Do it", "Done"),
             Route("GET", "/things/summary/parts/totals", plain, Open(), "Do it", "Done"),
+            Route("GET", "/v1/parts", plain, Open(), "Do it", "Done"),
         ]
     )
 
@@ -79,6 +80,35 @@ def test_other_paths_are_missing(path: str) -> None:
     """No slash is added or taken away, no case is guessed."""
     with pytest.raises(Missing):
         router().find("GET", path)
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/things/", "/things"),
+        ("//things", "/things"),
+        ("/THINGS", "/things"),
+        ("/thing", "/things"),
+        ("/tihngs/5", "/things/{thing_id}"),
+        ("/things/5/part/6", "/things/{thing_id}/parts/{part_id}"),
+        ("/parts", "/v1/parts"),
+        ("/things/5/parts", None),
+        ("/things/5/part/6/7", None),
+        ("/thing/5/part/6", None),
+        ("/wp-login.php", None),
+        ("/", None),
+        ("/thing" + "/" * 10_000, None),
+        ("/" + "things" * 10_000, None),
+    ],
+)
+def test_a_mistyped_path_is_told_the_one_that_was_meant(path: str, meant: str | None) -> None:
+    """One name of it, its slashes or its version; a far-fetched guess helps nobody."""
+    with pytest.raises(Missing) as caught:
+        router().find("GET", path)
+    told = f" Did you mean {meant}?" if meant else ""
+    assert caught.value.message == (
+        f"There is nothing at this path.{told} The API is described at /docs."
+    )
 
 
 @pytest.mark.parametrize("method", ["PUT", "OPTIONS", "get", "", "DELETE"])

@@ -7,8 +7,13 @@ from tillhouse.http.endpoint import Endpoint
 from tillhouse.http.raw import RawEndpoint, RawRoute
 from tillhouse.http.route import Route
 from tillhouse.kit.errors import Missing, WrongMethod
+from tillhouse.kit.suggestions import nearest
 
 _LEAF = "/"
+# Deeper paths than this are nobody's typing error.
+_DEPTH_MAX = 8
+# Left out by somebody who read the path of an operation without it.
+_PREFIX = "v1"
 
 Found = Endpoint | RawEndpoint
 
@@ -53,8 +58,18 @@ class Router:
     def _leaf(self, path: str) -> tuple[dict[str, tuple[Found, list[str]]], list[str]]:
         found = _find(self._root, path[1:].split("/"), 0, [])
         if found is None:
-            raise Missing("There is nothing at this path; the API is described at /docs.")
+            meant = self._meant(path)
+            guess = f" Did you mean {meant}?" if meant else ""
+            raise Missing(f"There is nothing at this path.{guess} The API is described at /docs.")
         return found
+
+    def _meant(self, path: str) -> str | None:
+        """The path in the table that differs by a slash, the version or one mistyped name."""
+        segments = path.split("/", _DEPTH_MAX + 2)
+        named = [segment for segment in segments if segment]
+        if len(segments) > _DEPTH_MAX + 2 or not named:
+            return None
+        return _near(self._root, named, 1) or _near(self._root, [_PREFIX, *named], 1)
 
 
 def _find(
@@ -70,3 +85,17 @@ def _find(
     if "{}" in node and segment:
         return _find(node["{}"], segments, index + 1, [*values, segment])
     return None
+
+
+def _near(node: dict[str, Any], segments: list[str], edits: int) -> str | None:
+    """The path that these segments lead to when so many of them are read as their nearest."""
+    if not segments:
+        methods: dict[str, tuple[Found, list[str]]] = node.get(_LEAF, {})
+        return next((endpoint.route.path for endpoint, _ in methods.values()), None)
+    segment, rest = segments[0], segments[1:]
+    names = [name for name in node if name not in ("{}", _LEAF)]
+    if segment in names:
+        return _near(node[segment], rest, edits)
+    if edits and (guess := nearest(segment, names)):
+        return _near(node[guess], rest, edits - 1)
+    return _near(node["{}"], rest, edits) if "{}" in node else None
