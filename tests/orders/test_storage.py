@@ -164,6 +164,62 @@ async def test_no_crowd_gets_past_a_full_quota(limited_app: App, business: Busin
     assert (await api.get(ORDERS, status=200)).data == []
 
 
+@pytest.fixture(scope="module")
+async def small_app(server_url: str, master_key: str) -> AsyncIterator[App]:
+    """An application with a MiB for each book's orders, on a database of its own."""
+    settings = msgspec.structs.replace(SETTINGS, order_limit_mib=1)
+    async with (
+        fresh_database(server_url, "tillhouse_small") as url,
+        running(settings, url, master_key) as app,
+    ):
+        yield app
+
+
+async def test_writers_pass_a_quota_of_bytes_by_what_comes_between_two_counts(
+    small_app: App,
+) -> None:
+    """Twenty-four at once, half of them with imports: the last count that found room had room.
+
+    Once a count found none, none is recorded, import or not.
+    """
+    business = await Make(small_app, small_app.services).business()
+    api = await business.client(*SCOPES)
+
+    async def write(number: int) -> Response:
+        past = {"occurred_at": "2026-01-05T12:00:00Z"} if number % 2 else {}
+        names = [secrets.token_hex(50) for _ in range(30)]
+        items = [{"product_name": name, "quantity": 1, "custom_price": 1} for name in names]
+        return await api.post(ORDERS, {"items": items, **past})
+
+    rounds = [0]
+    while True:
+        answers = await asyncio.gather(*(write(number) for number in range(24)))
+        seen = {one.status for one in answers}
+        if seen == {409}:
+            break
+        assert seen == {201}
+        rounds.append(await _bytes(small_app))
+        await _count(small_app)
+    assert {one.json["error"] for one in answers} == {"limit_reached"}
+    assert await _bytes(small_app) == rounds[-1]
+    assert rounds[-2] < 1024 * 1024 <= rounds[-1]
+
+
+async def _bytes(app: App) -> int:
+    """The bytes of all orders and their lines, as the quota counts them."""
+    async with app.services.pool.transaction() as db:
+        return await db.fetchval(
+            """
+            SELECT sum(300 + pg_column_size(o.summary) + i.bytes)::bigint FROM orders o
+            CROSS JOIN LATERAL (
+                SELECT sum(200 + pg_column_size(i.product_name) + pg_column_size(i.modifiers)
+                    + pg_column_size(i.components)) AS bytes
+                FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
+            ) i
+            """
+        )
+
+
 async def test_the_counts_are_the_rows(limited_app: App, business: Business) -> None:
     """Counts by parts come to what a scan counts, and metrics tell them."""
     api = await business.client(*SCOPES)
