@@ -70,6 +70,14 @@ def agents(s: Story) -> None:
     second = s.sends("POST /v1/voice/agents", wanted, **_BY)["id"]
     s.sends("POST /v1/voice/agents", {**wanted, "script": "sing"}, status=422, **_BY)
     s.sends("PATCH " + one, {"silence_timeout_seconds": 5}, voice_agent_id=second, **_BY)
+    chat = {"runtime": "chat", "model_url": "https://models.example.com/v1"}
+    s.sends("PATCH " + one, chat, voice_agent_id=second, status=422, **_BY)
+    s.sends(
+        "PATCH " + one,
+        {**chat, "model_name": "small", "model_key": "sk-live-4f9a"},
+        voice_agent_id=second,
+        **_BY,
+    )
     copy = s.sends("POST " + one + "/duplicate", voice_agent_id=second, **_BY)["id"]
     s.sends("DELETE " + one, voice_agent_id=copy, **_BY)
 

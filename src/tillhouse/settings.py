@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     payout_cooling_off_hours: int = 24
     payout_failures_max: int = 5
     recording_retention_days: int = 90
+    model_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
     # OWASP's floor for argon2id with one thread.
@@ -91,7 +92,8 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_RETRY_FACTOR": "how many times longer each next retry waits (5)",
     "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
     "for development and tests",
-    "WEBHOOK_CA_FILE": "certificates (PEM) that receivers may have besides the public ones",
+    "WEBHOOK_CA_FILE": "certificates (PEM) that receivers, and servers of models, may have "
+    "besides the public ones",
     "WEBHOOK_LEASE_S": "how long a sender may hold a delivery before another takes it (30); "
     "longer than the 10 seconds of an attempt, or some are sent twice",
     "WEBHOOK_RATE": "webhooks a second that `serve` begins at most (1000); 0 = no limit",
@@ -108,6 +110,8 @@ MEANINGS: dict[str, str] = {
     "withdrawals (24)",
     "PAYOUT_FAILURES_MAX": "withdrawals that fail one after another until all are frozen (5)",
     "RECORDING_RETENTION_DAYS": "how long recordings of calls are kept (90)",
+    "MODEL_ALLOW_TARGETS": "addresses or networks, private ones too, at which agents may have "
+    "their language models; http:// is allowed there, too",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -152,6 +156,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         payout_cooling_off_hours=values.number("PAYOUT_COOLING_OFF_HOURS", 24, 0, 720),
         payout_failures_max=values.number("PAYOUT_FAILURES_MAX", 5, 1, 1000),
         recording_retention_days=values.number("RECORDING_RETENTION_DAYS", 90, 1, 3650),
+        model_allow_targets=values.networks("MODEL_ALLOW_TARGETS"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )

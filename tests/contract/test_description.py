@@ -92,6 +92,7 @@ BEYOND_THE_SCHEMA = [
     r"calling_hours\.until: must be later than from",
     r"provider: must be (?:simulator|a real one)",
     r"(?:is_default|status): the default agent must be active",
+    r"model_(?:url|name): (?:is needed where|must )",
 ]
 
 document = json.loads(reference("http://x"))

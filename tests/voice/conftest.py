@@ -10,9 +10,11 @@ import pytest
 from tests.conftest import SETTINGS, fresh_database, running
 from tests.make import Business, Make
 from tests.voice.desk import Desk
+from tests.voice.model_server import ModelServer
 from tests.voice.virtual import Network, VirtualClock
 from tillhouse.app import App
 from tillhouse.kit.clock import now
+from tillhouse.kit.network import parse_networks
 
 
 @pytest.fixture
@@ -33,7 +35,11 @@ async def network_app(
     network_url: str, master_key: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[App]:
     """The application on it, with a folder for recordings."""
-    settings = msgspec.structs.replace(SETTINGS, data=tmp_path_factory.mktemp("voice"))
+    settings = msgspec.structs.replace(
+        SETTINGS,
+        data=tmp_path_factory.mktemp("voice"),
+        model_allow_targets=parse_networks(["127.0.0.1"]),
+    )
     async with running(settings, network_url, master_key) as app:
         yield app
 
@@ -55,3 +61,11 @@ def network(network_app: App) -> Network:
 def recordings(network_app: App) -> Path:
     """The folder of recordings."""
     return network_app.services.settings.data / "recordings"
+
+
+@pytest.fixture
+async def models() -> AsyncIterator[ModelServer]:
+    """A server of language models."""
+    server = await ModelServer().start()
+    yield server
+    await server.stop()

@@ -1,11 +1,15 @@
 """Agents: made, changed, duplicated, deleted, each with its event."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.make import Make
 from tests.voice.desk import AGENTS, Desk
+from tillhouse.access.process import Services
+from tillhouse.kit.ids import BusinessId
+from tillhouse.voice.agents.secrets import open_key
 
 _EVENTS = ("voice.agent.created", "voice.agent.updated", "voice.agent.deleted")
 
@@ -96,6 +100,21 @@ async def test_another_businesss_agent_is_missing(desk: Desk, make: Make) -> Non
         ("recording_enabled", "yes"),
         ("voicemail_action", "sing"),
         ("store_id", "00000000-0000-7000-8000-000000000000"),
+        ("runtime", "magic"),
+        ("model_url", "ftp://models.example.com/v1"),
+        ("model_url", "http://models.example.com/v1"),
+        ("model_url", "https://ada:pa55word@models.example.com/v1"),
+        ("model_url", "https://127.0.0.1/v1"),
+        ("model_url", "https://[::1]/v1"),
+        ("model_url", "https://169.254.169.254/latest"),
+        ("model_url", "https://models.example.com/" + "v" * 2048),
+        ("model_name", "m" * 101),
+        ("model_key", "two words"),
+        ("model_key", "line\r\nbreak"),
+        ("model_key", "k" * 501),
+        ("instructions", "i" * 10_001),
+        ("greeting", "g" * 501),
+        ("description", 7),
     ],
 )
 async def test_a_wrong_field_is_named(desk: Desk, field: str, value: object) -> None:
@@ -104,3 +123,67 @@ async def test_a_wrong_field_is_named(desk: Desk, field: str, value: object) -> 
     assert {name.partition("[")[0] for name in answer.wrong_fields} == {field}
     answer = await desk.api.patch(f"{AGENTS}/{desk.agent_id}", {field: value}, status=422)
     assert {name.partition("[")[0] for name in answer.wrong_fields} == {field}
+
+
+_MODEL = {"model_url": "https://models.example.com/v1", "model_name": "small"}
+_KEY = "sk-a-key-of-nobody"
+
+
+@pytest.mark.parametrize("missing", ["model_url", "model_name"])
+async def test_a_chat_needs_its_model(desk: Desk, missing: str) -> None:
+    """The field that is missing is named, also when it is taken away later."""
+    body = {"name": "Agent", "runtime": "chat", **_MODEL}
+    answer = await desk.api.post(AGENTS, {**body, missing: None}, status=422)
+    assert answer.wrong_fields == {missing}
+    made = await desk.agent(**body)
+    answer = await desk.api.patch(f"{AGENTS}/{made['id']}", {missing: None}, status=422)
+    assert answer.wrong_fields == {missing}
+    both = {"runtime": "scripted", missing: None}
+    await desk.api.patch(f"{AGENTS}/{made['id']}", both, status=200)
+
+
+async def _kept_key(services: Services, desk: Desk, agent_id: str) -> str | None:
+    agent = UUID(agent_id)
+    async with services.pool.reading() as db:
+        row = await db.fetchrow("SELECT * FROM voice_agents WHERE id = $1", agent)
+        assert row is not None
+        assert _KEY not in str(dict(row))
+        if row["model_key_sealed"] is None:
+            return None
+        business_id = BusinessId(UUID(desk.business.id))
+        return await open_key(services.vault, db, business_id, agent, row["model_key_sealed"])
+
+
+async def test_a_models_key_is_kept_and_never_shown(desk: Desk, services: Services) -> None:
+    """Neither by an answer nor by its replay; a copy has it, and clearing forgets it."""
+    body = {"name": "Agent", "runtime": "chat", **_MODEL, "model_key": _KEY}
+    headers = {"idempotency-key": "an-agent-with-a-key"}
+    first = await desk.api.post(AGENTS, body, status=201, headers=headers)
+    again = await desk.api.post(AGENTS, body, status=201, headers=headers)
+    assert first.data == again.data
+    assert (first.data["hasModelKey"], first.data["modelUrl"]) == (True, _MODEL["model_url"])
+    assert _KEY not in first.body.decode() + again.body.decode()
+    path = f"{AGENTS}/{first.data['id']}"
+    copy = (await desk.api.post(f"{path}/duplicate", status=201)).data
+    for agent_id in (first.data["id"], copy["id"]):
+        assert await _kept_key(services, desk, agent_id) == _KEY
+    changed = (await desk.api.patch(path, {"model_key": None}, status=200)).data
+    assert changed["hasModelKey"] is False
+    assert await _kept_key(services, desk, first.data["id"]) is None
+    assert await _kept_key(services, desk, copy["id"]) == _KEY
+    await desk.api.delete(f"{AGENTS}/{copy['id']}", status=200)
+    assert await _kept_key(services, desk, copy["id"]) is None
+
+
+async def test_a_key_goes_to_no_other_address(desk: Desk, services: Services) -> None:
+    """Somebody who may change agents could send it to a server of their own."""
+    made = await desk.agent(runtime="chat", **_MODEL, model_key=_KEY)
+    path = f"{AGENTS}/{made['id']}"
+    await desk.api.patch(path, {"model_name": "large"}, status=200)
+    assert await _kept_key(services, desk, made["id"]) == _KEY
+    elsewhere = {"model_url": "https://models.example.org/v1"}
+    changed = (await desk.api.patch(path, elsewhere, status=200)).data
+    assert changed["hasModelKey"] is False
+    assert await _kept_key(services, desk, made["id"]) is None
+    await desk.api.patch(path, {**_MODEL, "model_key": _KEY}, status=200)
+    assert await _kept_key(services, desk, made["id"]) == _KEY

@@ -1,5 +1,6 @@
 """Patches: the facts of a thing, and what they become when a request names some of them."""
 
+from collections.abc import Collection
 from typing import TypeVar
 
 import msgspec
@@ -13,7 +14,10 @@ def facts_of(type_: type[T], source: msgspec.Struct) -> T:
     return type_(**{name: getattr(source, name) for name in type_.__struct_fields__})
 
 
-def merged(old: T, patch: msgspec.Struct) -> T:
-    """The facts as after a change: what the patch names, and all else as it was."""
-    named = {name: getattr(patch, name) for name in patch.__struct_fields__}
+def merged(old: T, patch: msgspec.Struct, apart: Collection[str] = ()) -> T:
+    """The facts as after a change: what the patch names, and all else as it was.
+
+    `apart` are the fields of the patch that are no facts, such as a secret.
+    """
+    named = {name: getattr(patch, name) for name in patch.__struct_fields__ if name not in apart}
     return msgspec.structs.replace(old, **{n: v for n, v in named.items() if v is not UNSET})

@@ -52,6 +52,11 @@ ENUMS: dict[str, tuple[str, str]] = {
     "VoiceNumberStatus": (
         "VoiceNumber.status", "Calls from a `paused` number wait until it is `active` again.",
     ),
+    "Runtime": (
+        "Agent.runtime",
+        "The kind of program that leads an agent's conversations: a script (`scripted`) or a "
+        "language model (`chat`).",
+    ),
     "VoicemailAction": ("Agent.voicemail_action", "What an agent does when a machine answers."),
     "Environment": ("App.environment", "The book: `test` reaches nobody, `live` is real."),
     "EventName": ("NewEndpoint.events", "A type of event that an endpoint can subscribe to."),

@@ -18,6 +18,7 @@ from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.voice.agents import rules, store
 from tillhouse.voice.agents.rules import AgentFacts
+from tillhouse.voice.agents.secrets import copy_key, keep_key
 from tillhouse.voice.agents.types import Agent, AgentFilter, AgentPatch, NewAgent
 from tillhouse.voice.events import (
     VOICE_AGENT_CREATED,
@@ -26,6 +27,8 @@ from tillhouse.voice.events import (
     AgentData,
 )
 from tillhouse.webhooks.emit import emit
+
+_APART = ("model_key",)
 
 
 async def list_page(call: Call, wanted: AgentFilter) -> PageOf[Agent]:
@@ -45,7 +48,10 @@ async def create(call: Call, new: NewAgent) -> Agent:
     """Make an agent."""
     facts = facts_of(AgentFacts, new)
     check(await _faults(call, new, facts))
-    return await _insert(call, facts, "created")
+    key = await _insert(call, facts)
+    if new.model_key is not None:
+        await keep_key(call, key, new.model_key)
+    return await _created(call, key.id, "created")
 
 
 async def new_faults(call: Call, new: NewAgent) -> list[FieldError]:
@@ -59,14 +65,18 @@ async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
     """Change what the patch names."""
     before = _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
     old = facts_of(AgentFacts, before)
-    facts = merged(old, patch)
+    facts = merged(old, patch, _APART)
     check(await _faults(call, patch, facts))
-    if facts == old:
+    if facts == old and patch.model_key is UNSET:
         return before
     if facts.is_default and not old.is_default:
         await store.update_no_default(call.db, call.book.id)
     key = BookKey(call.book.id, voice_agent_id)
     await store.update_agent(call.db, key, facts, call.now)
+    if patch.model_key is not UNSET:
+        await keep_key(call, key, patch.model_key)
+    elif not rules.keeps_key(old, facts):
+        await keep_key(call, key, None)
     agent = await show(call, voice_agent_id)
     await _announce(call, VOICE_AGENT_UPDATED, "updated", agent)
     return agent
@@ -76,15 +86,17 @@ async def patch_faults(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> l
     """The faults of a change, if there is such an agent."""
     old = facts_of(AgentFacts, await show(call, voice_agent_id))
     with suppress(InvalidField):
-        return await _faults(call, patch, merged(old, patch))
+        return await _faults(call, patch, merged(old, patch, _APART))
     return []
 
 
 async def duplicate(call: Call, voice_agent_id: UUID) -> Agent:
     """Make a copy of an agent."""
-    return await _insert(
-        call, rules.copy_of(facts_of(AgentFacts, await show(call, voice_agent_id))), "duplicated"
-    )
+    source = await show(call, voice_agent_id)
+    copy = await _insert(call, rules.copy_of(facts_of(AgentFacts, source)))
+    if source.has_model_key:
+        await copy_key(call, BookKey(call.book.id, voice_agent_id), copy)
+    return await _created(call, copy.id, "duplicated")
 
 
 async def delete(call: Call, voice_agent_id: UUID) -> Deleted:
@@ -95,12 +107,16 @@ async def delete(call: Call, voice_agent_id: UUID) -> Deleted:
     return Deleted(voice_agent_id, iso(call.now))
 
 
-async def _insert(call: Call, facts: AgentFacts, verb: str) -> Agent:
+async def _insert(call: Call, facts: AgentFacts) -> BookKey:
     if facts.is_default:
         await store.update_no_default(call.db, call.book.id)
     key = BookKey(call.book.id, new_id())
     await store.insert_agent(call.db, key, facts, call.now)
-    agent = await show(call, key.id)
+    return key
+
+
+async def _created(call: Call, agent_id: UUID, verb: str) -> Agent:
+    agent = await show(call, agent_id)
     await _announce(call, VOICE_AGENT_CREATED, verb, agent)
     return agent
 
@@ -111,11 +127,12 @@ async def _faults(call: Call, asked: NewAgent | AgentPatch, facts: AgentFacts) -
         store_id = asked.store_id
     if store_id is not None and store_id is not UNSET:
         has_store = await store.has_store(call.db, call.book.id, store_id)
-    return rules.agent_faults(asked, facts, has_store=has_store)
+    allowed = call.services.settings.model_allow_targets
+    return rules.agent_faults(asked, facts, allowed, has_store=has_store)
 
 
 def _shown(row: Record) -> Agent:
-    return Agent(**row, runtime="scripted")
+    return Agent(**row)
 
 
 async def _announce(call: Call, event: EventType, verb: str, agent: Agent) -> None:

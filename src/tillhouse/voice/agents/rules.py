@@ -1,16 +1,19 @@
 """Rules of voice agents: pure decisions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from tillhouse.kit.errors import FieldError, unknown
 from tillhouse.kit.ids import StoreId
+from tillhouse.kit.network import Network
 from tillhouse.kit.partial import faults
+from tillhouse.voice.agents.model_url import target_fault
 from tillhouse.voice.agents.types import AgentPatch, NewAgent
 
 NAME_LENGTH_MAX = 120
 _COPY = " (copy)"
+_NEEDED = "is needed where runtime is chat"
 
 
 class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +28,9 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_default: bool
     greeting: str | None
     instructions: str | None
+    runtime: str
+    model_url: str | None
+    model_name: str | None
     script: str
     tools: list[str]
     disclosure: str
@@ -38,7 +44,11 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agent_faults(
-    asked: NewAgent | AgentPatch, facts: AgentFacts, *, has_store: bool
+    asked: NewAgent | AgentPatch,
+    facts: AgentFacts,
+    allowed: Sequence[Network],
+    *,
+    has_store: bool,
 ) -> list[FieldError]:
     """The faults of an agent as it would be stored."""
 
@@ -51,7 +61,22 @@ def agent_faults(
         if not has_store:
             yield unknown("store_id", "store")
 
-    return faults(default, shop)
+    def model() -> Iterator[FieldError]:
+        if facts.model_url is not None:
+            wrong = target_fault(facts.model_url, allowed)
+            if wrong is not None:
+                yield FieldError("model_url", wrong)
+        elif facts.runtime == "chat":
+            yield FieldError("model_url", _NEEDED)
+        if facts.runtime == "chat" and facts.model_name is None:
+            yield FieldError("model_name", _NEEDED)
+
+    return faults(default, shop, model)
+
+
+def keeps_key(old: AgentFacts, facts: AgentFacts) -> bool:
+    """Whether the kept key goes with a changed agent: it is never sent to another address."""
+    return old.model_url == facts.model_url
 
 
 def copy_of(facts: AgentFacts) -> AgentFacts:

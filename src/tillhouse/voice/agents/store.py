@@ -16,7 +16,8 @@ from tillhouse.voice.agents.rules import AgentFacts
 
 _AGENT: LiteralString = """
     SELECT a.id, a.name, a.description, a.status, a.store_id, a.language, a.tone, a.is_default,
-        a.greeting, a.instructions, a.script, a.tools, a.disclosure,
+        a.greeting, a.instructions, a.runtime, a.model_url, a.model_name,
+        a.model_key_sealed IS NOT NULL AS has_model_key, a.script, a.tools, a.disclosure,
         a.is_recording AS recording_enabled, a.voicemail_action,
         a.max_duration_s AS max_duration_seconds, a.ring_timeout_s AS ring_timeout_seconds,
         a.silence_timeout_s AS silence_timeout_seconds, a.max_attempts,
@@ -31,11 +32,11 @@ async def insert_agent(db: Db, key: BookKey, facts: AgentFacts, now: datetime) -
     await db.execute(
         """
         INSERT INTO voice_agents (book_id, id, name, description, status, store_id, language, tone,
-            is_default, greeting, instructions, script, tools, disclosure, is_recording,
-            voicemail_action, max_duration_s, ring_timeout_s, silence_timeout_s, max_attempts,
-            retry_delay_s, created_at, updated_at)
+            is_default, greeting, instructions, runtime, model_url, model_name, script, tools,
+            disclosure, is_recording, voicemail_action, max_duration_s, ring_timeout_s,
+            silence_timeout_s, max_attempts, retry_delay_s, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-            $19, $20, $21, $22, $22)
+            $19, $20, $21, $22, $23, $24, $25, $25)
         """,
         *key,
         *msgspec.structs.astuple(facts),
@@ -49,9 +50,10 @@ async def update_agent(db: Db, key: BookKey, facts: AgentFacts, now: datetime) -
         """
         UPDATE voice_agents SET name = $3, description = $4, status = $5, store_id = $6,
             language = $7, tone = $8, is_default = $9, greeting = $10, instructions = $11,
-            script = $12, tools = $13, disclosure = $14, is_recording = $15,
-            voicemail_action = $16, max_duration_s = $17, ring_timeout_s = $18,
-            silence_timeout_s = $19, max_attempts = $20, retry_delay_s = $21, updated_at = $22
+            runtime = $12, model_url = $13, model_name = $14, script = $15, tools = $16,
+            disclosure = $17, is_recording = $18, voicemail_action = $19, max_duration_s = $20,
+            ring_timeout_s = $21, silence_timeout_s = $22, max_attempts = $23,
+            retry_delay_s = $24, updated_at = $25
         WHERE book_id = $1 AND id = $2
         """,
         *key,
@@ -76,11 +78,27 @@ async def delete_agent(db: Db, key: BookKey, now: datetime) -> None:
             WHERE book_id = $1 AND default_agent_id = $2
         )
         UPDATE voice_agents SET deleted_at = $3, updated_at = $3, is_default = false,
-            status = 'inactive'
+            status = 'inactive', model_key_sealed = NULL
         WHERE book_id = $1 AND id = $2
         """,
         *key,
         now,
+    )
+
+
+async def update_key(db: Db, key: BookKey, sealed: bytes | None) -> None:
+    """The key of an agent's model, sealed."""
+    await db.execute(
+        "UPDATE voice_agents SET model_key_sealed = $3 WHERE book_id = $1 AND id = $2",
+        *key,
+        sealed,
+    )
+
+
+async def find_key(db: Db, key: BookKey) -> bytes | None:
+    """The key of an agent's model, sealed."""
+    return await db.fetchval(
+        "SELECT model_key_sealed FROM voice_agents WHERE book_id = $1 AND id = $2", *key
     )
 
 

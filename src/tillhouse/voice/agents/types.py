@@ -1,6 +1,6 @@
 """Requests and answers of the routes of voice agents."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 from uuid import UUID
 
 import msgspec
@@ -9,13 +9,16 @@ from msgspec import UNSET, Meta, UnsetType
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.page import Paged
-from tillhouse.kit.text_types import Coded, OneLine, Paragraphs
+from tillhouse.kit.text_types import Coded, OneLine, Paragraphs, Schema, Value
 from tillhouse.kit.values import Name
+from tillhouse.voice.agents.model_url import clean_model_url
+from tillhouse.webhooks.rules import URL_LENGTH_MAX
 
 AgentStatus = Literal["active", "inactive"]
 Script = Literal["payment_reminder", "order_confirmation", "reservation_confirmation", "feedback"]
 ToolName = Literal["find_order", "send_payment_link", "confirm_order", "record_opt_out"]
 VoicemailAction = Literal["hang_up", "leave_message"]
+Runtime = Literal["scripted", "chat"]
 
 TOOLS: tuple[ToolName, ...] = ("find_order", "send_payment_link", "confirm_order", "record_opt_out")
 Tools = Annotated[list[ToolName], Meta(max_length=len(TOOLS))]
@@ -51,6 +54,36 @@ class Description(Paragraphs, longest=1_000, example="Confirms orders for tomorr
     """Words for people."""
 
 
+class ModelUrl(Value):
+    """The address of a server that speaks OpenAI's Chat Completions, up to its version."""
+
+    SCHEMA: ClassVar[Schema] = {
+        "format": "uri",
+        "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://",
+        "maxLength": URL_LENGTH_MAX,
+        "examples": ["https://api.openai.com/v1"],
+    }
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Of the right form; where it leads is judged with the settings at hand."""
+        return clean_model_url(value)
+
+
+class ModelName(OneLine, longest=100, example="gpt-4.1-mini"):
+    """The name of a model, as its server knows it."""
+
+
+class ModelKey(
+    Coded,
+    pattern="^[!-~]{1,500}$",
+    wrong="must have 1 to 500 ASCII characters, and no blanks",
+    example="sk-live-4f9a",
+    longest=500,
+):
+    """A key that a server of models wants."""
+
+
 class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An agent that is to call people."""
 
@@ -71,6 +104,15 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Said after the disclosure, in the place of the script's own greeting."""
     instructions: Instructions | None = None
     """How it is to behave, for runtimes that understand that; scripts don't."""
+    runtime: Runtime = "scripted"
+    """`scripted`: it follows its script word by word. `chat`: a language model leads the
+    conversation towards the script's aim, with the same tools."""
+    model_url: ModelUrl | None = None
+    """With `chat`: the address of a server that speaks OpenAI's Chat Completions."""
+    model_name: ModelName | None = None
+    """With `chat`: the model that it is asked for."""
+    model_key: ModelKey | None = None
+    """The key that the server wants; sealed, and shown by no answer."""
     script: Script = "order_confirmation"
     """The conversation that it leads."""
     tools: Tools = msgspec.field(default_factory=lambda: list(TOOLS))
@@ -113,6 +155,16 @@ class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Said after the disclosure, in the place of the script's own greeting."""
     instructions: Instructions | UnsetType | None = UNSET
     """How it is to behave, for runtimes that understand that; scripts don't."""
+    runtime: Runtime | UnsetType = UNSET
+    """`scripted`: it follows its script word by word. `chat`: a language model leads the
+    conversation towards the script's aim, with the same tools."""
+    model_url: ModelUrl | UnsetType | None = UNSET
+    """With `chat`: the address of a server that speaks OpenAI's Chat Completions. Another
+    address forgets the key, unless a key comes with it."""
+    model_name: ModelName | UnsetType | None = UNSET
+    """With `chat`: the model that it is asked for."""
+    model_key: ModelKey | UnsetType | None = UNSET
+    """The key that the server wants; sealed, and shown by no answer."""
     script: Script | UnsetType = UNSET
     """The conversation that it leads."""
     tools: Tools | UnsetType = UNSET
@@ -159,8 +211,14 @@ class Agent(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Said after the disclosure; null: the script's own greeting."""
     instructions: str | None
     """How it is to behave, for runtimes that understand that."""
-    runtime: Literal["scripted"]
+    runtime: Runtime
     """The kind of program that leads its conversations."""
+    model_url: str | None
+    """With `chat`: the address of the server of models."""
+    model_name: str | None
+    """With `chat`: the model that it is asked for."""
+    has_model_key: bool
+    """Whether a key for that server is kept."""
     script: Script
     """The conversation that it leads."""
     tools: list[ToolName]

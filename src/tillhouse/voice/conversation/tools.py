@@ -13,6 +13,7 @@ from tillhouse.access.callers import Book, SystemCaller
 from tillhouse.access.process import Services
 from tillhouse.checkout.actions import create as create_link
 from tillhouse.checkout.types import NewLink
+from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Problem, Refused
 from tillhouse.kit.ids import BookKey, BusinessId, CustomerId, NumberId, OrderId, new_id
 from tillhouse.messaging.actions.messages import write
@@ -23,7 +24,7 @@ from tillhouse.orders.changing.actions import confirm
 from tillhouse.orders.deposits.actions import following
 from tillhouse.orders.types import Confirmation
 from tillhouse.products.values import Price
-from tillhouse.voice.agents.types import Script, ToolName
+from tillhouse.voice.agents.types import Script
 from tillhouse.voice.conversation import store
 from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 
@@ -62,26 +63,35 @@ class _Did(msgspec.Struct, frozen=True):
     after: Callable[[], Awaitable[Any]] | None = None
 
 
-async def use(services: Services, subject: Subject, tool: ToolName) -> Used:
+async def use(services: Services, subject: Subject, tool: str) -> Used:
     """Use a tool, if the agent may; a refusal is a result, and both are in the audit log."""
-    if tool not in subject.tools:
+    do = _TOOLS.get(tool)
+    if do is None or tool not in subject.tools:
         return Used(False, f"{tool}: not among the agent's tools")
     try:
         async with services.pool.transaction() as db:
-            call = system_call(services, db, subject.business_id, subject.book)
-            call.caller = SystemCaller(subject.agent_name)
-            did = await _TOOLS[tool](call, subject)
+            call = _call(services, db, subject)
+            did = await do(call, subject)
             await _note(call, subject, tool, did.used)
     except Problem as problem:
-        used = Used(False, f"{tool}: {problem.message}")
-        async with services.pool.transaction() as db:
-            call = system_call(services, db, subject.business_id, subject.book)
-            call.caller = SystemCaller(subject.agent_name)
-            await _note(call, subject, tool, used)
-        return used
+        return await refuse(services, subject, tool, problem.message)
     if did.after is not None:
         await _finish(did.after, subject)
     return did.used
+
+
+async def refuse(services: Services, subject: Subject, tool: str, why: str) -> Used:
+    """A tool that isn't used, noted in the audit log."""
+    used = Used(False, f"{tool}: {why}")
+    async with services.pool.transaction() as db:
+        await _note(_call(services, db, subject), subject, tool, used)
+    return used
+
+
+def _call(services: Services, db: Db, subject: Subject) -> Call:
+    call = system_call(services, db, subject.business_id, subject.book)
+    call.caller = SystemCaller(subject.agent_name)
+    return call
 
 
 async def _finish(after: Callable[[], Awaitable[Any]], subject: Subject) -> None:
@@ -92,7 +102,7 @@ async def _finish(after: Callable[[], Awaitable[Any]], subject: Subject) -> None
         log.warning("voice_tool_not_finished", call=str(subject.call.id), error=str(error)[:200])
 
 
-async def _note(call: Call, subject: Subject, tool: ToolName, used: Used) -> None:
+async def _note(call: Call, subject: Subject, tool: str, used: Used) -> None:
     metadata = {
         "callId": str(subject.call.id),
         "tool": tool,
@@ -186,7 +196,7 @@ async def _record_opt_out(call: Call, subject: Subject) -> _Did:
     return _Did(Used(True, f"record_opt_out: {subject.phone}"))
 
 
-_TOOLS: dict[ToolName, Callable[[Call, Subject], Awaitable[_Did]]] = {
+_TOOLS: dict[str, Callable[[Call, Subject], Awaitable[_Did]]] = {
     "find_order": _find_order,
     "send_payment_link": _send_payment_link,
     "confirm_order": _confirm_order,

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 import msgspec
 import structlog
 
-from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
-from tillhouse.kit.ids import BookKey, OrderId, new_id
+from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.providers.telephony.provider import (
     Answered,
     Clock,
@@ -19,19 +18,16 @@ from tillhouse.providers.telephony.provider import (
     Ringing,
     Telephone,
 )
-from tillhouse.voice.agents.types import Script
-from tillhouse.voice.conversation.log import Spoken, StepLog
-from tillhouse.voice.conversation.runtime import Conversation, Led
-from tillhouse.voice.conversation.tools import Subject
+from tillhouse.voice.conversation.log import Spoken
 from tillhouse.voice.dispatching import rules, store
 from tillhouse.voice.dispatching.claiming import Intent
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
 from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
+from tillhouse.voice.dispatching.talking import AnsweredCall, talk_on
 from tillhouse.voice.recordings import addresses
 from tillhouse.voice.recordings.folder import recording_name, recordings_folder
 from tillhouse.voice.recordings.recorder import CallRecorder, RecordedFile
 from tillhouse.voice.recordings.store import RecordingRow, insert_recording
-from tillhouse.voice.speech.engines import party_of
 from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 
 # A conversation whose line is over hears of it at once, and has this long for its last writes.
@@ -149,49 +145,11 @@ class Handling:
             await line.hang_up()
             return
         self._answered_at, self._answered_by = at, answered.answered_by
-        self._conversation = asyncio.create_task(self._talk(line))
-
-    async def _talk(self, line: Line) -> Spoken:
-        party = party_of(line.party, self._clock.now)
-        steps = StepLog(self._services, self._clock, self._call.key, self._intent.attempt)
-        try:
-            if party is None:
-                raise TypeError("no speech engine makes a party of its sound")  # noqa: TRY301
-            led = self._led()
-            return await Conversation(self._services, self._clock, party, steps, led).lead()
-        except Exception:
-            log.exception("voice_conversation_failed", call=str(self._call.id))
-            return Spoken("failed", {}, end="agent_error")
-        finally:
-            await line.hang_up()
-
-    def _led(self) -> Led:
-        call = self._call
-        words = {
-            "customer": call.customer_name or "",
-            "agent": call.agent_name,
-            "business": call.business_name,
-            "purpose": call.purpose.rstrip(".?! "),
-        }
-        subject = Subject(
-            call=call.key,
-            business_id=call.business_id,
-            book=Book(call.book_id, call.environment),
-            phone=call.customer_phone,
-            order_id=OrderId(call.order_id) if call.order_id else None,
-            agent_name=call.agent_name,
-            script=msgspec.convert(call.script, type=Script),
-            tools=frozenset(call.tools),
+        talking = AnsweredCall(
+            self._call, self._intent.attempt, is_machine=self._answered_by == "machine"
         )
-        return Led(
-            subject=subject,
-            script=subject.script,
-            disclosure=call.disclosure,
-            greeting=call.greeting,
-            silence=timedelta(seconds=call.silence_timeout_s),
-            is_machine=self._answered_by == "machine",
-            leaves_message=call.voicemail_action == "leave_message",
-            words=words,
+        self._conversation = asyncio.create_task(
+            talk_on(self._services, self._clock, line, talking)
         )
 
     async def _spoken(self) -> Spoken | None:

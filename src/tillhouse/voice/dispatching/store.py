@@ -24,8 +24,10 @@ _CALL: LiteralString = """
         n.phone_number, n.settings_sealed, n.calls_from, n.calls_until,
         n.deleted_at IS NULL AS is_number_there,
         a.status = 'active' AND a.deleted_at IS NULL AS is_agent_active, a.name AS agent_name,
-        a.script, a.tools, a.disclosure, a.greeting, a.is_recording, a.voicemail_action,
-        a.max_duration_s, a.ring_timeout_s, a.silence_timeout_s, a.retry_delay_s,
+        a.script, a.tools, a.runtime, a.model_url, a.model_name, a.model_key_sealed,
+        a.language, a.tone, a.instructions, a.disclosure, a.greeting, a.is_recording,
+        a.voicemail_action, a.max_duration_s, a.ring_timeout_s, a.silence_timeout_s,
+        a.retry_delay_s,
         coalesce((SELECT true FROM voice_suppressions s
             WHERE s.book_id = c.book_id AND s.phone_number = c.customer_phone), false
         ) AS is_suppressed,
@@ -69,6 +71,13 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     agent_name: str
     script: str
     tools: list[str]
+    runtime: str
+    model_url: str | None
+    model_name: str | None
+    model_key_sealed: bytes | None
+    language: str
+    tone: str
+    instructions: str | None
     disclosure: str
     greeting: str | None
     is_recording: bool

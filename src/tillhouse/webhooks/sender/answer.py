@@ -6,6 +6,8 @@ trailers) counts towards the body, so whatever a receiver sends without end meet
 
 import re
 
+import msgspec
+
 # All interim answers and the final head together.
 HEAD_BYTES_MAX = 32 * 1024
 LINES_MAX = 256
@@ -25,6 +27,17 @@ _FINAL = 200
 
 class BadAnswer(Exception):
     """The answer is no HTTP/1.1, or its head is beyond the bounds."""
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of a body is read, in how many chunks, and how much of it is kept."""
+
+    body_bytes: int = BODY_BYTES_MAX
+    chunks: int = CHUNKS_MAX
+    kept_bytes: int = SHOWN_BYTES
+
+
+_OF_RECEIVERS = Bounds()
 
 
 class _Buffer:
@@ -70,18 +83,26 @@ class _Buffer:
 class AnswerReader:
     """One answer: its status once the head is complete, and the start of its body."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds = _OF_RECEIVERS) -> None:
         self.status: int | None = None
         self.retry_after = ""
-        self.start = b""
         # Whether the next request may go over the same connection.
         self.is_reusable = False
         self.is_over = False
+        # Whether the body came to its end, within the bounds.
+        self.is_whole = False
+        self._bounds = bounds
+        self._start = bytearray()
         self._buffer = _Buffer()
         self._lines: list[bytes] = []
         self._interim = 0
         self._head_bytes = 0
         self._body: _Length | _Chunks | None = None
+
+    @property
+    def start(self) -> bytes:
+        """The body, as far as it is kept."""
+        return bytes(self._start)
 
     @property
     def has_begun(self) -> bool:
@@ -95,6 +116,11 @@ class AnswerReader:
             self._read_head()
         if self.status is not None and not self.is_over:
             self._read_body()
+
+    def end(self) -> None:
+        """The connection is over: so is a body that has no other end."""
+        if self.status is not None and self._body is None and not self.is_over:
+            self.is_over = self.is_whole = True
 
     def cut(self) -> None:
         """Read no more of the body."""
@@ -146,7 +172,7 @@ class AnswerReader:
         elif codings:
             # Any other coding than chunked ends with the connection, and so does no length at all.
             is_chunked = b",".join(codings).lower().split(b",")[-1].strip() == b"chunked"
-            self._body = _Chunks() if is_chunked else None
+            self._body = _Chunks(self._bounds.chunks) if is_chunked else None
             self.is_reusable = is_kept and is_chunked and not lengths
         elif len(lengths) == 1 and _LENGTH.fullmatch(lengths[0]):
             self._body = _Length(int(lengths[0]))
@@ -159,7 +185,7 @@ class AnswerReader:
         """Read on; whatever is wrong from here on costs the connection and nothing else."""
         while True:
             if self._body is None:
-                part: bytes | None = self._buffer.take(BODY_BYTES_MAX)
+                part: bytes | None = self._buffer.take(self._bounds.body_bytes)
             else:
                 try:
                     part = self._body.read(self._buffer)
@@ -167,15 +193,14 @@ class AnswerReader:
                     self.cut()
                     return
             if part is None:
-                self.is_over = True
+                self.is_over = self.is_whole = True
                 # Bytes after the end belong to nothing that was asked for.
                 self.is_reusable = self.is_reusable and self._buffer.taken == self._buffer.came
                 return
             if not part:
                 break
-            if len(self.start) < SHOWN_BYTES:
-                self.start += part[: SHOWN_BYTES - len(self.start)]
-        if self._buffer.came - self._head_bytes >= BODY_BYTES_MAX:
+            self._start += part[: self._bounds.kept_bytes - len(self._start)]
+        if self._buffer.came - self._head_bytes >= self._bounds.body_bytes:
             self.cut()
 
 
@@ -197,7 +222,8 @@ class _Length:
 class _Chunks:
     """A body in chunks, and the trailers after it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._left = 0
         self._begun = 0
         self._is_after_data = False
@@ -226,7 +252,7 @@ class _Chunks:
         """The line of a size; whether data follow it."""
         found = _CHUNK_SIZE.fullmatch(line)
         self._begun += 1
-        if not found or self._begun > CHUNKS_MAX:
+        if not found or self._begun > self._most:
             raise BadAnswer("a chunk has no size, or there are too many")
         self._left = int(found[1], 16)
         self._is_in_trailers = not self._left

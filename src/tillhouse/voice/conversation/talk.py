@@ -1,0 +1,119 @@
+"""The parts of a conversation that every runtime has: saying, hearing, tools, the log of steps."""
+
+from datetime import timedelta
+
+import msgspec
+
+from tillhouse.access.process import Services
+from tillhouse.providers.telephony.provider import Clock, Expected, Heard, Party
+from tillhouse.voice.agents.types import Script
+from tillhouse.voice.calls.types import TurnRole
+from tillhouse.voice.conversation import script_rules as rules
+from tillhouse.voice.conversation.log import StepLog
+from tillhouse.voice.conversation.tools import Subject, Used, refuse, use
+
+_ROLES: dict[str, TurnRole] = {"text": "customer", "digits": "dtmf"}
+
+
+class Led(msgspec.Struct, frozen=True, kw_only=True):
+    """The things that an agent knows when its call is answered."""
+
+    subject: Subject
+    script: Script
+    disclosure: str
+    greeting: str | None
+    silence: timedelta
+    is_machine: bool
+    leaves_message: bool
+    # The words that blanks of the script are filled with.
+    words: dict[str, str]
+
+
+class Talk:
+    """One conversation with a party, step by step."""
+
+    def __init__(
+        self, services: Services, clock: Clock, party: Party, log: StepLog, led: Led
+    ) -> None:
+        self._services = services
+        self._clock = clock
+        self._party = party
+        self._log = log
+        self._subject = led.subject
+        self.led = led
+        self.words = dict(led.words)
+        self.has_opted_out = False
+
+    @property
+    def opening(self) -> tuple[str, str]:
+        """The disclosure and the greeting."""
+        led = self.led
+        return led.disclosure, led.greeting or rules.filled(rules.GREETING, self.words)
+
+    async def open(self) -> None:
+        """Say the disclosure first, then greet."""
+        for text in self.opening:
+            await self.say(text)
+
+    async def leave_message(self) -> str:
+        """Talk to a machine, if at all; the outcome."""
+        if not self.led.leaves_message:
+            return "voicemail"
+        await self.say(self.led.disclosure)
+        await self.say(rules.filled(rules.VOICEMAIL, self.words))
+        return "message_left"
+
+    async def say(self, text: str) -> None:
+        """Say something."""
+        began = self._clock.now()
+        await self._party.say(text)
+        self._log.add("agent", text, began, self._clock.now())
+
+    async def listen(self, expected: Expected) -> Heard:
+        """Wait for an answer; a wish not to be called any more holds at once."""
+        heard = await self._party.listen(expected, self.led.silence)
+        if heard.kind in ("gone", "nothing"):
+            return heard
+        role = _ROLES[heard.kind]
+        self._log.add(role, heard.text, heard.started_at, heard.ended_at, heard.confidence)
+        await self.write()
+        if rules.is_opt_out(heard):
+            await self._opt_out()
+        return heard
+
+    async def is_gone(self) -> bool:
+        """Whether the line is over."""
+        return (await self._party.listen(Expected(), timedelta())).kind == "gone"
+
+    async def use(self, tool: str) -> Used:
+        """Use a tool, if the agent may."""
+        await self.write()
+        began = self._clock.now()
+        used = await use(self._services, self._subject, tool)
+        self._log.add("tool", used.told, began, self._clock.now())
+        self.words.update(used.words)
+        if used.order_id is not None:
+            # The next tools are about the order that was spoken of, and no other.
+            self._subject = msgspec.structs.replace(self._subject, order_id=used.order_id)
+        return used
+
+    async def refuse(self, tool: str, why: str) -> Used:
+        """Note that a tool was asked for in vain."""
+        await self.write()
+        began = self._clock.now()
+        used = await refuse(self._services, self._subject, tool, why)
+        self._log.add("tool", used.told, began, self._clock.now())
+        return used
+
+    async def write(self) -> None:
+        """Keep the steps so far."""
+        await self._log.write()
+
+    async def _opt_out(self) -> None:
+        """Somebody's wish not to be called holds, whichever tools the agent has."""
+        began = self._clock.now()
+        tools = self._subject.tools | {"record_opt_out"}
+        subject = msgspec.structs.replace(self._subject, tools=tools)
+        used = await use(self._services, subject, "record_opt_out")
+        self._log.add("tool", used.told, began, self._clock.now())
+        self.has_opted_out = True

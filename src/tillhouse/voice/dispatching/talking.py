@@ -1,0 +1,119 @@
+"""Talks on a line that was answered: by a script or by a model, as the agent says."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from tillhouse.access.callers import Book
+from tillhouse.access.process import Services
+from tillhouse.kit.ids import OrderId
+from tillhouse.providers.telephony.provider import Clock, Line, Party
+from tillhouse.voice.agents.secrets import open_key
+from tillhouse.voice.agents.types import Script
+from tillhouse.voice.conversation.chat import ChatConversation
+from tillhouse.voice.conversation.chat_rules import Brief
+from tillhouse.voice.conversation.log import Spoken, StepLog
+from tillhouse.voice.conversation.model import Model, ModelAccount
+from tillhouse.voice.conversation.runtime import Conversation
+from tillhouse.voice.conversation.talk import Led, Talk
+from tillhouse.voice.conversation.tools import Subject
+from tillhouse.voice.dispatching.store import Claimed
+from tillhouse.voice.outgoing.client import Client
+from tillhouse.voice.speech.engines import party_of
+
+log = structlog.get_logger()
+
+
+class AnsweredCall(msgspec.Struct, frozen=True):
+    """A call that was answered, and by whom."""
+
+    call: Claimed
+    attempt: int
+    is_machine: bool
+
+
+async def talk_on(services: Services, clock: Clock, line: Line, answered: AnsweredCall) -> Spoken:
+    """Lead the whole conversation, and hang up; whatever fails is an end, too."""
+    call = answered.call
+    party = party_of(line.party, clock.now)
+    try:
+        if party is None:
+            return _failed("no_speech")
+        return await _lead(services, clock, party, answered)
+    except Exception:
+        log.exception("voice_conversation_failed", call=str(call.id))
+        return _failed("error")
+    finally:
+        await line.hang_up()
+
+
+def _failed(reason: str) -> Spoken:
+    return Spoken("failed", {"reason": reason}, end="agent_error")
+
+
+async def _lead(services: Services, clock: Clock, party: Party, answered: AnsweredCall) -> Spoken:
+    call = answered.call
+    steps = StepLog(services, clock, call.key, answered.attempt)
+    talk = Talk(services, clock, party, steps, _led(call, is_machine=answered.is_machine))
+    if call.runtime == "scripted" or call.model_url is None or call.model_name is None:
+        return await Conversation(talk).lead()
+    key = await _key(services, call)
+    settings = services.settings
+    client = Client(settings.model_allow_targets, settings.webhook_ca_file)
+    try:
+        model = Model(client, ModelAccount(call.model_url, call.model_name, key))
+        return await ChatConversation(talk, model, _brief(call, talk)).lead()
+    finally:
+        client.close()
+
+
+async def _key(services: Services, call: Claimed) -> str | None:
+    if call.model_key_sealed is None:
+        return None
+    async with services.pool.reading() as db:
+        agent_id: UUID = call.agent_id
+        return await open_key(services.vault, db, call.business_id, agent_id, call.model_key_sealed)
+
+
+def _brief(call: Claimed, talk: Talk) -> Brief:
+    facts = {"customer": call.customer_name, "purpose": call.purpose, "context": call.context}
+    return Brief(
+        agent=call.agent_name,
+        business=call.business_name,
+        language=call.language,
+        tone=call.tone,
+        instructions=call.instructions,
+        script=talk.led.script,
+        opening=" ".join(talk.opening),
+        facts={name: text for name, text in facts.items() if text},
+    )
+
+
+def _led(call: Claimed, *, is_machine: bool) -> Led:
+    subject = Subject(
+        call=call.key,
+        business_id=call.business_id,
+        book=Book(call.book_id, call.environment),
+        phone=call.customer_phone,
+        order_id=OrderId(call.order_id) if call.order_id else None,
+        agent_name=call.agent_name,
+        script=msgspec.convert(call.script, type=Script),
+        tools=frozenset(call.tools),
+    )
+    return Led(
+        subject=subject,
+        script=subject.script,
+        disclosure=call.disclosure,
+        greeting=call.greeting,
+        silence=timedelta(seconds=call.silence_timeout_s),
+        is_machine=is_machine,
+        leaves_message=call.voicemail_action == "leave_message",
+        words={
+            "customer": call.customer_name or "",
+            "agent": call.agent_name,
+            "business": call.business_name,
+            "purpose": call.purpose.rstrip(".?! "),
+        },
+    )
