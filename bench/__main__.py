@@ -3,7 +3,18 @@
 import argparse
 import sys
 
-from bench import calls, checkout, fairness, finance, hooks, ledger, orders, requests, webhooks
+from bench import (
+    calls,
+    checkout,
+    fairness,
+    finance,
+    hooks,
+    ledger,
+    orders,
+    requests,
+    voice,
+    webhooks,
+)
 from bench.filling import command as filling
 
 SUBJECTS = {
@@ -16,6 +27,7 @@ SUBJECTS = {
     "hooks": hooks.measure,
     "checkout": checkout.measure,
     "calls": calls.measure,
+    "voice": voice.measure,
 }
 
 

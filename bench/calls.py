@@ -1,4 +1,4 @@
-"""Calls at once in one process: packets lost, and the time between two packets of a call."""
+"""Calls at once in one process, and how soon after its request a telephone rings."""
 
 import argparse
 import asyncio
@@ -6,25 +6,116 @@ import json
 import struct
 import time
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
+import msgspec
 import uvloop
 from rich.console import Console
 from rich.table import Table
 from tests.providers.telephony.sip.calling import RealClock
 
+from bench import world
 from bench.backlog import Process
 from tillhouse.providers.telephony.provider import Account, Answered, Audio, Dial, Ended
 from tillhouse.providers.telephony.sip.media import Media
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
+from tillhouse.voice.dispatching.dispatcher import Dispatcher
 
 CALLS = 20
 _SECONDS_MIN = 10.0
 _GAP_MS_MAX = 25.0
+_QUEUED, _INVITE_MS_MAX = 60, 100.0
+_SCOPES = ("voice:read", "voice:calls:read", "voice:calls:create")
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Measure, and print a table."""
+    """Measure, and print tables."""
+    _measure_talk(options)
+    with (
+        world.database() as url,
+        world.server("tillhouse", url, rate_limit="0", log_level="error") as port,
+    ):
+        times = sorted(uvloop.run(_queue(url, port)))
+    table = Table(f"{len(times)} calls, one after the other, when idle", "figure", "bar")
+    table.add_row("request to INVITE, p50", f"{times[len(times) // 2]:.1f} ms", "")
+    p95 = times[len(times) * 95 // 100]
+    table.add_row("request to INVITE, p95", f"{p95:.1f} ms", f"≤ {_INVITE_MS_MAX:g} ms")
+    Console().print(table)
+
+
+class _Busy(asyncio.DatagramProtocol):
+    """A telephone that notes when it is called, and is busy."""
+
+    def __init__(self) -> None:
+        self.invited: asyncio.Queue[float] = asyncio.Queue()
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to listen."""
+        assert isinstance(transport, asyncio.DatagramTransport)
+        self._transport = transport
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        """Answer an INVITE."""
+        arrived = time.perf_counter()
+        text = data.decode()
+        if not text.startswith("INVITE") or self._transport is None:
+            return
+        self.invited.put_nowait(arrived)
+        wanted = ("via", "from", "to", "call-id", "cseq")
+        lines = [
+            line for line in text.split("\r\n") if line.partition(":")[0].strip().lower() in wanted
+        ]
+        answer = ["SIP/2.0 486 Busy Here", *lines, "Content-Length: 0", "", ""]
+        self._transport.sendto("\r\n".join(answer).encode(), addr)
+
+
+class _Redirected(SipTelephone):
+    """Calls one telephone, whatever the number."""
+
+    def __init__(self, to: str) -> None:
+        super().__init__()
+        self._to = to
+
+    async def dial(self, dial: Dial) -> Any:
+        """Dial it by SIP."""
+        return await super().dial(msgspec.structs.replace(dial, to=self._to))
+
+
+async def _queue(url: str, port: int) -> list[float]:
+    """Place calls over HTTP; the milliseconds until the INVITE of each."""
+    loop = asyncio.get_running_loop()
+    transport, busy = await loop.create_datagram_endpoint(_Busy, local_addr=("127.0.0.1", 0))
+    to = f"sip:bench@127.0.0.1:{transport.get_extra_info('sockname')[1]}"
+    token = await asyncio.to_thread(world.api_key, port, _SCOPES)
+
+    def ask(method: str, path: str, body: object = None) -> Any:
+        return world.call(port, method, f"/v1/voice/{path}", body, token)
+
+    number, agent = [
+        (await asyncio.to_thread(ask, "GET", name))[0]["id"] for name in ("numbers", "agents")
+    ]
+    times: list[float] = []
+    async with world.services(url) as services:
+        dispatcher = Dispatcher(services, {"simulator": _Redirected(to)}, RealClock())
+        dispatcher.start()
+        for count in range(_QUEUED):
+            body = {
+                "customer_phone": f"+23480300{count:05}", "purpose": "Confirm the order",
+                "business_voice_number_id": number, "ai_agent_id": agent,
+            }  # fmt: skip
+            began = time.perf_counter()
+            await asyncio.to_thread(ask, "POST", "calls", body)
+            times.append(1000 * (await busy.invited.get() - began))
+            while dispatcher.calls:  # noqa: ASYNC110 - it ends within milliseconds
+                await asyncio.sleep(0.05)
+        await dispatcher.stop()
+    transport.close()
+    return times
+
+
+def _measure_talk(options: argparse.Namespace) -> None:
     callee = Process("bench.callee")
     seconds = max(options.seconds, _SECONDS_MIN)
     try:

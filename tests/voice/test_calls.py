@@ -32,6 +32,29 @@ async def test_a_call_is_queued(desk: Desk) -> None:
     await desk.api.get(f"{CALLS}/{call['id']}/recording", status=404)
 
 
+async def test_a_call_says_what_it_waits_for(desk: Desk, services: Services) -> None:
+    """Nothing while a slot is free: it is dialled in a moment."""
+    number = await desk.number(max_concurrent_calls=1)
+    first = await desk.place(business_voice_number_id=number["id"])
+    second = await desk.place(business_voice_number_id=number["id"])
+    assert (first["queueReason"], second["queueReason"]) == (None, None)
+    async with services.pool.transaction() as db:
+        await db.execute(
+            """
+            UPDATE voice_calls SET status = 'dialing', lease_until = now() + interval '1 hour'
+            WHERE id = $1
+            """,
+            UUID(first["id"]),
+        )
+    assert (await desk.call(second["id"]))["queueReason"] == "concurrency"
+    async with services.pool.transaction() as db:
+        await db.execute(
+            "UPDATE voice_numbers SET next_dial_at = now() + interval '1 hour' WHERE id = $1",
+            UUID(number["id"]),
+        )
+    assert (await desk.call(second["id"]))["queueReason"] == "rate"
+
+
 async def test_fifty_equal_keys_are_one_call(desk: Desk) -> None:
     """At once: one 202, and 200 with the same call for all others; another body is refused."""
     headers = {"idempotency-key": str(uuid4())}

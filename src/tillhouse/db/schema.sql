@@ -57,6 +57,25 @@ CREATE DOMAIN transaction_type AS text
 CREATE DOMAIN withdrawal_status AS text
     CONSTRAINT withdrawal_status_known CHECK (VALUE = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'reversed'::text, 'cancelled'::text]));
 
+CREATE OR REPLACE FUNCTION public.add_voice_call(counted voice_calls, times integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    made_on date := (counted.created_at AT TIME ZONE 'UTC')::date;
+BEGIN
+    -- Always in this order, so that two can't wait for each other.
+    INSERT INTO voice_call_tallies AS t (book_id, period, day, status, number_id, agent_id,
+        ended_reason, slot, calls)
+    SELECT counted.book_id, p.period, p.day, counted.status, counted.number_id,
+        counted.agent_id, coalesce(counted.ended_reason, ''),
+        CASE counted.status WHEN 'queued' THEN pg_backend_pid() % 4 ELSE 0 END, times
+    FROM (VALUES ('ever', date '0001-01-01'), ('month', date_trunc('month', made_on)::date),
+        ('day', made_on)) p (period, day)
+    ON CONFLICT (book_id, period, day, status, number_id, agent_id, ended_reason, slot)
+        DO UPDATE SET calls = t.calls + excluded.calls;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.analyze_what_grew()
  RETURNS integer
  LANGUAGE plpgsql
@@ -310,12 +329,12 @@ CREATE OR REPLACE FUNCTION public.tally_voice_call()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    INSERT INTO voice_call_tallies (book_id, day, status, number_id, agent_id, ended_reason, slot,
-        calls)
-    VALUES (NEW.book_id, (NEW.created_at AT TIME ZONE 'UTC')::date, NEW.status, NEW.number_id,
-        NEW.agent_id, coalesce(NEW.ended_reason, ''), pg_backend_pid() % 4, 1)
-    ON CONFLICT (book_id, day, status, number_id, agent_id, ended_reason, slot)
-        DO UPDATE SET calls = voice_call_tallies.calls + 1;
+    IF TG_OP = 'UPDATE' AND OLD.status = 'queued' THEN
+        PERFORM add_voice_call(OLD, -1);
+    END IF;
+    IF NEW.status = 'queued' OR NEW.ended_at IS NOT NULL THEN
+        PERFORM add_voice_call(NEW, 1);
+    END IF;
     RETURN NULL;
 END $function$;
 
@@ -1924,6 +1943,7 @@ CREATE TABLE voice_attempts (
 
 CREATE TABLE voice_call_tallies (
     book_id uuid NOT NULL,
+    period text NOT NULL,
     day date NOT NULL,
     status text NOT NULL,
     number_id uuid NOT NULL,
@@ -1931,7 +1951,7 @@ CREATE TABLE voice_call_tallies (
     ended_reason text NOT NULL,
     slot integer NOT NULL,
     calls bigint NOT NULL,
-    CONSTRAINT voice_call_tallies_pkey PRIMARY KEY (book_id, day, status, number_id, agent_id, ended_reason, slot)
+    CONSTRAINT voice_call_tallies_pkey PRIMARY KEY (book_id, period, day, status, number_id, agent_id, ended_reason, slot)
 ) WITH (fillfactor=50);
 
 CREATE TABLE voice_calls (
@@ -1993,13 +2013,12 @@ CREATE INDEX voice_calls_by_status ON voice_calls USING btree (book_id, status, 
 CREATE INDEX voice_calls_by_time ON voice_calls USING btree (book_id, created_at, id) INCLUDE (status, number_id, agent_id, ended_reason);
 CREATE INDEX voice_calls_by_word ON voice_calls USING gin (customer_words(book_id, (COALESCE(customer_name, ''::text) || ' '::text) || purpose));
 CREATE UNIQUE INDEX voice_calls_idempotency_key ON voice_calls USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX voice_calls_open ON voice_calls USING btree (book_id, created_at) WHERE ended_at IS NULL;
 CREATE INDEX voice_calls_queue ON voice_calls USING btree (book_id, number_id, due_at, id) WHERE status = 'queued'::text;
 CREATE INDEX voice_calls_slots ON voice_calls USING btree (book_id, number_id, lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX voice_calls_to_expire ON voice_calls USING btree (expires_at) WHERE status = 'queued'::text;
 CREATE INDEX voice_calls_to_reconcile ON voice_calls USING btree (lease_until) WHERE lease_until IS NOT NULL;
-CREATE TRIGGER voice_calls_are_tallied AFTER INSERT ON voice_calls FOR EACH ROW WHEN (new.ended_at IS NOT NULL) EXECUTE FUNCTION tally_voice_call();
-CREATE TRIGGER voice_calls_are_tallied_at_their_end AFTER UPDATE ON voice_calls FOR EACH ROW WHEN (old.ended_at IS NULL AND new.ended_at IS NOT NULL) EXECUTE FUNCTION tally_voice_call();
+CREATE TRIGGER voice_calls_are_tallied AFTER INSERT ON voice_calls FOR EACH ROW EXECUTE FUNCTION tally_voice_call();
+CREATE TRIGGER voice_calls_are_tallied_again AFTER UPDATE ON voice_calls FOR EACH ROW WHEN ((old.status = 'queued'::text) <> (new.status = 'queued'::text) OR (old.ended_at IS NULL) <> (new.ended_at IS NULL)) EXECUTE FUNCTION tally_voice_call();
 CREATE TRIGGER voice_calls_end_once BEFORE UPDATE ON voice_calls FOR EACH ROW WHEN (old.ended_at IS NOT NULL AND (old.status <> new.status OR old.ended_at IS DISTINCT FROM new.ended_at)) EXECUTE FUNCTION refuse_voice_call_change();
 
 CREATE TABLE voice_numbers (

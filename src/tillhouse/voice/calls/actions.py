@@ -17,7 +17,7 @@ from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.voice.calls import rules
-from tillhouse.voice.calls.store import placing, reading
+from tillhouse.voice.calls.store import counting, placing, reading
 from tillhouse.voice.calls.types import (
     CallAttempt,
     CalledCustomer,
@@ -107,11 +107,14 @@ async def list_page(call: Call, wanted: CallFilter) -> PageOf[VoiceCall]:
         # No number answers calls.
         return PageOf([], meta(page, 0))
     query = await _query(call, wanted)
-    count = reading.count_tallied if query.is_tallied else reading.count_found
+    count = counting.count_tallied if query.is_tallied else counting.count_found
     total = await count(call.db, call.book.id, query)
     if page.offset >= total:
         return PageOf([], meta(page, total))
-    find = reading.list_calls_of_statuses if query.statuses else reading.list_calls
+    if query.words is not None and total <= reading.FEW_FOUND:
+        find = reading.list_found
+    else:
+        find = reading.list_calls_of_statuses if query.statuses else reading.list_calls
     rows = await find(call.db, call.book.id, query, page)
     return PageOf([_shown(call, row) for row in rows], meta(page, total))
 

@@ -1,4 +1,4 @@
-"""Statements that read calls: one, a page, and how many fit."""
+"""Statements that read calls: one, and a page."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,14 +12,16 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, CustomerId
 from tillhouse.kit.page import Page
-from tillhouse.kit.spans import span
 
 _CALL: LiteralString = """
     SELECT c.id, c.status, CASE WHEN c.status <> 'queued' THEN NULL
             WHEN n.status = 'paused' THEN 'number_paused'
             WHEN c.due_at > now() THEN c.queue_reason
             WHEN n.next_dial_at > now() THEN 'rate'
-            ELSE 'concurrency' END AS queue_reason,
+            WHEN n.max_concurrent_calls <= (
+                SELECT count(*) FROM voice_calls l
+                WHERE l.book_id = c.book_id AND l.number_id = c.number_id
+                    AND l.lease_until > now()) THEN 'concurrency' END AS queue_reason,
         c.direction, c.customer_id, c.customer_name, c.customer_phone, c.purpose, c.context,
         c.order_id, c.number_id, n.phone_number, c.agent_id, a.name AS agent_name, c.provider,
         c.provider_call_id, c.attempt, c.max_attempts, iso(c.scheduled_at) AS scheduled_for,
@@ -43,6 +45,9 @@ _WORDS: LiteralString = (
     " @@ customer_query($1, $)"
 )
 
+# So many calls are looked up and sorted sooner than they are come upon among all others.
+FEW_FOUND = 20_000
+
 
 class CallQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions on calls; an absent one (None) lets all pass."""
@@ -63,7 +68,8 @@ class CallQuery(msgspec.Struct, frozen=True, kw_only=True):
         return self.phone is None and self.customer_id is None and self.words is None
 
 
-def _where(fixed: Where, query: CallQuery) -> Where:
+def and_filters(fixed: Where, query: CallQuery) -> Where:
+    """All conditions but the statuses."""
     return (
         fixed.and_("c.agent_id = $", query.agent_id)
         .and_("c.number_id = $", query.number_id)
@@ -81,50 +87,9 @@ async def show_call(db: Db, book_id: BookId, call_id: UUID) -> Record | None:
     return await db.fetchrow(_CALL + " AND c.id = $2", book_id, call_id)
 
 
-async def count_found(db: Db, book_id: BookId, query: CallQuery) -> int:
-    """How many calls fit that a telephone, a customer or a search names."""
-    where = _where(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
-    return await db.fetchval(
-        "SELECT count(*) FROM voice_calls c WHERE c.book_id = $1" + where.sql(), *where.args
-    )
-
-
-async def count_tallied(db: Db, book_id: BookId, query: CallQuery) -> int:
-    """How many fit: ended ones by the tallies of whole days, the rest is counted itself."""
-    time = span(query.since, query.until)
-    where = (
-        Where(book_id, time.since, time.begins, time.ends, time.until, time.first, time.after)
-        .and_("o.status = ANY($)", query.statuses)
-        .and_("o.agent_id = $", query.agent_id)
-        .and_("o.number_id = $", query.number_id)
-        .and_("o.ended_reason = $", query.ended_reason)
-    )
-    return await db.fetchval(
-        """
-        SELECT coalesce(sum(o.calls), 0)::bigint FROM (
-            SELECT t.status, t.agent_id, t.number_id, t.ended_reason, t.calls
-            FROM voice_call_tallies t
-            WHERE t.book_id = $1 AND t.day >= $6::date AND t.day < $7::date
-            UNION ALL
-            SELECT c.status, c.agent_id, c.number_id, c.ended_reason, 1 FROM voice_calls c
-            WHERE c.book_id = $1 AND c.status IN ('completed', 'failed', 'missed', 'cancelled')
-                AND (c.created_at >= $2::timestamptz
-                        AND c.created_at < least($3::timestamptz, $5)
-                    OR c.created_at >= $4::timestamptz AND c.created_at < $5::timestamptz)
-            UNION ALL
-            SELECT c.status, c.agent_id, c.number_id, c.ended_reason, 1 FROM voice_calls c
-            WHERE c.book_id = $1 AND c.ended_at IS NULL AND c.created_at >= $2
-                AND c.created_at < $5
-        ) o WHERE true
-        """
-        + where.sql(),
-        *where.args,
-    )
-
-
 async def list_calls(db: Db, book_id: BookId, query: CallQuery, page: Page) -> Sequence[Record]:
     """One page of the calls that fit, the newest first; only its rows are looked up whole."""
-    where = _where(Where(book_id), query)
+    where = and_filters(Where(book_id), query)
     return await db.fetch(
         _CALL
         + " AND c.id IN (SELECT c.id FROM voice_calls c WHERE c.book_id = $1"
@@ -142,7 +107,7 @@ async def list_calls_of_statuses(
     db: Db, book_id: BookId, query: CallQuery, page: Page
 ) -> Sequence[Record]:
     """The same of some statuses: the newest of each by its index, then the newest of these."""
-    where = _where(Where(book_id, query.statuses, page.offset + page.per_page), query)
+    where = and_filters(Where(book_id, query.statuses, page.offset + page.per_page), query)
     return await db.fetch(
         _CALL
         + """ AND c.id IN (
@@ -153,6 +118,25 @@ async def list_calls_of_statuses(
         + where.sql()
         + " ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
         + ") f ORDER BY f.created_at DESC, f.id DESC LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset)
+        + ") ORDER BY c.created_at DESC, c.id DESC",
+        *where.args,
+    )
+
+
+async def list_found(db: Db, book_id: BookId, query: CallQuery, page: Page) -> Sequence[Record]:
+    """The same of a search that finds few calls: all of them are looked up, then put in order."""
+    where = and_filters(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
+    return await db.fetch(
+        _CALL
+        + """ AND c.id IN (
+            WITH found AS MATERIALIZED (
+                SELECT c.id, c.created_at FROM voice_calls c WHERE c.book_id = $1
+        """
+        + where.sql()
+        + ") SELECT f.id FROM found f ORDER BY f.created_at DESC, f.id DESC LIMIT "
         + where.slot(page.per_page)
         + " OFFSET "
         + where.slot(page.offset)
