@@ -54,7 +54,7 @@ money: $(DEV) ## Walk through all that moves money, with crashes (ARGS="--walks 
 	@$(BIN)/python -m tests.money $(ARGS)
 
 calls: $(DEV) ## Make simulated calls in virtual time, by every rule (ARGS="--calls 1000")
-	@$(BIN)/python -m tests.voice.virtual $(ARGS)
+	@$(BIN)/python -m tests.voice $(ARGS)
 
 pages: $(DEV) ## Judge the pages at /docs in Chromium with axe (ARGS="--shots folder")
 	@$(BIN)/python -m tests.browser $(ARGS)

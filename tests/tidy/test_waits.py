@@ -18,7 +18,7 @@ _UNHURRIED = {
     "tests/system/test_backup.py": "moments to kill a process at",
     "tests/money/__main__.py": "a report, and when no further walk is begun",
     "tests/system/chaos.py": "a report, and limits of waits",
-    "tests/voice/virtual.py": "a report",
+    "tests/voice/__main__.py": "a report",
     "tests/system/test_idle.py": "what may be asked is worked out of the time that it took",
     "tests/system/raw_socket.py": "its callers judge what it took",
     "tests/system/serving.py": "its callers judge what it took; limits of waits",

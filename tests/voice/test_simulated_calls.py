@@ -13,8 +13,9 @@ from uuid import UUID
 
 import pytest
 
+from tests.voice.campaign import Load, faults, fill
 from tests.voice.desk import AGENTS, CALLS, NUMBERS, SUPPRESSIONS, Desk, phone
-from tests.voice.virtual import Load, Network, faults, fill
+from tests.voice.virtual import Network
 from tillhouse.app import App
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
@@ -283,7 +284,11 @@ async def test_calls_wait_for_what_they_need(caller: Desk, network: Network) -> 
 async def test_cancelling_races_with_the_answer(caller: Desk, network: Network) -> None:
     """Whenever it comes: one outcome, and its events alone."""
     chance = random.Random(7)  # noqa: S311 - the same moments each time
-    placed = [await caller.place(customer_phone=phone()) for _ in range(24)]
+    line = await caller.number(max_concurrent_calls=100, calls_per_second=100)
+    placed = [
+        await caller.place(customer_phone=phone(), business_voice_number_id=line["id"])
+        for _ in range(100)
+    ]
     moments = {one["id"]: chance.uniform(0.5, 12) for one in placed}
 
     async def cancel(call_id: str) -> int:

@@ -16,6 +16,7 @@ from tillhouse.voice.numbers.actions import unseal
 
 # A worker renews its leases several times in so long; one that dies holds its slots no longer.
 LEASE = timedelta(seconds=15)
+_POSTPONED_AT_ONCE = 100
 
 
 class Hold(msgspec.Struct, frozen=True):
@@ -48,8 +49,8 @@ async def claim_next(
         if call is None:
             return False
         match rules.judge(_waiting(call), now):
-            case rules.Postponed(until=until, reason=reason):
-                await store.update_postponed(db, call.key, until, reason, now)
+            case rules.Postponed():
+                await _postpone_some(db, book_id, number_id, now)
                 return True
             case rules.Over() as over:
                 await end_queued(db, call, over, now)
@@ -57,6 +58,14 @@ async def claim_next(
             case None:
                 pace = timedelta(seconds=1 / number["calls_per_second"])
                 return await intend(services, db, call, now, Hold(now + LEASE, now + pace))
+
+
+async def _postpone_some(db: Db, book_id: BookId, number_id: UUID, now: datetime) -> None:
+    """Let calls wait that are due at night, many of a campaign at a time."""
+    calls = await store.lock_waiting(db, book_id, number_id, now, _POSTPONED_AT_ONCE)
+    judged = [(call.id, rules.judge(_waiting(call), now)) for call in calls]
+    times = {call_id: what.until for call_id, what in judged if isinstance(what, rules.Postponed)}
+    await store.update_quiet(db, book_id, times, now)
 
 
 def _waiting(call: Claimed) -> rules.Waiting:

@@ -15,13 +15,12 @@ from asyncpg import Record
 
 from tillhouse.access.process import Services
 from tillhouse.db.notifier import Listener
-from tillhouse.db.pool import FAILURES
 from tillhouse.jobs.worker import Worker
-from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import BookId
 from tillhouse.providers.telephony.provider import Clock, ProviderName, Telephone
 from tillhouse.voice.dispatching import store
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
-from tillhouse.voice.dispatching.handling import Handling
+from tillhouse.voice.dispatching.handling import TROUBLE, Handling
 from tillhouse.voice.dispatching.leases import store as leases
 from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
 
@@ -31,12 +30,13 @@ AT_ONCE = 50
 POLL_S = 5.0
 # A call that is due waits for a slot, or for the pace of its number.
 AGAIN_S = 0.5
+# Then it is another number's turn.
+_MOVES_IN_TURN = 10
 WATCH_EVERY_S = 1.0
 RENEW_EVERY = timedelta(seconds=5)
 RECONCILE_EVERY_S = 5.0
 # Calls that are cut off have so long to write their end.
 DRAIN_S = 4.0
-_TROUBLE = (*FAILURES, Unavailable)
 
 log = structlog.get_logger()
 
@@ -60,9 +60,10 @@ class Dispatcher:
         self._under_way: dict[asyncio.Task[None], Handling] = {}
         self._renewed_at = clock.now()
         self._claimed, self._watched = Listener(), Listener()
-        self._rest_s = POLL_S
+        # Until something is due of which no notification comes.
+        self.rest_s = POLL_S
         self._workers = (
-            Worker("voice calls", self._claim_round, poll_s=POLL_S, wait=self._rest),
+            Worker("voice calls", self.claim, poll_s=POLL_S, wait=self._rest),
             Worker(
                 "voice leases", self._watch_round, poll_s=WATCH_EVERY_S, wait=self._watched.wait
             ),
@@ -94,34 +95,38 @@ class Dispatcher:
         for telephone in self._telephones.values():
             await telephone.close()
 
-    async def _claim_round(self) -> bool:
-        return await self.claim() > 0
-
     async def _rest(self, timeout_s: float) -> None:
-        await self._claimed.wait(min(timeout_s, self._rest_s))
+        await self._claimed.wait(min(timeout_s, self.rest_s))
 
-    async def claim(self) -> int:
-        """Begin calls that are due, each number in its turn; how many calls were moved."""
+    async def claim(self) -> bool:
+        """Begin calls that are due, some of each number; whether there is more to look at."""
         if len(self._under_way) >= self._at_once:
-            return 0
+            return False
         now = self._clock.now()
+        if self._after == store.FIRST:
+            self.rest_s = POLL_S
         async with self.services.pool.reading() as db:
             rows = await store.list_numbers_due(db, now, self._after, store.NUMBERS_LOOKED)
         is_last = len(rows) < store.NUMBERS_LOOKED
         self._after = store.FIRST if is_last else (rows[-1]["book_id"], rows[-1]["number_id"])
+        self.rest_s = min([self.rest_s, *(_rest_until(row, now) for row in rows)])
         moved = 0
-        self._rest_s = min((_rest_until(row, now) for row in rows), default=POLL_S)
         for row in rows:
-            while row["is_due"] and len(self._under_way) < self._at_once:
-                claimed = await claim_next(
-                    self.services, row["book_id"], row["number_id"], self._clock.now()
-                )
-                if isinstance(claimed, Intent):
-                    self._begin(claimed)
-                elif not claimed:
-                    break
-                moved += 1
-        return moved
+            if row["is_due"]:
+                moved += await self._claim_from(row["book_id"], row["number_id"])
+        return moved > 0 or not is_last
+
+    async def _claim_from(self, book_id: BookId, number_id: UUID) -> int:
+        """Begin calls of one number; how many times some were moved."""
+        for moved in range(_MOVES_IN_TURN):
+            if len(self._under_way) >= self._at_once:
+                return moved
+            claimed = await claim_next(self.services, book_id, number_id, self._clock.now())
+            if isinstance(claimed, Intent):
+                self._begin(claimed)
+            elif not claimed:
+                return moved
+        return _MOVES_IN_TURN
 
     def _begin(self, intent: Intent) -> None:
         telephone = self._telephones.get(intent.call.provider)  # pyright: ignore[reportArgumentType]
@@ -139,7 +144,7 @@ class Dispatcher:
                 "voice_end_not_written",
                 call=str(handling.held[0].id),
                 error=type(error).__name__,
-                exc_info=None if isinstance(error, _TROUBLE) else error,
+                exc_info=None if isinstance(error, TROUBLE) else error,
             )
         # A slot is free again.
         self._claimed.wake()
@@ -175,7 +180,7 @@ class Dispatcher:
         """End a call that waited too long, and one whose worker has gone; whether there was one."""
         now = self._clock.now()
         async with self.services.pool.reading() as db:
-            if not await store.has_left_behind(db, now):
+            if not await leases.has_left_behind(db, now):
                 return False
         has_ended = await end_expired(self.services, now)
         return await reconcile(self.services, self._telephones, self._clock) or has_ended

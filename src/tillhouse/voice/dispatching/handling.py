@@ -8,6 +8,8 @@ import msgspec
 import structlog
 
 from tillhouse.access.process import Services
+from tillhouse.db.pool import FAILURES
+from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.providers.telephony.provider import (
     Answered,
@@ -20,7 +22,7 @@ from tillhouse.providers.telephony.provider import (
 )
 from tillhouse.voice.conversation.log import Spoken
 from tillhouse.voice.dispatching import rules, store
-from tillhouse.voice.dispatching.claiming import Intent
+from tillhouse.voice.dispatching.claiming import LEASE, Intent
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
 from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
 from tillhouse.voice.dispatching.talking import AnsweredCall, talk_on
@@ -33,6 +35,9 @@ from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 # A conversation whose line is over hears of it at once, and has this long for its last writes.
 _CONVERSATION_ENDS_S = 5.0
 _DETAIL_LENGTH_MAX = 200
+_WRITTEN_AGAIN_S = 0.5
+TROUBLE = (*FAILURES, Unavailable)
+"""The errors of a database that is away."""
 
 log = structlog.get_logger()
 
@@ -77,7 +82,21 @@ class Handling:
         file = None
         if self._recorder is not None:
             file = await asyncio.to_thread(self._recorder.close)
-        await self._finish(ended, spoken, file)
+        await self._finish_in_time(ended, spoken, file)
+
+    async def _finish_in_time(
+        self, ended: Ended, spoken: Spoken | None, file: RecordedFile | None
+    ) -> None:
+        """Write the end, which a database that is away for a moment doesn't lose."""
+        gives_up_at = asyncio.get_running_loop().time() + LEASE.total_seconds()
+        while True:
+            try:
+                return await self._finish(ended, spoken, file)
+            except TROUBLE as error:
+                if asyncio.get_running_loop().time() >= gives_up_at:
+                    raise
+                log.warning("voice_end_delayed", call=str(self._call.id), error=str(error))
+            await asyncio.sleep(_WRITTEN_AGAIN_S)
 
     async def hang_up(self, *, is_interrupted: bool = False) -> None:
         """End the line: the call was cancelled, is another worker's, or this process stops."""
@@ -129,8 +148,10 @@ class Handling:
 
     async def _ring(self, name: str | None) -> None:
         key, generation = self.held
-        async with self._services.pool.transaction() as db:
-            await store.update_ringing(db, key, generation, name, self._clock.now())
+        # It rings all the same where the database is away.
+        with contextlib.suppress(*TROUBLE):
+            async with self._services.pool.transaction() as db:
+                await store.update_ringing(db, key, generation, name, self._clock.now())
 
     async def _answer(self, line: Line, answered: Answered) -> None:
         """Talk, unless the call was cancelled or taken meanwhile: then nobody hears anything."""

@@ -19,6 +19,7 @@ from tillhouse.providers.telephony.provider import (
 from tillhouse.voice.dispatching import rules, store
 from tillhouse.voice.dispatching.claiming import LEASE, end_queued
 from tillhouse.voice.dispatching.ending import tell_end
+from tillhouse.voice.dispatching.leases import store as leases
 from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd, Claimed
 from tillhouse.voice.numbers.actions import unseal
 
@@ -34,7 +35,7 @@ log = structlog.get_logger()
 async def end_expired(services: Services, now: datetime) -> bool:
     """End a call that waited too long; whether there was one."""
     async with services.pool.transaction() as db:
-        call = await store.lock_expired(db, now)
+        call = await leases.lock_expired(db, now)
         if call is None:
             return False
         over = rules.Over(status="failed", reason="expired", ended_by="system")
@@ -48,14 +49,14 @@ async def reconcile(
     """Find out what became of a call whose worker has gone, and write it; whether there was one."""
     now = clock.now()
     async with services.pool.transaction() as db:
-        call = await store.lock_lapsed(db, now)
+        call = await leases.lock_lapsed(db, now)
         if call is None:
             return False
         if call.status == "cancelled":
             await _free(db, call, now)
             return True
-        await store.take_lease(db, call.key, now + LEASE)
-        attempt_id = await store.find_attempt_id(db, call.key, call.attempt)
+        await leases.take_lease(db, call.key, now + LEASE)
+        attempt_id = await leases.find_attempt_id(db, call.key, call.attempt)
         account = Account()
         if call.settings_sealed is not None:
             account = await unseal(

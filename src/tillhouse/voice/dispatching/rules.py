@@ -1,6 +1,6 @@
 """Rules of dispatching: pure decisions about when to dial, and what follows from an end."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -12,9 +12,8 @@ from phonenumbers import timezone
 from tillhouse.providers.telephony.provider import Ended, EndedBy, Result
 
 _UNKNOWN_ZONE = "Etc/Unknown"
-_QUARTER = timedelta(minutes=15)
 # Hours that no moment of a week fits are passed over.
-_LOOKED_AHEAD = 7 * 24 * 4
+_DAYS_AHEAD = 8
 # Nobody was reached, so that somebody may be called again.
 _RETRYABLE: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable", "network"})
 _MISSED: frozenset[Result] = frozenset({"busy", "no_answer", "declined", "unwanted"})
@@ -76,21 +75,29 @@ def _opens_at(waiting: Waiting, now: datetime) -> datetime | None:
     hours = waiting.calls_from, waiting.calls_until
     if _is_open(zones, hours, now):
         return now
-    # Offsets of zones, and so all beginnings of whole minutes, are of whole minutes.
-    moment = now.replace(second=0, microsecond=0)
-    for step in range(1, _LOOKED_AHEAD):
-        later = moment + step * _QUARTER
-        if _is_open(zones, hours, later):
-            return _first_open(zones, hours, later)
+    for moment in _beginnings(zones, hours[0], now):
+        if _is_open(zones, hours, moment):
+            return _first_open(zones, hours, moment)
     return None
 
 
-def _first_open(zones: list[ZoneInfo], hours: tuple[str, str], later: datetime) -> datetime:
-    """The first minute of the quarter of an hour before, that is open and stays so."""
+def _beginnings(zones: list[ZoneInfo], begins: str, now: datetime) -> list[datetime]:
+    """When the hours begin in each zone, from now on: all zones allow a call first at one such."""
+    at = time.fromisoformat(begins)
+    days = (
+        datetime.combine(now.astimezone(zone) + timedelta(days=day), at, zone)
+        for zone in zones
+        for day in range(_DAYS_AHEAD)
+    )
+    return sorted({moment.astimezone(UTC) for moment in days if moment > now})
+
+
+def _first_open(zones: list[ZoneInfo], hours: tuple[str, str], moment: datetime) -> datetime:
+    """The first minute that is open and stays so: clocks may have passed over the beginning."""
     minute = timedelta(minutes=1)
-    while _is_open(zones, hours, later - minute):
-        later -= minute
-    return later
+    while _is_open(zones, hours, moment - minute):
+        moment -= minute
+    return moment
 
 
 def _is_open(zones: list[ZoneInfo], hours: tuple[str, str], moment: datetime) -> bool:

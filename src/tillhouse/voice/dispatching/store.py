@@ -1,6 +1,6 @@
 """Statements of the dispatcher: claim, move on, end, reconcile."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
@@ -17,7 +17,7 @@ from tillhouse.kit.secrets import Environment
 NUMBERS_LOOKED = 200
 FIRST = (UUID(int=0), UUID(int=0))
 
-_CALL: LiteralString = """
+CLAIMED: LiteralString = """
     SELECT c.book_id, c.id, c.status, c.generation, c.number_id, c.agent_id, c.provider,
         c.customer_name, c.customer_phone, c.order_id, c.purpose, c.context, c.attempt,
         c.max_attempts, c.expires_at AS not_after, c.answered_at, c.answered_by, c.recording_status,
@@ -39,6 +39,7 @@ _CALL: LiteralString = """
     JOIN books k ON k.id = c.book_id
     JOIN businesses b ON b.id = k.business_id
 """
+"""A call with all that it takes to make it; conditions follow."""
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,7 +169,7 @@ async def lock_next(
 ) -> Claimed | None:
     """The call of a locked number that waits longest, locked, if a slot is free."""
     row = await db.fetchrow(
-        _CALL
+        CLAIMED
         + """
         WHERE c.book_id = $1 AND c.number_id = $2 AND c.status = 'queued' AND c.due_at <= $3
             AND (SELECT count(*) FROM voice_calls l
@@ -183,10 +184,28 @@ async def lock_next(
     return Claimed(**row) if row else None
 
 
+async def lock_waiting(
+    db: Db, book_id: BookId, number_id: UUID, now: datetime, limit: int
+) -> list[Claimed]:
+    """The calls of a locked number that wait longest, locked."""
+    rows = await db.fetch(
+        CLAIMED
+        + """
+        WHERE c.book_id = $1 AND c.number_id = $2 AND c.status = 'queued' AND c.due_at <= $3
+        ORDER BY c.due_at, c.id LIMIT $4 FOR NO KEY UPDATE OF c SKIP LOCKED
+        """,
+        book_id,
+        number_id,
+        now,
+        limit,
+    )
+    return [Claimed(**row) for row in rows]
+
+
 async def lock_call(db: Db, key: BookKey) -> Claimed | None:
     """One call, locked."""
     row = await db.fetchrow(
-        _CALL + " WHERE c.book_id = $1 AND c.id = $2 FOR NO KEY UPDATE OF c", *key
+        CLAIMED + " WHERE c.book_id = $1 AND c.id = $2 FOR NO KEY UPDATE OF c", *key
     )
     return Claimed(**row) if row else None
 
@@ -232,6 +251,23 @@ async def update_postponed(
         *key,
         due_at,
         reason,
+        now,
+    )
+
+
+async def update_quiet(
+    db: Db, book_id: BookId, times: Mapping[UUID, datetime], now: datetime
+) -> None:
+    """Let calls of one number wait for the hours of calling, each until its time."""
+    await db.execute(
+        """
+        UPDATE voice_calls c SET queue_reason = 'quiet_hours', due_at = w.due_at, updated_at = $4
+        FROM unnest($2::uuid[], $3::timestamptz[]) w (id, due_at)
+        WHERE c.book_id = $1 AND c.id = w.id AND c.status = 'queued'
+        """,
+        book_id,
+        list(times),
+        list(times.values()),
         now,
     )
 
@@ -330,65 +366,4 @@ async def end_attempt(db: Db, key: BookKey, number: int, end: AttemptEnd, now: d
         number,
         *msgspec.structs.astuple(end),
         now,
-    )
-
-
-async def has_left_behind(db: Db, now: datetime) -> bool:
-    """Whether a call of any book waited too long, or has lost its worker."""
-    return await db.fetchval(
-        """
-        SELECT EXISTS (SELECT FROM voice_calls WHERE lease_until <= $1)
-            OR EXISTS (SELECT FROM voice_calls WHERE status = 'queued' AND expires_at <= $1)
-        """,
-        now,
-    )
-
-
-async def lock_lapsed(db: Db, now: datetime) -> Claimed | None:
-    """A call of any book_id whose worker has gone, locked."""
-    row = await db.fetchrow(
-        _CALL
-        + """
-        WHERE c.book_id = k.id AND c.lease_until <= $1
-        ORDER BY c.lease_until LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
-        """,
-        now,
-    )
-    return Claimed(**row) if row else None
-
-
-async def take_lease(db: Db, key: BookKey, until: datetime) -> None:
-    """Hold a call in the place of a worker that has gone: a new generation."""
-    await db.execute(
-        """
-        UPDATE voice_calls SET generation = generation + 1, lease_until = $3
-        WHERE book_id = $1 AND id = $2
-        """,
-        *key,
-        until,
-    )
-
-
-async def lock_expired(db: Db, now: datetime) -> Claimed | None:
-    """A call of any book_id that waited too long, locked."""
-    row = await db.fetchrow(
-        _CALL
-        + """
-        WHERE c.book_id = k.id AND c.status = 'queued' AND c.expires_at <= $1
-        ORDER BY c.expires_at LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
-        """,
-        now,
-    )
-    return Claimed(**row) if row else None
-
-
-async def find_attempt_id(db: Db, key: BookKey, number: int) -> UUID | None:
-    """The id of an attempt whose end nobody has written."""
-    return await db.fetchval(
-        """
-        SELECT id FROM voice_attempts
-        WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
-        """,
-        *key,
-        number,
     )

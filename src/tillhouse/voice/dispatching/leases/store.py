@@ -1,4 +1,4 @@
-"""Statements on the calls that a dispatcher holds."""
+"""Statements on the calls that a dispatcher holds, and on those that nobody holds any more."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,6 +7,8 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookKey
+from tillhouse.voice.dispatching.store import CLAIMED, Claimed
 
 Held = tuple[UUID, UUID, int]
 """A call by book and id, and the generation that holds it."""
@@ -37,6 +39,67 @@ async def list_held(db: Db, held: Sequence[Held]) -> Sequence[Record]:
             AND c.generation = h.generation AND c.lease_until IS NOT NULL
         """,
         *_columns(held),
+    )
+
+
+async def has_left_behind(db: Db, now: datetime) -> bool:
+    """Whether a call of any book waited too long, or has lost its worker."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM voice_calls WHERE lease_until <= $1)
+            OR EXISTS (SELECT FROM voice_calls WHERE status = 'queued' AND expires_at <= $1)
+        """,
+        now,
+    )
+
+
+async def lock_lapsed(db: Db, now: datetime) -> Claimed | None:
+    """A call of any book_id whose worker has gone, locked."""
+    row = await db.fetchrow(
+        CLAIMED
+        + """
+        WHERE c.book_id = k.id AND c.lease_until <= $1
+        ORDER BY c.lease_until LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
+        """,
+        now,
+    )
+    return Claimed(**row) if row else None
+
+
+async def take_lease(db: Db, key: BookKey, until: datetime) -> None:
+    """Hold a call in the place of a worker that has gone: a new generation."""
+    await db.execute(
+        """
+        UPDATE voice_calls SET generation = generation + 1, lease_until = $3
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        until,
+    )
+
+
+async def lock_expired(db: Db, now: datetime) -> Claimed | None:
+    """A call of any book_id that waited too long, locked."""
+    row = await db.fetchrow(
+        CLAIMED
+        + """
+        WHERE c.book_id = k.id AND c.status = 'queued' AND c.expires_at <= $1
+        ORDER BY c.expires_at LIMIT 1 FOR NO KEY UPDATE OF c SKIP LOCKED
+        """,
+        now,
+    )
+    return Claimed(**row) if row else None
+
+
+async def find_attempt_id(db: Db, key: BookKey, number: int) -> UUID | None:
+    """The id of an attempt whose end nobody has written."""
+    return await db.fetchval(
+        """
+        SELECT id FROM voice_attempts
+        WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
+        """,
+        *key,
+        number,
     )
 
 
