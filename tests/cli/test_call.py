@@ -88,3 +88,13 @@ def test_a_number_is_no_softphone(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert "sip:" in done.stderr
+
+
+async def test_a_telephone_that_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
+    """At once, not after half a minute."""
+    async with peer() as theirs:
+        address = theirs.uri
+    process = await _start(address, folder=tmp_path)
+    out, err = await ended(process.communicate())
+    assert (process.returncode, json.loads(out)["detail"]) == (1, "port closed")
+    assert b"see that it runs" in err

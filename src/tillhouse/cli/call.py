@@ -28,6 +28,10 @@ from tillhouse.providers.telephony.wav import StereoWav
 from tillhouse.voice.speech.espeak import Espeak
 
 _GREETING = "Hello. This is Till house. Press any key, and I say it. The hash key ends the call."
+_NOBODY_THERE = (
+    "No softphone was reached there: see that it runs, and takes SIP over UDP at this address "
+    "(port 5060, unless the address names another)."
+)
 
 
 class _Clock:
@@ -94,6 +98,8 @@ def call(  # noqa: PLR0913 - one argument an option
     shown = table(("what", "value"), [(name.replace("_", " "), value) for name, value in rows])
     print_result(called, as_json=as_json, shown=shown)
     if not called.is_answered:
+        if called.result == "network":
+            _tell(_NOBODY_THERE)
         raise typer.Exit(1)
 
 
