@@ -83,10 +83,9 @@ class Clock:
             return text
         if not self._began - _AFTER <= real <= self._began + _AFTER:
             return text
-        today = self._starts[-1].date()
-        if real.date() == (self._starts[-1] + _EAST).date():
-            # In the last hour of the day it is tomorrow already where the story plays.
-            today = real.date()
+        # In the last hour of the day it is tomorrow already where the story plays.
+        there = (self._starts[-1] + _EAST).date()
+        today = there if real.date() >= there else self._starts[-1].date()
         days = (today - real.date()).days
         return (self._story[-1].date() - timedelta(days=days)).isoformat()
 

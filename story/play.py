@@ -10,6 +10,7 @@ from story import (
     ending,
     finance,
     goods,
+    hotel,
     messaging,
     opening,
     payouts,
@@ -79,6 +80,9 @@ async def _tell(story: Story) -> None:
         chapter(story)
     await voice.called(story)
     for chapter in (
+        hotel.house,
+        hotel.guests,
+        hotel.booked,
         webhooks.deliveries,
         ending.changes,
         ending.deletions,

@@ -93,6 +93,18 @@ BEYOND_THE_SCHEMA = [
     r"provider: must be (?:simulator|a real one)",
     r"(?:is_default|status): the default agent must be active",
     r"model_(?:url|name): (?:is needed where|must )",
+    r"check_(?:in|out)_date: (?:is|must|makes)",
+    r"check_in: is only for stays that begin today",
+    r"adults: and children must be at most",
+    r"guest\.\w+: must be",
+    r"guest_id: or guest is needed",
+    r"room_type_id: is required where",
+    r"room_id: is room ",
+    r"rate_plan_id: is no rate plan of this room type",
+    r"taxes\[\d+\]\.name: is another tax's name",
+    r"(?:No room of this type is|Room \w+ is not) free",
+    r"The (?:room type has rooms|room has reservations|guest has reservations)",
+    r"The (?:reservation is \w+|stay (?:begins|ended) on)",
 ]
 
 document = json.loads(reference("http://x"))

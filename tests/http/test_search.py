@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.api import Api
+from tests.hotel.house import day
 from tests.make import Business
 from tillhouse.app import ROUTES
 from tillhouse.http.endpoint import Endpoint
@@ -54,6 +55,20 @@ async def _voice_call(api: Api, name: str) -> None:
     await api.post("/v1/voice/calls", {**body, **chosen}, status=202)
 
 
+async def _guest(api: Api, name: str) -> None:
+    await api.post("/v1/hotel/guests", {"name": name}, status=201)
+
+
+async def _reservation(api: Api, name: str) -> None:
+    kind = {"name": name, "capacity": 1, "rate": 5}
+    room_type_id = (await api.post("/v1/hotel/room-types", kind, status=201)).data["id"]
+    room = {"room_type_id": room_type_id, "number": name[:20]}
+    await api.post("/v1/hotel/rooms", room, status=201)
+    body = {"room_type_id": room_type_id, "guest": {"name": name}}
+    days = {"check_in_date": day(1), "check_out_date": day(2)}
+    await api.post("/v1/hotel/reservations", {**body, **days}, status=201)
+
+
 SEARCHED: dict[str, Maker] = {
     "/v1/customers": _customer,
     "/v1/products": _product,
@@ -61,6 +76,8 @@ SEARCHED: dict[str, Maker] = {
     "/v1/finance/transactions": _transaction,
     "/v1/payment-links": _link,
     "/v1/voice/calls": _voice_call,
+    "/v1/hotel/guests": _guest,
+    "/v1/hotel/reservations": _reservation,
 }
 
 
@@ -70,7 +87,7 @@ async def api(business: Business) -> Api:
     return await business.client(
         "customers:read", "customers:write", "products:read", "products:write", "orders:read",
         "orders:write", "finance:read", "payment_links:write", "voice:read", "voice:calls:read",
-        "voice:calls:create",
+        "voice:calls:create", "hotel:read", "hotel:write",
     )  # fmt: skip
 
 

@@ -114,7 +114,6 @@ def test_the_scopes_without_a_route_are_named() -> None:
     """docs/authentication.md lists those that can be given and open nothing yet."""
     text = (ROOT / "docs/authentication.md").read_text("utf-8")
     listed = re.search(r"have no route in this version: (.+?)\.", text)
-    assert listed
     opening = {route.guard.name for route in PRODUCT.routes if isinstance(route.guard, Scope)}
     idle = {
         scope.name
@@ -123,7 +122,7 @@ def test_the_scopes_without_a_route_are_named() -> None:
     }
     tidy(
         "docs/authentication.md lists exactly the scopes that no route asks for.",
-        sorted(idle.symmetric_difference(re.findall(r"`([a-z_:]+)`", listed[1]))),
+        sorted(idle.symmetric_difference(re.findall(r"`([a-z_:]+)`", listed[1] if listed else ""))),
     )
 
 

@@ -688,6 +688,160 @@ CREATE INDEX expenses_by_store ON expenses USING btree (book_id, store_id, happe
 CREATE INDEX expenses_by_time ON expenses USING btree (book_id, happened_at, id) WHERE voided_at IS NULL;
 CREATE INDEX expenses_by_transaction ON expenses USING btree (book_id, transaction_id);
 
+CREATE TABLE hotel_guests (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    name text NOT NULL,
+    document_type text,
+    document_number text,
+    nationality text,
+    notes text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT hotel_guests_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT hotel_guests_document_known CHECK (document_type = ANY (ARRAY['passport'::text, 'national_id'::text, 'drivers_license'::text, 'other'::text])),
+    CONSTRAINT hotel_guests_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT hotel_guests_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE INDEX hotel_guests_by_word ON hotel_guests USING gin (customer_words(book_id, name));
+CREATE UNIQUE INDEX hotel_guests_customer_key ON hotel_guests USING btree (book_id, customer_id) WHERE deleted_at IS NULL;
+CREATE INDEX hotel_guests_in_order ON hotel_guests USING btree (book_id, id) WHERE deleted_at IS NULL;
+
+CREATE TABLE hotel_rate_plans (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    room_type_id uuid NOT NULL,
+    name text NOT NULL,
+    price order_amount NOT NULL,
+    weekday_prices jsonb NOT NULL,
+    taxes jsonb NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT hotel_rate_plans_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT hotel_rate_plans_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT hotel_rate_plans_book_id_room_type_id_fkey FOREIGN KEY (book_id, room_type_id) REFERENCES hotel_room_types(book_id, id)
+);
+CREATE UNIQUE INDEX hotel_rate_plans_name_key ON hotel_rate_plans USING btree (book_id, room_type_id, lower(name)) WHERE deleted_at IS NULL;
+
+CREATE TABLE hotel_reservations (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    short_code text NOT NULL,
+    status text NOT NULL,
+    group_id uuid,
+    guest_id uuid NOT NULL,
+    guest_name text NOT NULL,
+    room_type_id uuid NOT NULL,
+    room_id uuid NOT NULL,
+    rate_plan_id uuid,
+    adults integer NOT NULL,
+    children integer NOT NULL,
+    check_in_on date NOT NULL,
+    check_out_on date NOT NULL,
+    nights jsonb NOT NULL,
+    taxes jsonb NOT NULL,
+    total_amount order_amount NOT NULL,
+    deposit_amount order_amount NOT NULL,
+    currency text NOT NULL,
+    source text NOT NULL,
+    notes text,
+    checked_in_at timestamp(3) with time zone,
+    checked_out_at timestamp(3) with time zone,
+    cancelled_at timestamp(3) with time zone,
+    no_show_at timestamp(3) with time zone,
+    cancel_reason text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT hotel_reservations_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT hotel_reservations_code_key UNIQUE (book_id, short_code),
+    CONSTRAINT hotel_reservations_room_taken EXCLUDE USING gist (book_id WITH =, room_id WITH =, daterange(check_in_on, check_out_on) WITH &&) WHERE (status = ANY (ARRAY['booked'::text, 'checked_in'::text])),
+    CONSTRAINT hotel_reservations_adults_check CHECK (adults > 0),
+    CONSTRAINT hotel_reservations_children_check CHECK (children >= 0),
+    CONSTRAINT hotel_reservations_nights CHECK (check_out_on > check_in_on),
+    CONSTRAINT hotel_reservations_status_known CHECK (status = ANY (ARRAY['booked'::text, 'checked_in'::text, 'checked_out'::text, 'cancelled'::text, 'no_show'::text])),
+    CONSTRAINT hotel_reservations_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT hotel_reservations_book_id_guest_id_fkey FOREIGN KEY (book_id, guest_id) REFERENCES hotel_guests(book_id, id),
+    CONSTRAINT hotel_reservations_book_id_rate_plan_id_fkey FOREIGN KEY (book_id, rate_plan_id) REFERENCES hotel_rate_plans(book_id, id),
+    CONSTRAINT hotel_reservations_book_id_room_id_room_type_id_fkey FOREIGN KEY (book_id, room_id, room_type_id) REFERENCES hotel_rooms(book_id, id, room_type_id)
+) WITH (fillfactor=75);
+CREATE INDEX hotel_reservations_by_arrival ON hotel_reservations USING btree (book_id, check_in_on, id);
+CREATE INDEX hotel_reservations_by_status ON hotel_reservations USING btree (book_id, status, id);
+CREATE INDEX hotel_reservations_by_word ON hotel_reservations USING gin (customer_words(book_id, guest_name));
+CREATE UNIQUE INDEX hotel_reservations_in_room ON hotel_reservations USING btree (book_id, room_id) WHERE status = 'checked_in'::text;
+CREATE INDEX hotel_reservations_of_group ON hotel_reservations USING btree (book_id, group_id, id) WHERE group_id IS NOT NULL;
+CREATE INDEX hotel_reservations_of_guest ON hotel_reservations USING btree (book_id, guest_id, id);
+CREATE INDEX hotel_reservations_of_room ON hotel_reservations USING btree (book_id, room_id, id);
+CREATE INDEX hotel_reservations_open ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
+CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
+
+CREATE TABLE hotel_room_types (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    description text,
+    capacity integer NOT NULL,
+    rate order_amount NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT hotel_room_types_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT hotel_room_types_capacity_check CHECK (capacity > 0),
+    CONSTRAINT hotel_room_types_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+CREATE UNIQUE INDEX hotel_room_types_name_key ON hotel_room_types USING btree (book_id, lower(name)) WHERE deleted_at IS NULL;
+
+CREATE TABLE hotel_rooms (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    room_type_id uuid NOT NULL,
+    number text NOT NULL,
+    floor text,
+    status text NOT NULL,
+    notes text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT hotel_rooms_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT hotel_rooms_book_id_id_room_type_id_key UNIQUE (book_id, id, room_type_id),
+    CONSTRAINT hotel_rooms_status_known CHECK (status = ANY (ARRAY['clean'::text, 'dirty'::text, 'out_of_service'::text])),
+    CONSTRAINT hotel_rooms_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT hotel_rooms_book_id_room_type_id_fkey FOREIGN KEY (book_id, room_type_id) REFERENCES hotel_room_types(book_id, id)
+) WITH (fillfactor=75);
+CREATE INDEX hotel_rooms_by_type ON hotel_rooms USING btree (book_id, room_type_id) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX hotel_rooms_number_key ON hotel_rooms USING btree (book_id, lower(number)) WHERE deleted_at IS NULL;
+
+CREATE TABLE hotel_service_requests (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    category text NOT NULL,
+    status text NOT NULL,
+    source text NOT NULL,
+    description text,
+    guest_id uuid,
+    reservation_id uuid,
+    room_id uuid,
+    assigned_to uuid,
+    started_at timestamp(3) with time zone,
+    ended_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT hotel_service_requests_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT hotel_service_requests_category_known CHECK (category = ANY (ARRAY['housekeeping'::text, 'maintenance'::text, 'food'::text, 'transport'::text, 'laundry'::text, 'other'::text])),
+    CONSTRAINT hotel_service_requests_source_known CHECK (source = ANY (ARRAY['guest'::text, 'staff'::text, 'voice'::text, 'message'::text])),
+    CONSTRAINT hotel_service_requests_status_known CHECK (status = ANY (ARRAY['open'::text, 'in_progress'::text, 'done'::text, 'cancelled'::text])),
+    CONSTRAINT hotel_service_requests_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT hotel_service_requests_book_id_guest_id_fkey FOREIGN KEY (book_id, guest_id) REFERENCES hotel_guests(book_id, id),
+    CONSTRAINT hotel_service_requests_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id),
+    CONSTRAINT hotel_service_requests_book_id_room_id_fkey FOREIGN KEY (book_id, room_id) REFERENCES hotel_rooms(book_id, id)
+);
+CREATE INDEX hotel_service_requests_by_status ON hotel_service_requests USING btree (book_id, status, id);
+CREATE INDEX hotel_service_requests_in_order ON hotel_service_requests USING btree (book_id, id);
+CREATE INDEX hotel_service_requests_of_reservation ON hotel_service_requests USING btree (book_id, reservation_id, id) WHERE reservation_id IS NOT NULL;
+CREATE INDEX hotel_service_requests_of_room ON hotel_service_requests USING btree (book_id, room_id, id) WHERE room_id IS NOT NULL;
+
 CREATE TABLE idempotency_keys (
     book_id uuid NOT NULL,
     surface text NOT NULL,

@@ -1,1 +1,1 @@
-"""Stays, guests and what they ask for: announced, and built later."""
+"""Rooms, guests and their stays, and what guests ask for."""

@@ -235,6 +235,11 @@ class DayClock(msgspec.Struct, frozen=True):
     zone: str
     cutoff: timedelta
 
+    @classmethod
+    def at_midnight(cls, zone: str) -> Self:
+        """The clock of a zone whose days begin at midnight."""
+        return cls(zone, timedelta())
+
     def today(self, now: datetime) -> date:
         """The day that it is there."""
         local = now.astimezone(UTC).astimezone(ZoneInfo(self.zone)).replace(tzinfo=None)

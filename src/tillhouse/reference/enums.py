@@ -20,6 +20,12 @@ ENUMS: dict[str, tuple[str, str]] = {
     ),
     "DepositStatus": ("Deposit.status", "How far the payment into a virtual account is."),
     "Direction": ("Message.direction", "`inbound` from the customer, `outbound` to the customer."),
+    "BookingSource": ("Reservation.source", "Where a booking came from."),
+    "DocumentType": ("Guest.document_type", "A kind of document that a guest shows."),
+    "RoomStatus": (
+        "HotelRoom.status",
+        "Whether a room can be moved into: nobody books one that is `out_of_service`.",
+    ),
     "AgentScript": ("Agent.script", "A conversation that an agent can lead."),
     "AgentStatus": ("Agent.status", "Only an `active` agent calls."),
     "AgentTool": (
@@ -133,12 +139,18 @@ ENUMS: dict[str, tuple[str, str]] = {
     ),
     "Provider": ("Message.provider", "Who carries messages."),
     "RecoverableStatus": ("Recovery.status", "The deliveries that can be queued again."),
-    "ReservationStatus": ("ReservationData.status", "Where a stay stands."),
+    "ReservationStatus": (
+        "Reservation.status",
+        "How far a stay is: `booked`, `checked_in`, `checked_out`; or `cancelled`, or `no_show` "
+        "when nobody came.",
+    ),
     "Risk": ("ScopeShown.risk", "How much harm a key with this scope can do in wrong hands."),
     "Role": ("Staff.role", "What a person may do in the business."),
     "RotationStatus": ("Settings.rotation_status", "Whether the secret was ever replaced."),
     "ScopeName": ("NewKey.scopes", "A permission that an API key can have."),
     "ServiceMode": ("Order.service_mode", "How the customer is served."),
+    "ServiceRequestCategory": ("ServiceRequestData.category", "The kind of service."),
+    "ServiceRequestSource": ("ServiceRequestData.source", "The way on which a request came."),
     "ServiceRequestStatus": ("ServiceRequestData.status", "How far a guest's request is."),
     "SessionStatus": ("Session.status", "Whether guests still sit at the table."),
     "SettableStatus": ("OrderPatch.status", "A status that a request may set."),

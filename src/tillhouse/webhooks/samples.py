@@ -48,6 +48,8 @@ def _sample(schema: dict[str, Any], components: dict[str, Any], name: str) -> An
         return schema["examples"][0]
     if "enum" in schema:
         return schema["enum"][0]
+    if schema.get("type") == "array":
+        return [_sample(schema["items"], components, name)]
     if "anyOf" in schema:
         return _sample(schema["anyOf"][0], components, name)
     if schema.get("format") == "uuid":

@@ -1,0 +1,1 @@
+"""Guests: customers who stay."""

@@ -1,0 +1,1 @@
+"""Rate plans: the prices of nights, and the taxes on them."""

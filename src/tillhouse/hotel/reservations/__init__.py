@@ -1,0 +1,1 @@
+"""Reservations, from booking to leaving."""

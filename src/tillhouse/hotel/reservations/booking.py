@@ -1,0 +1,136 @@
+"""Book a room: find what the request names, choose the room, tell of it."""
+
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.access.call import Call
+from tillhouse.hotel.events import HOTEL_RESERVATION_CHECKED_IN, HOTEL_RESERVATION_CREATED
+from tillhouse.hotel.guests.actions import find_or_make
+from tillhouse.hotel.guests.actions import new_faults as guest_faults
+from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
+from tillhouse.hotel.reservations import rules
+from tillhouse.hotel.reservations.showing import shown
+from tillhouse.hotel.reservations.store import booking as store
+from tillhouse.hotel.reservations.types import NewReservation, Reservation
+from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
+from tillhouse.hotel.rooms.store import lock_type
+from tillhouse.kit.errors import FieldError, check
+from tillhouse.kit.ids import new_id, short_code
+from tillhouse.kit.json import encode
+from tillhouse.kit.partial import InvalidField, PartialBody
+from tillhouse.kit.values import DayClock
+from tillhouse.webhooks.emit import emit_all
+
+
+async def create(call: Call, new: NewReservation) -> Reservation:
+    """Book a room; of two who want the last one the first gets it."""
+    facts = await _facts(call, new)
+    check(rules.booking_faults(new, facts))
+    made = await book(call, new, facts, None)
+    events = [(HOTEL_RESERVATION_CREATED, made)]
+    if new.check_in:
+        events.append((HOTEL_RESERVATION_CHECKED_IN, made))
+    await emit_all(call, events)
+    return made
+
+
+async def new_faults(call: Call, new: NewReservation) -> list[FieldError]:
+    """The faults of a booking."""
+    found = rules.booking_faults(new, await _facts(call, new))
+    try:
+        if new.guest is not None:
+            found += await guest_faults(call, new.guest, rules.GUEST_AT)
+    except InvalidField:
+        pass
+    return found
+
+
+async def book(
+    call: Call, new: NewReservation, facts: rules.BookingFacts, group_id: UUID | None
+) -> Reservation:
+    """The reservation of a free room, or a refusal that says what to do."""
+    room_type_id = facts.room_type_id
+    if room_type_id is None or facts.prices is None:
+        raise AssertionError("an unknown room type is a fault")
+    guest_id = await _guest_id(call, new)
+    if not await lock_type(call.db, call.book.id, room_type_id):
+        check([UNKNOWN_TYPE])
+    days = new.check_in_date.day, new.check_out_date.day
+    stay = rules.priced(*days, facts.prices, facts.currency)
+    row = store.BookingRow(
+        id=new_id(),
+        short_code=short_code(),
+        status="checked_in" if new.check_in else "booked",
+        group_id=group_id,
+        guest_id=guest_id,
+        room_type_id=room_type_id,
+        rate_plan_id=new.rate_plan_id,
+        adults=new.adults,
+        children=new.children,
+        check_in_on=stay.check_in,
+        check_out_on=stay.check_out,
+        nights=encode(stay.nights).decode(),
+        taxes=encode(stay.taxes).decode(),
+        total_amount=stay.total,
+        deposit_amount=new.deposit_amount or 0,
+        currency=facts.currency,
+        source=new.source,
+        notes=new.notes,
+        checked_in_at=call.now if new.check_in else None,
+    )
+    made = await store.insert_reservation(
+        call.db, call.book.id, call.now, row, new.room_id, allows_dirty=new.allow_dirty
+    )
+    if made is None:
+        raise rules.none_free(facts.room_number, stay.check_in, stay.check_out)
+    return shown(made)
+
+
+async def _guest_id(call: Call, new: NewReservation) -> UUID:
+    if new.guest is not None:
+        return (await find_or_make(call, new.guest, rules.GUEST_AT)).id
+    if new.guest_id is None:
+        raise AssertionError("a booking without a guest is a fault")
+    return new.guest_id
+
+
+async def _facts(call: Call, new: NewReservation) -> rules.BookingFacts:
+    row = await store.find_booking_facts(
+        call.db,
+        call.book.id,
+        _named(new, "room_type_id"),
+        _named(new, "room_id"),
+        _named(new, "rate_plan_id"),
+        _named(new, "guest_id"),
+    )
+    return rules.BookingFacts(
+        today=DayClock.at_midnight(row["time_zone"]).today(call.now),
+        currency=row["currency"],
+        room_type_id=row["room_type_id"],
+        capacity=row["capacity"],
+        room_number=row["room_number"],
+        room_status=row["room_status"],
+        room_fits_type=row["room_fits_type"] is not False,
+        prices=_prices(row),
+        has_plan=row["price"] is not None,
+        guest_name=row["guest_name"],
+    )
+
+
+def _named(new: NewReservation | PartialBody, name: str) -> UUID | None:
+    """An id of the request; None also where its form is wrong."""
+    try:
+        return getattr(new, name)
+    except InvalidField:
+        return None
+
+
+def _prices(row: Record) -> Prices | None:
+    if row["price"] is not None:
+        return Prices(
+            price=row["price"],
+            weekday_prices=read_weekday_prices(row["weekday_prices"]),
+            taxes=read_taxes(row["taxes"]),
+        )
+    return Prices(price=row["rate"]) if row["rate"] is not None else None

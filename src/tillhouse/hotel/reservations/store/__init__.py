@@ -1,0 +1,1 @@
+"""The statements on reservations."""

@@ -1,0 +1,140 @@
+"""Statements that read reservations: one, a page of them, and who is in the house."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.db.where import Where
+from tillhouse.kit.ids import BookId
+from tillhouse.kit.page import Page
+
+SHOWN: LiteralString = """
+    SELECT v.id, v.short_code, v.status, v.group_id, v.guest_id, v.guest_name, g.customer_id,
+        v.room_type_id, t.name AS room_type_name, v.room_id, r.number AS room_number,
+        v.rate_plan_id, v.adults, v.children, v.check_in_on::text AS check_in_date,
+        v.check_out_on::text AS check_out_date, v.nights::text AS nights,
+        v.taxes::text AS taxes, v.total_amount, v.deposit_amount, v.currency, v.source, v.notes,
+        iso(v.checked_in_at) AS checked_in_at, iso(v.checked_out_at) AS checked_out_at,
+        iso(v.cancelled_at) AS cancelled_at, iso(v.no_show_at) AS no_show_at, v.cancel_reason,
+        iso(v.created_at) AS created_at, iso(v.updated_at) AS updated_at
+"""
+"""The columns of a reservation `v`, with what `SHOWN_FROM` joins to it."""
+SHOWN_FROM: LiteralString = """
+    JOIN hotel_guests g ON g.book_id = v.book_id AND g.id = v.guest_id
+    JOIN hotel_rooms r ON r.book_id = v.book_id AND r.id = v.room_id
+    JOIN hotel_room_types t ON t.book_id = v.book_id AND t.id = v.room_type_id
+"""
+
+
+class ReservationQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on reservations; an absent one (None) lets all pass."""
+
+    status: list[str] | None = None
+    since: date | None = None
+    until: date | None = None
+    room_id: UUID | None = None
+    guest_id: UUID | None = None
+    group_id: UUID | None = None
+    # A search: a code, and words of the guest's name.
+    code: str | None = None
+    words: str | None = None
+
+
+def _where(book_id: BookId, query: ReservationQuery) -> Where:
+    where = (
+        Where(book_id)
+        .and_("v.status = ANY($)", query.status)
+        .and_("v.check_in_on >= $", query.since)
+        .and_("v.check_in_on <= $", query.until)
+        .and_("v.room_id = $", query.room_id)
+        .and_("v.guest_id = $", query.guest_id)
+        .and_("v.group_id = $", query.group_id)
+    )
+    if query.words:
+        code = where.slot(query.code)
+        return where.and_(
+            "v.short_code = "
+            + code
+            + " OR customer_words(v.book_id, v.guest_name) @@ customer_query($1, $)",
+            query.words,
+        )
+    return where.and_("v.short_code = $", query.code)
+
+
+async def show_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
+    """One reservation."""
+    return await db.fetchrow(
+        SHOWN + " FROM hotel_reservations v " + SHOWN_FROM + " WHERE v.book_id = $1 AND v.id = $2",
+        book_id,
+        reservation_id,
+    )
+
+
+async def count_reservations(db: Db, book_id: BookId, query: ReservationQuery) -> int:
+    """How many reservations fit."""
+    where = _where(book_id, query)
+    return await db.fetchval(
+        "SELECT count(*) FROM hotel_reservations v WHERE v.book_id = $1" + where.sql(),
+        *where.args,
+    )
+
+
+async def list_reservations(
+    db: Db, book_id: BookId, query: ReservationQuery, page: Page
+) -> Sequence[Record]:
+    """One page of the reservations that fit, the newest first."""
+    where = _where(book_id, query)
+    return await db.fetch(
+        SHOWN
+        + " FROM hotel_reservations v "
+        + SHOWN_FROM
+        + " WHERE v.book_id = $1"
+        + where.sql()
+        + " ORDER BY v.id DESC LIMIT "
+        + where.slot(page.per_page)
+        + " OFFSET "
+        + where.slot(page.offset),
+        *where.args,
+    )
+
+
+async def list_in_house(
+    db: Db, book_id: BookId, day: date, after: UUID, limit: int
+) -> Sequence[Record]:
+    """Some of the stays that are checked in on a day, in the order of their ids."""
+    return await db.fetch(
+        SHOWN
+        + " FROM hotel_reservations v "
+        + SHOWN_FROM
+        + """
+        WHERE v.book_id = $1 AND v.status = 'checked_in' AND v.id > $3 AND v.check_in_on <= $2
+        ORDER BY v.id LIMIT $4
+        """,
+        book_id,
+        day,
+        after,
+        limit,
+    )
+
+
+async def list_not_arrived(
+    db: Db, book_id: BookId, day: date, after: UUID, limit: int
+) -> Sequence[UUID]:
+    """Some of the reservations that were to begin by the end of a day and are still booked."""
+    rows = await db.fetch(
+        """
+        SELECT v.id FROM hotel_reservations v
+        WHERE v.book_id = $1 AND v.status = 'booked' AND v.id > $3 AND v.check_in_on <= $2
+        ORDER BY v.id LIMIT $4
+        """,
+        book_id,
+        day,
+        after,
+        limit,
+    )
+    return [row["id"] for row in rows]

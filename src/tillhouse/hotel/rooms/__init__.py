@@ -1,0 +1,1 @@
+"""Room types and rooms."""

@@ -1,0 +1,149 @@
+"""Room types and rooms: list, show, make, change and delete."""
+
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.hotel.rooms import rules, store
+from tillhouse.hotel.rooms.types import (
+    HotelRoom,
+    NewRoom,
+    NewRoomType,
+    RoomFilter,
+    RoomPatch,
+    RoomType,
+    RoomTypeFilter,
+    RoomTypePatch,
+)
+from tillhouse.hotel.store import find_terms
+from tillhouse.kit.clock import iso
+from tillhouse.kit.deleted import Deleted
+from tillhouse.kit.errors import FieldError, check, existing
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.patching import facts_of, merged
+
+
+async def list_types(call: Call, wanted: RoomTypeFilter) -> PageOf[RoomType]:
+    """One page of the room types."""
+    page = wanted.pick()
+    total = await store.count_types(call.db, call.book.id)
+    return PageOf(await store.list_types(call.db, call.book.id, page), meta(page, total))
+
+
+async def show_type(call: Call, room_type_id: UUID) -> RoomType:
+    """One room type."""
+    return existing(await store.show_type(call.db, call.book.id, room_type_id))
+
+
+async def create_type(call: Call, new: NewRoomType) -> RoomType:
+    """Make a room type."""
+    check(await type_faults(call, new))
+    if await store.count_types(call.db, call.book.id) >= rules.ROOM_TYPES_MAX:
+        raise rules.TooManyTypes
+    key = BookKey(call.book.id, new_id())
+    await store.insert_type(call.db, key, facts_of(rules.RoomTypeFacts, new), call.now)
+    return await show_type(call, key.id)
+
+
+async def type_faults(call: Call, asked: NewRoomType | RoomTypePatch) -> list[FieldError]:
+    """The faults of a room type, new or changed."""
+    terms = await find_terms(call.db, call.book.id)
+    return rules.room_type_faults(asked, terms.currency)
+
+
+async def type_patch_faults(
+    call: Call, room_type_id: UUID, patch: RoomTypePatch
+) -> list[FieldError]:
+    """The faults of a change of a room type, if there is one."""
+    await show_type(call, room_type_id)
+    return await type_faults(call, patch)
+
+
+async def change_type(call: Call, room_type_id: UUID, patch: RoomTypePatch) -> RoomType:
+    """Change what the patch names; what is booked keeps its price."""
+    check(await type_faults(call, patch))
+    await _lock_type(call, room_type_id)
+    before = await show_type(call, room_type_id)
+    old = facts_of(rules.RoomTypeFacts, before)
+    facts = merged(old, patch)
+    if facts == old:
+        return before
+    await store.update_type(call.db, BookKey(call.book.id, room_type_id), facts, call.now)
+    return await show_type(call, room_type_id)
+
+
+async def delete_type(call: Call, room_type_id: UUID) -> Deleted:
+    """Take a room type that has no rooms out of the list."""
+    await _lock_type(call, room_type_id)
+    if (await show_type(call, room_type_id)).rooms_count:
+        raise rules.HasRooms
+    await store.delete_type(call.db, BookKey(call.book.id, room_type_id), call.now)
+    return Deleted(room_type_id, iso(call.now))
+
+
+async def _lock_type(call: Call, room_type_id: UUID) -> None:
+    existing(await store.lock_type(call.db, call.book.id, room_type_id) or None)
+
+
+async def list_rooms(call: Call, wanted: RoomFilter) -> PageOf[HotelRoom]:
+    """One page of the rooms that fit."""
+    page = wanted.pick()
+    total = await store.count_rooms(call.db, call.book.id, wanted)
+    return PageOf(await store.list_rooms(call.db, call.book.id, wanted, page), meta(page, total))
+
+
+async def show_room(call: Call, room_id: UUID) -> HotelRoom:
+    """One room."""
+    return existing(await store.show_room(call.db, call.book.id, room_id))
+
+
+async def create_room(call: Call, new: NewRoom) -> HotelRoom:
+    """Add a room to the house."""
+    if not await store.lock_type(call.db, call.book.id, new.room_type_id):
+        check([rules.UNKNOWN_TYPE])
+    if await store.count_rooms(call.db, call.book.id, RoomFilter()) >= rules.ROOMS_MAX:
+        raise rules.TooManyRooms
+    key = BookKey(call.book.id, new_id())
+    facts = facts_of(rules.RoomFacts, new)
+    await store.insert_room(call.db, key, new.room_type_id, facts, call.now)
+    return await show_room(call, key.id)
+
+
+async def room_faults(call: Call, new: NewRoom) -> list[FieldError]:
+    """The faults of a new room."""
+    try:
+        found = await store.show_type(call.db, call.book.id, new.room_type_id)
+        return [] if found else [rules.UNKNOWN_TYPE]
+    except InvalidField:
+        return []
+
+
+async def change_room(call: Call, room_id: UUID, patch: RoomPatch) -> HotelRoom:
+    """Change what the patch names."""
+    before = await _lock_room(call, room_id)
+    old = facts_of(rules.RoomFacts, before)
+    facts = merged(old, patch)
+    if facts == old:
+        return before
+    if facts.status == "out_of_service" and before.reservation_id:
+        raise rules.IsOccupied
+    await store.update_room(call.db, BookKey(call.book.id, room_id), facts, call.now)
+    return await show_room(call, room_id)
+
+
+async def delete_room(call: Call, room_id: UUID) -> Deleted:
+    """Take a room that nobody has booked out of the list."""
+    await _lock_room(call, room_id)
+    if await store.has_open_reservation(call.db, call.book.id, room_id):
+        raise rules.HasReservations
+    await store.delete_room(call.db, BookKey(call.book.id, room_id), call.now)
+    return Deleted(room_id, iso(call.now))
+
+
+async def _lock_room(call: Call, room_id: UUID) -> HotelRoom:
+    """The room, which nobody books, moves into or changes meanwhile."""
+    found = await show_room(call, room_id)
+    await store.lock_type(call.db, call.book.id, found.room_type_id)
+    existing(await store.lock_room(call.db, call.book.id, room_id))
+    return await show_room(call, room_id)

@@ -1,0 +1,67 @@
+"""The routes of /v1/hotel."""
+
+from tillhouse.hotel.guests import actions as guests
+from tillhouse.hotel.rates import actions as rates
+from tillhouse.hotel.reservations import actions as reservations
+from tillhouse.hotel.reservations import booking
+from tillhouse.hotel.rooms import actions as rooms
+from tillhouse.http.route import Route, Scope
+
+_HOTEL = "/v1/hotel"
+_TYPES, _TYPE = f"{_HOTEL}/room-types", f"{_HOTEL}/room-types/{{room_type_id}}"
+_ROOMS, _ROOM = f"{_HOTEL}/rooms", f"{_HOTEL}/rooms/{{room_id}}"
+_PLANS, _PLAN = f"{_HOTEL}/rate-plans", f"{_HOTEL}/rate-plans/{{rate_plan_id}}"
+_GUESTS, _GUEST = f"{_HOTEL}/guests", f"{_HOTEL}/guests/{{guest_id}}"
+_STAYS, _STAY = f"{_HOTEL}/reservations", f"{_HOTEL}/reservations/{{reservation_id}}"
+_READ, _WRITE = Scope("hotel:read"), Scope("hotel:write")
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", _TYPES, rooms.list_types, _READ, "List room types", "Room types"),
+    Route("POST", _TYPES, rooms.create_type, _WRITE,
+          "Create a room type", "Room type created",
+          status=201, idempotent=True, faults=rooms.type_faults),
+    Route("GET", _TYPE, rooms.show_type, _READ, "Read one room type", "Room type"),
+    Route("PATCH", _TYPE, rooms.change_type, _WRITE,
+          "Update a room type", "Room type updated", faults=rooms.type_patch_faults),
+    Route("DELETE", _TYPE, rooms.delete_type, _WRITE,
+          "Delete a room type that has no rooms", "Room type deleted"),
+    Route("GET", _ROOMS, rooms.list_rooms, _READ,
+          "List rooms, each with who is in it", "Rooms"),
+    Route("POST", _ROOMS, rooms.create_room, _WRITE,
+          "Create a room", "Room created",
+          status=201, idempotent=True, faults=rooms.room_faults),
+    Route("GET", _ROOM, rooms.show_room, _READ, "Read one room", "Room"),
+    Route("PATCH", _ROOM, rooms.change_room, _WRITE,
+          "Update a room: cleaned, dirty, out of service", "Room updated"),
+    Route("DELETE", _ROOM, rooms.delete_room, _WRITE,
+          "Delete a room that nobody has booked", "Room deleted"),
+    Route("GET", _PLANS, rates.list_page, _READ, "List rate plans", "Rate plans"),
+    Route("POST", _PLANS, rates.create, _WRITE,
+          "Create a rate plan", "Rate plan created",
+          status=201, idempotent=True, faults=rates.new_faults),
+    Route("GET", _PLAN, rates.show, _READ, "Read one rate plan", "Rate plan"),
+    Route("PATCH", _PLAN, rates.change, _WRITE,
+          "Update a rate plan", "Rate plan updated", faults=rates.patch_faults),
+    Route("DELETE", _PLAN, rates.delete, _WRITE, "Delete a rate plan", "Rate plan deleted"),
+    Route("GET", _GUESTS, guests.list_page, _READ,
+          "List guests, the newest first", "Guests"),
+    Route("POST", _GUESTS, guests.create, _WRITE,
+          "Create a guest", "Guest created",
+          status=201, idempotent=True, faults=guests.new_faults),
+    Route("GET", _GUEST, guests.show, _READ, "Read one guest", "Guest"),
+    Route("PATCH", _GUEST, guests.change, _WRITE, "Update a guest", "Guest updated"),
+    Route("DELETE", _GUEST, guests.delete, _WRITE,
+          "Delete a guest whom nobody expects", "Guest deleted"),
+    Route("GET", _STAYS, reservations.list_page, _READ,
+          "List reservations, the newest first", "Reservations"),
+    Route("POST", _STAYS, booking.create, _WRITE,
+          "Book a room, for later or for somebody who is here", "Reservation created",
+          status=201, idempotent=True, faults=booking.new_faults),
+    Route("GET", _STAY, reservations.show, _READ, "Read one reservation", "Reservation"),
+    Route("POST", _STAY + "/check-in", reservations.check_in, _WRITE,
+          "Check a guest in", "Guest checked in", idempotent=True),
+    Route("POST", _STAY + "/cancel", reservations.cancel, _WRITE,
+          "Cancel a reservation", "Reservation cancelled", idempotent=True),
+    Route("POST", _STAY + "/no-show", reservations.no_show, _WRITE,
+          "Note that a guest did not come", "Guest did not come", idempotent=True),
+)  # fmt: skip
