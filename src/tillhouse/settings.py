@@ -61,6 +61,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     payout_failures_max: int = 5
     recording_retention_days: int = 90
     model_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
+    speaking_url: str | None = None
+    speaking_key: str | None = None
+    speaking_model: str = "tts-1"
+    speaking_voice: str = "alloy"
+    hearing_url: str | None = None
+    hearing_key: str | None = None
+    hearing_model: str = "whisper-1"
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
     # OWASP's floor for argon2id with one thread.
@@ -112,6 +119,15 @@ MEANINGS: dict[str, str] = {
     "RECORDING_RETENTION_DAYS": "how long recordings of calls are kept (90)",
     "MODEL_ALLOW_TARGETS": "addresses or networks, private ones too, at which agents may have "
     "their language models; http:// is allowed there, too",
+    "SPEAKING_URL": "engine that speaks in calls by OpenAI's API, up to its version, such as "
+    "https://api.openai.com/v1; espeak-ng, where it is installed, is asked after it",
+    "SPEAKING_KEY": "its key",
+    "SPEAKING_MODEL": "its model (tts-1)",
+    "SPEAKING_VOICE": "its voice (alloy)",
+    "HEARING_URL": "engine that hears in calls by OpenAI's API; pocketsphinx, where it is "
+    "installed, is asked after it; without both, customers answer by keys",
+    "HEARING_KEY": "its key",
+    "HEARING_MODEL": "its model (whisper-1)",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -157,6 +173,13 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         payout_failures_max=values.number("PAYOUT_FAILURES_MAX", 5, 1, 1000),
         recording_retention_days=values.number("RECORDING_RETENTION_DAYS", 90, 1, 3650),
         model_allow_targets=values.networks("MODEL_ALLOW_TARGETS"),
+        speaking_url=values.optional_url("SPEAKING_URL"),
+        speaking_key=values.optional("SPEAKING_KEY"),
+        speaking_model=values.text("SPEAKING_MODEL", "tts-1"),
+        speaking_voice=values.text("SPEAKING_VOICE", "alloy"),
+        hearing_url=values.optional_url("HEARING_URL"),
+        hearing_key=values.optional("HEARING_KEY"),
+        hearing_model=values.text("HEARING_MODEL", "whisper-1"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )
@@ -291,6 +314,10 @@ class _Values:
                 "set it to an address such as https://till.example.com."
             )
         return value
+
+    def optional_url(self, name: str) -> str | None:
+        """An http(s) address, where there is one."""
+        return self.url(name, "") if self.optional(name) else None
 
     def named_urls(self, name: str, known: Collection[str]) -> tuple[tuple[str, str], ...]:
         """Addresses by names, split by commas."""

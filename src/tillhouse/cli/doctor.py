@@ -29,9 +29,10 @@ from tillhouse.payins.proof import APPLIED_WITHIN
 from tillhouse.payins.store.waiting import count_waiting
 from tillhouse.payouts.withdrawals.store.proving import count_stuck
 from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
+from tillhouse.voice.speech.engines import describe
 
 State = Literal["fine", "unsafe", "broken"]
-_SECRET = ("MASTER_KEY", "BACKUP_PASSPHRASE")
+_SECRET = ("MASTER_KEY", "BACKUP_PASSPHRASE", "SPEAKING_KEY", "HEARING_KEY")
 _MARKS: dict[State, str] = {"fine": "ok", "unsafe": "UNSAFE", "broken": "BROKEN"}
 
 
@@ -58,7 +59,7 @@ def doctor(*, data: Data = None, as_json: AsJson = False) -> None:
     try:
         settings = grounds.settings_with(data=data)
         shown = show_settings(settings, os.environ)
-        findings = [*judge(settings), *_files(settings), *_backups(settings)]
+        findings = [*judge(settings), *_speech(settings), *_files(settings), *_backups(settings)]
         findings += _look_at_database(settings)
     except SettingError as error:
         findings = [Finding("broken", "settings", str(error))]
@@ -137,6 +138,24 @@ def judge(settings: Settings) -> list[Finding]:
         )
         found.append(Finding("unsafe", "WEBHOOK_ALLOW_TARGETS", message))
     return found
+
+
+def _speech(settings: Settings) -> list[Finding]:
+    """The engines of calls with sound; simulated calls need none."""
+    speaks, hears = describe(settings)
+    spoken = (
+        f"spoken by {speaks}"
+        if speaks
+        else (
+            "no engine speaks: install espeak-ng or set TILLHOUSE_SPEAKING_URL to call telephones"
+        )
+    )
+    heard = (
+        f"heard by {hears}"
+        if hears
+        else ("words are not heard, keys are: install pocketsphinx or set TILLHOUSE_HEARING_URL")
+    )
+    return [Finding("fine", "calls", spoken), Finding("fine", "calls", heard)]
 
 
 def _stays_here(settings: Settings) -> bool:

@@ -19,6 +19,7 @@ from tillhouse.voice.dispatching import store
 from tillhouse.voice.dispatching.claiming import LEASE, Hold, Intent, intend
 from tillhouse.voice.dispatching.clock import HurriedClock
 from tillhouse.voice.dispatching.handling import Handling
+from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.numbers import actions as numbers
 
 ANSWERED, BUSY = "+15550200100", "+15550200101"
@@ -68,4 +69,6 @@ async def _intend(services: Services, db: Db, key: BookKey, call: Call) -> Inten
 async def make_the_call(services: Services, intent: Intent) -> None:
     """Make a call that is held, to its end."""
     clock = HurriedClock(intent.begun_at)
-    await Handling(services, clock, Simulator(), intent).run()
+    means = Means(services.settings)
+    await Handling(services, clock, Simulator(), intent, means).run()
+    means.close()

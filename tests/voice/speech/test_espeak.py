@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import SETTINGS
 from tests.voice.speech.test_party import Line
 from tillhouse.kit.clock import now
-from tillhouse.voice.speech.engines import party_of
+from tillhouse.voice.speech.engines import Engines
 from tillhouse.voice.speech.espeak import Espeak
 from tillhouse.voice.speech.party import SpokenParty
 from tillhouse.voice.speech.resampling import to_telephone
@@ -65,11 +66,12 @@ async def test_a_voice_that_is_not_there_is_said() -> None:
 @needs_espeak
 async def test_a_line_with_sound_becomes_a_party() -> None:
     """The agents of calls by SIP speak by it; a party stays as it is."""
-    line = Line()
-    made = party_of(line, now)
+    line, engines = Line(), Engines(SETTINGS)
+    made = engines.party_of(line, now)
     assert isinstance(made, SpokenParty)
-    assert party_of(made, now) is made
-    assert party_of(None, now) is None
+    assert engines.party_of(made, now) is made
+    assert engines.party_of(None, now) is None
+    engines.close()
     made.close()
 
 

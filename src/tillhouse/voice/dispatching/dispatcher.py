@@ -22,6 +22,7 @@ from tillhouse.voice.dispatching import store
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.handling import TROUBLE, Handling
 from tillhouse.voice.dispatching.leases import store as leases
+from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
 
 # Calls of one process, which answers requests as well.
@@ -54,6 +55,7 @@ class Dispatcher:
     ) -> None:
         self.services = services
         self._telephones = telephones
+        self._means = Means(services.settings)
         self._clock = clock
         self._at_once = at_once
         self._after = store.FIRST
@@ -94,6 +96,7 @@ class Dispatcher:
         await watching.stop()
         for telephone in self._telephones.values():
             await telephone.close()
+        self._means.close()
 
     async def _rest(self, timeout_s: float) -> None:
         await self._claimed.wait(min(timeout_s, self.rest_s))
@@ -130,7 +133,7 @@ class Dispatcher:
 
     def _begin(self, intent: Intent) -> None:
         telephone = self._telephones.get(intent.call.provider)  # pyright: ignore[reportArgumentType]
-        handling = Handling(self.services, self._clock, telephone, intent)
+        handling = Handling(self.services, self._clock, telephone, intent, self._means)
         task = asyncio.create_task(handling.run())
         self._under_way[task] = handling
         task.add_done_callback(self._end)

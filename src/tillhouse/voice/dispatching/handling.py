@@ -24,6 +24,7 @@ from tillhouse.voice.conversation.log import Spoken
 from tillhouse.voice.dispatching import rules, store
 from tillhouse.voice.dispatching.claiming import LEASE, Intent
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
+from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
 from tillhouse.voice.dispatching.talking import AnsweredCall, talk_on
 from tillhouse.voice.recordings import addresses
@@ -53,12 +54,18 @@ class Handling:
     """One attempt of one call, in this process."""
 
     def __init__(
-        self, services: Services, clock: Clock, telephone: Telephone | None, intent: Intent
+        self,
+        services: Services,
+        clock: Clock,
+        telephone: Telephone | None,
+        intent: Intent,
+        means: Means,
     ) -> None:
         self._services = services
         self._clock = clock
         self._telephone = telephone
         self._intent = intent
+        self._means = means
         self._call = intent.call
         self._line: Line | None = None
         self._conversation: asyncio.Task[Spoken] | None = None
@@ -170,7 +177,7 @@ class Handling:
             self._call, self._intent.attempt, is_machine=self._answered_by == "machine"
         )
         self._conversation = asyncio.create_task(
-            talk_on(self._services, self._clock, line, talking)
+            talk_on(self._services, self._clock, line, talking, self._means)
         )
 
     async def _spoken(self) -> Spoken | None:

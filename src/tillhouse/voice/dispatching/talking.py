@@ -19,9 +19,9 @@ from tillhouse.voice.conversation.model import Model, ModelAccount
 from tillhouse.voice.conversation.runtime import Conversation
 from tillhouse.voice.conversation.talk import Led, Talk
 from tillhouse.voice.conversation.tools import Subject
+from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store import Claimed
-from tillhouse.voice.outgoing.client import Client
-from tillhouse.voice.speech.engines import party_of
+from tillhouse.voice.speech.speaking import NotSpoken
 
 log = structlog.get_logger()
 
@@ -34,14 +34,19 @@ class AnsweredCall(msgspec.Struct, frozen=True):
     is_machine: bool
 
 
-async def talk_on(services: Services, clock: Clock, line: Line, answered: AnsweredCall) -> Spoken:
+async def talk_on(
+    services: Services, clock: Clock, line: Line, answered: AnsweredCall, means: Means
+) -> Spoken:
     """Lead the whole conversation, and hang up; whatever fails is an end, too."""
     call = answered.call
-    party = party_of(line.party, clock.now)
+    party = means.engines.party_of(line.party, clock.now)
     try:
         if party is None:
             return _failed("no_speech")
-        return await _lead(services, clock, party, answered)
+        return await _lead(services, clock, party, answered, means)
+    except NotSpoken as error:
+        log.warning("voice_not_spoken", call=str(call.id), error=str(error))
+        return _failed("not_spoken")
     except Exception:
         log.exception("voice_conversation_failed", call=str(call.id))
         return _failed("error")
@@ -53,20 +58,17 @@ def _failed(reason: str) -> Spoken:
     return Spoken("failed", {"reason": reason}, end="agent_error")
 
 
-async def _lead(services: Services, clock: Clock, party: Party, answered: AnsweredCall) -> Spoken:
+async def _lead(
+    services: Services, clock: Clock, party: Party, answered: AnsweredCall, means: Means
+) -> Spoken:
     call = answered.call
     steps = StepLog(services, clock, call.key, answered.attempt)
     talk = Talk(services, clock, party, steps, _led(call, is_machine=answered.is_machine))
     if call.runtime == "scripted" or call.model_url is None or call.model_name is None:
         return await Conversation(talk).lead()
     key = await _key(services, call)
-    settings = services.settings
-    client = Client(settings.model_allow_targets, settings.webhook_ca_file)
-    try:
-        model = Model(client, ModelAccount(call.model_url, call.model_name, key))
-        return await ChatConversation(talk, model, _brief(call, talk)).lead()
-    finally:
-        client.close()
+    model = Model(means.models, ModelAccount(call.model_url, call.model_name, key))
+    return await ChatConversation(talk, model, _brief(call, talk)).lead()
 
 
 async def _key(services: Services, call: Claimed) -> str | None:

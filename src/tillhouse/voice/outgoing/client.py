@@ -67,7 +67,8 @@ class Client:
 
     def __init__(self, allowed: Sequence[Network], ca_file: Path | None) -> None:
         self._guard = Guard(allowed)
-        self._context = tls_context(str(ca_file) if ca_file is not None else None)
+        self._ca_file = str(ca_file) if ca_file is not None else None
+        self._context: ssl.SSLContext | None = None
 
     async def post(self, post: Post, limits: Limits) -> Answer:
         """The whole answer, or `Unanswered`."""
@@ -100,15 +101,14 @@ class Client:
         self, parts: SplitResult
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         host, port = _address(parts)
+        security = await self._security(parts, host)
         loop = asyncio.get_running_loop()
         failed: OSError | None = None
         for family, sockaddr in await self._guard.resolve(host, port):
             opened = self._guard.open_socket(family, str(sockaddr[0]))
             try:
                 await loop.sock_connect(opened, sockaddr)
-                return await asyncio.open_connection(
-                    sock=opened, limit=_READ_BYTES, **self._security(parts, host)
-                )
+                return await asyncio.open_connection(sock=opened, limit=_READ_BYTES, **security)
             except OSError as error:
                 opened.close()
                 failed = error
@@ -117,9 +117,12 @@ class Client:
                 raise
         raise NotSent("connection_failed") from failed
 
-    def _security(self, parts: SplitResult, host: str) -> Mapping[str, Any]:
+    async def _security(self, parts: SplitResult, host: str) -> Mapping[str, Any]:
         if parts.scheme == "http":
             return {}
+        if self._context is None:
+            # Hundreds of certificates are read: not in the loop of calls.
+            self._context = await asyncio.to_thread(tls_context, self._ca_file)
         return {"ssl": self._context, "server_hostname": host.rstrip(".")}
 
 

@@ -1,18 +1,114 @@
 """The engines of this installation, and the party that they make of a line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
+import structlog
+
 from tillhouse.providers.telephony.provider import Audio, Party
+from tillhouse.settings import Settings
+from tillhouse.voice.outgoing.client import ANYWHERE, Client
 from tillhouse.voice.speech.espeak import Espeak
+from tillhouse.voice.speech.hearing import Hears, NotHeard, Words
+from tillhouse.voice.speech.http_engines import EngineAccount, HttpEar, HttpVoice
 from tillhouse.voice.speech.party import SpokenParty
+from tillhouse.voice.speech.speaking import NotSpoken, Speaks
+from tillhouse.voice.speech.sphinx import SphinxEar
+
+log = structlog.get_logger()
 
 
-def party_of(other: Party | Audio | None, now: Callable[[], datetime]) -> Party | None:
-    """The other side as agents talk to it; None where nothing here can speak."""
-    if isinstance(other, Party):
-        return other
-    voice = Espeak.found()
-    if other is None or voice is None:
-        return None
-    return SpokenParty(other, voice, None, now)
+class FirstVoice:
+    """Speaks by the first engine that does."""
+
+    def __init__(self, voices: Sequence[Speaks]) -> None:
+        self._voices = voices
+
+    async def speak(self, text: str) -> bytes:
+        """The text as sound."""
+        failed = NotSpoken("there is no engine that speaks")
+        for voice in self._voices:
+            try:
+                return await voice.speak(text)
+            except NotSpoken as error:
+                log.warning("voice_not_spoken", error=str(error))
+                failed = error
+        raise failed
+
+
+class FirstEar:
+    """Hears by the first engine that does."""
+
+    def __init__(self, ears: Sequence[Hears]) -> None:
+        self._ears = ears
+
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+        """The words of an utterance."""
+        failed = NotHeard("there is no engine that hears")
+        for ear in self._ears:
+            try:
+                return await ear.hear(pcm, phrases)
+            except NotHeard as error:
+                log.warning("voice_not_heard", error=str(error))
+                failed = error
+        raise failed
+
+
+class Engines:
+    """The engines that speak and hear, the better ones first; of one process."""
+
+    def __init__(self, settings: Settings) -> None:
+        # The operator names their addresses, within a private network too.
+        self._client = Client(ANYWHERE, settings.webhook_ca_file)
+        voices, ears = _voices(settings, self._client), _ears(settings, self._client)
+        self._voice = FirstVoice(voices) if voices else None
+        self._ear = FirstEar(ears) if ears else None
+
+    def party_of(self, other: Party | Audio | None, now: Callable[[], datetime]) -> Party | None:
+        """The other side as agents talk to it; None where nothing here can speak."""
+        if isinstance(other, Party):
+            return other
+        if other is None or self._voice is None:
+            return None
+        return SpokenParty(other, self._voice, self._ear, now)
+
+    def close(self) -> None:
+        """Ask them no more."""
+        self._client.close()
+
+
+def _voices(settings: Settings, client: Client) -> Sequence[Speaks]:
+    found: list[Speaks] = []
+    if settings.speaking_url is not None:
+        account = EngineAccount(
+            url=settings.speaking_url,
+            model=settings.speaking_model,
+            key=settings.speaking_key,
+            voice=settings.speaking_voice,
+        )
+        found.append(HttpVoice(client, account))
+    espeak = Espeak.found()
+    return [*found, espeak] if espeak is not None else found
+
+
+def _ears(settings: Settings, client: Client) -> Sequence[Hears]:
+    found: list[Hears] = []
+    if settings.hearing_url is not None:
+        account = EngineAccount(
+            url=settings.hearing_url, model=settings.hearing_model, key=settings.hearing_key
+        )
+        found.append(HttpEar(client, account))
+    sphinx = SphinxEar.found()
+    return [*found, sphinx] if sphinx is not None else found
+
+
+def describe(settings: Settings) -> tuple[str, str]:
+    """The engines that speak, and those that hear, in words for the operator."""
+    http = "the engine at {}"
+    speaks = [http.format(settings.speaking_url)] if settings.speaking_url else []
+    hears = [http.format(settings.hearing_url)] if settings.hearing_url else []
+    if Espeak.found() is not None:
+        speaks.append("espeak-ng")
+    if SphinxEar.found() is not None:
+        hears.append("pocketsphinx (a few phrases)")
+    return ", then ".join(speaks), ", then ".join(hears)

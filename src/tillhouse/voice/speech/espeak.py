@@ -3,16 +3,13 @@
 import asyncio
 import contextlib
 import shutil
-import struct
 from asyncio.subprocess import DEVNULL, PIPE
 
-from tillhouse.voice.speech.resampling import to_telephone
 from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken
+from tillhouse.voice.speech.wav import telephone_sound
 
 PROGRAM = "espeak-ng"
 SPOKEN_WITHIN_S = 20.0
-# Where the head of its WAV has the rate, and its first chunk.
-_RATE_AT, _CHUNKS_AT = 24, 12
 
 
 class Espeak:
@@ -20,6 +17,8 @@ class Espeak:
 
     def __init__(self, program: str, voice: str = "en") -> None:
         self._program, self._voice = program, voice
+        # One at a time: more threads that compute would take the loop's turns.
+        self._resampling = asyncio.Semaphore(1)
 
     @classmethod
     def found(cls, voice: str = "en") -> "Espeak | None":
@@ -46,16 +45,5 @@ class Espeak:
                 await process.wait()
         if process.returncode:
             raise NotSpoken(f"{PROGRAM} failed: is there a voice {self._voice}?")
-        return await asyncio.to_thread(_telephone_sound, wav)
-
-
-def _telephone_sound(wav: bytes) -> bytes:
-    """The sound in a WAV that was written to a pipe, whose head can't know its length."""
-    at = _CHUNKS_AT
-    while wav[at : at + 4] != b"data":
-        if at + 8 > len(wav):
-            raise NotSpoken(f"{PROGRAM} answered with no WAV")
-        at += 8 + struct.unpack_from("<I", wav, at + 4)[0]
-    (rate,) = struct.unpack_from("<I", wav, _RATE_AT)
-    sound = wav[at + 8 :]
-    return to_telephone(struct.unpack(f"<{len(sound) // 2}h", sound[: len(sound) // 2 * 2]), rate)
+        async with self._resampling:
+            return await asyncio.to_thread(telephone_sound, wav, PROGRAM)

@@ -1,0 +1,115 @@
+"""Speech engines behind HTTP, as OpenAI's API has them: /audio/speech, /audio/transcriptions."""
+
+import asyncio
+import secrets
+
+import msgspec
+
+from tillhouse.kit.json import encode
+from tillhouse.voice.outgoing.client import Answer, Client, Limits, Post, Unanswered
+from tillhouse.voice.speech.hearing import NotHeard, Words
+from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken
+from tillhouse.voice.speech.wav import telephone_sound, telephone_wav
+
+# Two minutes of sound, 48 kHz, 16 bits, one channel, and a little more.
+_SPOKEN = Limits(seconds=20.0, body_bytes=12 * 1024 * 1024)
+_HEARD = Limits(seconds=10.0, body_bytes=64 * 1024)
+_HEARD_LENGTH_MAX = 500
+_OK = 200
+
+
+class EngineAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """An engine, and where it is asked."""
+
+    url: str
+    model: str
+    key: str | None = None
+    voice: str = ""
+
+    def __repr__(self) -> str:
+        """Keep the key out of logs and tracebacks."""
+        return f"EngineAccount({self.url!r}, {self.model!r}, …)"
+
+
+class HttpVoice:
+    """Speaks by an engine behind HTTP."""
+
+    def __init__(self, client: Client, account: EngineAccount) -> None:
+        self._client = client
+        self._account = account
+        # One at a time: more threads that compute would take the loop's turns.
+        self._resampling = asyncio.Semaphore(1)
+
+    async def speak(self, text: str) -> bytes:
+        """The text as sound."""
+        account = self._account
+        body = encode(
+            {
+                "model": account.model,
+                "input": text[:TEXT_LENGTH_MAX],
+                "voice": account.voice,
+                "response_format": "wav",
+            }
+        )
+        post = Post(url=f"{account.url}/audio/speech", body=body, key=account.key)
+        try:
+            answer = await self._client.post(post, _SPOKEN)
+        except Unanswered as error:
+            raise NotSpoken(f"the speaking engine: {error.reason}") from error
+        if answer.status != _OK:
+            raise NotSpoken(f"the speaking engine answered {answer.status}")
+        async with self._resampling:
+            return await asyncio.to_thread(telephone_sound, answer.body, "the speaking engine")
+
+
+class _Transcript(msgspec.Struct, frozen=True):
+    text: str
+
+
+class HttpEar:
+    """Hears by an engine behind HTTP."""
+
+    def __init__(self, client: Client, account: EngineAccount) -> None:
+        self._client = client
+        self._account = account
+
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+        """The words of an utterance; the engine isn't told which are expected."""
+        account = self._account
+        kind, body = _form({"model": account.model, "response_format": "json"}, pcm)
+        post = Post(
+            url=f"{account.url}/audio/transcriptions",
+            body=body,
+            content_type=kind,
+            key=account.key,
+        )
+        try:
+            answer = await self._client.post(post, _HEARD)
+        except Unanswered as error:
+            raise NotHeard(f"the hearing engine: {error.reason}") from error
+        words = " ".join(_text(answer).split())[:_HEARD_LENGTH_MAX]
+        return Words(words) if words else None
+
+
+def _text(answer: Answer) -> str:
+    if answer.status != _OK:
+        raise NotHeard(f"the hearing engine answered {answer.status}")
+    try:
+        return msgspec.json.decode(answer.body, type=_Transcript).text
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise NotHeard("the hearing engine answered with no transcript") from None
+
+
+def _form(fields: dict[str, str], pcm: bytes) -> tuple[str, bytes]:
+    """Fields and a sound as multipart/form-data: its type, and the body."""
+    boundary = secrets.token_hex(16)
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    parts.append(
+        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="said.wav"\r\n'
+        "Content-Type: audio/wav\r\n\r\n"
+    )
+    body = "".join(parts).encode() + telephone_wav(pcm) + f"\r\n--{boundary}--\r\n".encode()
+    return f"multipart/form-data; boundary={boundary}", body

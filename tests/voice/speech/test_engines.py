@@ -1,0 +1,200 @@
+"""Engines behind HTTP and pocketsphinx: how they hear and speak, and how they may fail."""
+
+import importlib.util
+import struct
+import wave
+from collections.abc import AsyncIterator
+from io import BytesIO
+
+import msgspec
+import pytest
+
+from tests.conftest import SETTINGS
+from tests.voice.speech.speech_server import SpeechServer
+from tests.voice.speech.test_espeak import needs_espeak
+from tests.voice.speech.test_party import Ear, Speaker
+from tillhouse.settings import Settings
+from tillhouse.voice.conversation.script_rules import NO, OPT_OUT, YES
+from tillhouse.voice.outgoing.client import ANYWHERE, Client, Limits, Post, Unanswered
+from tillhouse.voice.speech import wav
+from tillhouse.voice.speech.engines import Engines, FirstEar, FirstVoice, describe
+from tillhouse.voice.speech.espeak import Espeak
+from tillhouse.voice.speech.hearing import NotHeard
+from tillhouse.voice.speech.http_engines import EngineAccount, HttpEar, HttpVoice
+from tillhouse.voice.speech.speaking import NotSpoken
+from tillhouse.voice.speech.sphinx import SphinxEar
+
+needs_sphinx = pytest.mark.skipif(
+    importlib.util.find_spec("pocketsphinx") is None, reason="pocketsphinx is not installed"
+)
+_PHRASES = ("yes", "no", "stop calling me")
+_SECOND = struct.pack("<8000h", *[3000, -3000] * 4000)
+
+
+def _wav(rate: int, channels: int = 1, seconds: int = 1) -> bytes:
+    file = BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(channels)
+        sound.setsampwidth(2)
+        sound.setframerate(rate)
+        sound.writeframes(bytes(2 * channels * rate * seconds))
+    return file.getvalue()
+
+
+@pytest.fixture
+async def speech() -> AsyncIterator[SpeechServer]:
+    """A server of speech."""
+    server = await SpeechServer().start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Client]:
+    """A client that may go anywhere."""
+    client = Client(ANYWHERE, None)
+    yield client
+    client.close()
+
+
+def _account(speech: SpeechServer) -> EngineAccount:
+    return EngineAccount(url=speech.url, model="m", key="sk-nobody", voice="ada")
+
+
+@pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (24_000, 1), (44_100, 2)])
+async def test_an_engine_speaks(
+    speech: SpeechServer, client: Client, rate: int, channels: int
+) -> None:
+    """Its sound comes at the rate of telephones, whatever rate and channels it has."""
+    speech.sound = _wav(rate, channels)
+    sound = await HttpVoice(client, _account(speech)).speak("Hello.")
+    assert len(sound) == 16_000
+    assert speech.spoken == [
+        {"key": "Bearer sk-nobody", "model": "m", "input": "Hello.", "voice": "ada",
+         "response_format": "wav"}
+    ]  # fmt: skip
+
+
+async def test_an_engine_hears(speech: SpeechServer, client: Client) -> None:
+    """A WAV goes there, words come back without doubled blanks."""
+    words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES)
+    assert words is not None
+    assert words.text == "Yes, please."
+    [heard] = speech.heard
+    assert (heard["model"], heard["response_format"], heard["name"]) == ("m", "json", "said.wav")
+    with wave.open(BytesIO(heard["sound"])) as sound:
+        assert (sound.getframerate(), sound.getnchannels()) == (8000, 1)
+        assert sound.readframes(8000) == _SECOND
+    speech.words = '{"text": "  "}'
+    assert await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES) is None
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [b"", b"RIFF", b"RIFF____WAVE", b"RIFF____WAVEfmt \xff\xff\xff\xff", b"<html>",
+     _wav(8000)[:40], _wav(8000).replace(struct.pack("<I", 8000), struct.pack("<I", 1), 1),
+     _wav(8000).replace(b"fmt ", b"tmf ")],
+)  # fmt: skip
+async def test_a_sound_that_is_none_is_refused(
+    speech: SpeechServer, client: Client, sound: bytes
+) -> None:
+    """No crash, and no noise on the line."""
+    speech.sound = sound
+    with pytest.raises(NotSpoken):
+        await HttpVoice(client, _account(speech)).speak("Hello.")
+
+
+def test_a_sound_has_its_bound() -> None:
+    """An engine that speaks on is cut."""
+    seconds = wav.SOUND_MAX_S + 5
+    assert len(wav.telephone_sound(_wav(8000, seconds=seconds), "x")) == 16_000 * wav.SOUND_MAX_S
+
+
+@pytest.mark.parametrize("words", ["", "yes", "[]", '{"text": 7}', '{"x":' + "[" * 50_000])
+async def test_a_transcript_that_is_none_is_refused(
+    speech: SpeechServer, client: Client, words: str
+) -> None:
+    """The customer is asked again."""
+    speech.words = words
+    with pytest.raises(NotHeard):
+        await HttpEar(client, _account(speech)).hear(_SECOND, ())
+
+
+async def test_an_engine_that_refuses_or_is_away_is_told_apart(
+    speech: SpeechServer, client: Client
+) -> None:
+    """The operator reads why."""
+    speech.status = 401
+    with pytest.raises(NotSpoken, match="401"):
+        await HttpVoice(client, _account(speech)).speak("Hello.")
+    with pytest.raises(NotHeard, match="401"):
+        await HttpEar(client, _account(speech)).hear(_SECOND, ())
+    await speech.stop()
+    with pytest.raises(NotSpoken, match="unreachable"):
+        await HttpVoice(client, _account(speech)).speak("Hello.")
+
+
+async def test_an_engine_that_hangs_is_left(speech: SpeechServer, client: Client) -> None:
+    """After its time."""
+    speech.hangs = True
+    kind = "multipart/form-data; boundary=x"
+    body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n\r\n--x--\r\n'
+    post = Post(url=f"{speech.url}/audio/transcriptions", body=body, content_type=kind)
+    with pytest.raises(Unanswered, match="timeout"):
+        await client.post(post, Limits(seconds=0.3, body_bytes=100))
+
+
+async def test_the_next_engine_stands_in() -> None:
+    """One that fails is not the end, as long as there is another."""
+
+    class Mute:
+        async def speak(self, text: str) -> bytes:
+            raise NotSpoken("mute")
+
+    assert await FirstVoice([Mute(), Speaker()]).speak("Hello.") == bytes(16_000)
+    with pytest.raises(NotSpoken, match="mute"):
+        await FirstVoice([Mute()]).speak("Hello.")
+    found = await FirstEar([Ear(""), Ear("yes")]).hear(_SECOND, ())
+    assert found is not None
+    assert found.text == "yes"
+
+
+def _with_engines(speech_url: str) -> Settings:
+    return msgspec.structs.replace(SETTINGS, speaking_url=speech_url, hearing_url=speech_url)
+
+
+async def test_the_operator_is_told_which_engines_there_are() -> None:
+    """Those behind HTTP first."""
+    speaks, hears = describe(_with_engines("https://speech.example.com/v1"))
+    assert speaks.startswith("the engine at https://speech.example.com/v1")
+    assert hears.startswith("the engine at https://speech.example.com/v1")
+    Engines(_with_engines("https://speech.example.com/v1")).close()
+
+
+async def test_a_decoder_that_fails_or_hangs_is_no_answer() -> None:
+    """Its process is ended; the customer is asked again."""
+    with pytest.raises(NotHeard, match="failed"):
+        await SphinxEar(module="json.decoder").hear(_SECOND, _PHRASES)
+    with pytest.raises(NotHeard, match="longer"):
+        await SphinxEar(within_s=0.0).hear(_SECOND, _PHRASES)
+
+
+@needs_sphinx
+@needs_espeak
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [("yes", "yes"), ("yes please", "yes"), ("no thanks", "no"), ("not yet", "no"),
+     ("what", None), ("not at all", None), ("hello my dear friend", None),
+     ("the weather is fine", None), ("I don't know", None), ("maybe tomorrow", None),
+     ("can you call me later", None), ("sorry I am driving", None)],
+)  # fmt: skip
+async def test_pocketsphinx_hears_what_espeak_says(said: str, meaning: str | None) -> None:
+    """One of the phrases, and nothing else for one: above all no yes that nobody said."""
+    espeak, ear = Espeak.found("en-us"), SphinxEar.found()
+    assert espeak is not None
+    assert ear is not None
+    sound = bytes(8000) + await espeak.speak(said) + bytes(8000)
+    words = await ear.hear(sound, (*YES, *NO, *OPT_OUT, "xyzzyplugh"))
+    found = words and ("yes" if words.text in YES else "no" if words.text in NO else words.text)
+    assert found == meaning
+    assert await ear.hear(sound, ()) is None
