@@ -20,6 +20,7 @@ from bench.backlog import Process
 from tillhouse.providers.telephony.provider import Account, Answered, Audio, Dial, Ended
 from tillhouse.providers.telephony.sip.media import Media
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
+from tillhouse.providers.telephony.targets import ANYWHERE
 from tillhouse.voice.dispatching.dispatcher import Dispatcher
 
 CALLS = 20
@@ -141,7 +142,7 @@ def _measure_talk(options: argparse.Namespace) -> None:
 
 async def _talk(to: str, seconds: float) -> int:
     """Talk on all lines; the packets that were sent back and never heard."""
-    telephone = SipTelephone()
+    telephone = SipTelephone(targets=ANYWHERE)
     lost = await asyncio.gather(*(_call(telephone, to, seconds) for _ in range(CALLS)))
     await telephone.close()
     return sum(lost)

@@ -16,7 +16,7 @@ from tillhouse.kit.network import parse_networks
 
 PREFIX = "TILLHOUSE_"
 PASSPHRASE_LENGTH_MIN = 12
-_PROVIDERS = ("paystack", "flutterwave", "monnify", "stripe")
+_PROVIDERS = ("paystack", "flutterwave", "monnify", "stripe", "twilio")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -55,7 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_every_hours: int = 0
     backup_keep: int = 7
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
-    # By the names of payment providers: addresses other than their own.
+    # By the names of providers: addresses other than their own.
     provider_urls: tuple[tuple[str, str], ...] = ()
     payout_cooling_off_hours: int = 24
     payout_failures_max: int = 5
@@ -68,6 +68,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hearing_url: str | None = None
     hearing_key: str | None = None
     hearing_model: str = "whisper-1"
+    voice_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
+    media_port: int = 8010
+    media_url: str | None = None
     pool_size: int = 16
     # The cost of hashing a password, and of guessing it; no environment makes it cheaper.
     # OWASP's floor for argon2id with one thread.
@@ -111,7 +114,7 @@ MEANINGS: dict[str, str] = {
     "BACKUP_EVERY_HOURS": "hours from one backup to the next (0 = none by itself)",
     "BACKUP_KEEP": "how many of them are kept, and how many of those before migrations (7)",
     "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
-    "PROVIDER_URLS": "other addresses of payment providers, such as "
+    "PROVIDER_URLS": "other addresses of payment providers and of Twilio, such as "
     "`paystack=https://proxy.example.com`, split by commas",
     "PAYOUT_COOLING_OFF_HOURS": "hours until a new payout account of a live environment takes "
     "withdrawals (24)",
@@ -128,6 +131,11 @@ MEANINGS: dict[str, str] = {
     "installed, is asked after it; without both, customers answer by keys",
     "HEARING_KEY": "its key",
     "HEARING_MODEL": "its model (whisper-1)",
+    "VOICE_ALLOW_TARGETS": "addresses or networks, private ones too, that calls by SIP may go to; "
+    "for development, tests, and telephones in a network of your own",
+    "MEDIA_PORT": "port for the sound of calls by Twilio (8010), opened for the first such call",
+    "MEDIA_URL": "public address (wss://) that a proxy leads to MEDIA_PORT; without it numbers at "
+    "Twilio make no calls",
     "LOG_LEVEL": "debug, info, warning or error (info)",
     "POOL_SIZE": "database connections per process (16)",
 }
@@ -180,6 +188,9 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         hearing_url=values.optional_url("HEARING_URL"),
         hearing_key=values.optional("HEARING_KEY"),
         hearing_model=values.text("HEARING_MODEL", "whisper-1"),
+        voice_allow_targets=values.networks("VOICE_ALLOW_TARGETS"),
+        media_port=values.number("MEDIA_PORT", 8010, 1, 65535),
+        media_url=values.socket_url("MEDIA_URL"),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )
@@ -318,6 +329,16 @@ class _Values:
     def optional_url(self, name: str) -> str | None:
         """An http(s) address, where there is one."""
         return self.url(name, "") if self.optional(name) else None
+
+    def socket_url(self, name: str) -> str | None:
+        """A ws(s) address without a trailing slash."""
+        value = (self.optional(name) or "").rstrip("/")
+        if value and (not value.startswith(("ws://", "wss://")) or " " in value):
+            raise SettingError(
+                f"{PREFIX}{name} is {value!r}: "
+                "set it to an address such as wss://media.example.com/calls."
+            )
+        return value or None
 
     def named_urls(self, name: str, known: Collection[str]) -> tuple[tuple[str, str], ...]:
         """Addresses by names, split by commas."""

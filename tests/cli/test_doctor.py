@@ -88,6 +88,7 @@ def test_unsafe(command: Command) -> None:
         REGISTRATION_LIMIT="0",
         TRUSTED_PROXIES="0.0.0.0/0",
         WEBHOOK_ALLOW_TARGETS="127.0.0.1",
+        VOICE_ALLOW_TARGETS="192.168.1.0/24",
     )
     assert about(open_.json("doctor"), "unsafe") == {
         "TLS",
@@ -95,6 +96,7 @@ def test_unsafe(command: Command) -> None:
         "REGISTRATION_LIMIT",
         "TRUSTED_PROXIES",
         "WEBHOOK_ALLOW_TARGETS",
+        "VOICE_ALLOW_TARGETS",
     }
     named = Command(command.data, PUBLIC_URL="http://till.example.com")
     assert about(named.json("doctor"), "unsafe") == {"TLS"}

@@ -9,7 +9,7 @@ from tests.make import Business
 NUMBERS, AGENTS, CALLS = "/v1/voice/numbers", "/v1/voice/agents", "/v1/voice/calls"
 SUPPRESSIONS = "/v1/voice/suppressions"
 SCOPES = ("voice:read", "voice:calls:read", "voice:calls:create", "voice:agents:write")
-SETTINGS = {"user": "ada", "password": "pa55word"}
+SETTINGS = {"host": "sip.example.com", "username": "ada", "password": "pa55word"}
 
 
 def phone(ending: str = "0100") -> str:

@@ -115,3 +115,33 @@ async def test_wrong_fields_are_named(
     body = {"phone_number": "+15550104321", "label": "Line", **fields}
     answer = await desk.api.post(NUMBERS, body, status=422)
     assert {field.partition("[")[0] for field in answer.wrong_fields} == wrong
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        ({}, "host"),
+        ({"host": "10.0.0.1"}, "host"),
+        ({"host": "169.254.169.254"}, "host"),
+        ({"host": "::ffff:127.0.0.1"}, "host"),
+        ({"host": "sip.example.com:5070"}, "host"),
+        ({"host": "ada@sip.example.com"}, "host"),
+        ({"host": "sip.example.com", "port": "0"}, "port"),
+        ({"host": "sip.example.com", "username": "ada"}, "password"),
+        ({"host": "sip.example.com", "media_ports": "20000-10000"}, "media_ports"),
+        ({"host": "sip.example.com", "user": "ada"}, "user"),
+    ],
+)
+async def test_settings_that_make_no_call_are_refused(
+    business: Business, settings: dict[str, str], wrong: str
+) -> None:
+    """When a number is added and when it is changed, not when somebody is to be called."""
+    live = await business.client(*SCOPES, environment="live")
+    body = {"phone_number": "+2348030000000", "label": "Trunk", "provider": "sip"}
+    answer = await live.post(NUMBERS, {**body, "settings": settings}, status=422)
+    assert set(answer.wrong_fields) == {f"settings.{wrong}"}
+    made = await live.post(NUMBERS, {**body, "settings": SETTINGS}, status=201)
+    path = f"{NUMBERS}/{made.data['id']}"
+    answer = await live.patch(path, {"settings": settings}, status=422)
+    assert set(answer.wrong_fields) == {f"settings.{wrong}"}
+    await live.patch(path, {"settings": SETTINGS, "label": "Other"}, status=200)

@@ -24,6 +24,7 @@ from tillhouse.providers.telephony.provider import (
     Ringing,
 )
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
+from tillhouse.providers.telephony.targets import ANYWHERE
 from tillhouse.providers.telephony.wav import StereoWav
 from tillhouse.voice.speech.espeak import Espeak
 
@@ -105,7 +106,8 @@ def call(  # noqa: PLR0913 - one argument an option
 
 async def _call(wish: _Wish) -> Called:
     recording = _open(wish.recording)
-    telephone = SipTelephone()
+    # The operator calls whom they like, on a network of their own above all.
+    telephone = SipTelephone(targets=ANYWHERE)
     is_kept = False
     try:
         line = await telephone.dial(_dial(wish, recording))

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Literal
@@ -131,13 +131,26 @@ def judge(settings: Settings) -> list[Finding]:
     if settings.registration_limit == 0:
         message = "Anybody can register without end: set TILLHOUSE_REGISTRATION_LIMIT to 20 or so."
         found.append(Finding("unsafe", "REGISTRATION_LIMIT", message))
+    return [*found, *_allowed_targets(settings)]
+
+
+def _allowed_targets(settings: Settings) -> Iterator[Finding]:
+    """Addresses inside that every business may have dialled."""
     if settings.webhook_allow_targets:
         message = (
             "Webhooks may reach addresses that are not public: "
             "unset TILLHOUSE_WEBHOOK_ALLOW_TARGETS outside development."
         )
-        found.append(Finding("unsafe", "WEBHOOK_ALLOW_TARGETS", message))
-    return found
+        yield Finding("unsafe", "WEBHOOK_ALLOW_TARGETS", message)
+    if settings.voice_allow_targets:
+        message = (
+            "Every business may have calls dialled to addresses that are not public: leave "
+            "TILLHOUSE_VOICE_ALLOW_TARGETS to telephones of your own, or unset it."
+        )
+        yield Finding("unsafe", "VOICE_ALLOW_TARGETS", message)
+    if (settings.media_url or "").startswith("ws://"):
+        message = "Twilio connects the sound of calls to wss:// alone: put a proxy before it."
+        yield Finding("unsafe", "MEDIA_URL", message)
 
 
 def _speech(settings: Settings) -> list[Finding]:

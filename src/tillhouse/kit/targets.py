@@ -1,4 +1,4 @@
-"""Which addresses a webhook may be sent to: those of the public internet, and no others.
+"""The addresses that a business may have us dial: those of the public internet, no others.
 
 The tables follow IANA's special-purpose registries (IPv4 and IPv6). Python's `is_global` is
 not enough: it lets transition addresses through that carry a private IPv4 address inside.
@@ -52,7 +52,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_forbidden(address: Address, allowed: Sequence[Network] = ()) -> bool:
-    """Whether no webhook may go there; `allowed` are the networks of a setting."""
+    """Whether nothing of a business may go there; `allowed` are the networks of a setting."""
     if contains(allowed, address):
         return False
     if isinstance(address, IPv4Address):

@@ -9,6 +9,8 @@ from tests.make import Business
 _VOICE = "/v1/voice"
 _CALLS, _LIST = f"{_VOICE}/calls", f"{_VOICE}/suppressions"
 
+_SETTINGS = {"simulator": {}, "sip": {"host": "sip.example.com"}}
+
 
 def _phone() -> str:
     return f"+1555{secrets.randbelow(10**7):07}"
@@ -16,7 +18,8 @@ def _phone() -> str:
 
 async def _make_number(business: Business, environment: str) -> str:
     provider = "simulator" if environment == "test" else "sip"
-    body = {"phone_number": _phone(), "label": "Second line", "provider": provider}
+    body: dict[str, Any] = {"phone_number": _phone(), "label": "Second line"}
+    body |= {"provider": provider, "settings": _SETTINGS[provider]}
     return (await business.made(f"{_VOICE}/numbers", body, environment))["id"]
 
 

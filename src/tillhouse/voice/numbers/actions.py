@@ -19,6 +19,7 @@ from tillhouse.kit.ids import BookKey, BusinessId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.providers.telephony.provider import Account
+from tillhouse.providers.telephony.targets import Targets
 from tillhouse.voice.numbers import rules, store
 from tillhouse.voice.numbers.types import (
     CallingHours,
@@ -80,8 +81,7 @@ async def new_faults(call: Call, new: NewVoiceNumber) -> list[FieldError]:
 
 
 def _new_faults(call: Call, new: NewVoiceNumber, found: Record) -> list[FieldError]:
-    known = rules.Known(found["has_agent"], found["has_store"])
-    return rules.new_faults(new, call.book.environment, found["country"], known)
+    return rules.new_faults(new, call.book.environment, found["country"], _facts_known(call, found))
 
 
 async def change(call: Call, voice_number_id: UUID, patch: VoiceNumberPatch) -> VoiceNumber:
@@ -116,9 +116,9 @@ async def patch_faults(
     call: Call, voice_number_id: UUID, patch: VoiceNumberPatch
 ) -> list[FieldError]:
     """The faults of a change, if there is such a number."""
-    existing(await store.show_number(call.db, call.book.id, voice_number_id))
-    found = await _known(call, patch)
-    return rules.patch_faults(patch, rules.Known(found["has_agent"], found["has_store"]))
+    row = existing(await store.show_number(call.db, call.book.id, voice_number_id))
+    known = _facts_known(call, await _known(call, patch))
+    return rules.patch_faults(patch, row["provider"], known)
 
 
 async def delete(call: Call, voice_number_id: UUID) -> Deleted:
@@ -148,6 +148,16 @@ async def _keep_settings(call: Call, key: BookKey, settings: dict[str, str]) -> 
 async def _known(call: Call, asked: NewVoiceNumber | VoiceNumberPatch) -> Record:
     agent_id, store_id = _named(asked, "default_agent_id"), _named(asked, "store_id")
     return await store.find_known(call.db, call.book.id, agent_id, store_id)
+
+
+def _facts_known(call: Call, found: Record) -> rules.Known:
+    settings = call.services.settings
+    return rules.Known(
+        has_agent=found["has_agent"],
+        has_store=found["has_store"],
+        targets=Targets(settings.voice_allow_targets),
+        has_media=settings.media_url is not None,
+    )
 
 
 def _named(asked: msgspec.Struct, name: str) -> Any:

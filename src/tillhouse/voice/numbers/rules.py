@@ -1,6 +1,6 @@
 """Rules of voice numbers: pure decisions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 import msgspec
@@ -13,6 +13,9 @@ from tillhouse.kit.partial import faults
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.secrets import Environment
 from tillhouse.providers.telephony.provider import ProviderName
+from tillhouse.providers.telephony.settings_rules import check_settings
+from tillhouse.providers.telephony.targets import Targets
+from tillhouse.providers.telephony.wrong_settings import WrongSettings
 from tillhouse.voice.numbers.types import CallingHours, NewVoiceNumber, VoiceNumberPatch
 
 
@@ -42,6 +45,10 @@ class Known(msgspec.Struct, frozen=True):
 
     has_agent: bool
     has_store: bool
+    # Addresses that calls may go to.
+    targets: Targets
+    # Whether this installation takes the sound of calls by Twilio.
+    has_media: bool
 
 
 def new_faults(
@@ -49,25 +56,54 @@ def new_faults(
 ) -> list[FieldError]:
     """The faults of a new number."""
     return faults(
-        lambda: _provider_faults(new.provider, environment),
+        lambda: _provider_faults(new.provider, environment, known),
+        lambda: _new_settings_faults(new, environment, known.targets),
         lambda: phone_faults("phone_number", new.phone_number, country),
         lambda: _known_faults(known),
         lambda: _hours_faults(new.calling_hours),
     )
 
 
-def patch_faults(patch: VoiceNumberPatch, known: Known) -> list[FieldError]:
+def patch_faults(patch: VoiceNumberPatch, provider: ProviderName, known: Known) -> list[FieldError]:
     """The faults of a change."""
     return faults(
+        lambda: _settings_faults(provider, patch.settings, known.targets),
         lambda: _known_faults(known),
         lambda: _hours_faults(patch.calling_hours),
     )
 
 
-def _provider_faults(provider: ProviderName, environment: Environment) -> Iterator[FieldError]:
-    if (environment == "test") != (provider == "simulator"):
+def _fits(provider: ProviderName, environment: Environment) -> bool:
+    return (environment == "test") == (provider == "simulator")
+
+
+def _provider_faults(
+    provider: ProviderName, environment: Environment, known: Known
+) -> Iterator[FieldError]:
+    if not _fits(provider, environment):
         wanted = "must be simulator in test" if environment == "test" else "must be a real one"
         yield FieldError("provider", f"{wanted}: nobody's telephone rings in a test environment")
+    elif provider == "twilio" and not known.has_media:
+        yield FieldError("provider", "is not set up here: its operator sets TILLHOUSE_MEDIA_URL")
+
+
+def _new_settings_faults(
+    new: NewVoiceNumber, environment: Environment, targets: Targets
+) -> Iterator[FieldError]:
+    # Another provider, which will have to be named, has other settings.
+    if _fits(new.provider, environment):
+        yield from _settings_faults(new.provider, new.settings, targets)
+
+
+def _settings_faults(
+    provider: ProviderName, settings: Mapping[str, str] | UnsetType, targets: Targets
+) -> Iterator[FieldError]:
+    if isinstance(settings, UnsetType):
+        return
+    try:
+        check_settings(provider, settings, targets)
+    except WrongSettings as wrong:
+        yield FieldError(f"settings.{wrong.name}", wrong.why)
 
 
 def phone_faults(field: str, phone: PhoneText, country: str) -> Iterator[FieldError]:

@@ -22,6 +22,7 @@ from tillhouse.providers.telephony.provider import (
 from tillhouse.providers.telephony.sip.media import Media
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
 from tillhouse.providers.telephony.sip.timing import REAL, Timing
+from tillhouse.providers.telephony.targets import ANYWHERE, Targets
 
 # Everything that takes seconds takes hundredths.
 QUICK = Timing(t1=0.02, t2=0.16, t4=0.2, media_lost=0.4)
@@ -40,9 +41,11 @@ class RealClock:
 
 
 @asynccontextmanager
-async def telephone(timing: Timing = REAL) -> AsyncIterator[SipTelephone]:
+async def telephone(
+    timing: Timing = REAL, targets: Targets = ANYWHERE
+) -> AsyncIterator[SipTelephone]:
     """A telephone that is put down in the end."""
-    made = SipTelephone(timing)
+    made = SipTelephone(timing, targets)
     try:
         yield made
     finally:

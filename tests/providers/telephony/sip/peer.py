@@ -106,12 +106,12 @@ class Sound:
 class Peer:
     """Answers what a test tells it to; repetitions of a request are counted, not queued."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setblocking(False)
-        self.socket.bind(("127.0.0.1", 0))
+        self.socket.bind((host, 0))
         self.port: int = self.socket.getsockname()[1]
-        self.uri = f"sip:customer@127.0.0.1:{self.port}"
+        self.uri = f"sip:customer@{host}:{self.port}"
         self.sound = Sound()
         self.came: Counter[tuple[str, str]] = Counter()
         # So many datagrams are lost before one is taken.
@@ -208,9 +208,9 @@ def _whole(lines: Iterable[str], body: str) -> str:
 
 
 @asynccontextmanager
-async def peer() -> AsyncIterator[Peer]:
+async def peer(host: str = "127.0.0.1") -> AsyncIterator[Peer]:
     """A telephone on a port of its own."""
-    made = Peer()
+    made = Peer(host)
     try:
         yield made
     finally:

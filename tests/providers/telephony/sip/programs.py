@@ -128,12 +128,12 @@ ctrl_tcp_listen 127.0.0.1:{control}
 
 
 @asynccontextmanager
-async def baresip(folder: Path, tone: Path) -> AsyncIterator[Baresip]:
-    """A softphone that answers each call."""
+async def baresip(folder: Path, tone: Path, user: str = "customer") -> AsyncIterator[Baresip]:
+    """A softphone that answers each call to this user."""
     port, control = free_port(), free_port()
     (folder / "config").write_text(_configuration(folder, port, control, tone))
     (folder / "accounts").write_text(
-        f"<sip:customer@127.0.0.1:{port}>;regint=0;answermode=auto;audio_codecs=pcmu\n"
+        f"<sip:{user}@127.0.0.1:{port}>;regint=0;answermode=auto;audio_codecs=pcmu\n"
     )
     (folder / "contacts").write_text("")
     process = await asyncio.create_subprocess_exec(

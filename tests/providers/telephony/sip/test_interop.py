@@ -1,10 +1,6 @@
 """Other people's telephones: sipp and baresip, where they are installed."""
 
 import asyncio
-import math
-import struct
-import wave
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,46 +14,16 @@ from tests.providers.telephony.sip.programs import (
     scenario,
     sipp,
 )
+from tests.providers.telephony.sip.sounds import PCM, SWEEP, correlation, samples, write_tone
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Answered, Digit, Ringing
 from tillhouse.providers.telephony.wav import StereoWav
-
-# A sweep, which is like itself at no other moment: two seconds from 200 to 1,200 Hz.
-_SWEEP = [int(9000 * math.sin(2 * math.pi * (200 + 250 * t) * t)) for t in
-          (index / 8000 for index in range(16_000))]  # fmt: skip
-_PCM = struct.pack(f"<{len(_SWEEP)}h", *_SWEEP)
-
-
-def _correlation(said: Sequence[int], heard: Sequence[int]) -> float:
-    """How alike two sounds are where they are most alike: 1 is the same."""
-    loudest = max(range(len(said)), key=lambda index: abs(said[index]))
-    piece = said[loudest : loudest + 400]
-    at = max(
-        range(len(heard) - 400),
-        key=lambda lag: _alike(piece, heard[lag : lag + 400]) if heard[lag] else 0,
-    )
-    start = at - loudest
-    begin, length = max(start, 0), min(len(said) + min(start, 0), len(heard) - max(start, 0))
-    return _alike(said[max(-start, 0) :][:length], heard[begin : begin + length])
-
-
-def _alike(one: Sequence[int], other: Sequence[int]) -> float:
-    product = sum(a * b for a, b in zip(one, other, strict=True))
-    power = sum(a * a for a in one) * sum(b * b for b in other)
-    return product / math.sqrt(power) if power else 0.0
-
-
-def _samples(path: Path, channel: int = 0) -> list[int]:
-    with wave.open(str(path)) as file:
-        channels = file.getnchannels()
-        data = file.readframes(file.getnframes())
-    return list(struct.unpack(f"<{len(data) // 2}h", data))[channel::channels]
 
 
 async def _talk(call: Call) -> None:
     while not isinstance(await call.next(), Answered):
         pass
-    await ended(call.media.play(_PCM).done())
+    await ended(call.media.play(PCM).done())
     # The last words come back a moment later.
     frames = 0
     async for _ in call.media.heard():
@@ -79,11 +45,11 @@ async def test_sipp_answers_and_sends_back_what_it_hears(tmp_path: Path) -> None
         # Zero means that each message was the one that its scenario expects.
         assert await ended(process.wait()) == 0
     recording.finish()
-    left, right = _samples(recording.path, 0), _samples(recording.path, 1)
+    left, right = samples(recording.path, 0), samples(recording.path, 1)
     assert (end.result, end.ended_by) == ("hung_up", "agent")
     assert received.lost == 0
     assert flow.packets >= 100
-    assert _correlation(left, right) >= 0.99
+    assert correlation(left, right) >= 0.99
 
 
 @needs_sipp
@@ -150,18 +116,12 @@ async def test_sipp_judges_our_digest(password: str, result: str, tmp_path: Path
 @needs_baresip
 async def test_baresip_hears_what_was_said_and_is_heard(tmp_path: Path) -> None:
     """The sound that it decoded is the one that was sent, and its keys arrive."""
-    tone = tmp_path / "tone.wav"
-    with wave.open(str(tone), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(8000)
-        file.writeframes(_PCM * 10)
     recording = StereoWav(tmp_path / "call.wav")
-    async with telephone() as ours, baresip(tmp_path, tone) as phone:
+    async with telephone() as ours, baresip(tmp_path, write_tone(tmp_path)) as phone:
         call = await dialled(ours, phone.uri, recorder=recording)
         while not isinstance(await call.next(), Answered):
             pass
-        sound = call.media.play(_PCM)
+        sound = call.media.play(PCM)
         pressed = asyncio.ensure_future(_keys(call, 2))
         await phone.command("sndcode", "1")
         await phone.command("sndcode", "#")
@@ -173,8 +133,8 @@ async def test_baresip_hears_what_was_said_and_is_heard(tmp_path: Path) -> None:
     recording.finish()
     assert keys == ["1", "#"]
     assert end.result == "hung_up"
-    assert _correlation(_SWEEP, _samples(phone.heard())) >= 0.99
-    assert max(map(abs, _samples(recording.path, 1))) > 1000
+    assert correlation(SWEEP, samples(phone.heard())) >= 0.99
+    assert max(map(abs, samples(recording.path, 1))) > 1000
 
 
 async def _keys(call: Call, wanted: int) -> list[str]:

@@ -54,7 +54,7 @@ class Conversation:
         return self._dialogue.other_tag
 
     def _wire(self) -> Wire:
-        """The wire to the next hop; a name that has to be looked up stays with the first one."""
+        """The wire to the next hop; the first one where that is a name, or is forbidden."""
         hop = self._dialogue.next_hop()
         if hop is None or not _is_address(hop.host):
             return self._first_wire
@@ -198,8 +198,12 @@ class Conversation:
         self._answer(wire, request, 200, "OK", headers, sdp.answer(self._describe(), session))
 
     def _begin(self, session: sdp.Session) -> None:
-        if self._media is not None:
-            self._media.begin(session, frozenset({session.host, self._first_wire.peer[0]}))
+        if self._media is None:
+            return
+        hosts = {self._first_wire.peer[0]}
+        if session.host not in hosts and self._agent.may_send_to(session.host):
+            hosts.add(session.host)
+        self._media.begin(session, frozenset(hosts))
 
     def start(self, session: sdp.Session) -> None:
         """Talk to the session of the 2xx."""

@@ -104,12 +104,18 @@ class Media:
         return self._jitter.counts
 
     def begin(self, session: Session, hosts: frozenset[str]) -> None:
-        """Talk to this session from now on; only these hosts may send."""
+        """Talk to this session from now on; only these hosts may send, and are sent to.
+
+        A session somewhere else gets nothing until it is heard from one of these hosts: a
+        telephone behind a router describes itself by an address that only it can reach.
+        """
         is_moved = self._session is None or (session.host, session.port) != (
             self._session.host, self._session.port,
         )  # fmt: skip
         if is_moved:
-            self._target, self._source = (session.host, session.port), None
+            is_allowed = session.host in hosts
+            self._target = (session.host, session.port) if is_allowed else None
+            self._source = None
         self._session, self._hosts = session, hosts
         self.heard_at = self._loop.time()
         if self._ticking is None and not self._is_closed:

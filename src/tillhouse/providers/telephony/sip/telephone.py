@@ -12,6 +12,7 @@ from tillhouse.providers.telephony.sip.results import not_reached
 from tillhouse.providers.telephony.sip.timing import REAL, Timing
 from tillhouse.providers.telephony.sip.user_agent import UserAgent
 from tillhouse.providers.telephony.sip.wire import Counts, open_media_socket, resolve
+from tillhouse.providers.telephony.targets import PUBLIC, ForbiddenTarget, Targets
 
 _QUIET_LOOK_S = 0.01
 
@@ -22,9 +23,9 @@ class SipTelephone:
     name: Literal["sip"] = "sip"
     capabilities: frozenset[Capability] = frozenset({"audio", "sip_addresses"})
 
-    def __init__(self, timing: Timing = REAL) -> None:
+    def __init__(self, timing: Timing = REAL, targets: Targets = PUBLIC) -> None:
         self._timing = timing
-        self._agent = UserAgent(timing)
+        self._agent = UserAgent(timing, targets)
         self._lines: set[SipLine] = set()
 
     @property
@@ -48,11 +49,15 @@ class SipTelephone:
             planned = plan(dial, secrets.token_hex(8))
         except NotPossible as error:
             return EndedLine(error.ended)
-        peer = await resolve(*planned.hop)
-        if peer is None:
-            return EndedLine(_unreached(f"{planned.hop[0]} has no address"))
+        host, port = planned.hop
+        addresses = await resolve(host, port)
+        if not addresses:
+            return EndedLine(_unreached(f"{host} has no address"))
+        # The owner of a name that leads to a forbidden address can't be trusted with the others.
+        if not all(map(self._agent.may_send_to, addresses)):
+            return EndedLine(_forbidden(host))
         try:
-            return self._begin(dial, planned, peer)
+            return self._begin(dial, planned, (addresses[0], port))
         except OSError as error:
             return EndedLine(_unreached(error.strerror or str(error)))
 
@@ -84,6 +89,11 @@ class SipTelephone:
             await asyncio.sleep(_QUIET_LOOK_S)
         for line in tuple(self._lines):
             line.close()
+
+
+def _forbidden(host: str) -> Ended:
+    detail = f"{host} is {ForbiddenTarget()}"
+    return Ended(result="provider_unavailable", ended_by="system", detail=detail, may_retry=False)
 
 
 def _unreached(why: str) -> Ended:

@@ -15,6 +15,7 @@ from tillhouse.providers.telephony.sip.message import (
 from tillhouse.providers.telephony.sip.own_side import ALLOWED, USER_AGENT
 from tillhouse.providers.telephony.sip.timing import REAL, Timing
 from tillhouse.providers.telephony.sip.wire import Counts, HostPort, Wire
+from tillhouse.providers.telephony.targets import PUBLIC, ForbiddenTarget, Targets
 
 # Answers to requests that belong to no call: inbound calls are not taken here.
 _OUTSIDE = {
@@ -42,15 +43,28 @@ class Receiver(Protocol):
 class UserAgent:
     """Shares wires between calls, and hands each message to its call."""
 
-    def __init__(self, timing: Timing = REAL) -> None:
+    def __init__(self, timing: Timing = REAL, targets: Targets = PUBLIC) -> None:
         self.timing = timing
+        self._targets = targets
         self.counts = Counts()
         self._calls: dict[str, Receiver] = {}
         self._wires: dict[tuple[HostPort, HostPort | None], Wire] = {}
         self._users: dict[Wire, int] = {}
 
+    def may_send_to(self, host: str) -> bool:
+        """Whether something may be sent to an address; those that may not be are counted."""
+        is_allowed = self._targets.may_be(host)
+        self.counts.forbidden_targets += not is_allowed
+        return is_allowed
+
     def wire_to(self, peer: HostPort, local: HostPort | None = None) -> Wire:
-        """The wire to a peer, to be released once; with a port of ours that others have, too."""
+        """The wire to a peer, to be released once; with a port of ours that others have, too.
+
+        Every socket that signals to somebody is opened here, so this is where addresses are
+        checked.
+        """
+        if not self.may_send_to(peer[0]):
+            raise ForbiddenTarget
         key = (peer, local)
         wire = self._wires.get(key)
         if wire is None:

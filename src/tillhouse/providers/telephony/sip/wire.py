@@ -28,6 +28,8 @@ class Counts(msgspec.Struct):
     # RTP from elsewhere than the one source of a call, and what is no RTP at all.
     foreign_media: int = 0
     broken_media: int = 0
+    # Addresses that a peer or a setting named, and that nothing may be sent to.
+    forbidden_targets: int = 0
 
 
 class Wire:
@@ -95,14 +97,14 @@ class Wire:
         self._socket.close()
 
 
-async def resolve(host: str, port: int, within_s: float = 5.0) -> HostPort | None:
-    """The address of a host; None when it has none, or nobody tells it in time."""
+async def resolve(host: str, port: int, within_s: float = 5.0) -> Sequence[str]:
+    """The addresses of a host; none when it has none, or nobody tells them in time."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(OSError, TimeoutError, UnicodeError):
         async with asyncio.timeout(within_s):
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-            return str(found[0][4][0]), port
-    return None
+            return [str(one[4][0]) for one in found]
+    return []
 
 
 def open_media_socket(host: str, ports: Sequence[int]) -> socket.socket:
