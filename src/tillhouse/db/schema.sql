@@ -2090,6 +2090,8 @@ CREATE TABLE voice_attempts (
     ended_by text,
     sip_status integer,
     detail text,
+    told bytea,
+    told_number integer,
     CONSTRAINT voice_attempts_pkey PRIMARY KEY (book_id, call_id, number),
     CONSTRAINT voice_attempts_id UNIQUE (book_id, id),
     CONSTRAINT voice_attempts_book_id_call_id_fkey FOREIGN KEY (book_id, call_id) REFERENCES voice_calls(book_id, id)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tillhouse.access.process import Services
 from tillhouse.access.scopes import Scope
 from tillhouse.db.constraints import taken
+from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.providers.telephony.telephones import telephones
@@ -12,9 +13,14 @@ from tillhouse.room import Room
 from tillhouse.voice.dispatching.clock import RealClock
 from tillhouse.voice.dispatching.dispatcher import Dispatcher
 from tillhouse.voice.events import EVENTS
+from tillhouse.voice.hooks.pages import hooks
 from tillhouse.voice.recordings.pages import pages
 from tillhouse.voice.recordings.sweeping import sweep
 from tillhouse.voice.routes import ROUTES
+
+
+def _pages() -> Sequence[RawRoute]:
+    return (*pages(), *hooks())
 
 
 def _chores(services: Services) -> Sequence[LocalKind]:
@@ -22,13 +28,13 @@ def _chores(services: Services) -> Sequence[LocalKind]:
 
 
 async def _dispatcher(services: Services) -> Dispatcher:
-    return Dispatcher(services, telephones(), RealClock())
+    return Dispatcher(services, telephones(services.settings), RealClock())
 
 
 ROOM = Room(
     name="voice",
     routes=ROUTES,
-    pages=pages,
+    pages=_pages,
     chores=_chores,
     workers=(_dispatcher,),
     groups=(Group("/v1/voice", "Voice", "Agents that call customers, and their calls.", "voice"),),

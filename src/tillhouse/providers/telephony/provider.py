@@ -101,6 +101,8 @@ class Dial(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     # The line writes both directions while it talks; None: nothing is recorded. It never closes it.
     recorder: Recorder | None = None
+    # Where the provider may tell how the call goes; None: nowhere.
+    callback_url: str | None = None
 
 
 class Ringing(msgspec.Struct, frozen=True):
@@ -218,6 +220,15 @@ class Line(Protocol):
         The events go on until `Ended`, which tells what came first: a line that was answered
         meanwhile tells `Answered` and then ends.
         """
+        ...
+
+
+@runtime_checkable
+class TakesCallbacks(Protocol):
+    """A telephone whose provider calls back."""
+
+    def tell(self, attempt_id: UUID, told: bytes) -> None:
+        """Hand on the body of a genuine callback; one that is no news changes nothing."""
         ...
 
 

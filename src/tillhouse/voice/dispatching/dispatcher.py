@@ -6,7 +6,7 @@ dials nobody twice: its leases end within seconds, and another one finds out wha
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from tillhouse.voice.dispatching.handling import TROUBLE, Handling
 from tillhouse.voice.dispatching.leases import store as leases
 from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
+from tillhouse.voice.hooks import store as hooks
 
 # Calls of one process, which answers requests as well.
 AT_ONCE = 50
@@ -84,6 +85,12 @@ class Dispatcher:
         self.services.workers.show(*self._workers)
         for worker in self._workers:
             worker.start()
+
+    async def drain(self) -> None:
+        """Claim no more, and wait until the calls that are under way have ended by themselves."""
+        await self._workers[0].stop()
+        while self._under_way:
+            await asyncio.wait(set(self._under_way))
 
     async def stop(self) -> None:
         """Claim no more, end the calls that are under way, and write their ends."""
@@ -170,11 +177,22 @@ class Dispatcher:
         else:
             async with self.services.pool.reading() as db:
                 rows = await leases.list_held(db, held)
+        await self._tell(handled.values())
         known: dict[UUID, str] = {row["id"]: row["status"] for row in rows}
         for call_id, handling in handled.items():
             if known.get(call_id, "cancelled") == "cancelled":
                 with contextlib.suppress(OSError):
                     await handling.hang_up()
+
+    async def _tell(self, handled: Iterable[Handling]) -> None:
+        """Hand on what providers called back with; other processes took it."""
+        hearing = {h.attempt[1]: h for h in handled if h.hears_callbacks}
+        if not hearing:
+            return
+        async with self.services.pool.reading() as db:
+            rows = await hooks.list_told(db, [h.attempt for h in hearing.values()])
+        for row in rows:
+            hearing[row["id"]].tell(row["told"])
 
     async def _reconcile_round(self) -> bool:
         return await self.reconcile()

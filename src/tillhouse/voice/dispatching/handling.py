@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -18,6 +19,7 @@ from tillhouse.providers.telephony.provider import (
     Ended,
     Line,
     Ringing,
+    TakesCallbacks,
     Telephone,
 )
 from tillhouse.voice.conversation.log import Spoken
@@ -27,6 +29,7 @@ from tillhouse.voice.dispatching.ending import tell_end, tell_start
 from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
 from tillhouse.voice.dispatching.talking import AnsweredCall, talk_on
+from tillhouse.voice.hooks.addresses import callback_url
 from tillhouse.voice.recordings import addresses
 from tillhouse.voice.recordings.folder import recording_name, recordings_folder
 from tillhouse.voice.recordings.recorder import CallRecorder, RecordedFile
@@ -76,6 +79,21 @@ class Handling:
         if self._call.is_recording:
             folder = recordings_folder(services.settings)
             self._recorder = CallRecorder(folder / recording_name(self._call.key))
+
+    @property
+    def attempt(self) -> tuple[UUID, UUID]:
+        """The attempt, by book and id."""
+        return self._call.book_id, self._intent.attempt_id
+
+    @property
+    def hears_callbacks(self) -> bool:
+        """Whether its provider may call back."""
+        return isinstance(self._telephone, TakesCallbacks)
+
+    def tell(self, told: bytes) -> None:
+        """Hand on what the provider called back with."""
+        if isinstance(self._telephone, TakesCallbacks):
+            self._telephone.tell(self._intent.attempt_id, told)
 
     @property
     def held(self) -> tuple[BookKey, int]:
@@ -151,6 +169,9 @@ class Handling:
             account=self._intent.account,
             clock=self._clock,
             recorder=self._recorder,
+            callback_url=callback_url(
+                self._services.settings, call.provider, call.book_id, self._intent.attempt_id
+            ),
         )
 
     async def _ring(self, name: str | None) -> None:

@@ -99,8 +99,8 @@ def attempt(**more: Any) -> Dial:
 async def opened(timing: Timing = QUICK, silence_s: float = 30.0) -> AsyncIterator[Desk]:
     """A desk."""
     sim = await TwilioSimulator().start()
-    media = MediaServer(silence_s=silence_s)
-    port = await media.start("127.0.0.1", 0)
+    media = MediaServer("127.0.0.1", 0, silence_s=silence_s)
+    port = await media.start()
     telephone = TwilioTelephone(media, f"ws://127.0.0.1:{port}/media", Rest(sim.base_url), timing)
     yield Desk(sim, media, telephone)
     await telephone.close()

@@ -89,6 +89,10 @@ class TwilioSimulator(Simulator):
             call |= {"price": "-0.01400", "price_unit": "USD"}
         self._queue(sid, **more)
 
+    def announce(self, sid: str, status: str, **more: str) -> None:
+        """Have a callback of a status that the API doesn't show yet."""
+        self._queue(sid, CallStatus=status, **more)
+
     def _queue(self, sid: str, **more: str) -> None:
         form = dict(self.forms[sid])
         if "StatusCallback" not in form:

@@ -1,7 +1,6 @@
 """Callbacks of Twilio: their signatures, and what they tell."""
 
 from urllib.parse import urlencode
-from uuid import UUID
 
 import pytest
 
@@ -103,12 +102,3 @@ def test_a_callback_that_tells_nothing_is_none(fields: dict[str, str]) -> None:
 def test_a_body_that_is_no_form_is_none(raw: bytes) -> None:
     """Of any bytes."""
     assert hooks.parse(raw) is None
-
-
-def test_the_address_names_the_attempt() -> None:
-    """The signature covers it."""
-    attempt = UUID(int=7)
-    assert (
-        hooks.callback_url("https://a.example/h", attempt)
-        == f"https://a.example/h?attempt={attempt}"
-    )

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 from urllib.parse import parse_qs, parse_qsl, urlsplit
-from uuid import UUID
 
 import msgspec
 
@@ -40,11 +39,6 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
     sip_status: int | None = None
     error_code: int | None = None
     words: str = ""
-
-
-def callback_url(base: str, attempt_id: UUID) -> str:
-    """The address of the callbacks of one attempt; the signature covers it."""
-    return f"{base}?attempt={attempt_id}"
 
 
 def verify(url: str, headers: Mapping[str, str], raw: bytes, auth_token: str) -> bool:

@@ -62,26 +62,36 @@ class MediaServer:
     """Listens on a port, for the streams that are expected alone."""
 
     def __init__(
-        self, *, start_within_s: float = _START_WITHIN_S, silence_s: float = _SILENCE_S
+        self,
+        host: str,
+        port: int,
+        *,
+        start_within_s: float = _START_WITHIN_S,
+        silence_s: float = _SILENCE_S,
     ) -> None:
+        self._host, self._port = host, port
         self._start_within_s, self._silence_s = start_within_s, silence_s
+        self._starting = asyncio.Lock()
         self._expected: dict[str, Listener] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         # Connections that were turned away.
         self.refused = 0
 
-    async def start(self, host: str, port: int) -> int:
-        """Listen; the port, where any would do."""
-        self._server = await asyncio.start_server(
-            self._connected, host, port, limit=handshake.HEAD_BYTES_MAX
-        )
+    async def start(self) -> int:
+        """Listen, unless it does already; the port, where any would do."""
+        async with self._starting:
+            if self._server is None:
+                self._server = await asyncio.start_server(
+                    self._connected, self._host, self._port, limit=handshake.HEAD_BYTES_MAX
+                )
         return self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
         """End all streams, and free the port."""
         if self._server is not None:
             self._server.close()
+            self._server = None
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

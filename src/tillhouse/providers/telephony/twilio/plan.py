@@ -8,7 +8,6 @@ import msgspec
 
 from tillhouse.providers.telephony.provider import Dial
 from tillhouse.providers.telephony.twilio.answers import SeenCall
-from tillhouse.providers.telephony.twilio.hooks import callback_url
 from tillhouse.providers.telephony.twilio.rest import Credentials, NewCall, Rest
 from tillhouse.providers.telephony.twilio.twiml import connect
 
@@ -45,7 +44,6 @@ def plan(dial: Dial, stream_url: str) -> Plan | None:
     account_sid, auth_token = settings.get("account_sid"), settings.get("auth_token")
     if not account_sid or not auth_token:
         return None
-    hook_url = settings.get("hook_url")
     return Plan(
         credentials=Credentials(account_sid, auth_token),
         call=NewCall(
@@ -54,7 +52,7 @@ def plan(dial: Dial, stream_url: str) -> Plan | None:
             twiml=connect(stream_url),
             ring_s=_whole(dial.ring_within, _RING_S),
             talk_s=_whole(dial.talk_within, _TALK_S),
-            callback=callback_url(hook_url, dial.attempt_id) if hook_url else None,
+            callback=dial.callback_url,
             detects_machines=settings.get("machine_detection") == "on",
         ),
         decided_at=decided_at(dial.attempt_id) or dial.clock.now(),

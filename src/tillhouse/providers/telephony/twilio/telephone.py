@@ -15,9 +15,8 @@ from tillhouse.providers.telephony.provider import (
     Happening,
     Party,
 )
-from tillhouse.providers.telephony.twilio import results
+from tillhouse.providers.telephony.twilio import hooks, results
 from tillhouse.providers.telephony.twilio.answers import FINAL, SeenCall
-from tillhouse.providers.telephony.twilio.hooks import Update
 from tillhouse.providers.telephony.twilio.line import TwilioLine
 from tillhouse.providers.telephony.twilio.media_server import MediaServer
 from tillhouse.providers.telephony.twilio.plan import Plan, plan
@@ -46,8 +45,8 @@ class EndedLine:
 class TwilioTelephone:
     """Dials by Twilio; all calls of a process share one, and its media server.
 
-    Callbacks may reach another process: it stores them, and tells this one, which hands them to
-    `tell`. Without any, lines ask Twilio every second.
+    Callbacks may reach another process: it keeps them, and this one hands them to `tell`. Without
+    any, lines ask Twilio every second.
     """
 
     name: Literal["twilio"] = "twilio"
@@ -70,6 +69,11 @@ class TwilioTelephone:
             return EndedLine(
                 Ended(result="trunk_auth", ended_by="system", detail=why, may_retry=False)
             )
+        try:
+            await self._media.start()
+        except OSError as error:
+            why = f"the port for sound can't be opened: {error.strerror}"
+            return EndedLine(Ended(result="provider_unavailable", ended_by="system", detail=why))
         line = TwilioLine(self._rest, dial, planned, self._timing)
         self._lines[dial.attempt_id] = line
         self._media.expect(token, line)
@@ -85,10 +89,10 @@ class TwilioTelephone:
             self._media.forget(token)
             self._lines.pop(attempt_id, None)
 
-    def tell(self, attempt_id: UUID, update: Update) -> None:
+    def tell(self, attempt_id: UUID, told: bytes) -> None:
         """Hand a callback to its line, if it is one of this process."""
-        line = self._lines.get(attempt_id)
-        if line is not None:
+        line, update = self._lines.get(attempt_id), hooks.parse(told)
+        if line is not None and update is not None:
             line.tell(update)
 
     async def find_outcome(self, dial: Dial) -> Ended | None:
@@ -127,6 +131,7 @@ class TwilioTelephone:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._media.close()
 
 
 def _outcome(seen: SeenCall) -> Ended:

@@ -1,0 +1,1 @@
+"""Callbacks of providers, on their way to the process that makes the call."""

@@ -1,0 +1,87 @@
+"""Where telephony providers call: kept for the process that makes the call, which is told.
+
+A callback can be sent again at any time, since its signature has no time. So it only ever adds to
+what is known: an older one than the latest, and one of an attempt that is over, change nothing.
+"""
+
+import re
+from uuid import UUID
+
+from tillhouse.access.process import Services
+from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.kit.errors import Missing, Unauthenticated
+from tillhouse.kit.ids import BusinessId
+from tillhouse.providers.telephony import callbacks
+from tillhouse.providers.telephony.callbacks import Callback
+from tillhouse.providers.telephony.provider import Account
+from tillhouse.voice.hooks import addresses, store
+from tillhouse.voice.numbers.actions import unseal
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TEXT = "text/plain; charset=utf-8"
+
+
+class NotSigned(Unauthenticated, message="The signature doesn't fit the body."):
+    """Somebody else than the provider calls, or with another account."""
+
+
+async def check(_services: Services, asked: Asked) -> None:
+    """Refuse a caller that is no provider before its body is read."""
+    _named(asked)
+    signature = callbacks.SIGNATURES.get(asked.path["provider"])
+    if signature is None:
+        raise Missing
+    if not asked.header(signature):
+        raise NotSigned
+
+
+async def take(services: Services, asked: Asked) -> Page:
+    """Keep what is told, once its signature fits the public address."""
+    book_id, attempt_id = _named(asked)
+    provider = asked.path["provider"]
+    account = await _account(services, provider, book_id, attempt_id)
+    url = addresses.callback_url(services.settings, provider, book_id, attempt_id)
+    headers = {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in asked.headers.items()
+    }
+    if url is None or asked.query:
+        raise NotSigned
+    callback = Callback(provider=provider, url=url, headers=headers, body=asked.body)
+    if not callbacks.is_genuine(callback, account):
+        raise NotSigned
+    number = callbacks.number_of(asked.body)
+    if number is not None:
+        async with services.pool.transaction() as db:
+            await store.update_told(db, book_id, attempt_id, number, asked.body)
+    return Page(_TEXT, b"")
+
+
+async def _account(services: Services, provider: str, book_id: UUID, attempt_id: UUID) -> Account:
+    async with services.pool.reading() as db:
+        row = await store.find_account(db, book_id, attempt_id, provider)
+        if row is None:
+            raise Missing
+        business_id = BusinessId(row["business_id"])
+        sealed = row["settings_sealed"]
+        return await unseal(services.vault, db, business_id, row["number_id"], sealed)
+
+
+def _named(asked: Asked) -> tuple[UUID, UUID]:
+    parts = asked.path["book_id"], asked.path["attempt_id"]
+    if not all(map(_UUID.fullmatch, parts)):
+        raise Missing
+    return UUID(parts[0]), UUID(parts[1])
+
+
+def hooks() -> tuple[RawRoute, ...]:
+    """The raw route of callbacks."""
+    return (
+        RawRoute(
+            method="POST",
+            path=addresses.PATH,
+            handler=take,
+            check=check,
+            is_hook=True,
+            body_bytes_max=callbacks.BODY_BYTES_MAX,
+        ),
+    )

@@ -1,0 +1,99 @@
+"""Calls by SIP from the API to the telephone and back: dialled, spoken, heard, told of."""
+
+import os
+import struct
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import fresh_database
+from tests.providers.telephony.sip.peer import Peer, peer
+from tests.providers.telephony.sip.programs import baresip, needs_baresip
+from tests.providers.telephony.sip.sounds import correlation, write_tone
+from tests.voice.desk import phone
+from tests.voice.live import CALLER, Live, installation, needs_voice
+
+pytestmark = needs_voice
+_TALK = ["voice.call.completed", "voice.call.started", "voice.recording.ready"]
+
+
+@pytest.fixture
+async def live(server_url: str, master_key: str, tmp_path: Path) -> AsyncIterator[Live]:
+    """An installation on this machine, whose telephones are on it as well."""
+    async with (
+        fresh_database(server_url, f"tillhouse_sip_calls_{os.getpid()}") as url,
+        installation(url, master_key, tmp_path, VOICE_ALLOW_TARGETS="127.0.0.1") as made,
+    ):
+        yield made
+
+
+def _press(theirs: Peer, to: tuple[str, int], number: int) -> None:
+    """Press a key, as RFC 4733 has it."""
+    for sequence, flags in enumerate((0x0A, 0x0A, 0x8A, 0x8A, 0x8A)):
+        packet = struct.pack("!BBHII", 0x80, 0x80 | 101, 9000 + sequence, 1_000_000, 77)
+        theirs.sound.socket.sendto(packet + struct.pack("!BBH", number, flags, 800), to)
+
+
+async def test_a_call_goes_from_the_api_to_a_telephone_and_back(live: Live) -> None:
+    """The agent speaks, a key answers, both are on the recording, and webhooks tell of all."""
+    async with peer() as theirs:
+        theirs.sound.echoes = True
+        desk = await live.desk("sip", {"host": "127.0.0.1", "port": str(theirs.port)})
+        number = phone()
+        call = await desk.place(customer_phone=number, purpose="The table of tonight")
+        invite = await theirs.got("INVITE")
+        assert invite.uri == f"sip:{number}@127.0.0.1:{theirs.port}"
+        assert CALLER in invite["from"]
+        theirs.reply(invite, 180)
+        theirs.accept(invite)
+        await theirs.got("ACK")
+        # Its greeting has begun: half a second of it came back.
+        await theirs.sound.count(50)
+        _press(theirs, invite.media(), 1)
+        bye = await theirs.got("BYE")
+        theirs.reply(bye, 200)
+    over = await live.ended(desk, call["id"])
+    assert (over["status"], over["endedReason"], over["endedBy"]) == (
+        "completed", "agent_hangup", "agent",
+    )  # fmt: skip
+    assert over["outcome"]["code"] == "agreed"
+    assert [one["result"] for one in over["attempts"]] == ["hung_up"]
+    assert over["ringingAt"] is not None
+    said = await desk.api.get(f"/v1/voice/calls/{call['id']}/transcript", status=200)
+    turns = said.data["turns"]
+    assert ("dtmf", "1") in [(turn["role"], turn["text"]) for turn in turns]
+    assert any("The table of tonight" in turn["text"] for turn in turns)
+    agent, customer = await live.recording(desk, call["id"])
+    assert correlation(agent, customer) > 0.95
+    assert await live.told(3) == _TALK
+
+
+async def test_a_refusal_is_told_once(live: Live) -> None:
+    """Busy: one event, for the call."""
+    async with peer() as theirs:
+        desk = await live.desk("sip", {"host": "127.0.0.1", "port": str(theirs.port)})
+        call = await desk.place(max_attempts=1)
+        invite = await theirs.got("INVITE")
+        theirs.reply(invite, 486, "Busy Here")
+        over = await live.ended(desk, call["id"])
+    assert (over["status"], over["endedReason"]) == ("missed", "busy")
+    assert [one["sipStatus"] for one in over["attempts"]] == [486]
+    assert await live.told(1) == ["voice.call.failed"]
+
+
+@needs_baresip
+async def test_baresip_is_called_and_answers_by_keys(live: Live, tmp_path: Path) -> None:
+    """It decodes what the agent says, and what it plays is on the recording's right."""
+    folder = tmp_path / "baresip"
+    folder.mkdir()
+    number = phone()
+    async with baresip(folder, write_tone(folder), number) as softphone:
+        port = softphone.uri.rpartition(":")[2]
+        desk = await live.desk("sip", {"host": "127.0.0.1", "port": port})
+        call = await desk.place(customer_phone=number)
+        await live.until(desk, call["id"], "in_progress")
+        await softphone.command("sndcode", "1")
+        over = await live.ended(desk, call["id"])
+    assert (over["status"], over["outcome"]["code"]) == ("completed", "agreed")
+    assert await live.told(3) == _TALK
