@@ -2,14 +2,16 @@
 
 import array
 import asyncio
+import os
 import random
+import time
 import wave
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -248,6 +250,28 @@ async def _sweep_all(app: App) -> None:
         await db.execute("UPDATE voice_recordings SET ready_at = now() - interval '91 days'")
     kind = sweep(services)
     await JobRunner(services.pool, [kind], services.job_results).run_due(now() + timedelta(hours=2))
+
+
+async def test_files_that_a_crash_left_are_swept(
+    caller: Desk, network: Network, network_app: App, recordings: Path
+) -> None:
+    """Unfinished ones, and whole ones without a row, once nobody has touched them for an hour."""
+    placed = await caller.place(customer_phone=phone())
+    await network.run()
+    [kept] = recordings.glob(f"*/{placed['id']}.wav")
+    folder = kept.parent
+    unfinished, lost = folder / f"{uuid4()}.wav.partial", folder / f"{uuid4()}.wav"
+    talking, fresh = folder / f"{uuid4()}.wav.partial", folder / f"{uuid4()}.wav"
+    for file in (unfinished, lost, talking, fresh):
+        file.write_bytes(b"RIFF")
+    before = time.time() - 2 * 3600
+    for file in (kept, unfinished, lost):
+        os.utime(file, (before, before))
+    services = network_app.services
+    runner = JobRunner(services.pool, [sweep(services)], services.job_results)
+    await runner.run_due(now() + timedelta(hours=4))
+    assert [file.exists() for file in (kept, talking, fresh)] == [True] * 3
+    assert [file.exists() for file in (unfinished, lost)] == [False] * 2
 
 
 async def test_an_agent_that_records_nothing_leaves_nothing(

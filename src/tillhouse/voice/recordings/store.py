@@ -38,6 +38,19 @@ async def find_file(db: Db, key: BookKey) -> str | None:
     )
 
 
+async def list_files(db: Db, keys: Sequence[BookKey]) -> set[str]:
+    """The files that rows lead to, of these calls of any book_id."""
+    rows = await db.fetch(
+        """
+        SELECT r.file FROM unnest($1::uuid[], $2::uuid[]) w (book_id, call_id)
+        JOIN voice_recordings r ON r.book_id = w.book_id AND r.call_id = w.call_id
+        """,
+        [key.book_id for key in keys],
+        [key.id for key in keys],
+    )
+    return {row["file"] for row in rows}
+
+
 async def delete_recordings(db: Db, before: datetime, limit: int) -> Sequence[Record]:
     """Forget some recordings, of any book_id, that are older; their files are to be deleted."""
     return await db.fetch(
