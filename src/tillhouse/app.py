@@ -2,7 +2,8 @@
 
 import asyncio
 import gc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import structlog
 
@@ -24,7 +25,7 @@ from tillhouse.http.pages import HEALTH
 from tillhouse.jobs import sweeping
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.runner import JobRunner, workers_for
-from tillhouse.jobs.worker import Runs, Worker
+from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kitchen.room import ROOM as KITCHEN
 from tillhouse.labels.room import ROOM as LABELS
@@ -36,7 +37,7 @@ from tillhouse.payouts.room import ROOM as PAYOUTS
 from tillhouse.products.room import ROOM as PRODUCTS
 from tillhouse.promotions.room import ROOM as PROMOTIONS
 from tillhouse.reference.pages import pages as reference_pages
-from tillhouse.room import Composition, Room, join
+from tillhouse.room import Composition, MakesWorker, Room, join
 from tillhouse.seating.room import ROOM as SEATING
 from tillhouse.settings import Settings
 from tillhouse.stock.room import ROOM as STOCK
@@ -45,6 +46,8 @@ from tillhouse.voice.room import ROOM as VOICE
 from tillhouse.webhooks.room import ROOM as WEBHOOKS
 
 log = structlog.get_logger()
+
+_HERE: Mapping[str, MakesWorker | None] = MappingProxyType({})
 
 # Operations are described in this order.
 ROOMS: tuple[Room, ...] = (
@@ -135,11 +138,12 @@ class App:
         product: Composition = PRODUCT,
         *,
         runs_workers: bool = False,
-        apart: Sequence[Runs] | None = None,
+        apart: Mapping[str, MakesWorker | None] = _HERE,
     ) -> None:
         # Whether this process also does what is due, such as sending webhooks, not only answers.
         self._runs_workers = runs_workers
-        # Other processes in the place of workers that would hold up requests here.
+        # By room: another process in the place of workers that would hold up requests here, or
+        # None where somebody else keeps that process.
         self._apart = apart
         self._product = product
         self._settings = settings
@@ -200,9 +204,15 @@ class App:
 
     async def _start_workers(self, services: Services) -> None:
         for room in self._product.rooms:
-            for make in room.workers if self._apart is not None else room.workers + room.apart:
+            for make in (*room.workers, *self._apart_of(room)):
                 services.workers.start(await make(services))
-        services.workers.start(*(self._apart or ()))
+
+    def _apart_of(self, room: Room) -> Sequence[MakesWorker]:
+        """The makers of its workers that may be apart, or of the process that they are in."""
+        if not room.apart or room.name not in self._apart:
+            return room.apart
+        elsewhere = self._apart[room.name]
+        return () if elsewhere is None else (elsewhere,)
 
     def _job_workers(self, services: Services) -> list[Worker]:
         chores = chores_of(self._product, services)

@@ -19,6 +19,7 @@ from tests.tidy.tree import Function, Source, functions, tidy
 BOOKLESS = {
     "jobs.store.find_next_due": "one queue for all books",
     "voice.dispatching.leases.store.has_left_behind": "one queue for all books",
+    "voice.dispatching.leases.store.has_calls": "one queue for all books",
     "access.store.keys.delete_full_buckets": "a chore deletes by age, whosever it is",
     "access.store.usage.delete_old_usage": "a chore deletes by age, whosever it is",
     "orders.listing.store.tallies.delete_empty_tallies": "a chore deletes what sums to nothing",

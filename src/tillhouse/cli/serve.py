@@ -14,6 +14,7 @@ import typer
 from tillhouse.app import App
 from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
+from tillhouse.cli.beside import apart_order
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import (
@@ -23,8 +24,8 @@ from tillhouse.cli.output import (
     stderr_console,
     tolerate_full_disks,
 )
+from tillhouse.cli.processes import beside_many, beside_one
 from tillhouse.cli.schedule import Schedule
-from tillhouse.cli.sender import SenderProcess, sender_order
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.servers import RunningServer, noted
@@ -131,16 +132,14 @@ def _serve(serving: Serving) -> None:
 def _run(
     serving: Serving, database_url: str, master_key: str, on_ready: Callable[[], None]
 ) -> None:
-    sender = None
-    if serving.runs_workers:
-        sender = SenderProcess(sender_order(serving.given, database_url, master_key))
+    beside = apart_order(serving.given, database_url, master_key)
     if serving.workers == 1:
         app = App(
             serving.settings,
             database_url,
             master_key,
             runs_workers=serving.runs_workers,
-            apart=(sender,) if sender else (),
+            apart=beside_one(beside),
         )
         serve_here(Server(app, on_ready), serving.sockets)
         return
@@ -153,7 +152,8 @@ def _run(
             serving.sockets,
             runs_workers=serving.runs_workers,
         )
-        await Workers(order, serving.sockets, serving.workers, on_ready, sender).run()
+        processes = beside_many(beside) if serving.runs_workers else ()
+        await Workers(order, serving.sockets, serving.workers, on_ready, processes).run()
 
     asyncio.run(supervise())
 

@@ -10,8 +10,10 @@ import structlog
 
 from tillhouse.app import App
 from tillhouse.cli import installation as grounds
+from tillhouse.cli.beside import apart_order
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
+from tillhouse.cli.processes import caller_beside
 from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.stopping import StopLimit, run_until_told
 from tillhouse.db.pool import AWAY
@@ -62,7 +64,16 @@ async def _started(installation: Installation, master_key: str) -> App:
     while True:
         # No request waits here for a processor.
         settings = msgspec.structs.replace(installation.settings, webhook_rate=0)
-        app = App(settings, installation.database_url, master_key, runs_workers=True)
+        beside = apart_order(
+            {"data": installation.settings.data}, installation.database_url, master_key
+        )
+        app = App(
+            settings,
+            installation.database_url,
+            master_key,
+            runs_workers=True,
+            apart=caller_beside(beside),
+        )
         try:
             await app.start()
         except AWAY as error:

@@ -10,6 +10,7 @@ import msgspec
 from tillhouse.app import App
 from tillhouse.cli.child import beat, on_parents_end, order_line
 from tillhouse.cli.output import CommandError
+from tillhouse.cli.processes import NONE_HERE
 from tillhouse.cli.server import Server, serve
 from tillhouse.http import log as logs
 from tillhouse.settings import from_env
@@ -34,7 +35,11 @@ def main() -> int:
     settings = from_env(os.environ, **order.given)
     logs.set_up(settings.log_level)
     app = App(
-        settings, order.database_url, order.master_key, runs_workers=order.runs_workers, apart=()
+        settings,
+        order.database_url,
+        order.master_key,
+        runs_workers=order.runs_workers,
+        apart=NONE_HERE,
     )
     # The first beat says that it is ready.
     server = Server(app, lambda: beat(bytes))

@@ -9,14 +9,14 @@ import socket
 import tempfile
 import time
 from asyncio.subprocess import Process
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
+from tillhouse.cli.beside import ProcessBeside
 from tillhouse.cli.child import hear, start_child
 from tillhouse.cli.output import CommandError
-from tillhouse.cli.sender import SenderProcess
 from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S
 from tillhouse.cli.worker import Order
 
@@ -36,9 +36,9 @@ class Workers:
         sockets: list[socket.socket],
         count: int,
         on_ready: Callable[[], None],
-        sender: SenderProcess | None = None,
+        beside: Sequence[ProcessBeside] = (),
     ) -> None:
-        self._sender = sender
+        self._beside = beside
         self._order = order
         self._sockets = sockets
         self._count = count
@@ -57,18 +57,18 @@ class Workers:
         # Fresh, because counts of an earlier run would be added to this one's.
         self._counts = tempfile.mkdtemp(prefix="tillhouse-metrics-")
         try:
-            await asyncio.gather(self._send(), *(self._keep() for _ in range(self._count)))
+            await asyncio.gather(self._keep_beside(), *(self._keep() for _ in range(self._count)))
         finally:
             shutil.rmtree(self._counts, ignore_errors=True)
         if self._has_failed:
             raise CommandError("Tillhouse could not start: the line above says why.")
 
-    async def _send(self) -> None:
-        """Send webhooks beside the workers, and stop when they do."""
-        if self._sender is not None:
-            self._sender.start()
-            await self._leaving.wait()
-            await self._sender.stop()
+    async def _keep_beside(self) -> None:
+        """Keep the processes beside the workers, and stop them when those do."""
+        for process in self._beside:
+            process.start()
+        await self._leaving.wait()
+        await asyncio.gather(*(process.stop() for process in self._beside))
 
     def _leave(self, number: signal.Signals) -> None:
         is_urgent = self._leaving.is_set() and number == signal.SIGINT

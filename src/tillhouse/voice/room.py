@@ -36,7 +36,8 @@ ROOM = Room(
     routes=ROUTES,
     pages=_pages,
     chores=_chores,
-    workers=(_dispatcher,),
+    # The pace of sound is 20 ms, which requests would disturb.
+    apart=(_dispatcher,),
     groups=(Group("/v1/voice", "Voice", "Agents that call customers, and their calls.", "voice"),),
     refusals=(
         taken("voice_numbers_once", "This number is among the voice numbers already: update it."),

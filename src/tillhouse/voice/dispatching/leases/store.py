@@ -103,6 +103,17 @@ async def find_attempt_id(db: Db, key: BookKey, number: int) -> UUID | None:
     )
 
 
+async def has_calls(db: Db) -> bool:
+    """Whether a call of any book waits, is under way, or was left behind."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM voice_calls
+                WHERE status = 'queued' AND expires_at > '-infinity')
+            OR EXISTS (SELECT FROM voice_calls WHERE lease_until > '-infinity')
+        """
+    )
+
+
 def _columns(held: Sequence[Held]) -> tuple[list[UUID], list[UUID], list[int]]:
     return (
         [book_id for book_id, _, _ in held],

@@ -1,9 +1,10 @@
-"""Keeps the process that sends webhooks beside `tillhouse serve`; its own side is `sending.py`."""
+"""Keeps a process beside `tillhouse serve` or `work`; its own side is `apart.py`."""
 
 import asyncio
 import contextlib
 import time
 from asyncio.subprocess import Process
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from tillhouse.cli.child import hear, start_child
 PAUSE_S = 1.0
 PAUSE_MAX_S = 5.0
 YOUNG_S = 10.0
-# A sender records first the attempts that are under way; those that take longer are sent again.
+# It records first what is under way; what takes longer is done again by another one.
 STOPPED_WITHIN_S = 7.0
 # It beats until it is done: one that is silent for so long is suspended or stuck.
 SILENT_AT_STOP_S = 3.0
@@ -23,33 +24,47 @@ SILENT_AT_STOP_S = 3.0
 log = structlog.get_logger()
 
 
-class SenderOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """The order to a sending process."""
+class ApartOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """The order to such a process."""
 
     given: dict[str, Any]
     database_url: str
     master_key: str
+    # Whether it leaves by itself when it has nothing to do.
+    leaves_when_idle: bool = False
 
 
-def sender_order(given: dict[str, object], database_url: str, master_key: str) -> SenderOrder:
-    """The order to the sending process of a server with these flags."""
-    return SenderOrder(
+def apart_order(given: dict[str, object], database_url: str, master_key: str) -> ApartOrder:
+    """The order to the processes beside a server with these flags."""
+    return ApartOrder(
         given={name: str(value) for name, value in given.items() if value is not None},
         database_url=database_url,
         master_key=master_key,
     )
 
 
-class SenderProcess:
-    """Keeps one sending process alive until it is stopped."""
+async def _at_once() -> None:
+    return
 
-    name = "webhook sender"
 
-    def __init__(self, order: SenderOrder) -> None:
-        self._order = order
+class ProcessBeside:
+    """Keeps one process alive until it is stopped, from the time that it is wanted."""
+
+    def __init__(
+        self,
+        name: str,
+        module: str,
+        order: ApartOrder,
+        until_wanted: Callable[[], Awaitable[None]] = _at_once,
+    ) -> None:
+        # As metrics name it; logs have its last word.
+        self.name = name
+        self._word = name.split()[-1]
+        self._module, self._order, self._until_wanted = module, order, until_wanted
         self._process: Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._leaving = asyncio.Event()
+        self._is_wanted = True
         self._beat_s = time.monotonic()
         self._slowest_s = 0.0
         self._is_new = True
@@ -62,7 +77,7 @@ class SenderProcess:
     @property
     def age_s(self) -> float:
         """How long ago the slowest of its workers completed a round."""
-        return time.monotonic() - self._beat_s + self._slowest_s
+        return time.monotonic() - self._beat_s + self._slowest_s if self._is_wanted else 0.0
 
     def start(self) -> None:
         """Begin."""
@@ -90,30 +105,48 @@ class SenderProcess:
 
     async def _keep(self) -> None:
         pause_s = PAUSE_S
-        while not self._leaving.is_set():
+        while await self._is_to_start():
             began_s = time.monotonic()
+            code = None
             try:
-                await self._run()
+                code = await self._run()
             except OSError as error:
-                log.error("sender_not_started", error=str(error))  # noqa: TRY400 - the sentence says it
+                log.error(f"{self._word}_not_started", error=str(error))  # noqa: TRY400 - the sentence says it
+            if code == 0:
+                # It had nothing more to do.
+                continue
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await self._leaving.wait()
             is_young = time.monotonic() - began_s < YOUNG_S
             pause_s = min(PAUSE_MAX_S, 2 * pause_s) if is_young else PAUSE_S
 
-    async def _run(self) -> None:
+    async def _is_to_start(self) -> bool:
+        """Wait until it is wanted; False when all is over first."""
+        self._is_wanted = False
+        wanted = asyncio.ensure_future(self._until_wanted())
+        leaving = asyncio.ensure_future(self._leaving.wait())
+        try:
+            await asyncio.wait({wanted, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            wanted.cancel()
+            leaving.cancel()
+        self._is_wanted = True
+        return not self._leaving.is_set()
+
+    async def _run(self) -> int:
         """One process, from its start to its end."""
         self._beat_s, self._slowest_s = time.monotonic(), 0.0
-        process = self._process = await start_child("tillhouse.cli.sending", self._order)
+        process = self._process = await start_child(self._module, self._order)
         if self._leaving.is_set():
             self._tell_to_leave()
         self._is_new = True
         await hear(process, self._take)
         code = await process.wait()
         self._process = None
-        if not self._leaving.is_set():
-            log.error("sender_died", pid=process.pid, code=code)
+        if code and not self._leaving.is_set():
+            log.error(f"{self._word}_died", pid=process.pid, code=code)
+        return code
 
     def _take(self, line: bytes) -> None:
         with contextlib.suppress(ValueError):
@@ -122,7 +155,7 @@ class SenderProcess:
         self._beat_s = time.monotonic()
         if self._is_new and self._process is not None:
             self._is_new = False
-            log.info("sender_started", pid=self._process.pid)
+            log.info(f"{self._word}_started", pid=self._process.pid)
 
     def _tell_to_leave(self) -> None:
         if self._process is not None and self._process.stdin is not None:
