@@ -9,6 +9,7 @@ import os
 from collections.abc import Collection, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -179,21 +180,27 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         provider_urls=values.named_urls("PROVIDER_URLS", _PROVIDERS),
         payout_cooling_off_hours=values.number("PAYOUT_COOLING_OFF_HOURS", 24, 0, 720),
         payout_failures_max=values.number("PAYOUT_FAILURES_MAX", 5, 1, 1000),
-        recording_retention_days=values.number("RECORDING_RETENTION_DAYS", 90, 1, 3650),
-        model_allow_targets=values.networks("MODEL_ALLOW_TARGETS"),
-        speaking_url=values.optional_url("SPEAKING_URL"),
-        speaking_key=values.optional("SPEAKING_KEY"),
-        speaking_model=values.text("SPEAKING_MODEL", "tts-1"),
-        speaking_voice=values.text("SPEAKING_VOICE", "alloy"),
-        hearing_url=values.optional_url("HEARING_URL"),
-        hearing_key=values.optional("HEARING_KEY"),
-        hearing_model=values.text("HEARING_MODEL", "whisper-1"),
-        voice_allow_targets=values.networks("VOICE_ALLOW_TARGETS"),
-        media_port=values.number("MEDIA_PORT", 8010, 1, 65535),
-        media_url=values.socket_url("MEDIA_URL"),
+        **_of_calls(values),
         log_level=values.choice("LOG_LEVEL", "info", LOG_LEVELS),
         pool_size=values.number("POOL_SIZE", 16, 2, 500),
     )
+
+
+def _of_calls(values: "_Values") -> dict[str, Any]:
+    return {
+        "recording_retention_days": values.number("RECORDING_RETENTION_DAYS", 90, 1, 3650),
+        "model_allow_targets": values.networks("MODEL_ALLOW_TARGETS"),
+        "speaking_url": values.optional_url("SPEAKING_URL"),
+        "speaking_key": values.optional("SPEAKING_KEY"),
+        "speaking_model": values.text("SPEAKING_MODEL", "tts-1"),
+        "speaking_voice": values.text("SPEAKING_VOICE", "alloy"),
+        "hearing_url": values.optional_url("HEARING_URL"),
+        "hearing_key": values.optional("HEARING_KEY"),
+        "hearing_model": values.text("HEARING_MODEL", "whisper-1"),
+        "voice_allow_targets": values.networks("VOICE_ALLOW_TARGETS"),
+        "media_port": values.number("MEDIA_PORT", 8010, 1, 65535),
+        "media_url": values.socket_url("MEDIA_URL"),
+    }
 
 
 def default_data_folder(environ: Mapping[str, str]) -> Path:

@@ -263,7 +263,7 @@ async def update_quiet(
         """
         UPDATE voice_calls c SET queue_reason = 'quiet_hours', due_at = w.due_at, updated_at = $4
         FROM unnest($2::uuid[], $3::timestamptz[]) w (id, due_at)
-        WHERE c.book_id = $1 AND c.id = w.id AND c.status = 'queued'
+        WHERE c.book_id = $1 AND c.id = w.id AND c.lease_until IS NULL AND c.ended_at IS NULL
         """,
         book_id,
         list(times),
