@@ -6,71 +6,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from tests.money.book_parts import Link, Paid, Return, Withdrawal
 from tests.money.order_money import TENDERS, OrderMoney, Refusal
 
 FAILURES_MAX = 5
-
-
-def fee_of(amount: int) -> int:
-    """The part of a payment that the sandbox keeps: 1.5 %, rounded half up."""
-    return (amount * 15 + 500) // 1000
-
-
-class Paid(msgspec.Struct, kw_only=True):
-    """A payment as the provider knows it, and how far the book has got with it."""
-
-    amount: int
-    fee: int
-    # The order or link that its account was for; None: nothing of ours.
-    target: str | None
-    is_foreign: bool = False
-    # successful, failed or reversed, at the provider.
-    state: str = "successful"
-    is_recorded: bool = False
-    is_applied: bool = False
-    is_reversed: bool = False
-    # Whether its target gave it back, what of it the order no longer had, and what the wallet.
-    is_given_back: bool = False
-    shortfall: int = 0
-    claim: int = 0
-    # Whether it topped the wallet up.
-    is_deposit: bool = False
-
-    @property
-    def net(self) -> int:
-        """The part that reaches the wallet."""
-        return self.amount - self.fee
-
-    @property
-    def funds_wallet(self) -> bool:
-        """Whether it was for something known, in the currency of the book."""
-        return self.target is not None and not self.is_foreign
-
-
-class Link(msgspec.Struct, kw_only=True):
-    """A payment link."""
-
-    kind: str
-    # The id of its order; None: the wallet's.
-    order: str | None
-    # The amount that a link of the wallet asks for.
-    amount: int
-    status: str = "active"
-    is_expired: bool = False
-    received: int = 0
-    payments: int = 0
-
-    @property
-    def shown(self) -> str:
-        """The status as it reads."""
-        return "EXPIRED" if self.is_expired and self.status == "active" else self.status
-
-
-class Withdrawal(msgspec.Struct, kw_only=True):
-    """Money that is to leave the wallet."""
-
-    amount: int
-    status: str = "requested"
 
 
 class Book(msgspec.Struct, kw_only=True):
@@ -80,6 +19,7 @@ class Book(msgspec.Struct, kw_only=True):
     links: dict[str, Link] = {}
     paid: dict[str, Paid] = {}
     withdrawals: dict[str, Withdrawal] = {}
+    returns: dict[str, Return] = {}
     # Amount, method, and whether it stands.
     expenses: dict[str, tuple[int, str, bool]] = {}
     # How often each type of event tells of each thing.
@@ -90,13 +30,17 @@ class Book(msgspec.Struct, kw_only=True):
 
     # Orders.
 
-    def changes(self, order_id: str, change: Callable[[OrderMoney], None]) -> None:
+    def changes(
+        self, order_id: str, change: Callable[[OrderMoney], object], *, is_payment: bool = True
+    ) -> None:
         """Change an order, unless it is refused: then all stays."""
         order = self.orders[order_id]
         after = copy.deepcopy(order)
         change(after)
         self._check_credit(order, after)
         self._follow(order_id, order, after)
+        if is_payment and after.paid > order.paid:
+            self.events["payment.received", order_id] += 1
 
     def sell(self, order_id: str, order: OrderMoney, paid: int) -> None:
         """Record an order."""
@@ -109,14 +53,14 @@ class Book(msgspec.Struct, kw_only=True):
 
     def check_sale(self, customer: int | None, paid: int, method: str) -> None:
         """Refuse a sale that is paid with credit that isn't there."""
-        if method == "credit" and paid and (customer is None or self.credit(customer) < paid):
+        if method == "credit" and paid and (customer is None or self.free_credit(customer) < paid):
             raise Refusal("credit that isn't there")
 
     def _check_credit(self, order: OrderMoney, after: OrderMoney) -> None:
         if order.customer is not None:
             more = (after.kept - after.spent) - (order.kept - order.spent)
-            if more < 0 and self.credit(order.customer) + more < 0:
-                raise Refusal("the credit was spent")
+            if more < 0 and self.free_credit(order.customer) + more < 0:
+                raise Refusal("the credit was spent, or is held")
 
     def _follow(self, order_id: str, before: OrderMoney, after: OrderMoney) -> None:
         """Take the changed order, close its links, and count what is told."""
@@ -127,8 +71,6 @@ class Book(msgspec.Struct, kw_only=True):
             self.events["order.cancelled", order_id] += 1
         else:
             self.events["order.updated", order_id] += 1
-        if after.paid > before.paid:
-            self.events["payment.received", order_id] += 1
         self._close_links(order_id, before, after)
 
     def _close_links(self, order_id: str, before: OrderMoney, after: OrderMoney) -> None:
@@ -145,6 +87,19 @@ class Book(msgspec.Struct, kw_only=True):
         return sum(
             order.kept - order.spent for order in self.orders.values() if order.customer == customer
         )
+
+    def free_credit(self, customer: int) -> int:
+        """The part of it that isn't held for what is on its way back."""
+        return self.credit(customer) - sum(
+            one.held_credit
+            for one in self.returns.values()
+            if one.status == "pending" and self.orders[one.order].customer == customer
+        )
+
+    def _credit_of(self, order_id: str) -> int | None:
+        """The credit that bounds what an order gives back; None: no bound."""
+        customer = self.orders[order_id].customer
+        return None if customer is None else self.free_credit(customer)
 
     # Money that comes in.
 
@@ -166,6 +121,7 @@ class Book(msgspec.Struct, kw_only=True):
         payment.is_applied = True
         order_id, link = self.order_of(payment.target), self.links.get(payment.target or "")
         if order_id is not None:
+            payment.order = order_id
             self.changes(order_id, lambda order: order.receive(payment.amount, "cloove_pay"))
         else:
             assert link is not None, "orders with a deposit aren't deleted"
@@ -182,7 +138,7 @@ class Book(msgspec.Struct, kw_only=True):
     def reverse(self, payment: Paid, claim: int, *, is_alone: bool) -> None:
         """A payment went back; `claim` is what the wallet no longer had."""
         if payment.funds_wallet:
-            short = max(payment.net - max(self.available, 0), 0)
+            short = self._lack(payment.net)
             if is_alone:
                 assert claim == short, (claim, short)
             assert 0 <= claim <= payment.net, claim
@@ -194,18 +150,72 @@ class Book(msgspec.Struct, kw_only=True):
         payment.is_given_back = True
         order_id, link = self.order_of(payment.target), self.links.get(payment.target or "")
         if order_id is not None and not payment.is_deposit:
-            customer = self.orders[order_id].customer
-            credit = None if customer is None else self.credit(customer)
-            back: list[int] = []
-            self.changes(
-                order_id, lambda order: back.append(order.take_back(payment.amount, credit))
-            )
-            payment.shortfall = payment.amount - back[0]
+            payment.shortfall = payment.amount - self._take_back(order_id, payment.amount)
         if link is not None:
             link.received = max(link.received - payment.amount, 0)
             link.payments = max(link.payments - 1, 0)
             if link.status == "PAID" and not link.received:
                 link.status = "active" if link.kind == "wallet" else "CANCELLED"
+
+    def _take_back(self, order_id: str, amount: int) -> int:
+        """The provider gives money of an order back; how much of it the order had."""
+        credit, back = self._credit_of(order_id), list[int]()
+        self.changes(order_id, lambda order: back.append(order.take_back(amount, credit)))
+        return back[0]
+
+    # Money that goes back through the provider.
+
+    def returnable(self, order_id: str) -> dict[str, int]:
+        """The payments of an order that came by the provider, and what of each is left."""
+        return {
+            number: payment.amount - sum(
+                one.amount for one in self.returns.values()
+                if one.payment == number and one.status in ("pending", "successful")
+            )
+            for number, payment in self.paid.items()
+            if payment.order == order_id and not payment.is_reversed
+        }  # fmt: skip
+
+    def begin_return(self, order_id: str, amount: int, payment: str | None) -> Return:
+        """A refund that is on its way from now on, as far as it is allowed."""
+        order = self.orders[order_id]
+        if order.status == "refunded" or amount > order.returnable:
+            raise Refusal("so much is not there")
+        there = self.returnable(order_id)
+        if not any(left >= amount for n, left in there.items() if payment in (None, n)):
+            raise Refusal("no payment has so much")
+        credit = self._credit_of(order_id)
+        back, kept = order.parts(amount, credit)
+        if back < amount or amount > self.available:
+            raise Refusal("spent as credit, or withdrawn")
+        held = 0 if credit is None or not order.kept else min(amount, kept)
+        return Return(order=order_id, payment=payment or "", amount=amount, held_credit=held)
+
+    def keep_return(self, number: str, one: Return) -> None:
+        """It was accepted: nothing is booked, and as much less can be given back."""
+        self.returns[number] = one
+        self.orders[one.order].returning += one.amount
+
+    def end_return(self, one: Return, status: str) -> None:
+        """The provider's last word on it."""
+        if one.status == "pending":
+            self.orders[one.order].returning -= one.amount
+        elif status == "successful":
+            one.claim = self._lack(one.amount)
+        one.status = status
+        if status == "failed":
+            self.events["order.updated", one.order] += 1
+        elif status == "successful":
+            refunded = self.orders[one.order].refunded
+            one.shortfall = one.amount - self._take_back(one.order, one.amount)
+            one.of_sale = self.orders[one.order].refunded - refunded
+        else:
+            back, of_sale = one.amount - one.shortfall, one.of_sale
+            self.changes(one.order, lambda order: order.come_home(back, of_sale), is_payment=False)
+
+    def _lack(self, amount: int) -> int:
+        """The part of an amount that the wallet doesn't have."""
+        return max(amount - max(self.available, 0), 0)
 
     # Money that goes out.
 
@@ -217,12 +227,18 @@ class Book(msgspec.Struct, kw_only=True):
             for one in self.paid.values()
             if one.is_recorded and one.funds_wallet
         )
-        return came - self._withdrawn("processing", "completed")
+        return came - self._withdrawn("processing", "completed") - self._returned()
 
     @property
     def available(self) -> int:
         """The part of it that isn't held."""
-        return self.wallet - self._withdrawn("requested")
+        held = sum(one.amount for one in self.returns.values() if one.status == "pending")
+        return self.wallet - self._withdrawn("requested") - held
+
+    def _returned(self) -> int:
+        """The part of the wallet that went back through the provider."""
+        there = [one for one in self.returns.values() if one.status == "successful"]
+        return sum(one.amount - one.claim for one in there)
 
     def _withdrawn(self, *statuses: str) -> int:
         return sum(one.amount for one in self.withdrawals.values() if one.status in statuses)
@@ -254,6 +270,9 @@ class Book(msgspec.Struct, kw_only=True):
         for payment in self.paid.values():
             if payment.is_recorded and not payment.is_foreign:
                 _count_payment(payment, held)
+        for one in self.returns.values():
+            if one.status == "successful":
+                _count_return(one, held)
         for amount, method, stands in self.expenses.values():
             if stands:
                 held["expenses"] += amount
@@ -297,3 +316,9 @@ def _count_payment(payment: Paid, held: Counter[str]) -> None:
     if payment.is_deposit and not payment.is_given_back:
         held["provider_clearing"] += payment.amount
         held["wallet_funding"] -= payment.amount
+
+
+def _count_return(one: Return, held: Counter[str]) -> None:
+    held["wallet_funding"] -= one.amount
+    held["unapplied_receipts"] += one.claim + one.shortfall
+    held["provider_clearing"] -= one.shortfall

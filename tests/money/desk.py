@@ -198,4 +198,5 @@ _AGED = (
     WHERE book_id = $1
     """,
     "UPDATE withdrawals SET asked_at = asked_at - $2::interval WHERE book_id = $1",
+    "UPDATE refunds SET asked_at = asked_at - $2::interval WHERE book_id = $1",
 )

@@ -1,7 +1,7 @@
 """Payment links: asked for, looked at, dropped, expired."""
 
 from tests.api import Response
-from tests.money.book_model import Link
+from tests.money.book_parts import Link
 from tests.money.provider_side import major
 from tests.money.steps import Step
 from tests.money.walk_base import WalkBase

@@ -23,6 +23,8 @@ class OrderMoney(msgspec.Struct, kw_only=True):
     paid: int = 0
     change: int = 0
     refunded: int = 0
+    # On its way back through the provider: paid still, and nothing that could be given back.
+    returning: int = 0
     tips: int = 0
     # The credit of its customer that was spent on it, less refunds as credit.
     spent: int = 0
@@ -72,6 +74,11 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         """The amount that a link may ask for."""
         return 0 if self.has_ended or self.status == "refunded" else self.remaining
 
+    @property
+    def returnable(self) -> int:
+        """The amount that can be given back."""
+        return self.paid - self.change - self.returning
+
     def _flow(self, method: str, amount: int) -> None:
         if amount:
             self.flows[method] = self.flows.get(method, 0) + amount
@@ -114,6 +121,8 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         """The amount paid is set to another one."""
         if self.status == "refunded" or (self.status == "cancelled" and paid > self.paid):
             raise Refusal("its amounts stay")
+        if self.returning and paid < self.paid:
+            raise Refusal("a refund is on its way")
         over, more = self.over, paid - self.paid
         self.paid = paid
         self._flow(self.method, more)
@@ -123,7 +132,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
 
     def give_back(self, amount: int, method: str) -> None:
         """Money is handed back at the till."""
-        if self.status == "refunded" or amount > self.paid - self.change:
+        if self.status == "refunded" or amount > self.returnable:
             raise Refusal("so much is not there")
         if method == "credit" and (self.customer is None or self.status == "cancelled"):
             raise Refusal("nobody's credit, or credit already")
@@ -143,17 +152,28 @@ class OrderMoney(msgspec.Struct, kw_only=True):
 
         Of what was kept as credit, only what the customer still has (`credit`; None: all).
         """
-        kept = self.kept if credit is None else min(self.kept, max(credit, 0))
-        wanted = min(amount, self.paid - self.change)
-        if self.has_ended:
-            back = min(wanted, kept)
-        elif self.paid < self.due:
-            back = wanted
-        else:
-            back = min(wanted, kept + self.due)
+        back, kept = self.parts(amount, credit)
         self._take_out(back, kept)
         self._flow("cloove_pay", -back)
         return back
+
+    def parts(self, amount: int, credit: int | None) -> tuple[int, int]:
+        """What of an amount the order can give, and what of its money is kept and still there."""
+        kept = self.kept if credit is None else min(self.kept, max(credit, 0))
+        wanted = min(amount, self.paid - self.change)
+        if self.has_ended:
+            return min(wanted, kept), kept
+        if self.paid < self.due:
+            return wanted, kept
+        return min(wanted, kept + self.due), kept
+
+    def come_home(self, amount: int, of_sale: int) -> None:
+        """What went back through the provider did not last."""
+        self.paid += amount
+        self.refunded -= min(of_sale, self.refunded)
+        if self.status == "refunded":
+            self.status = "completed"
+        self._flow("cloove_pay", amount)
 
     def _take_out(self, amount: int, kept: int) -> None:
         """Take an amount out: of the overpayment that is kept first, then of the sale."""
@@ -169,7 +189,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         if self.status == "cancelled":
             return
         is_paid = self.status == "completed" or self.paid >= self.due
-        if self.status == "refunded" or (self.is_automated and is_paid):
+        if self.status == "refunded" or self.returning or (self.is_automated and is_paid):
             raise Refusal("it can't be cancelled")
         self.status = "cancelled"
 

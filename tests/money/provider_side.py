@@ -8,7 +8,7 @@ import asyncpg
 import msgspec
 
 from tests.api import Api, Response
-from tests.money.book_model import Paid, fee_of
+from tests.money.book_parts import Paid, fee_of
 from tillhouse.access.vault import Vault
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
@@ -95,6 +95,16 @@ class ProviderSide:
         again = len(self.bag) + len(self.lost)
         self._tell("payout", {"reference": f"wd-{UUID(withdrawal_id)}", "n": again})
 
+    def hint_refund(self, refund_id: str) -> None:
+        """There is something to tell of a refund."""
+        again = len(self.bag) + len(self.lost)
+        self._tell("refund", {"reference": f"rf-{UUID(refund_id)}", "n": again})
+
+    async def rethink(self, refund_id: str) -> None:
+        """A refund that was done fails after all, or the other way round; a message says so."""
+        await self._sql.execute(_RETHOUGHT, self._book, f"rf-{UUID(refund_id)}")
+        self.hint_refund(refund_id)
+
     def _tell(self, event: str, data: dict[str, Any]) -> None:
         self.bag.append(Message(msgspec.json.encode({"event": event, "data": data})))
 
@@ -108,6 +118,12 @@ class ProviderSide:
         """The states of payouts, by our withdrawals."""
         rows = await self._sql.fetch(_PAYOUTS, self._book)
         return {row["reference"].removeprefix("wd-"): row["state"] for row in rows}
+
+    async def refunds(self) -> dict[str, str]:
+        """The states of refunds, by ours."""
+        rows = await self._sql.fetch(_REFUNDS, self._book)
+        assert all(row["is_covered"] for row in rows), "more went back than came"
+        return {row["reference"].removeprefix("rf-"): row["state"] for row in rows}
 
 
 def major(amount: int) -> Decimal:
@@ -128,4 +144,17 @@ _ACCOUNTS = """
 """
 _PAYOUTS = """
     SELECT reference, state FROM sandbox_payouts WHERE book_id = $1 ORDER BY created_at, reference
+"""
+_REFUNDS = """
+    SELECT f.reference, f.state, p.amount >= (SELECT coalesce(sum(o.amount), 0)
+            FROM sandbox_refunds o WHERE o.book_id = $1 AND o.payment_id = f.payment_id
+                AND o.state <> 'failed') AS is_covered
+    FROM sandbox_refunds f JOIN sandbox_payments p ON p.book_id = $1 AND p.id = f.payment_id
+    WHERE f.book_id = $1 ORDER BY f.created_at, f.reference
+"""
+_RETHOUGHT = """
+    UPDATE sandbox_refunds SET
+        state = CASE state WHEN 'successful' THEN 'failed' ELSE 'successful' END,
+        reason = CASE state WHEN 'successful' THEN 'thought better of it' END
+    WHERE book_id = $1 AND reference = $2 AND state <> 'pending'
 """

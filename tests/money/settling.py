@@ -20,6 +20,13 @@ from tillhouse.webhooks.sender.worker import Sender
 DAYS = 7
 # Work that comes again by itself.
 PERIODIC = "payin_asking", "withdrawal_look"
+# By the status of a refund: its states at the provider; None: unknown there.
+AGREEING: dict[str, tuple[str | None, ...]] = {
+    "pending": (),
+    "successful": ("successful",),
+    "failed": (None, "failed"),
+    "reversed": ("failed",),
+}
 
 
 async def settle(walk: Walk) -> None:
@@ -40,7 +47,9 @@ async def settle(walk: Walk) -> None:
     assert not missing, [(number, walk.book.paid[number]) for number in missing]
     differences = (await reconciliation.look()).differences
     assert not differences, differences
+    await _hear_of_refunds(walk)
     await _check_payouts(walk)
+    await _check_refunds(walk)
     left = await walk.desk.sql.fetch(_LEFT, walk.desk.book, list(PERIODIC))
     assert not left, [dict(row) for row in left]
 
@@ -77,6 +86,25 @@ def _missing(walk: Walk) -> list[str]:
         or (one.funds_wallet and one.state == "successful" and not one.is_applied)
         or (one.is_applied and one.is_reversed and not one.is_given_back)
     ]
+
+
+async def _hear_of_refunds(walk: Walk) -> None:
+    """Let the provider tell once more of what nobody heard: it thought better of it."""
+    for number, state in (await walk.desk.provider.refunds()).items():
+        if state not in AGREEING[walk.book.returns[number].status]:
+            walk.desk.provider.hint_refund(number)
+            walk.reach["refunds that were told of again"] += 1
+    await walk.deliver_rest()
+    await walk.work(Step("work"))
+
+
+async def _check_refunds(walk: Walk) -> None:
+    """Money went back once where the book says so, and nowhere else."""
+    refunds: dict[str, str | None] = dict(await walk.desk.provider.refunds())
+    for number, one in walk.book.returns.items():
+        state = refunds.pop(number, None)
+        assert state in AGREEING[one.status], (number, one, state)
+    assert refunds == {}
 
 
 async def _check_payouts(walk: Walk) -> None:

@@ -9,6 +9,8 @@ from tests.money.crashing import Crash
 
 # In minor units; those of withdrawals that end in 95 to 99 the sandbox treats in its ways.
 AMOUNTS = (10000, 1, 333, 4999, 12000, 9999, 25000)
+# The same holds for refunds through it.
+RETURNS = (2000, 2095, 2096, 2097, 2098, 2099, 10000)
 PAYOUTS = (2000, 2095, 2096, 2097, 2098, 2099, 90000)
 METHODS = ("cash", "transfer", "pos", "credit")
 HALF = 0.5
@@ -24,6 +26,7 @@ HAPPENINGS = (
     "arrive", "arrive", "arrive", "arrive", "arrive_twice", "arrive_unknown", "arrive_foreign",
     "arrive_in_vain", "take_back", "take_back",
     "deliver", "deliver", "deliver", "deliver_twice", "deliver_all", "deliver_all", "lose",
+    "send_back", "send_back", "send_back", "hint_refund", "rethink",
     "requery", "check_page", "withdraw", "withdraw", "drop_withdrawal", "hint", "spend", "unspend",
     "work", "work",
 )  # fmt: skip
@@ -74,6 +77,12 @@ TOUR = [
     Step("arrive"),
     Step("deliver_all", crash=UNHEARD),
     Step("work", crash=Crash(-1, is_after=True)),
+    Step("send_back", crash=UNHEARD),
+    Step("work", crash=Crash(-1, is_after=True)),
+    Step("send_back", size=3, crash=Crash(0, is_after=False)),
+    Step("work", way=1, crash=UNHEARD),
+    Step("rethink"),
+    Step("deliver_all", crash=UNHEARD),
     Step("take_back"),
     Step("requery", crash=Crash(-1, is_after=True)),
     Step("ask_for_wallet", crash=UNHEARD),

@@ -1,13 +1,15 @@
 """Orders, payments and refunds at the till."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from tests.money.book_parts import Return
 from tests.money.order_money import OrderMoney, Refusal
 from tests.money.provider_side import major
-from tests.money.steps import Step
+from tests.money.steps import RETURNS, Step
 from tests.money.walk_base import WalkBase
-from tests.orders.shop import ORDERS
+from tests.orders.shop import ORDERS, Body
 
 QUANTITY = 3
 TILLS = {"cash", "transfer", "pos"}
@@ -104,6 +106,63 @@ class TillSteps(WalkBase):
             (("POST", f"{ORDERS}/{order_id}/refunds"), body, step),
         )  # fmt: skip
         return True
+
+    async def send_back(self, step: Step) -> bool:
+        """Money that came by the provider is to go back through it."""
+        there = {n: one for n in self.book.orders if (one := self.book.returnable(n))}
+        if (order_id := self.pick(there, step)) is None:
+            return False
+        path, amount = f"{ORDERS}/{order_id}", RETURNS[step.size % len(RETURNS)]
+        body = {"amount": str(major(amount)), "method": "cloove_pay"}
+        named = self.pick(there[order_id], step) if step.way % 2 else None
+        if named is not None:
+            payments = (await self.desk.get(path)).data["payments"]
+            [body["payment_id"]] = [one["id"] for one in payments if one["reference"] == named]
+        wanted: Return | None = None
+        with suppress(Refusal):
+            wanted = self.book.begin_return(order_id, amount, named)
+        answer = await self.desk.ask(("POST", path + "/refunds"), body, step.crash)
+        if not self.is_refused(answer, is_refused=wanted is None) and wanted is not None:
+            self._sent_back(wanted, answer.data)
+        return True
+
+    def _sent_back(self, wanted: Return, order: Body) -> None:
+        [seen] = [
+            one for one in order["refunds"]
+            if one["provider"] and one["id"] not in self.book.returns
+        ]  # fmt: skip
+        assert seen["status"] == "pending", seen
+        references = {one["id"]: one["reference"] for one in order["payments"]}
+        chosen = references[seen["paymentId"]]
+        assert wanted.payment in ("", chosen), (wanted, seen)
+        assert self.book.returnable(wanted.order)[chosen] >= wanted.amount, (wanted, seen)
+        wanted.payment = chosen
+        self.book.keep_return(seen["id"], wanted)
+
+    async def hint_refund(self, step: Step) -> bool:
+        """The provider has something to tell of a refund that it knows."""
+        known = await self.desk.provider.refunds()
+        if (number := self.pick(known, step)) is None:
+            return False
+        self.desk.provider.hint_refund(number)
+        return True
+
+    async def rethink(self, step: Step) -> bool:
+        """The provider thinks better of a refund, as far as its money is there."""
+        known = {
+            number: state for number, state in (await self.desk.provider.refunds()).items()
+            if state == "successful" or (state == "failed" and self._may_go(number))
+        }  # fmt: skip
+        if (number := self.pick(known, step)) is None:
+            return False
+        await self.desk.provider.rethink(number)
+        return True
+
+    def _may_go(self, number: str) -> bool:
+        one = self.book.returns[number]
+        is_there = self.book.paid[one.payment].state == "successful"
+        is_left = self.book.returnable(one.order).get(one.payment, 0) >= one.amount
+        return is_there and is_left and one.status != "reversed"
 
     async def refund_line(self, step: Step) -> bool:
         """Some of what was sold comes back."""

@@ -1,6 +1,6 @@
 """Money that goes out: withdrawals and expenses."""
 
-from tests.money.book_model import Withdrawal
+from tests.money.book_parts import Withdrawal
 from tests.money.order_money import Refusal
 from tests.money.provider_side import major
 from tests.money.steps import PAYOUTS, Step

@@ -1,8 +1,9 @@
 """How far the book has got, by its rows: the model then says what must have come of it.
 
 Nobody can foresee at which moment a message is heard or a job is done. So the walk reads which
-payments were recorded, applied and given back, and which step each withdrawal is at; each is legal
-or not, happens once, and changes the model's figures, to which everything else is held.
+payments were recorded, applied and given back, and which step each withdrawal and each refund
+through the provider is at; each is legal or not, happens once, and changes the model's figures, to
+which everything else is held.
 """
 
 from decimal import Decimal
@@ -19,12 +20,20 @@ NEXT = {
     "processing": {"completed", "failed", "reversed"},
     "completed": {"reversed"},
 }
+# The same of a refund that goes back through the provider.
+NEXT_OF_REFUND = {
+    "pending": ["successful", "failed"],
+    "failed": ["successful"],
+    "successful": ["reversed"],
+    "reversed": [],
+}
 
 
 async def catch_up(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
     """Let the model take every step that the book took."""
     await _payments(sql, book_id, book)
     await _withdrawals(sql, book_id, book)
+    await _returns(sql, book_id, book)
 
 
 async def _payments(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
@@ -88,6 +97,23 @@ async def _withdrawals(sql: asyncpg.Connection, book_id: UUID, book: Book) -> No
         one.status = status
 
 
+async def _returns(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
+    rows = await sql.fetch(_RETURNS, book_id)
+    assert {str(row["id"]) for row in rows} == book.returns.keys()
+    for row in rows:
+        one = book.returns[str(row["id"])]
+        seen = minor(row["amount"]), str(row["order_id"]), row["provider_transaction_id"]
+        assert seen == (one.amount, one.order, one.payment), (dict(row), one)
+        if row["status"] == "reversed" and one.status in ("pending", "failed"):
+            book.end_return(one, "successful")
+        if row["status"] != one.status:
+            assert row["status"] in NEXT_OF_REFUND[one.status], f"{one.status}: {dict(row)}"
+            book.end_return(one, row["status"])
+        if one.status == "successful":
+            booked = minor(row["shortfall"]), minor(row["of_sale"]), minor(row["claimed"])
+            assert booked == (one.shortfall, one.of_sale, one.claim), (dict(row), one)
+
+
 _PAYINS = """
     SELECT p.*,
         (SELECT count(*) FROM payments o WHERE o.book_id = $1 AND o.receipt_id = p.id) AS payments,
@@ -100,4 +126,12 @@ _PAYINS = """
 _WITHDRAWALS = """
     SELECT id, status::text, amount, fee, payout_transfer_id IS NOT NULL AS was_paid
     FROM withdrawals WHERE book_id = $1 ORDER BY id
+"""
+_RETURNS = """
+    SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, f.of_sale,
+        p.provider_transaction_id,
+        (SELECT coalesce(sum(t.amount), 0) FROM ledger_transfers t WHERE t.book_id = $1
+            AND t.source_id = f.id AND t.kind = 'refund_claim') AS claimed
+    FROM refunds f JOIN payins p ON p.book_id = $1 AND p.id = f.payin_id
+    WHERE f.book_id = $1 AND f.hold_id IS NOT NULL ORDER BY f.id
 """

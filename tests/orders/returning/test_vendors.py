@@ -1,10 +1,6 @@
 """Refunds through each vendor as it is simulated, though things go wrong there."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
-from decimal import Decimal
-from typing import NamedTuple
-from uuid import UUID
 
 import asyncpg
 import msgspec
@@ -12,76 +8,14 @@ import pytest
 
 from tests.make import Make
 from tests.orders.returning.giving import DAY, HOUR, MINUTES_5, Giving
-from tests.orders.shop import Body
+from tests.orders.returning.vendor_tills import Live
 from tests.payins.vendor_books import connected
-from tests.providers.payments.simulators.simulator import Fault, Simulator
+from tests.providers.payments.simulators.simulator import Fault
 from tests.providers.payments.vendors import VENDORS, Vendor
 from tillhouse.access.process import Services
-from tillhouse.jobs.runner import JobRunner
-from tillhouse.kit.clock import now
-from tillhouse.kit.ids import OrderId
-from tillhouse.orders.deposits import jobs as deposits
-from tillhouse.orders.returning.sending import kinds
-from tillhouse.payins import hooks
-from tillhouse.payins import jobs as payins
-from tillhouse.payins.accounts import open_account
-from tillhouse.payins.types import AccountTarget, Origin
 
 _AFTER: tuple[Fault, ...] = ("500 after", "reset after", "truncated", "oversized", "no json")
 _BEFORE: tuple[Fault, ...] = ("500 first", "reset first", "busy", "redirect")
-
-
-class Live(NamedTuple):
-    """The live book of a shop that collects by one vendor, and that vendor."""
-
-    till: Giving
-    origin: Origin
-    vendor: Vendor
-    simulator: Simulator
-
-    async def sold(self) -> Body:
-        """An order that was paid by the vendor."""
-        order = await self.till.ring(1000)
-        order_id = UUID(order["id"])
-        await self.till.sql.execute("UPDATE orders SET is_automated = true WHERE id = $1", order_id)
-        target = AccountTarget(
-            book=self.origin.book,
-            type="order",
-            id=order_id,
-            order_id=OrderId(order_id),
-            amount=Decimal(1000),
-            currency=self.vendor.currency,
-            email="payer@example.com",
-            name="Ada's",
-            description="An order",
-            return_url="https://till.example.com/pay/x",
-        )
-        account = await open_account(self.till.services, target)
-        await self.simulator.pay(account.reference)
-        await self.told()
-        return await self.till.show(order)
-
-    async def told(self) -> None:
-        """The vendor sends its hooks, and all that is due is done."""
-        await self.simulator.tell()
-        what = (self.vendor.name, self.origin.book.id)
-        for hook in self.simulator.told:
-            headers = {name.lower(): value for name, value in hook.headers.items()}
-            await hooks.take(self.till.services, what, headers, hook.body, now())
-        self.simulator.told.clear()
-        await self.work()
-
-    async def work(self, after: timedelta = timedelta()) -> None:
-        """A worker does what is due by then."""
-        services = self.till.services
-        await self.till.make_due(after)
-        jobs = [*payins.kinds(services), *deposits.kinds(services), *kinds(services)]
-        runner = JobRunner(services.pool, jobs, services.job_results)
-        await runner.run_due(self.till.later(timedelta(seconds=2)))
-
-    async def given(self) -> int:
-        """How many refunds the vendor has made."""
-        return len(self.simulator.refunds)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(params=VENDORS, ids=str)

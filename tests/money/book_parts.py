@@ -1,0 +1,82 @@
+"""The parts of a book in whole minor units: payments, links, withdrawals, refunds by provider."""
+
+import msgspec
+
+
+def fee_of(amount: int) -> int:
+    """The part of a payment that the sandbox keeps: 1.5 %, rounded half up."""
+    return (amount * 15 + 500) // 1000
+
+
+class Paid(msgspec.Struct, kw_only=True):
+    """A payment as the provider knows it, and how far the book has got with it."""
+
+    amount: int
+    fee: int
+    # The order or link that its account was for; None: nothing of ours.
+    target: str | None
+    is_foreign: bool = False
+    # successful, failed or reversed, at the provider.
+    state: str = "successful"
+    is_recorded: bool = False
+    is_applied: bool = False
+    is_reversed: bool = False
+    # Whether its target gave it back, what of it the order no longer had, and what the wallet.
+    is_given_back: bool = False
+    shortfall: int = 0
+    claim: int = 0
+    # Whether it topped the wallet up; else the order that took it.
+    is_deposit: bool = False
+    order: str | None = None
+
+    @property
+    def net(self) -> int:
+        """The part that reaches the wallet."""
+        return self.amount - self.fee
+
+    @property
+    def funds_wallet(self) -> bool:
+        """Whether it was for something known, in the currency of the book."""
+        return self.target is not None and not self.is_foreign
+
+
+class Link(msgspec.Struct, kw_only=True):
+    """A payment link."""
+
+    kind: str
+    # The id of its order; None: the wallet's.
+    order: str | None
+    # The amount that a link of the wallet asks for.
+    amount: int
+    status: str = "active"
+    is_expired: bool = False
+    received: int = 0
+    payments: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The status as it reads."""
+        return "EXPIRED" if self.is_expired and self.status == "active" else self.status
+
+
+class Withdrawal(msgspec.Struct, kw_only=True):
+    """Money that is to leave the wallet."""
+
+    amount: int
+    status: str = "requested"
+
+
+class Return(msgspec.Struct, kw_only=True):
+    """A refund that goes back through the provider."""
+
+    order: str
+    # The provider's id of the payment that it gives back.
+    payment: str
+    amount: int
+    status: str = "pending"
+    # Held of the customer's credit while it is on its way.
+    held_credit: int = 0
+    # Of what went back: what the order no longer had, what of it was sold, what the wallet lacked.
+    shortfall: int = 0
+    of_sale: int = 0
+    claim: int = 0
