@@ -3,9 +3,10 @@
 import copy
 import json
 from collections import Counter
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema_rs
 import yaml
@@ -18,13 +19,20 @@ from tests.providers.payments.vendors import (
     refund_request,
 )
 
+from tillhouse.kit.clock import now
 from tillhouse.providers.payments.paystack import Paystack
-from tillhouse.providers.payments.provider import HeardPayment, HeardRefund
+from tillhouse.providers.payments.provider import (
+    HeardPayment,
+    HeardRefund,
+    StatementOf,
+    StatementRequest,
+)
 
 Json = dict[str, Any]
 
 # A charge by transfer has an answer of its own, which the paths don't name.
 BY_TRANSFER = "PaymentChannelCreatePayWithTransferChargeResponse"
+_DAY = timedelta(days=1)
 _CHARGES = ("/charge", "/charge/{reference}")
 
 
@@ -65,6 +73,9 @@ async def _use(sim: PaystackSimulator) -> None:
     await adapter.pay_out(credentials, wanted)
     await adapter.pay_out(credentials, wanted)
     await adapter.find_payout(credentials, wanted.reference)
+    since, until = now() - _DAY, now() + _DAY
+    for of in get_args(StatementOf):
+        await adapter.read_statement(credentials, StatementRequest(of=of, since=since, until=until))
     await adapter.list_banks(credentials, "NGN")
     await adapter.resolve_name(credentials, "058", "0123456789")
 

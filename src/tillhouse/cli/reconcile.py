@@ -107,7 +107,8 @@ def _remedy(difference: Difference) -> str:
 
 def _sentence(report: Report) -> str:
     looked = (
-        f"{report.books} books, {report.payments} payments and {report.payouts} payouts "
+        f"{report.books} books, {report.payments} payments, {report.payouts} payouts and "
+        f"{report.refunds} refunds "
         f"from {report.since:%Y-%m-%d %H:%M} to {report.until:%Y-%m-%d %H:%M} UTC"
     )
     if not report.differences:

@@ -19,6 +19,7 @@ from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
 from tillhouse.orders.deposits import jobs as deposits
+from tillhouse.orders.returning import sending as returning
 from tillhouse.payins import jobs as payins
 from tillhouse.payouts import jobs as payouts
 
@@ -65,6 +66,10 @@ class Drifting:
         assert await self.rows() == before
         return report
 
+    async def repair(self) -> Report:
+        """Take what steps a repair has."""
+        return await self._reconciliation().repair()
+
     def _reconciliation(self, **scope: Any) -> Reconciliation:
         given = {"business_id": UUID(self.till.business.id), "since": now() - HOUR,
                  "until": now() + HOUR, **scope}  # fmt: skip
@@ -78,14 +83,16 @@ class Drifting:
                 (SELECT count(*) FROM payments WHERE book_id = $1),
                 (SELECT count(*) FROM transactions WHERE book_id = $1),
                 (SELECT max(updated_at) FROM payins WHERE book_id = $1),
-                (SELECT max(updated_at) FROM withdrawals WHERE book_id = $1)
+                (SELECT max(updated_at) FROM withdrawals WHERE book_id = $1),
+                (SELECT array_agg(status ORDER BY id) FROM refunds WHERE book_id = $1)
         """
         return list(await self.sql.fetchrow(query, self.till.book))
 
     async def work(self) -> None:
         """A worker does all that is due."""
         jobs = [*payins.kinds(self.services), *deposits.kinds(self.services),
-                *payouts.kinds(self.services), link_kind(self.services)]  # fmt: skip
+                *payouts.kinds(self.services), *returning.kinds(self.services),
+                link_kind(self.services)]  # fmt: skip
         runner = JobRunner(self.services.pool, jobs, self.services.job_results)
         await runner.run_due(self.soon())
 
@@ -104,6 +111,17 @@ class Drifting:
         """Let every job of the book be lost, and what the provider told of."""
         await self.sql.execute("DELETE FROM jobs WHERE book_id = $1", self.till.book)
         await self.sql.execute("DELETE FROM provider_events WHERE book_id = $1", self.till.book)
+
+    async def give_back(self, amount: str) -> Body:
+        """An order of which an amount is to go back through the provider."""
+        await self.paid()
+        order = await self.paid()
+        return await self.till.give_back(order, amount=amount)
+
+    async def refund_of(self, order: Body) -> str:
+        """The status of the refund of an order."""
+        [refund] = (await self.till.show(order))["refunds"]
+        return refund["status"]
 
     async def account(self) -> str:
         """A bank account of the business."""

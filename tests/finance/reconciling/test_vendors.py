@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from tillhouse.app import PRODUCT
 from tillhouse.finance.reconciling.actions import Reconciliation
 from tillhouse.finance.reconciling.types import Report, Scope
 from tillhouse.kit.clock import now
+from tillhouse.providers.payments.provider import RefundRequest
 
 
 class Deaf(NamedTuple):
@@ -109,6 +111,26 @@ async def test_payments_before_the_provider_was_connected_are_none_of_ours(deaf:
     assert (await deaf.look()).differences == []
     await deaf.paid()
     assert [one.kind for one in (await deaf.look()).differences] == ["payment_unrecorded"]
+
+
+async def test_what_was_given_back_on_the_vendors_own_pages_is_told(deaf: Deaf) -> None:
+    """A part of a payment, by a refund that is none of ours."""
+    reference = await deaf.paid()
+    await deaf.reconciliation().repair()
+    adapter, credentials = deaf.vendor.adapter(deaf.simulator.base_url), deaf.simulator.credentials
+    [payin] = await deaf.till.payins()
+    wanted = RefundRequest(
+        reference=f"by-hand-{reference}"[:40],
+        transaction_id=payin["provider_transaction_id"],
+        amount=Decimal(10),
+        currency=deaf.vendor.currency,
+        reason="Asked on the phone",
+    )
+    await adapter.refund(credentials, wanted)
+    [one] = (await deaf.look()).differences
+    assert (one.kind, one.repair) == ("refund_unrecorded", None)
+    assert one.what.startswith("10")
+    assert (await deaf.look()).refunds == 1
 
 
 async def test_a_vendor_that_is_away_is_no_agreement(deaf: Deaf) -> None:

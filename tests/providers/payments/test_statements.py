@@ -12,10 +12,13 @@ from tests.providers.payments.vendors import (
     WITH_PAYOUTS,
     Vendor,
     account_request,
+    paid,
     payout_request,
+    refund_request,
 )
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments.provider import (
+    ListedRefund,
     NotReached,
     PaymentProvider,
     SeenPayment,
@@ -115,6 +118,29 @@ async def test_a_statement_lists_what_was_paid_out(vendor: Vendor, sim: Simulato
         "failed",
     )
     assert set(states.values()) == {"processing"}
+
+
+@every_vendor
+async def test_a_statement_lists_what_was_given_back(vendor: Vendor, sim: Simulator) -> None:
+    """With our references, the amounts, the payments, and how each ended."""
+    adapter = vendor.adapter(sim.base_url)
+    payment = await paid(vendor, sim, str(MANY * 100))
+    wanted = [refund_request(vendor, payment, f"{10 + number}.50") for number in range(MANY)]
+    first, *_ = [await adapter.refund(sim.credentials, one) for one in wanted]
+    assert first.provider_reference is not None
+    await sim.finish_refund(first.provider_reference, "failed")
+    refunds: list[ListedRefund] = []
+    cursor, pages = None, 0
+    since, until = span()
+    while pages == 0 or cursor is not None:
+        asked = StatementRequest(of="refunds", since=since, until=until, cursor=cursor)
+        page = await adapter.read_statement(sim.credentials, asked)
+        refunds += page.refunds
+        cursor, pages = page.following, pages + 1
+    assert pages > 1
+    told = {(one.reference, one.amount, one.transaction_id) for one in refunds}
+    assert told == {(one.reference, one.amount, payment.transaction_id) for one in wanted}
+    assert [one.reference for one in refunds if one.state == "failed"] == [wanted[0].reference]
 
 
 @every_vendor

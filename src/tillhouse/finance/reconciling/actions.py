@@ -11,6 +11,7 @@ from tillhouse.finance.reconciling import store
 from tillhouse.finance.reconciling.books import BookCheck
 from tillhouse.finance.reconciling.payments import PaymentCheck
 from tillhouse.finance.reconciling.payouts import PayoutCheck
+from tillhouse.finance.reconciling.refunds import RefundCheck
 from tillhouse.finance.reconciling.repairing import repair
 from tillhouse.finance.reconciling.statements import Unread
 from tillhouse.finance.reconciling.types import Difference, Found, Report, Scope, Side
@@ -40,7 +41,7 @@ class Reconciliation:
         self._scope = scope
         self._sources = sources
         self._progress = progress
-        self._books = self._payments = self._payouts = 0
+        self._books = self._payments = self._payouts = self._refunds = 0
 
     async def look(self) -> Report:
         """Find what differs, and change nothing."""
@@ -68,12 +69,13 @@ class Reconciliation:
             books=self._books,
             payments=self._payments,
             payouts=self._payouts,
+            refunds=self._refunds,
             differences=found,
             repaired=list(mended),
         )
 
     async def _differences(self) -> AsyncIterator[Found]:
-        self._books = self._payments = self._payouts = 0
+        self._books = self._payments = self._payouts = self._refunds = 0
         async with self._services.pool.reading() as db:
             books = await store.list_books(db, self._scope)
         for number, row in enumerate(books):
@@ -101,16 +103,15 @@ class Reconciliation:
                 since=self._scope.since,
                 until=self._scope.until,
             )
-            payments, payouts = (
-                PaymentCheck(self._services, side),
-                PayoutCheck(self._services, side),
-            )
-            async for found in payments.run():
-                yield found
-            async for found in payouts.run():
-                yield found
+            payments = PaymentCheck(self._services, side)
+            payouts = PayoutCheck(self._services, side)
+            refunds = RefundCheck(self._services, side)
+            for check in (payments, payouts, refunds):
+                async for found in check.run():
+                    yield found
             self._payments += payments.count
             self._payouts += payouts.count
+            self._refunds += refunds.count
         except (NoProvider, Unread) as error:
             why = "it is not connected any more" if isinstance(error, NoProvider) else str(error)
             yield _unread(origin, why)

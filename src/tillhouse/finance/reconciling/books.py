@@ -11,6 +11,7 @@ from tillhouse.finance.reconciling import store
 from tillhouse.finance.reconciling.types import (
     ApplyFix,
     AskFix,
+    AskRefundFix,
     Difference,
     Fix,
     Found,
@@ -21,6 +22,8 @@ from tillhouse.finance.reconciling.types import (
 from tillhouse.kit.clock import now
 from tillhouse.ledger.proof import prove
 from tillhouse.ledger.rules import NOBODY
+from tillhouse.orders.returning.proof import WAITING as WAITING_REFUND
+from tillhouse.orders.returning.store import list_stuck_returns
 from tillhouse.payins.proof import WAITING as WAITING_PAYIN
 from tillhouse.payins.store.waiting import list_waiting
 from tillhouse.payins.types import Origin
@@ -33,7 +36,7 @@ APPLIED_WITHIN = timedelta(minutes=1)
 _PAGE = 500
 _KINDS: dict[str, Kind] = {"order": "order_differs", "balance": "wallet_differs"}
 # Said with what mends it, beside the proof.
-_SAID_APART = (WAITING_PAYIN, WAITING_WITHDRAWAL)
+_SAID_APART = (WAITING_PAYIN, WAITING_WITHDRAWAL, WAITING_REFUND)
 
 
 class BookCheck:
@@ -56,11 +59,12 @@ class BookCheck:
                     yield self._found(kind, f"{fault.subject} {fault.id}", fault.what)
 
     async def _waiting(self) -> AsyncIterator[Found]:
-        """Payments that nobody applied, and withdrawals that nobody sends or asks about."""
+        """Payments that nobody applied; withdrawals and refunds that nobody asks about."""
         book_id, before = self._origin.book.id, now() - APPLIED_WITHIN
         async with self._services.pool.reading() as db:
             payins = await list_waiting(db, book_id, before, _PAGE)
             stuck = await list_stuck(db, book_id, _PAGE)
+            returns = await list_stuck_returns(db, book_id, _PAGE)
         for row in payins:
             target = row["target_type"], row["target_id"]
             what = f"{row['amount']:f} {row['currency']} is recorded and not {row['missing']}"
@@ -70,6 +74,10 @@ class BookCheck:
             what = f"it is {row['status']}, and nothing works on it: {row['reason']}"
             found = self._found("payout_stuck", str(row["id"]), what, row["provider"])
             yield _mended(found, "ask", AskFix(self._origin.book, row["id"]))
+        for row in returns:
+            what = f"it is on its way, and nothing works on it: {row['reason']}"
+            found = self._found("refund_stuck", str(row["id"]), what, row["provider"])
+            yield _mended(found, "ask", AskRefundFix(self._origin.book, row["id"]))
 
     async def _unbooked(self) -> AsyncIterator[Found]:
         span: tuple[datetime, datetime] = (self._scope.since, self._scope.until)

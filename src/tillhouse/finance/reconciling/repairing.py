@@ -8,12 +8,21 @@ import msgspec
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.finance.applying import apply_target
-from tillhouse.finance.reconciling.types import ApplyFix, AskFix, Fix, RecordFix
+from tillhouse.finance.reconciling.types import (
+    ApplyFix,
+    AskFix,
+    AskRefundFix,
+    Fix,
+    RecordFix,
+)
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Problem
+from tillhouse.orders.returning import sending as refunds
+from tillhouse.orders.returning.actions import RETURN
+from tillhouse.orders.returning.store import lock_return
 from tillhouse.payins.asking import look_up
 from tillhouse.payins.connections import find_provider
 from tillhouse.payins.store.payins import list_targets
@@ -39,6 +48,8 @@ async def repair(services: Services, fix: Fix) -> str | None:
                     await apply_target(services, fix.origin, fix.target)
                 case AskFix():
                     await ask_withdrawal(services, fix.book, fix.withdrawal_id)
+                case AskRefundFix():
+                    await ask_refund(services, fix.book, fix.refund_id)
     except _EXPECTED as error:
         return f"{type(error).__name__}: {error}"
     return None
@@ -80,3 +91,19 @@ def _job_of(state: State) -> NewJob | None:
             return msgspec.structs.replace(new, kind=LOOK)
         case _:
             return None
+
+
+async def ask_refund(services: Services, book: Book, refund_id: UUID) -> None:
+    """Ask how a refund ended, or let it be sent, by the job that does so."""
+    async with services.pool.transaction() as db:
+        sent = await lock_return(db, book.id, refund_id)
+        if sent is None:
+            return
+        kind = refunds.HEARD
+        if sent.status == "pending":
+            kind = RETURN if sent.asked_at is None else refunds.LOOK
+        job = NewJob(book_id=book.id, kind=kind, subject_id=refund_id)
+        await queue_job(db, job, now() if kind == RETURN else now() + GRACE, now())
+    if kind != RETURN:
+        runner = JobRunner(services.pool, refunds.kinds(services), services.job_results)
+        await runner.run_now(kind, book.id, refund_id)

@@ -4,9 +4,21 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from tillhouse.finance.reconciling.types import Kind, OwnPayment, OwnPayout, Remedy
+from tillhouse.finance.reconciling.types import (
+    Kind,
+    OwnPayment,
+    OwnPayout,
+    OwnRefund,
+    Remedy,
+)
+from tillhouse.orders.returning.rules import step_of as refund_step
 from tillhouse.payouts.withdrawals.rules import step_of
-from tillhouse.providers.payments.provider import SeenPayment, SeenPayout
+from tillhouse.providers.payments.provider import (
+    ListedRefund,
+    SeenPayment,
+    SeenPayout,
+    SeenRefund,
+)
 
 _ZERO = Decimal(0)
 # A payout that the provider doesn't know so long after the call is not on its way.
@@ -52,6 +64,29 @@ def _judge_amounts(
 
 def _sum(payments: Sequence[OwnPayment] | Sequence[SeenPayment]) -> Decimal:
     return sum((one.amount for one in payments), _ZERO)
+
+
+def judge_refund(own: OwnRefund, seen: SeenRefund | None, now: datetime) -> Verdict | None:
+    """The difference between a refund and what the provider tells; None: it knows it not."""
+    if seen is not None:
+        state = f"it is {own.status} here, and {seen.state} at the provider"
+        step = refund_step(own.status, seen.state)
+        return None if step is None else ("refund_differs", state, "ask")
+    is_late = own.asked_at is not None and now - own.asked_at >= _ARRIVES_WITHIN
+    if own.status == "successful" or (own.status == "pending" and is_late):
+        remedy: Remedy | None = "ask" if own.status == "pending" else None
+        words = f"it is {own.status} here, and the provider knows nothing of it"
+        return "refund_unknown", words, remedy
+    return None
+
+
+def judge_listed_refund(own: OwnRefund, line: ListedRefund, now: datetime) -> Verdict | None:
+    """The difference between a refund and a line of the provider's list."""
+    if line.state != "failed" and line.amount != own.amount:
+        words = f"it is {own.amount:f} here, and {line.amount:f} at the provider"
+        return "refund_differs", words, None
+    seen = SeenRefund(reference=line.reference or "", provider_reference=None, state=line.state)
+    return judge_refund(own, seen, now)
 
 
 def judge_payout(own: OwnPayout, seen: SeenPayout | None, now: datetime) -> Verdict | None:

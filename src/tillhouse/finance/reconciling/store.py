@@ -8,7 +8,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.finance.reconciling.types import OwnPayment, OwnPayout, Scope
+from tillhouse.finance.reconciling.types import OwnPayment, OwnPayout, OwnRefund, Scope
 from tillhouse.ledger.rules import NOBODY
 
 _PAYMENT: LiteralString = """
@@ -19,6 +19,16 @@ _PAYMENT: LiteralString = """
 _PAYOUT: LiteralString = """
     SELECT w.id, w.provider_key AS reference, w.status, w.amount, w.fee, w.asked_at
     FROM withdrawals w WHERE w.book_id = $1 AND w.provider = $2
+"""
+
+
+_REFUND: LiteralString = """
+    SELECT f.id, f.status, f.amount, f.asked_at, f.provider_refund_id,
+        p.provider_transaction_id AS transaction_id, v.reference AS payment_reference
+    FROM refunds f
+    JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
+    LEFT JOIN virtual_accounts v ON v.book_id = p.book_id AND v.id = p.virtual_account_id
+    WHERE f.book_id = $1 AND f.provider = $2 AND f.hold_id IS NOT NULL
 """
 
 
@@ -49,6 +59,9 @@ async def list_providers(db: Db, book_id: UUID, scope: Scope) -> Sequence[Record
             UNION
             SELECT provider FROM withdrawals
             WHERE book_id = $1 AND created_at >= $2 AND created_at < $3
+            UNION
+            SELECT provider FROM refunds
+            WHERE book_id = $1 AND hold_id IS NOT NULL AND created_at >= $2 AND created_at < $3
         ) n
         LEFT JOIN payment_providers c ON c.book_id = $1 AND c.provider = n.provider
         WHERE $4::text IS NULL OR n.provider = $4
@@ -122,6 +135,41 @@ async def list_of_references(
     """The withdrawals that a provider calls so."""
     rows = await db.fetch(_PAYOUT + " AND w.provider_key = ANY($3)", book_id, provider, references)
     return [OwnPayout(**row) for row in rows]
+
+
+async def list_refunds(
+    db: Db, which: tuple[UUID, str], span: tuple[datetime, datetime], after: UUID, limit: int
+) -> list[OwnRefund]:
+    """A page of the refunds (book, provider) that were asked for in a time, or are under way."""
+    rows = await db.fetch(
+        _REFUND
+        + """ AND f.id > $5 AND f.asked_at IS NOT NULL
+            AND (f.status = 'pending' OR (f.asked_at >= $3 AND f.asked_at < $4))
+        ORDER BY f.id LIMIT $6
+        """,
+        *which,
+        *span,
+        after,
+        limit,
+    )
+    return [OwnRefund(**row) for row in rows]
+
+
+async def list_of_refunds(
+    db: Db, which: tuple[UUID, str], ids: Sequence[UUID], transactions: Sequence[str]
+) -> list[OwnRefund]:
+    """The refunds (book, provider) of these ids, and those of some payments."""
+    rows = await db.fetch(
+        _REFUND
+        + """ AND (f.id = ANY($3) OR f.payin_id IN (
+            SELECT o.id FROM payins o
+            WHERE o.book_id = $1 AND o.provider = $2 AND o.provider_transaction_id = ANY($4)))
+        """,
+        *which,
+        ids,
+        transactions,
+    )
+    return [OwnRefund(**row) for row in rows]
 
 
 async def list_unbooked(

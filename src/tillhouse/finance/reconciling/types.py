@@ -10,6 +10,7 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.kit.ids import BusinessId
+from tillhouse.orders.money_types import PaymentState
 from tillhouse.payins.types import Connection, Origin
 
 Kind = Literal[
@@ -24,6 +25,10 @@ Kind = Literal[
     "payout_unknown",
     "payout_unrecorded",
     "payout_stuck",
+    "refund_differs",
+    "refund_unknown",
+    "refund_unrecorded",
+    "refund_stuck",
     "provider_unread",
     "order_differs",
     "link_differs",
@@ -85,7 +90,14 @@ class AskFix(msgspec.Struct, frozen=True):
     withdrawal_id: UUID
 
 
-Fix: TypeAlias = RecordFix | ApplyFix | AskFix
+class AskRefundFix(msgspec.Struct, frozen=True):
+    """Ask how a refund through a provider ended."""
+
+    book: Book
+    refund_id: UUID
+
+
+Fix: TypeAlias = RecordFix | ApplyFix | AskFix | AskRefundFix
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -129,6 +141,19 @@ class OwnPayout(msgspec.Struct, frozen=True, kw_only=True):
     asked_at: datetime | None
 
 
+class OwnRefund(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund through a provider as it is recorded here."""
+
+    id: UUID
+    status: PaymentState
+    amount: Decimal
+    asked_at: datetime | None
+    provider_refund_id: str | None
+    # Of the payment that it gives back.
+    transaction_id: str
+    payment_reference: str | None
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The outcome of a reconciliation."""
 
@@ -137,6 +162,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     books: int
     payments: int
     payouts: int
+    refunds: int
     differences: list[Difference]
     # Those that a repair has mended.
     repaired: list[Difference] = []

@@ -7,8 +7,11 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.orders.returning.rules import SOURCE, refund_faults
-from tillhouse.orders.returning.store import find_there, list_with_money
+from tillhouse.orders.returning.store import find_there, list_stuck_returns, list_with_money
 from tillhouse.room import SourceType
+
+WAITING = "waiting refund"
+"""The subject of a refund that no job brings to its end."""
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
@@ -19,6 +22,9 @@ async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
             for told in refund_faults(facts):
                 yield Fault("refund", str(facts.id), told)
         last = found[-1].id if found else None
+    for row in await list_stuck_returns(db, book_id, batch):
+        told = f"is on its way, and nothing works on it: {row['reason']}"
+        yield Fault(WAITING, str(row["id"]), told)
 
 
 REFUND_SOURCE = SourceType(SOURCE, find_there, _prove)

@@ -287,3 +287,24 @@ async def list_with_money(
         limit,
     )
     return [RefundFaultFacts(**row) for row in rows]
+
+
+async def list_stuck_returns(db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
+    """Refunds on their way that no job brings to their end, with why the last one gave up."""
+    return await db.fetch(
+        """
+        SELECT f.id, f.provider, coalesce((
+                SELECT j.reason FROM jobs j
+                WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NOT NULL
+                    AND j.kind IN ('refund', 'refund_look')
+                ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason
+        FROM refunds f
+        WHERE f.book_id = $1 AND f.hold_id IS NOT NULL AND f.status = 'pending'
+            AND NOT EXISTS (SELECT FROM jobs j
+                WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NULL
+                    AND j.kind IN ('refund', 'refund_look'))
+        ORDER BY f.id LIMIT $2
+        """,
+        book_id,
+        limit,
+    )

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db, Pool
@@ -24,6 +25,7 @@ from tillhouse.providers.payments.provider import (
     HeardPayment,
     HeardPayout,
     HeardRefund,
+    ListedRefund,
     NotReached,
     OpenedAccount,
     PayoutRequest,
@@ -225,14 +227,17 @@ class Sandbox:
         book_id, span = _book(credentials), (asked.since, asked.until)
         after = store.Place.read(asked.cursor)
         async with self._pool.reading() as db:
-            if asked.of == "payments":
-                rows = await store.list_payments_between(db, book_id, span, after)
-                seen = [_seen_payment(row) for row in rows]
-                return StatementPage(payments=seen, following=store.following(rows))
-            rows = await store.list_payouts_between(db, book_id, span, after)
-        return StatementPage(
-            payouts=[_seen_payout(row) for row in rows], following=store.following(rows)
-        )
+            match asked.of:
+                case "payments":
+                    rows = await store.list_payments_between(db, book_id, span, after)
+                    page = StatementPage(payments=[_seen_payment(row) for row in rows])
+                case "payouts":
+                    rows = await store.list_payouts_between(db, book_id, span, after)
+                    page = StatementPage(payouts=[_seen_payout(row) for row in rows])
+                case "refunds":
+                    rows = await store.list_refunds_between(db, book_id, span, after)
+                    page = StatementPage(refunds=[_listed_refund(row) for row in rows])
+        return msgspec.structs.replace(page, following=store.following(rows))
 
 
 async def _tell_later(db: Db, book_id: BookId, what: str, at: datetime) -> None:
@@ -289,4 +294,15 @@ def _seen_refund(row: Record) -> SeenRefund:
         provider_reference=f"sandbox-{reference}",
         state=row["state"],
         reason=row["reason"],
+    )
+
+
+def _listed_refund(row: Record) -> ListedRefund:
+    reference = row["reference"]
+    return ListedRefund(
+        reference=reference,
+        provider_reference=f"sandbox-{reference}",
+        state=row["state"],
+        amount=row["amount"],
+        transaction_id=str(row["payment_id"]),
     )

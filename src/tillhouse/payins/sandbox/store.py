@@ -138,6 +138,26 @@ async def list_payouts_between(
     )
 
 
+async def list_refunds_between(
+    db: Db, book_id: UUID, span: tuple[datetime, datetime], after: Place
+) -> Sequence[Record]:
+    """A page of the refunds of a time, the earliest first."""
+    return await db.fetch(
+        """
+        SELECT f.reference, f.state, f.amount, f.payment_id, f.created_at AS at,
+            f.reference AS name
+        FROM sandbox_refunds f
+        WHERE f.book_id = $1 AND f.created_at >= $2 AND f.created_at < $3
+            AND (f.created_at, f.reference) > ($4, $5)
+        ORDER BY f.created_at, f.reference LIMIT $6
+        """,
+        book_id,
+        *span,
+        *after,
+        PAGE,
+    )
+
+
 async def find_payment(db: Db, key: BookKey) -> Record | None:
     """One payment."""
     return await db.fetchrow(_PAYMENT + " AND p.id = $2", *key)

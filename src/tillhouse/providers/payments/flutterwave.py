@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from tillhouse.kit.clock import now
-from tillhouse.kit.json import encode
 from tillhouse.providers.payments import flutterwave_answers as answers
-from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.bearer import BearerApi
+from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, BadKey, Caller
 from tillhouse.providers.payments.exponents import NotExact, to_major
 from tillhouse.providers.payments.flutterwave_hooks import heard
 from tillhouse.providers.payments.provider import (
@@ -42,6 +42,7 @@ BASE_URL = "https://api.flutterwave.com/v3"
 TOKEN = "verif-hash"  # noqa: S105 - the name of a header
 _SHORTEST, _USUAL, _LONGEST = timedelta(minutes=1), timedelta(hours=1), timedelta(days=365)
 _PAGES_MAX = 20
+_LISTS = {"payments": "/transactions", "payouts": "/transfers", "refunds": "/refunds"}
 _COUNTRIES = {"NGN": "NG"}
 
 
@@ -61,14 +62,14 @@ class Flutterwave:
     secret_names: Sequence[str] = ("secret_key", "secret_hash")
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
-        self._caller = Caller(base_url, timeout_s)
+        self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)
 
     async def check(self, credentials: Credentials) -> None:
         """Ask for the balances."""
         start = "FLWSECK-" if credentials.is_live else "FLWSECK_TEST-"
         if not credentials.secrets["secret_key"].startswith(start):
             raise Refused(f"The secret key of this book begins with {start}.")
-        await self._get(credentials, "/balances")
+        await self._api.get(credentials, "/balances")
 
     def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
         """Whether the hook's sender knows the word; it says nothing about the body."""
@@ -93,7 +94,7 @@ class Flutterwave:
             "expires": int(lives.total_seconds()),
         }
         at = now()
-        answer = await self._post(credentials, "/charges?type=bank_transfer", body)
+        answer = await self._api.post(credentials, "/charges?type=bank_transfer", body)
         return answers.opened(answer, at + lives)
 
     async def find_payments(
@@ -131,7 +132,7 @@ class Flutterwave:
         path = f"/transactions/{quote(wanted.transaction_id, safe='')}/refund"
         body = {"amount": amount, "comments": answers.comment(wanted.reference, wanted.reason)}
         try:
-            answer = await self._post(credentials, path, body)
+            answer = await self._api.post(credentials, path, body)
         except BadKey as error:
             raise NotReached(str(error)) from None
         return answers.refund(answer).seen(wanted.reference)
@@ -180,7 +181,7 @@ class Flutterwave:
             "beneficiary_name": wanted.account_name[:100],
         }
         try:
-            return answers.payout(await self._post(credentials, "/transfers", body))
+            return answers.payout(await self._api.post(credentials, "/transfers", body))
         except BadKey as error:
             raise NotReached(str(error)) from None
         except Refused as refusal:
@@ -214,56 +215,39 @@ class Flutterwave:
     ) -> str:
         """The name that an account is held in."""
         body = {"account_number": account_number, "account_bank": bank_code}
-        answer = await self._post(credentials, "/accounts/resolve", body, changes=False)
+        answer = await self._api.post(credentials, "/accounts/resolve", body, changes=False)
         return answers.account_name(answer)
 
     async def read_statement(
         self, credentials: Credentials, asked: StatementRequest
     ) -> StatementPage:
-        """A page of transactions or transfers, of whole days."""
+        """A page of transactions, transfers or refunds, of whole days."""
         page = int(asked.cursor or 1)
         query = {
             "page": str(page),
             "from": asked.since.date().isoformat(),
             "to": asked.until.date().isoformat(),
         }
-        path = "/transactions" if asked.of == "payments" else "/transfers"
-        answer = await self._look(credentials, f"{path}?{urlencode(query)}")
+        answer = await self._look(credentials, f"{_LISTS[asked.of]}?{urlencode(query)}")
         following = str(page + 1) if page < answers.page_count(answer) else None
-        if asked.of == "payments":
-            return StatementPage(payments=answers.arrived(answer), following=following)
-        return StatementPage(payouts=answers.payouts(answer), following=following)
+        match asked.of:
+            case "payments":
+                return StatementPage(payments=answers.arrived(answer), following=following)
+            case "payouts":
+                return StatementPage(payouts=answers.payouts(answer), following=following)
+            case "refunds":
+                return StatementPage(refunds=answers.listed_refunds(answer), following=following)
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
-            return await self._get(credentials, path)
+            return await self._api.get(credentials, path)
         except BadKey as refusal:
             raise NotReached(str(refusal)) from None
         except Refused as refusal:
             if answers.is_missing(str(refusal)):
                 raise Unknown(str(refusal)) from None
             raise NotReached(str(refusal)) from None
-
-    async def _get(self, credentials: Credentials, path: str) -> Answer:
-        ask = Ask(path=path, headers=_headers(credentials))
-        return answers.good(settle(await self._caller.call(ask), answers.words))
-
-    async def _post(
-        self,
-        credentials: Credentials,
-        path: str,
-        body: Mapping[str, object],
-        *,
-        changes: bool = True,
-    ) -> Answer:
-        headers = {**_headers(credentials), "content-type": "application/json"}
-        ask = Ask(path=path, headers=headers, method="POST", body=encode(body), changes=changes)
-        return answers.good(settle(await self._caller.call(ask), answers.words))
-
-
-def _headers(credentials: Credentials) -> dict[str, str]:
-    return {"authorization": f"Bearer {credentials.secrets['secret_key']}"}
 
 
 def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:

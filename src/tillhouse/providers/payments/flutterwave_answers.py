@@ -13,6 +13,7 @@ from tillhouse.providers.payments.calling import Answer
 from tillhouse.providers.payments.exponents import from_major, rounded_fee
 from tillhouse.providers.payments.provider import (
     Bank,
+    ListedRefund,
     OpenedAccount,
     PaymentState,
     PayoutState,
@@ -248,6 +249,20 @@ def refund(answer: Answer) -> Refund:
 def refunds(answer: Answer) -> tuple[Sequence[Refund], int]:
     """A page of refunds, and how many pages there are."""
     return answer.read(_Refunds).data, page_count(answer)
+
+
+def listed_refunds(answer: Answer) -> list[ListedRefund]:
+    """A page of refunds, whoever made them."""
+    return [
+        ListedRefund(
+            reference=one.reference,
+            provider_reference=str(one.id),
+            state=_refund_state(one.status),
+            amount=one.amount_refunded,
+            transaction_id=None if one.tx_id is None else str(one.tx_id),
+        )
+        for one in answer.read(_Refunds).data
+    ]
 
 
 def _refund_state(status: str) -> RefundState:

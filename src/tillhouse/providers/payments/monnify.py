@@ -34,6 +34,7 @@ from tillhouse.providers.payments.provider import (
     SeenPayment,
     SeenPayout,
     SeenRefund,
+    StatementOf,
     StatementPage,
     StatementRequest,
     Unclear,
@@ -239,18 +240,27 @@ class Monnify:
     async def read_statement(
         self, credentials: Credentials, asked: StatementRequest
     ) -> StatementPage:
-        """A page of transactions or transfers, the newest first, until they are too old."""
+        """A page of transactions, transfers or refunds, the newest first, until too old."""
         page = int(asked.cursor or 0)
-        if asked.of == "payments":
-            query = urlencode({"page": str(page), "size": str(_PAGE)})
-            path = f"/api/v1/transactions/search?{query}"
-            told = answers.transactions(await self._look(credentials, path))
-        else:
-            query = urlencode({"pageNo": str(page), "pageSize": str(_PAGE)})
-            path = f"/api/v2/disbursements/single/transactions?{query}"
-            told = answers.transfers(await self._look(credentials, path))
+        told = await self._listed(credentials, asked.of, page)
         following = str(page + 1) if told.goes_back_to(asked.since) else None
-        return StatementPage(payments=told.payments, payouts=told.payouts, following=following)
+        return StatementPage(
+            payments=told.payments, payouts=told.payouts, refunds=told.refunds, following=following
+        )
+
+    async def _listed(self, credentials: Credentials, of: StatementOf, page: int) -> answers.Listed:
+        query = urlencode({"page": str(page), "size": str(_PAGE)})
+        match of:
+            case "payments":
+                path = f"/api/v1/transactions/search?{query}"
+                return answers.transactions(await self._look(credentials, path))
+            case "payouts":
+                query = urlencode({"pageNo": str(page), "pageSize": str(_PAGE)})
+                path = f"/api/v2/disbursements/single/transactions?{query}"
+                return answers.transfers(await self._look(credentials, path))
+            case "refunds":
+                path = f"/api/v1/refunds?{query}"
+                return answers.listed_refunds(await self._look(credentials, path))
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""

@@ -1,22 +1,22 @@
 """Monnify's answers: an envelope with a code, and amounts that are numbers or texts."""
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
-from tillhouse.kit.clock import parse_timestamp
 from tillhouse.kit.money import largest_remainder
 from tillhouse.providers.payments.calling import Answer
 from tillhouse.providers.payments.exponents import NotExact, from_major, rounded_fee
+from tillhouse.providers.payments.monnify_moments import moment
 from tillhouse.providers.payments.provider import (
     PART,
     Bank,
+    ListedRefund,
     OpenedAccount,
     PaymentState,
     PayoutState,
@@ -30,16 +30,6 @@ from tillhouse.providers.payments.provider import (
 T = TypeVar("T")
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
-# Moments without a zone are told in Lagos.
-_LAGOS = timezone(timedelta(hours=1))
-# Lists tell moments in milliseconds, or as texts.
-_MS_MAX = 10**14
-_FORMS = (
-    "%d/%m/%Y %I:%M:%S %p",
-    "%Y-%m-%d %H:%M:%S.%f",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S.%f%z",
-)
 _MISSING = ("no transaction", "not found", "does not exist", "no refund", "r1:")
 _TOO_ALIKE = "D07"
 _PAYMENT_STATES: dict[str, PaymentState] = {
@@ -143,11 +133,12 @@ class _Transfer(msgspec.Struct, rename="camel"):
     transaction_description: str | None = None
 
 
-class Listed(msgspec.Struct, frozen=True):
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, and when each of its lines began."""
 
-    payments: Sequence[SeenPayment]
-    payouts: Sequence[SeenPayout]
+    payments: Sequence[SeenPayment] = ()
+    payouts: Sequence[SeenPayout] = ()
+    refunds: Sequence[ListedRefund] = ()
     began: Sequence[datetime | None]
     is_last: bool
 
@@ -162,6 +153,9 @@ class Listed(msgspec.Struct, frozen=True):
 class _Refund(msgspec.Struct, rename="camel"):
     refund_reference: Text
     refund_status: str
+    refund_amount: Decimal = Decimal(0)
+    transaction_reference: str | None = None
+    created_on: str | int | None = None
     comment: str | None = None
 
 
@@ -268,8 +262,9 @@ def transactions(answer: Answer) -> Listed:
     """A page of transactions; those by which money arrived, each as one payment."""
     told = _data(answer, _Listing[_Line])
     arrived = [one for one in told.content if one.amount_paid]
-    began = [_moment(one.created_on) for one in told.content]
-    return Listed(answer.exactly(lambda: [_line(one) for one in arrived]), (), began, told.last)
+    began = [moment(one.created_on) for one in told.content]
+    lines = answer.exactly(lambda: [_line(one) for one in arrived])
+    return Listed(payments=lines, began=began, is_last=told.last)
 
 
 def _line(told: _Line) -> SeenPayment:
@@ -281,16 +276,33 @@ def _line(told: _Line) -> SeenPayment:
         amount=paid,
         fee=min(paid, rounded_fee(told.fee or Decimal(0), told.currency_code)),
         currency=told.currency_code,
-        paid_at=_moment(told.completed_on) or _moment(told.created_on),
+        paid_at=moment(told.completed_on) or moment(told.created_on),
     )
 
 
 def transfers(answer: Answer) -> Listed:
     """A page of transfers."""
     told = _data(answer, _Listing[_Transfer])
-    began = [_moment(one.created_on) for one in told.content]
-    return Listed((), answer.exactly(lambda: [_payout(one) for one in told.content]), began,
-                  told.last)  # fmt: skip
+    began = [moment(one.created_on) for one in told.content]
+    lines = answer.exactly(lambda: [_payout(one) for one in told.content])
+    return Listed(payouts=lines, began=began, is_last=told.last)
+
+
+def listed_refunds(answer: Answer) -> Listed:
+    """A page of refunds, whoever made them."""
+    told = _data(answer, _Listing[_Refund])
+    began = [moment(one.created_on) for one in told.content]
+    lines = [
+        ListedRefund(
+            reference=one.refund_reference,
+            provider_reference=one.refund_reference,
+            state=_REFUND_STATES.get(one.refund_status, "pending"),
+            amount=one.refund_amount,
+            transaction_id=one.transaction_reference,
+        )
+        for one in told.content
+    ]
+    return Listed(refunds=lines, began=began, is_last=told.last)
 
 
 def _unpaid(state: PaymentState) -> PaymentState:
@@ -328,7 +340,7 @@ def _payment(
         amount=amount,
         fee=fee,
         currency=told.currency,
-        paid_at=_moment(told.paid_on),
+        paid_at=moment(told.paid_on),
         payer_name=payer,
     )
 
@@ -380,16 +392,3 @@ def banks(answer: Answer) -> Sequence[Bank]:
 def account_name(answer: Answer) -> str:
     """The name of an account's holder."""
     return _data(answer, _Named).account_name
-
-
-def _moment(text: str | int | None) -> datetime | None:
-    """A moment, if there is one in it: a payment is not doubted for its clock."""
-    if isinstance(text, int):
-        return datetime.fromtimestamp(text / 1000, UTC) if 0 < text < _MS_MAX else None
-    for form in _FORMS:
-        with contextlib.suppress(ValueError):
-            moment = datetime.strptime(text or "", form)  # noqa: DTZ007 - it may bear a zone
-            return moment if moment.tzinfo else moment.replace(tzinfo=_LAGOS)
-    with contextlib.suppress(ValueError):
-        return parse_timestamp(text or "")
-    return None

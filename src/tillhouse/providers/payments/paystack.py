@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from tillhouse.kit.clock import iso, now
-from tillhouse.kit.json import encode
 from tillhouse.providers.payments import paystack_answers as answers
-from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.bearer import BearerApi
+from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, BadKey, Caller
 from tillhouse.providers.payments.exponents import NotExact, to_units
 from tillhouse.providers.payments.paystack_hooks import heard
 from tillhouse.providers.payments.provider import (
@@ -46,6 +46,7 @@ SIGNATURE = "x-paystack-signature"
 _SHORTEST, _LONGEST = timedelta(minutes=15), timedelta(hours=8)
 _PAGE = 100
 _PAGES_MAX = 20
+_LISTS = {"payments": "/transaction", "payouts": "/transfer", "refunds": "/refund"}
 
 
 class Paystack:
@@ -64,14 +65,14 @@ class Paystack:
     secret_names: Sequence[str] = ("secret_key",)
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
-        self._caller = Caller(base_url, timeout_s)
+        self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)
 
     async def check(self, credentials: Credentials) -> None:
         """Ask for the balance."""
         start = "sk_live_" if credentials.is_live else "sk_test_"
         if not credentials.secrets["secret_key"].startswith(start):
             raise Refused(f"The secret key of this book begins with {start}.")
-        await self._get(credentials, "/balance")
+        await self._api.get(credentials, "/balance")
 
     def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
         """Whether the hook is Paystack's."""
@@ -94,7 +95,7 @@ class Paystack:
             "metadata": {"name": wanted.name, "description": wanted.description},
         }
         try:
-            answer = await self._post(credentials, "/charge", body)
+            answer = await self._api.post(credentials, "/charge", body)
         except Refused as refusal:
             if isinstance(refusal, BadKey):
                 raise
@@ -106,7 +107,7 @@ class Paystack:
     ) -> OpenedAccount:
         """The account of a reference that was used, if that is why it was refused."""
         try:
-            answer = await self._get(credentials, f"/charge/{quote(reference, safe='')}")
+            answer = await self._api.get(credentials, f"/charge/{quote(reference, safe='')}")
             return answers.opened(answer)
         except (Refused, Unknown, NotReached):
             raise refusal from None
@@ -152,7 +153,7 @@ class Paystack:
             "merchant_note": answers.note(wanted.reference),
         }
         try:
-            answer = await self._post(credentials, "/refund", body)
+            answer = await self._api.post(credentials, "/refund", body)
         except BadKey as error:
             raise NotReached(str(error)) from None
         return answers.refund(answer, wanted.reference)
@@ -185,7 +186,7 @@ class Paystack:
                 "reference": wanted.reference,
                 "reason": wanted.narration,
             }
-            return answers.payout(await self._post(credentials, "/transfer", body))
+            return answers.payout(await self._api.post(credentials, "/transfer", body))
         except BadKey as error:
             raise NotReached(str(error)) from None
         except Refused as refusal:
@@ -200,7 +201,7 @@ class Paystack:
             "bank_code": wanted.bank_code,
             "currency": wanted.currency,
         }
-        answer = await self._post(credentials, "/transferrecipient", body, changes=False)
+        answer = await self._api.post(credentials, "/transferrecipient", body, changes=False)
         return answers.recipient(answer)
 
     async def _sent_before(
@@ -238,14 +239,14 @@ class Paystack:
         """The name that an account is held in."""
         query = urlencode({"account_number": account_number, "bank_code": bank_code})
         try:
-            return answers.account_name(await self._get(credentials, f"/bank/resolve?{query}"))
+            return answers.account_name(await self._api.get(credentials, f"/bank/resolve?{query}"))
         except Unknown as error:
             raise Refused(str(error)) from None
 
     async def read_statement(
         self, credentials: Credentials, asked: StatementRequest
     ) -> StatementPage:
-        """A page of transactions or transfers, the newest first."""
+        """A page of transactions, transfers or refunds, the newest first."""
         page = int(asked.cursor or 1)
         query = {
             "perPage": str(_PAGE),
@@ -253,39 +254,22 @@ class Paystack:
             "from": iso(asked.since),
             "to": iso(asked.until),
         }
-        path = "/transaction" if asked.of == "payments" else "/transfer"
-        answer = await self._look(credentials, f"{path}?{urlencode(query)}")
+        answer = await self._look(credentials, f"{_LISTS[asked.of]}?{urlencode(query)}")
         following = str(page + 1) if answers.has_more(answer, page) else None
-        if asked.of == "payments":
-            return StatementPage(payments=answers.payments(answer), following=following)
-        return StatementPage(payouts=answers.payouts(answer), following=following)
+        match asked.of:
+            case "payments":
+                return StatementPage(payments=answers.payments(answer), following=following)
+            case "payouts":
+                return StatementPage(payouts=answers.payouts(answer), following=following)
+            case "refunds":
+                return StatementPage(refunds=answers.listed_refunds(answer), following=following)
 
     async def _look(self, credentials: Credentials, path: str) -> Answer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
-            return await self._get(credentials, path)
+            return await self._api.get(credentials, path)
         except Refused as refusal:
             raise NotReached(str(refusal)) from None
-
-    async def _get(self, credentials: Credentials, path: str) -> Answer:
-        ask = Ask(path=path, headers=_headers(credentials))
-        return answers.good(settle(await self._caller.call(ask), answers.words))
-
-    async def _post(
-        self,
-        credentials: Credentials,
-        path: str,
-        body: Mapping[str, object],
-        *,
-        changes: bool = True,
-    ) -> Answer:
-        headers = {**_headers(credentials), "content-type": "application/json"}
-        ask = Ask(path=path, headers=headers, method="POST", body=encode(body), changes=changes)
-        return answers.good(settle(await self._caller.call(ask), answers.words))
-
-
-def _headers(credentials: Credentials) -> dict[str, str]:
-    return {"authorization": f"Bearer {credentials.secrets['secret_key']}"}
 
 
 def _units(wanted: AccountRequest | RefundRequest | PayoutRequest) -> int:

@@ -13,6 +13,7 @@ from tillhouse.providers.payments.calling import Answer
 from tillhouse.providers.payments.exponents import fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
     Bank,
+    ListedRefund,
     OpenedAccount,
     PaymentState,
     PayoutState,
@@ -95,11 +96,18 @@ class _Transfer(msgspec.Struct):
     gateway_response: str | None = None
 
 
+class _Of(msgspec.Struct):
+    id: int
+
+
 class _Refund(msgspec.Struct):
     id: int
     status: str
     amount: Decimal = Decimal(0)
+    currency: str = "NGN"
     merchant_note: str | None = None
+    # The payment's id; what answers the making of a refund tells of all of it.
+    transaction: int | _Of | None = None
 
 
 class _Recipient(msgspec.Struct):
@@ -233,6 +241,22 @@ def refunded(answer: Answer, payment: SeenPayment) -> Decimal:
     ours = [one.amount for one in told if _is_ours(one) and one.status != "failed"]
     return answer.exactly(
         lambda: sum((from_units("paystack", one, payment.currency) for one in ours), Decimal(0))
+    )
+
+
+def listed_refunds(answer: Answer) -> list[ListedRefund]:
+    """A page of refunds, whoever made them."""
+    return answer.exactly(lambda: [_listed(one) for one in _data(answer, list[_Refund])])
+
+
+def _listed(told: _Refund) -> ListedRefund:
+    of = told.transaction.id if isinstance(told.transaction, _Of) else told.transaction
+    return ListedRefund(
+        reference=(told.merchant_note or "").removeprefix(_MARK) if _is_ours(told) else None,
+        provider_reference=str(told.id),
+        state=_REFUND_STATES.get(told.status, "pending"),
+        amount=from_units("paystack", told.amount, told.currency),
+        transaction_id=None if of is None else str(of),
     )
 
 

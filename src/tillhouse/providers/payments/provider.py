@@ -19,7 +19,7 @@ Opens = Literal["account", "page"]
 PaymentState = Literal["pending", "successful", "failed", "reversed"]
 PayoutState = Literal["processing", "completed", "failed", "reversed"]
 RefundState = Literal["pending", "successful", "failed"]
-StatementOf = Literal["payments", "payouts"]
+StatementOf = Literal["payments", "payouts", "refunds"]
 
 PART = "#"
 """It follows the provider's own id where several payments are of one transaction."""
@@ -53,7 +53,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     has_refunds: bool = False
     has_payouts: bool = False
     has_name_enquiry: bool = False
-    # It lists what came in and what was paid out.
+    # It lists what came in, what was paid out, and what was given back.
     has_statement: bool = False
     # None: any.
     currencies: frozenset[str] | None = None
@@ -162,8 +162,20 @@ class SeenRefund(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class ListedRefund(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund in a provider's list, whoever made it."""
+
+    # Ours; None where it was made elsewhere, such as on the provider's own pages.
+    reference: str | None
+    provider_reference: str
+    state: RefundState
+    amount: Decimal
+    # The provider's name of the payment that is given back.
+    transaction_id: str | None = None
+
+
 class StatementRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the list that a provider keeps of payments, or of payouts."""
+    """A page of the list that a provider keeps of payments, payouts or refunds."""
 
     of: StatementOf
     since: datetime
@@ -177,6 +189,7 @@ class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
 
     payments: Sequence[SeenPayment] = ()
     payouts: Sequence[SeenPayout] = ()
+    refunds: Sequence[ListedRefund] = ()
     # The place where the next page begins; None: this was the last.
     following: str | None = None
 
@@ -277,5 +290,5 @@ class PaymentProvider(Protocol):
     async def read_statement(
         self, credentials: Credentials, asked: StatementRequest
     ) -> StatementPage:
-        """A page of what arrived or was paid out, with a day of tolerance at both ends."""
+        """A page of what arrived, was paid out or given back, a day of tolerance at both ends."""
         ...

@@ -206,17 +206,21 @@ class Stripe:
     async def read_statement(
         self, credentials: Credentials, asked: StatementRequest
     ) -> StatementPage:
-        """A page of payments, the newest first; there are no payouts."""
+        """A page of payments or refunds, the newest first; there are no payouts."""
         if asked.of == "payouts":
             return StatementPage()
         query = {
             "created[gte]": str(int(asked.since.timestamp())),
             "created[lte]": str(int(asked.until.timestamp())),
             "limit": str(_PAGE),
-            "expand[]": f"data.{_OF_CHARGE}",
         }
         if asked.cursor is not None:
             query["starting_after"] = asked.cursor
+        if asked.of == "refunds":
+            answer = await self._look(credentials, f"/v1/refunds?{urlencode(query)}")
+            refunds, following = answers.listed_refunds(answer)
+            return StatementPage(refunds=refunds, following=following)
+        query["expand[]"] = f"data.{_OF_CHARGE}"
         answer = await self._look(credentials, f"/v1/payment_intents?{urlencode(query)}")
         found, following = answers.statement(answer)
         seen = [await self._with_reversal(credentials, one) for one in found]

@@ -11,6 +11,7 @@ from tillhouse.kit.money import round_money
 from tillhouse.providers.payments.calling import Answer
 from tillhouse.providers.payments.exponents import NotExact, from_units
 from tillhouse.providers.payments.provider import (
+    ListedRefund,
     OpenedAccount,
     PaymentState,
     RefundState,
@@ -90,12 +91,15 @@ class _Refund(msgspec.Struct):
     id: Text
     status: str
     amount: Decimal
+    currency: str = "usd"
+    payment_intent: str | None = None
     metadata: _Marked | None = None
     failure_reason: str | None = None
 
 
 class _Refunds(msgspec.Struct):
     data: list[_Refund]
+    has_more: bool = False
 
 
 class _Dispute(msgspec.Struct):
@@ -203,6 +207,23 @@ def given_back(answer: Answer, currency: str) -> Decimal:
     ours = [one.amount for one in told if _is_ours(one) and _state(one) != "failed"]
     return answer.exactly(
         lambda: sum((from_units("stripe", one, currency) for one in ours), Decimal(0))
+    )
+
+
+def listed_refunds(answer: Answer) -> tuple[Sequence[ListedRefund], str | None]:
+    """A page of refunds, whoever made them, and where the next page begins."""
+    told = answer.read(_Refunds)
+    following = told.data[-1].id if told.has_more and told.data else None
+    return answer.exactly(lambda: [_listed(one) for one in told.data]), following
+
+
+def _listed(told: _Refund) -> ListedRefund:
+    return ListedRefund(
+        reference=told.metadata.reference if told.metadata is not None else None,
+        provider_reference=told.id,
+        state=_state(told),
+        amount=from_units("stripe", told.amount, told.currency.upper()),
+        transaction_id=told.payment_intent,
     )
 
 

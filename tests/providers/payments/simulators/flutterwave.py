@@ -155,7 +155,7 @@ class FlutterwaveSimulator(Simulator):
     async def _list_refunds(self, request: web.Request) -> web.Response:
         of = request.query.get("id")
         found = [one for one in self.refunds if of in (None, str(one["tx_id"]))]
-        return _page("Refunds fetched", found, _page_of(request))
+        return _page("Refunds fetched", _of_days(request, found), _page_of(request))
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
         for one in self.refunds:

@@ -59,6 +59,7 @@ class MonnifySimulator(Simulator):
             ("GET", "/api/v2/transactions/{reference}", self._status),
             ("GET", "/api/v2/merchant/transactions/query", self._query),
             ("POST", "/api/v1/refunds/initiate-refund", self._refund),
+            ("GET", "/api/v1/refunds", self._list_refunds),
             ("GET", "/api/v1/refunds/{reference}", self._refund_status),
             ("POST", "/api/v2/disbursements/single", self._transfer),
             ("GET", "/api/v2/disbursements/single/summary", self._summary),
@@ -171,6 +172,10 @@ class MonnifySimulator(Simulator):
     async def _list_transfers(self, request: web.Request) -> web.Response:
         found = list(self.transfers.values())
         return _listed(found, int(request.query["pageNo"]), int(request.query["pageSize"]))
+
+    async def _list_refunds(self, request: web.Request) -> web.Response:
+        found = list(self.refunds.values())
+        return _listed(found, int(request.query["page"]), int(request.query["size"]))
 
     async def _query(self, request: web.Request) -> web.Response:
         # Its own client puts either reference into this parameter.

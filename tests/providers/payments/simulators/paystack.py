@@ -218,6 +218,8 @@ class PaystackSimulator(Simulator):
     async def _list_refunds(self, request: web.Request) -> web.Response:
         of = request.query.get("transaction")
         found = [one for one in self.refunds if of in (None, str(one["transaction"]))]
+        if "from" in request.query:
+            return _listed("Refunds retrieved", request, found[::-1], "createdAt")
         return answer({
             "status": True, "message": "Refunds retrieved", "data": found[:100],
             "meta": {"total": len(found), "skipped": 0, "perPage": "100", "page": 1,

@@ -205,15 +205,9 @@ class StripeSimulator(Simulator):
         return answer(one if expands else shapes.folded(one))
 
     async def _list(self, request: web.Request) -> web.Response:
-        first, last = int(request.query["created[gte]"]), int(request.query["created[lte]"])
-        after, size = request.query.get("starting_after"), int(request.query["limit"])
-        found = [one for one in self.intents.values() if first <= one["created"] <= last][::-1]
-        names = [one["id"] for one in found]
-        rest = found[names.index(after) + 1 :] if after is not None else found
         expands = any("latest_charge" in name for name in _expanded(request))
-        shown = [one if expands else shapes.folded(one) for one in rest[:size]]
-        told = shapes.listed("/v1/payment_intents", shown)
-        return answer({**told, "has_more": len(rest) > size})
+        found = list(self.intents.values())[::-1]
+        return _listed(request, [one if expands else shapes.folded(one) for one in found])
 
     async def _search(self, request: web.Request) -> web.Response:
         match = _QUERY.fullmatch(request.query["query"])
@@ -244,7 +238,7 @@ class StripeSimulator(Simulator):
     async def _list_refunds(self, request: web.Request) -> web.Response:
         of = request.query.get("payment_intent")
         found = [one for one in self.refunds.values() if of in (None, one["payment_intent"])]
-        return answer(shapes.listed("/v1/refunds", found[::-1]))
+        return _listed(request, found[::-1])
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
         one = self.refunds.get(request.match_info["id"])
@@ -254,6 +248,18 @@ class StripeSimulator(Simulator):
         of = request.query.get("payment_intent")
         found = [one for one in self.disputes if of in (None, one["payment_intent"])]
         return answer(shapes.listed("/v1/disputes", found))
+
+
+def _listed(request: web.Request, found: list[Json]) -> web.Response:
+    """A page of what was made in a time, as far as one is asked for."""
+    query = request.query
+    first, last = int(query.get("created[gte]", 0)), int(query.get("created[lte]", 2**40))
+    made = [one for one in found if first <= one["created"] <= last]
+    names = [one["id"] for one in made]
+    after, size = query.get("starting_after"), int(query.get("limit", 10))
+    rest = made[names.index(after) + 1 :] if after is not None else made
+    told = shapes.listed(request.path, rest[:size])
+    return answer({**told, "has_more": len(rest) > size})
 
 
 def _expanded(request: web.Request) -> list[str]:

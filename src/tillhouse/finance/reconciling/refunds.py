@@ -1,0 +1,133 @@
+"""Refunds of a provider, held against those of orders."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from uuid import UUID
+
+from tillhouse.access.process import Services
+from tillhouse.finance.reconciling import rules, store
+from tillhouse.finance.reconciling.statements import CALL_S, Unread, read_pages
+from tillhouse.finance.reconciling.types import AskRefundFix, Difference, Found, OwnRefund, Side
+from tillhouse.kit.clock import now
+from tillhouse.ledger.rules import NOBODY
+from tillhouse.orders.returning.rules import reference_of, refund_id_of
+from tillhouse.providers.payments.provider import (
+    HeardRefund,
+    ListedRefund,
+    NotReached,
+    Refused,
+    SeenRefund,
+    Unclear,
+    Unknown,
+)
+
+_PAGE = 500
+
+
+class RefundCheck:
+    """One pass over the refunds through one provider of a book."""
+
+    def __init__(self, services: Services, side: Side) -> None:
+        self._services = services
+        self._side = side
+        self._which = side.origin.book.id, side.origin.provider
+        self._seen: set[UUID] = set()
+        self._unrecorded: set[str] = set()
+
+    @property
+    def count(self) -> int:
+        """How many refunds were compared."""
+        return len(self._seen) + len(self._unrecorded)
+
+    async def run(self) -> AsyncIterator[Found]:
+        """Compare the statement with our refunds, then those that it doesn't tell of."""
+        if not self._side.connection.provider.capabilities.has_refunds:
+            return
+        async for page in read_pages(self._side, "refunds"):
+            async for found in self._compare(page.refunds):
+                yield found
+        after = NOBODY
+        while own := await self._own(after):
+            for one in own:
+                if one.id not in self._seen:
+                    self._seen.add(one.id)
+                    if (found := await self._look(one)) is not None:
+                        yield found
+            after = own[-1].id
+
+    async def _own(self, after: UUID) -> list[OwnRefund]:
+        span = (self._side.since, self._side.until)
+        async with self._services.pool.reading() as db:
+            return await store.list_refunds(db, self._which, span, after, _PAGE)
+
+    async def _compare(self, lines: Sequence[ListedRefund]) -> AsyncIterator[Found]:
+        ids = [refund_id for one in lines if (refund_id := refund_id_of(one.reference))]
+        transactions = [one.transaction_id for one in lines if one.transaction_id is not None]
+        async with self._services.pool.reading() as db:
+            known = await store.list_of_refunds(db, self._which, ids, transactions)
+            payments = await store.list_of_transactions(db, *self._which, transactions)
+        kept = {one.transaction for one in payments if one.status == "received"}
+        for line in lines:
+            one = _own_of(line, known)
+            if one is None:
+                if line.state != "failed" and line.transaction_id in kept:
+                    self._unrecorded.add(line.provider_reference)
+                    yield self._found(None, line.provider_reference, _unrecorded(line))
+            elif one.id not in self._seen:
+                self._seen.add(one.id)
+                verdict = rules.judge_listed_refund(one, line, now())
+                if verdict is not None and verdict[2] is None:
+                    yield self._found(one, str(one.id), verdict)
+                elif verdict is not None and (found := await self._look(one)) is not None:
+                    yield found
+
+    async def _look(self, own: OwnRefund) -> Found | None:
+        """Ask for one refund, and read ours once more."""
+        seen = await self._told(own)
+        async with self._services.pool.reading() as db:
+            found = await store.list_of_refunds(db, self._which, [own.id], [])
+        current = found[0] if found else own
+        verdict = rules.judge_refund(current, seen, now())
+        return None if verdict is None else self._found(current, str(own.id), verdict)
+
+    async def _told(self, own: OwnRefund) -> SeenRefund | None:
+        connection = self._side.connection
+        known = HeardRefund(
+            reference_of(own.id), own.provider_refund_id, own.transaction_id, own.payment_reference
+        )
+        try:
+            async with asyncio.timeout(CALL_S):
+                return await connection.provider.find_refund(connection.credentials, known)
+        except Unknown:
+            return None
+        except (NotReached, Unclear, Refused, TimeoutError) as error:
+            raise Unread(f"{type(error).__name__}: {error}") from error
+
+    def _found(self, own: OwnRefund | None, name: str, verdict: rules.Verdict) -> Found:
+        kind, what, remedy = verdict
+        origin = self._side.origin
+        difference = Difference(
+            kind=kind,
+            business_id=origin.business_id,
+            environment=origin.book.environment,
+            provider=origin.provider,
+            id=name,
+            what=what,
+            repair=remedy,
+        )
+        fix = AskRefundFix(origin.book, own.id) if own is not None and remedy else None
+        return Found(difference, fix)
+
+
+def _own_of(line: ListedRefund, known: Sequence[OwnRefund]) -> OwnRefund | None:
+    """The refund of ours that a line tells of: by our name, or by the provider's."""
+    by_id: Mapping[UUID | None, OwnRefund] = {one.id: one for one in known}
+    if (named := by_id.get(refund_id_of(line.reference))) is not None:
+        return named
+    theirs = {one.provider_refund_id: one for one in known if one.provider_refund_id is not None}
+    return theirs.get(line.provider_reference)
+
+
+def _unrecorded(line: ListedRefund) -> rules.Verdict:
+    words = f"{line.amount:f} of {line.transaction_id} went back, and no refund says why"
+    return "refund_unrecorded", words, None

@@ -1,0 +1,44 @@
+"""Calls of an API that takes its secret key as a bearer token, and JSON."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tillhouse.kit.json import encode
+from tillhouse.providers.payments.calling import Answer, Ask, Caller, settle
+from tillhouse.providers.payments.provider import Credentials
+
+
+class BearerApi(NamedTuple):
+    """An API at one address."""
+
+    caller: Caller
+    # The vendor's own words in a refusal; None when it is somebody else's.
+    words: Callable[[bytes], str | None]
+    # The answer of a call that went well; any other raises.
+    good: Callable[[Answer], Answer]
+
+    async def get(self, credentials: Credentials, path: str) -> Answer:
+        """Read something."""
+        return await self._call(Ask(path=path, headers=_headers(credentials)))
+
+    async def post(
+        self,
+        credentials: Credentials,
+        path: str,
+        body: Mapping[str, object],
+        *,
+        changes: bool = True,
+    ) -> Answer:
+        """Change something, or ask with a body."""
+        headers = {**_headers(credentials), "content-type": "application/json"}
+        sent = encode(body)
+        return await self._call(
+            Ask(path=path, headers=headers, method="POST", body=sent, changes=changes)
+        )
+
+    async def _call(self, ask: Ask) -> Answer:
+        return self.good(settle(await self.caller.call(ask), self.words))
+
+
+def _headers(credentials: Credentials) -> dict[str, str]:
+    return {"authorization": f"Bearer {credentials.secrets['secret_key']}"}
