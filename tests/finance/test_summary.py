@@ -1,5 +1,6 @@
 """The summary: exact for every zone and day, and the same as the orders themselves say."""
 
+import math
 import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -26,28 +27,48 @@ def _sum(summary: Body) -> Decimal:
         ("Europe/Berlin", "2025-10-26", 25, "2025-10-26T00:00:00+02:00"),
         ("Asia/Kathmandu", "2026-03-29", 24, "2026-03-29T00:00:00+05:45"),
         ("Africa/Cairo", "2026-04-24", 23, "2026-04-24T01:00:00+03:00"),
+        ("Australia/Lord_Howe", "2026-04-05", 24.5, "2026-04-05T00:00:00+11:00"),
     ],
 )
 async def test_a_day_has_its_own_hours(
-    open_books: Open, services: Services, zone: str, day: str, hours: int, first: str
+    open_books: Open, services: Services, zone: str, day: str, hours: float, first: str
 ) -> None:
     """Also where clocks change, and where the day begins between two hours of UTC."""
     books = await open_books(time_zone=zone)
     begins = datetime.fromisoformat(first)
     ends = begins + timedelta(hours=hours)
-    late = timedelta(milliseconds=1)
+    late, intervals = timedelta(milliseconds=1), math.ceil(hours)
     for moment in (begins - late, begins, begins + timedelta(minutes=61), ends - late, ends):
         sold = moment.astimezone(UTC).isoformat(timespec="milliseconds")
         await books.sell(10.25, occurred_at=sold)
     for _ in range(2):
         summary = await books.summary(date=day)
         starts = [one["intervalStart"] for one in summary["velocityData"]]
-        assert (len(starts), starts[0]) == (hours, first)
+        assert (len(starts), starts[0]) == (intervals, first)
         assert [one["value"] for one in summary["velocityData"]] == [
-            10.25, 10.25, *[0] * (hours - 3), 10.25
+            10.25, 10.25, *[0] * (intervals - 3), 10.25
         ]  # fmt: skip
         assert (summary["salesTotal"], summary["date"]) == (30.75, day)
         assert not summary["isToday"]
+        await fold(services)
+
+
+async def test_days_that_begin_within_an_hour_of_utc_share_it(
+    open_books: Open, services: Services
+) -> None:
+    """A day of Kathmandu begins at a quarter past six in the evening; folded or not."""
+    books = await open_books(time_zone="Asia/Kathmandu")
+    begins, quarter = datetime(2026, 3, 9, 18, 15, tzinfo=UTC), timedelta(minutes=15)
+    for number in range(-2, 4 * 24 * 3 + 2, 5):
+        sold = (begins + number * quarter).isoformat(timespec="milliseconds")
+        await books.sell(1, occurred_at=sold)
+    for day in range(3):
+        at = (begins + timedelta(days=day)).isoformat(timespec="milliseconds")
+        await books.sell(100, occurred_at=at)
+    for _ in range(2):
+        answer = await books.look(SUMMARY, {"from": "2026-03-10", "to": "2026-03-12"})
+        values = [one["value"] for one in exact(answer)["velocityData"]]
+        assert values == [119, 119, 119]
         await fold(services)
 
 

@@ -1665,6 +1665,14 @@ CREATE INDEX refunds_of_payin ON refunds USING btree (book_id, payin_id) WHERE p
 CREATE UNIQUE INDEX refunds_provider_key ON refunds USING btree (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
 CREATE UNIQUE INDEX refunds_sent ON refunds USING btree (book_id, id) WHERE hold_id IS NOT NULL;
 
+CREATE TABLE sales_by_hour (
+    book_id uuid NOT NULL,
+    hour_at timestamp(0) with time zone NOT NULL,
+    store_id uuid,
+    total_amount numeric NOT NULL,
+    CONSTRAINT sales_by_hour_key UNIQUE NULLS NOT DISTINCT (book_id, hour_at, store_id)
+) WITH (fillfactor=70);
+
 CREATE TABLE sales_by_quarter_hour (
     book_id uuid NOT NULL,
     quarter_at timestamp(0) with time zone NOT NULL,
@@ -1723,6 +1731,7 @@ CREATE TABLE sandbox_refunds (
     CONSTRAINT sandbox_refunds_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
     CONSTRAINT sandbox_refunds_book_id_payment_id_fkey FOREIGN KEY (book_id, payment_id) REFERENCES sandbox_payments(book_id, id)
 );
+CREATE INDEX sandbox_refunds_by_time ON sandbox_refunds USING btree (book_id, created_at, reference);
 CREATE INDEX sandbox_refunds_of_payment ON sandbox_refunds USING btree (book_id, payment_id);
 
 CREATE TABLE schema_migrations (

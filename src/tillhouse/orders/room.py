@@ -38,6 +38,7 @@ ROOM = Room(
         "payments",
         "receipts",
         "refunds",
+        "sales_by_hour",
         "sales_by_quarter_hour",
     ),
     stored=(ORDERS,),

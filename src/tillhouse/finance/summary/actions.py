@@ -18,7 +18,8 @@ async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
     today = clock.today(call.now)
     period = rules.period(asked, today)
     *begins, ends = rules.bounds(period, clock)
-    time = store.Time(begins, ends, is_over=period.last < today)
+    split = rules.split_hours([*begins, ends])
+    time = store.Time(begins, ends, is_over=period.last < today, split_hours=split)
     row = await store.find_figures(call.db, call.book.id, asked.store_id, time)
     sales = dict(msgspec.json.decode(row["sales"], type=list[tuple[int, Decimal]]))
     summary = FinancialSummary(

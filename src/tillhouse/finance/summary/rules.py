@@ -1,5 +1,6 @@
 """Which time a summary is of, its intervals, and its label: pure."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -62,6 +63,13 @@ def bounds(asked: Period, clock: DayClock) -> list[datetime]:
     while hours[-1] + _HOUR < end:
         hours.append(hours[-1] + _HOUR)
     return [*hours, end]
+
+
+def split_hours(ends: Sequence[datetime]) -> list[datetime]:
+    """The hours in UTC that these moments lie within, each once."""
+    moments = [one.astimezone(UTC) for one in ends]
+    hours = [one.replace(minute=0, second=0, microsecond=0) for one in moments]
+    return sorted({hour for hour, one in zip(hours, moments, strict=True) if hour != one})
 
 
 def local_start(moment: datetime, zone: str) -> str:

@@ -16,17 +16,26 @@ class Time(msgspec.Struct, frozen=True):
     begins: list[datetime]
     ends: datetime
     is_over: bool
+    # The hours in UTC that begin before an interval does, and end after that.
+    split_hours: list[datetime]
 
 
 # $1 is the book, $2 one store or null, $3 when each interval begins, $4 when the last has ended, $5
-# whether that is over.
+# whether that is over, $6 the hours that are split between intervals.
 _SALES: LiteralString = """
     sales AS (
-        SELECT width_bucket(s.quarter_at, $3::timestamptz[]) AS number,
+        SELECT width_bucket(s.began_at, $3::timestamptz[]) AS number,
             sum(s.total_amount) AS total
         FROM (
-            SELECT q.quarter_at, q.store_id, q.total_amount FROM sales_by_quarter_hour q
-            WHERE q.book_id = $1 AND q.quarter_at >= ($3::timestamptz[])[1] AND q.quarter_at < $4
+            SELECT h.hour_at AS began_at, h.store_id, h.total_amount FROM sales_by_hour h
+            WHERE h.book_id = $1 AND h.hour_at >= ($3::timestamptz[])[1] AND h.hour_at < $4
+                AND h.hour_at <> ALL($6::timestamptz[])
+            UNION ALL
+            SELECT q.quarter_at, q.store_id, q.total_amount
+            FROM unnest($6::timestamptz[]) split (hour_at)
+            JOIN sales_by_quarter_hour q ON q.book_id = $1 AND q.quarter_at >= split.hour_at
+                AND q.quarter_at < split.hour_at + interval '1 hour'
+            WHERE q.quarter_at >= ($3::timestamptz[])[1] AND q.quarter_at < $4
             UNION ALL
             SELECT c.quarter_at, c.store_id, c.total_amount FROM order_tally_changes c
             WHERE c.book_id = $1 AND c.quarter_at >= ($3::timestamptz[])[1]
@@ -104,6 +113,7 @@ async def find_figures(db: Db, book_id: BookId, store_id: StoreId | None, time: 
         time.begins,
         time.ends,
         time.is_over,
+        time.split_hours,
     )
     assert row is not None, "every call has a book"  # noqa: S101
     return row

@@ -16,6 +16,14 @@ _SOLD: LiteralString = """
             GROUP BY book_id, quarter_at, store_id
             ON CONFLICT ON CONSTRAINT sales_by_quarter_hour_key
                 DO UPDATE SET total_amount = t.total_amount + excluded.total_amount
+        ), sold_by_hour AS (
+            INSERT INTO sales_by_hour AS t (book_id, hour_at, store_id, total_amount)
+            SELECT book_id, date_bin('1 hour', quarter_at, '2001-01-01Z'), store_id,
+                sum(total_amount)
+            FROM gone WHERE quarter_at IS NOT NULL AND status <> 'cancelled'
+            GROUP BY 1, 2, 3
+            ON CONFLICT ON CONSTRAINT sales_by_hour_key
+                DO UPDATE SET total_amount = t.total_amount + excluded.total_amount
         )"""
 _PAID: LiteralString = """
                 paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
