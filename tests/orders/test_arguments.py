@@ -55,7 +55,6 @@ ORDERS = st.builds(
     refunded_amount=AMOUNTS,
     credit_amount=AMOUNTS,
     tip_amount=AMOUNTS,
-    payments=st.just(0),
     payment_method=st.sampled_from(get_args(PaymentMethod)),
     customer_id=IDS,
     store_id=IDS,

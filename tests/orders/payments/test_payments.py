@@ -10,6 +10,7 @@ from tests.orders.payments.till import Till
 from tests.orders.shop import ORDERS, Body
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
+from tillhouse.orders.payments.rules import PAYMENTS_MAX
 from tillhouse.orders.worker import fold
 
 
@@ -186,6 +187,22 @@ async def test_payments_at_the_same_moment_all_count(till: Till) -> None:
     await asyncio.gather(*(till.pay(order, 5, "transfer") for _ in range(20)))
     paid = await till.show(order)
     assert (paid["status"], paid["amountPaid"], len(paid["payments"])) == ("completed", 100, 20)
+
+
+async def test_payments_at_the_same_moment_never_exceed_the_most(till: Till) -> None:
+    """Twenty by hand where three have room: a payment that waited for another counts it."""
+    order = await till.ring(1000)
+    for _ in range(0, PAYMENTS_MAX - 20, 20):
+        body = {"amount": 1, "method": "cash"}
+        await asyncio.gather(*(till.post_payment(order, body) for _ in range(20)))
+    held = len((await till.show(order))["payments"])
+    for _ in range(held, PAYMENTS_MAX - 3):
+        await till.pay(order, 1)
+    answers = await asyncio.gather(
+        *(till.post_payment(order, {"amount": 1, "method": "cash"}) for _ in range(20))
+    )
+    assert sorted(answer.status for answer in answers) == [201] * 3 + [400] * 17
+    assert len((await till.show(order))["payments"]) == PAYMENTS_MAX
 
 
 async def test_a_deposit_of_a_scheduled_order_stays_one(till: Till) -> None:

@@ -22,6 +22,7 @@ from tillhouse.orders.changing.store import is_customer, is_term, lock_order
 from tillhouse.orders.changing.writing import write
 from tillhouse.orders.deposits.beginning import begin, is_wanted, reason_against
 from tillhouse.orders.payments.rules import check_room
+from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.returning.rules import check_returning
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
@@ -100,7 +101,7 @@ async def confirm(call: Call, order_id: OrderId, wish: Confirmation) -> Order:
 async def _payable(call: Call, before: OrderState, after: OrderState) -> OrderState:
     """The order after a change, unless it can't be paid as it says now."""
     if after.amount_paid != before.amount_paid:
-        check_room(before.payments)
+        check_room(await count_payments(call.db, call.book.id, before.id))
     method = after.payment_method
     if method != before.payment_method and (
         reason := await reason_against(call, method, before.currency)

@@ -72,8 +72,6 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     restocks_cancelled: bool
     stock_policy: str
     preparation_minutes: int
-    # How many payments and corrections it has.
-    payments: int
     deleted_at: datetime | None = None
 
     def position(self) -> LedgerPosition:

@@ -39,9 +39,7 @@ _LOCK: LiteralString = (
         o.cancellation, o.fires_at, o.wants_kitchen, o.stock_state, o.stock_round, o.postings,
         o.promotion_id, o.promotion_customer_id, o.occurred_at, k.id AS ticket_id,
         o.entry_source = 'import' AS is_import, t.restocks_cancelled, t.stock_policy,
-        coalesce(s.preparation_minutes, 20) AS preparation_minutes,
-        (SELECT count(*) FROM payments p WHERE p.book_id = o.book_id AND p.order_id = o.id)
-            AS payments
+        coalesce(s.preparation_minutes, 20) AS preparation_minutes
     FROM orders o
     JOIN books b ON b.id = o.book_id
     JOIN businesses t ON t.id = b.business_id

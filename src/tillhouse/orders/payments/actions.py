@@ -16,6 +16,7 @@ from tillhouse.orders.changing.writing import Cause, write
 from tillhouse.orders.deposits.beginning import reason_against
 from tillhouse.orders.payments import rules
 from tillhouse.orders.payments.rules import Tender
+from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.payments.types import NewPayment
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, PaymentShown, Status
@@ -78,7 +79,7 @@ async def record(call: Call, order_id: OrderId, new: NewPayment) -> Order:
         raise Refused(f"A {order.status} order takes no payment.")
     if reason := await reason_against(call, new.method, order.currency):
         raise Refused(reason)
-    rules.check_room(order.payments)
+    rules.check_room(await count_payments(call.db, call.book.id, order.id))
     await _receive(call, order, rules.tender_of(new, call.now))
     return await show(call, order_id)
 

@@ -2,6 +2,9 @@
 
 from typing import LiteralString
 
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, OrderId
+
 PAY: LiteralString = """
     paid AS (
         INSERT INTO payments (book_id, id, order_id, kind, method, amount, tip_amount,
@@ -47,3 +50,13 @@ REFUNDS: LiteralString = """
             FROM refunds f WHERE f.book_id = o.book_id AND f.order_id = o.id
             ORDER BY f.id) f) AS refunds"""
 """The same for their refunds."""
+
+
+async def count_payments(db: Db, book_id: BookId, order_id: OrderId) -> int:
+    """How many payments and corrections an order has that is locked.
+
+    The statement that waited for the lock would count those from before its wait.
+    """
+    return await db.fetchval(
+        "SELECT count(*) FROM payments WHERE book_id = $1 AND order_id = $2", book_id, order_id
+    )
