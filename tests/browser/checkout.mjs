@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const { BASE, KEY, MODULES, SHOTS } = process.env;
+const { BASE, EXPIRED, KEY, MODULES, SHOTS } = process.env;
 const require = createRequire(join(MODULES, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -72,7 +72,7 @@ async function states(context) {
   }
   const rows = await call("GET", `/v1/payment-links?search=${made.cancelled.split("/").pop()}`);
   await call("DELETE", `/v1/payment-links/${rows[0].id}`);
-  return { ...made, unknown: "/pay/pl_nothing" };
+  return { ...made, expired: `/pay/${EXPIRED}`, unknown: "/pay/pl_nothing" };
 }
 
 async function judge(made) {

@@ -1,15 +1,20 @@
 """Judges the hosted checkout in Chromium, on a demo of its own: `make pages` prepares the tools."""
 
 import argparse
+import asyncio
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
+
+import asyncpg
 
 from tests.browser.__main__ import MODULES
 from tests.tidy.tree import ROOT
+from tillhouse.db.embedded import Embedded
 
 
 def main() -> int:
@@ -31,6 +36,7 @@ def main() -> int:
                 "BASE": told["address"],
                 "KEY": told["demo"]["testKey"],
                 "SHOTS": str(asked.shots.resolve()) if asked.shots else "",
+                "EXPIRED": _expired(told["address"], told["demo"]["testKey"], Path(folder)),
             }
             script = ROOT / "tests/browser/checkout.mjs"
             judged = subprocess.run(["node", script], check=False, env=environment)  # noqa: S607
@@ -38,6 +44,30 @@ def main() -> int:
         finally:
             server.terminate()
             server.wait(30)
+
+
+def _expired(address: str, key: str, data: Path) -> str:
+    """The reference of a link whose day is over."""
+    request = urllib.request.Request(  # noqa: S310 - the demo's own address
+        f"{address}/v1/payment-links/wallet/dynamic",
+        json.dumps({"title": "Deposit for the hall", "amount": 16460.5}).encode(),
+        {"authorization": f"Bearer {key}", "content-type": "application/json"},
+    )
+    with urllib.request.urlopen(request) as answer:  # noqa: S310 - as above
+        reference: str = json.load(answer)["data"]["reference"]
+    asyncio.run(_let_expire(data, reference))
+    return reference
+
+
+async def _let_expire(data: Path, reference: str) -> None:
+    server = Embedded.start(data)
+    sql = await asyncpg.connect(server.url)
+    await sql.execute(
+        "UPDATE payment_links SET expires_at = now() - interval '1 s' WHERE reference = $1",
+        reference,
+    )
+    await sql.close()
+    server.release()
 
 
 if __name__ == "__main__":
