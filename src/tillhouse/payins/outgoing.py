@@ -1,16 +1,27 @@
 """Money that goes out by a provider: sent at most once, and from then on only asked about."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 import msgspec
 import structlog
 
+from tillhouse.jobs.kinds import Retry
 from tillhouse.kit.text import storable
 from tillhouse.providers.payments.provider import NotReached, Refused, Unclear, Unknown
 
 # The answer of a provider about it.
 Seen = TypeVar("Seen")
+# The first look at one that has not ended; the next is an hour later, then one each day, for more
+# than a year.
+FIRST_LOOK = timedelta(minutes=5)
+LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
+SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(minutes=15))
+HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
+LEASE = timedelta(seconds=90)
+# A call that was cut off is executed within this time or never.
+SETTLED_AFTER = timedelta(hours=1)
 _REASON_LENGTH_MAX = 300
 
 log = structlog.get_logger()
@@ -31,6 +42,11 @@ class Outgoing(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
     find: Callable[[], Awaitable[Seen]]
     # The outcome of one that it refuses, for this reason.
     failed: Callable[[str], Seen]
+
+
+def is_settled(asked_at: datetime | None, at: datetime) -> bool:
+    """Whether a call so long ago was executed or never will be."""
+    return at - (asked_at or at) >= SETTLED_AFTER
 
 
 async def ask(outgoing: Outgoing[Seen], *, is_unclear: bool, may_resend: bool) -> Seen | Nothing:

@@ -9,7 +9,6 @@ knows of none, the refund failed.
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeAlias
 
@@ -28,19 +27,21 @@ from tillhouse.orders.returning.rules import reference_of, refund_id_of
 from tillhouse.orders.returning.store import Sent, list_heard, lock_return, update_asked
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
-from tillhouse.payins.outgoing import Nothing, Outgoing, ask
+from tillhouse.payins.outgoing import (
+    FIRST_LOOK,
+    HEARING,
+    LEASE,
+    LOOKING,
+    SENDING,
+    Nothing,
+    Outgoing,
+    ask,
+    is_settled,
+)
 from tillhouse.payins.types import Connection
 from tillhouse.providers.payments.provider import HeardRefund, RefundRequest, SeenRefund
 
 LOOK, HEARD = "refund_look", "refund_heard"
-FIRST_LOOK = timedelta(minutes=5)
-# A call that was cut off is executed within this time or never.
-SETTLED_AFTER = timedelta(hours=1)
-_LEASE = timedelta(seconds=90)
-_SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(minutes=15))
-# After the first look: an hour later, then each day, for more than a year.
-_LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
-_HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
 _REASON = "Refund"
 
 
@@ -69,9 +70,9 @@ def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
     """The jobs that send a refund, look what became of it, and follow a provider's hint."""
     look_up = partial(finds, services)
     return (
-        _asking(services, RETURN, partial(_begin_sending, look_up), _record_sending, _SENDING),
-        _asking(services, LOOK, partial(_begin_looking, look_up), _record_look, _LOOKING),
-        _asking(services, HEARD, partial(_begin_hearing, look_up), _record_heard, _HEARING),
+        _asking(services, RETURN, partial(_begin_sending, look_up), _record_sending, SENDING),
+        _asking(services, LOOK, partial(_begin_looking, look_up), _record_look, LOOKING),
+        _asking(services, HEARD, partial(_begin_hearing, look_up), _record_heard, HEARING),
         LocalKind(name=HEARD_REFUND, run=_hear),
     )
 
@@ -86,7 +87,7 @@ def _asking(
         record=partial(record, services),
         record_late=partial(_record_late, services),
         retry=retry,
-        lease=_LEASE,
+        lease=LEASE,
     )
 
 
@@ -128,8 +129,7 @@ async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
 
 
 async def _look(finds: FindsHere, db: Db, sent: Sent) -> Ask:
-    at: datetime = now()
-    may_resend = at - (sent.asked_at or at) >= SETTLED_AFTER
+    may_resend = is_settled(sent.asked_at, now())
     return await _ask_for(finds, db, sent, is_unclear=True, may_resend=may_resend)
 
 

@@ -9,7 +9,7 @@ same reference, by which a provider pays once; where it refuses that and knows o
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
@@ -18,14 +18,24 @@ import msgspec
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
+from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.ledger.store.transactions import update_status
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
-from tillhouse.payins.outgoing import Nothing, Outgoing, ask
+from tillhouse.payins.outgoing import (
+    FIRST_LOOK,
+    HEARING,
+    LEASE,
+    LOOKING,
+    SENDING,
+    Nothing,
+    Outgoing,
+    ask,
+    is_settled,
+)
 from tillhouse.payins.types import Connection
 from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.freezing.store import lock_frozen
@@ -37,14 +47,6 @@ from tillhouse.payouts.withdrawals.store.states import State
 from tillhouse.providers.payments.provider import PayoutRequest, SeenPayout
 
 LOOK = "withdrawal_look"
-FIRST_LOOK = timedelta(minutes=5)
-# A call that was cut off is executed within this time or never.
-SETTLED_AFTER = timedelta(hours=1)
-_LEASE = timedelta(seconds=90)
-_SENDING = Retry(attempts_max=1000, base=timedelta(seconds=10), most=timedelta(minutes=15))
-# After the first look: an hour later, then each day, for more than a year.
-_LOOKING = Retry(attempts_max=400, base=timedelta(hours=1), factor=24, most=timedelta(days=1))
-_HEARING = Retry(attempts_max=20, base=timedelta(seconds=10))
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +75,8 @@ def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
             run=_ask,
             record=partial(_record_sending, failures_max),
             record_late=partial(_record_late, failures_max),
-            retry=_SENDING,
-            lease=_LEASE,
+            retry=SENDING,
+            lease=LEASE,
         ),
         OutsideKind(
             name=LOOK,
@@ -82,8 +84,8 @@ def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
             run=_ask,
             record=partial(_record_look, failures_max),
             record_late=partial(_record_late, failures_max),
-            retry=_LOOKING,
-            lease=_LEASE,
+            retry=LOOKING,
+            lease=LEASE,
         ),
         OutsideKind(
             name=HEARD_PAYOUT,
@@ -91,8 +93,8 @@ def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
             run=_ask,
             record=partial(_record_heard, failures_max),
             record_late=partial(_record_late, failures_max),
-            retry=_HEARING,
-            lease=_LEASE,
+            retry=HEARING,
+            lease=LEASE,
         ),
     )
 
@@ -143,8 +145,7 @@ async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Ask | None:
 
 
 def _look(state: State, connection: Connection | None, at: datetime, *, is_frozen: bool) -> Ask:
-    asked_at = state.asked_at or at
-    may_resend = not is_frozen and at - asked_at >= SETTLED_AFTER
+    may_resend = not is_frozen and is_settled(state.asked_at, at)
     return _ask_for(state, connection, is_unclear=True, may_resend=may_resend)
 
 
