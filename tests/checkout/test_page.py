@@ -120,6 +120,16 @@ async def test_an_unknown_reference_is_nowhere(open_till: Open, end: str) -> Non
     assert "Nothing to pay here" in pages.pop()
 
 
+async def test_the_receipt_says_on_which_day(open_till: Open) -> None:
+    """Also on the day itself: it is kept, and looked at later."""
+    till = await open_till()
+    link = await till.ask_for_wallet(250)
+    await show(till, link)
+    await till.pay(link)
+    text = (await show(till, link)).body.decode()
+    assert re.search(r"Date</dt>\s*<dd[^>]*>\d{1,2} \w{3} \d{4}, \d\d:\d\d \(", text), text
+
+
 async def test_a_page_tells_nothing_of_the_customer(open_till: Open) -> None:
     """Neither name nor address nor number, on no page and in no state."""
     till = await open_till()

@@ -129,7 +129,7 @@ def shown(page: LinkPage, now: datetime, *, has_left: bool = False) -> Shown:
         paid_of=_paid_of(page) if state == "waiting" else None,
         deadline=_written(deadline, page.time_zone, now) if deadline else None,
         deadline_iso=iso(deadline) if deadline else None,
-        receipt=_receipt(page, now) if page.payments_count else [],
+        receipt=_receipt(page) if page.payments_count else [],
     )
 
 
@@ -194,20 +194,21 @@ def _paid_of(page: LinkPage) -> str | None:
     return f"{money(page.paid, page.currency)} of {total} is paid"
 
 
-def _receipt(page: LinkPage, now: datetime) -> list[tuple[str, str]]:
+def _receipt(page: LinkPage) -> list[tuple[str, str]]:
     rows = [
         ("Received", money(page.amount_received, page.currency)),
         ("For", page.title or page.description),
         ("To", page.merchant),
     ]
     if page.last_paid_at is not None:
-        rows.append(("Date", _written(page.last_paid_at, page.time_zone, now)))
+        rows.append(("Date", _written(page.last_paid_at, page.time_zone)))
     return [*rows, ("Reference", page.reference)]
 
 
-def _written(moment: datetime, zone: str, now: datetime) -> str:
+def _written(moment: datetime, zone: str, now: datetime | None = None) -> str:
+    """A moment in words; without its day where that is today, unless it is to be kept."""
     local = moment.astimezone(UTC).astimezone(ZoneInfo(zone))
-    today = now.astimezone(UTC).astimezone(ZoneInfo(zone)).date()
+    today = None if now is None else now.astimezone(UTC).astimezone(ZoneInfo(zone)).date()
     place = zone.rpartition("/")[2].replace("_", " ")
     # The day without a leading zero, which no format code gives on every system.
     day = "" if local.date() == today else f"{local.day} {local:%b %Y}, "
