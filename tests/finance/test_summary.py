@@ -5,13 +5,17 @@ import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.finance.books import SUMMARY, Body
 from tests.finance.conftest import Open
 from tests.orders.shop import at_noon, exact
+from tests.payouts.wallets import currency_of, fill
+from tests.sweeping import sweep
 from tillhouse.access.process import Services
+from tillhouse.kit.ids import BookId
 from tillhouse.orders.worker import fold
 
 
@@ -70,6 +74,34 @@ async def test_days_that_begin_within_an_hour_of_utc_share_it(
         values = [one["value"] for one in exact(answer)["velocityData"]]
         assert values == [119, 119, 119]
         await fold(services)
+
+
+async def test_the_wallet_of_a_past_day_is_what_it_was(
+    open_books: Open, services: Services
+) -> None:
+    """Before its days are summed up, after that, and after more has come: as the transfers say."""
+    books = await open_books(time_zone="America/New_York")
+    book_id, sql = BookId(books.shop.book), books.shop.sql
+    currency = await currency_of(services, book_id)
+    await fill(services, book_id, 5000, currency)
+    chance = random.Random(9)  # noqa: S311 - any walk will do, but always the same
+    today = datetime.now(UTC)
+    for number in range(60):
+        at = today - timedelta(minutes=chance.randrange(1440, 12 * 1440))
+        await sql.execute(_COPIED, book_id, at, number % 3 > 0, chance.randrange(1, 999), number)
+    zone = ZoneInfo("America/New_York")
+    for turn in range(3):
+        for ago in range(2, 14):
+            day = (today.astimezone(zone) - timedelta(days=ago)).date()
+            ends = datetime(day.year, day.month, day.day, tzinfo=zone) + timedelta(days=1)
+            wanted = await sql.fetchval(_WALLET_AT, book_id, ends)
+            summary = exact(await books.look(SUMMARY, {"date": day.isoformat()}))
+            assert summary["walletBalance"] == wanted, (turn, day)
+        await sweep(services, "wallet_days")
+        if turn:
+            await fill(services, book_id, 77, currency)
+    query = "SELECT count(*) FROM wallet_days WHERE book_id = $1"
+    assert await sql.fetchval(query, book_id) > 8
 
 
 async def test_a_period_sums_up_its_days(open_books: Open, services: Services) -> None:
@@ -152,3 +184,21 @@ async def test_a_year_is_the_longest_period(open_books: Open) -> None:
     books = await open_books()
     summary = await books.summary(since="2024-01-01", until="2024-12-31")
     assert (summary["totalDays"], len(summary["velocityData"])) == (366, 366)
+
+
+_COPIED = """
+    INSERT INTO ledger_transfers (book_id, id, debit_kind, credit_kind, amount, currency, kind,
+        source_type, source_id, sequence, happened_at, created_at)
+    SELECT t.book_id, new_id($2), CASE WHEN $3 THEN t.debit_kind ELSE t.credit_kind END,
+        CASE WHEN $3 THEN t.credit_kind ELSE t.debit_kind END, $4, t.currency, t.kind,
+        t.source_type, new_id($2), $5, $2, $2
+    FROM ledger_transfers t WHERE t.book_id = $1 AND t.credit_kind = 'wallet' LIMIT 1
+"""
+_WALLET_AT = """
+    SELECT b.credits - b.debits - coalesce((
+        SELECT sum(CASE t.credit_kind WHEN 'wallet' THEN t.amount ELSE -t.amount END)
+        FROM ledger_transfers t
+        WHERE t.book_id = $1 AND 'wallet' IN (t.credit_kind, t.debit_kind)
+            AND made_at(t.id) >= $2), 0)
+    FROM ledger_balances b WHERE b.book_id = $1 AND b.kind = 'wallet'
+"""

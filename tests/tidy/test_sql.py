@@ -36,6 +36,7 @@ SCANS = {
     "accounts.store.list_businesses": "a command lists every business",
     "finance.reconciling.store.list_books": "a command reconciles every book",
     "payins.store.waiting.count_waiting": "the index holds what waits, and a command counts it",
+    "payouts.wallet.store.insert_days": "each hour it looks once into each wallet",
     "payouts.withdrawals.store.proving.count_stuck": "the index holds what is under way, and a "
     "command counts it",
     "payouts.withdrawals.store.proving.list_stuck": "the index holds dead jobs alone, and a "

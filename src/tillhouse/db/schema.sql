@@ -2262,6 +2262,13 @@ CREATE TABLE voice_suppressions (
 );
 CREATE INDEX voice_suppressions_by_time ON voice_suppressions USING btree (book_id, created_at, id);
 
+CREATE TABLE wallet_days (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    change numeric NOT NULL,
+    CONSTRAINT wallet_days_pkey PRIMARY KEY (book_id, day)
+);
+
 CREATE TABLE webhook_deliveries (
     book_id uuid NOT NULL,
     id uuid NOT NULL,

@@ -6,6 +6,7 @@ from tillhouse.http.route import Group
 from tillhouse.payouts.events import EVENTS
 from tillhouse.payouts.jobs import kinds
 from tillhouse.payouts.routes import ROUTES
+from tillhouse.payouts.wallet.days import SUM_DAYS
 from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 from tillhouse.room import Room
 
@@ -26,7 +27,14 @@ ROOM = Room(
     ),
     jobs=kinds,
     sources=(WITHDRAWAL_SOURCE,),
-    kept_tables=("payout_accounts", "payout_controls", "withdrawal_spends", "withdrawals"),
+    kept_tables=(
+        "payout_accounts",
+        "payout_controls",
+        "wallet_days",
+        "withdrawal_spends",
+        "withdrawals",
+    ),
+    chores=lambda _services: (SUM_DAYS,),
     events=EVENTS,
     scopes=(
         Scope("wallet:read", "Read the wallet", "Payouts", "medium"),

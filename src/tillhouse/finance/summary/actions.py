@@ -18,8 +18,13 @@ async def summarize(call: Call, asked: SummaryQuery) -> FinancialSummary:
     today = clock.today(call.now)
     period = rules.period(asked, today)
     *begins, ends = rules.bounds(period, clock)
-    split = rules.split_hours([*begins, ends])
-    time = store.Time(begins, ends, is_over=period.last < today, split_hours=split)
+    time = store.Time(
+        begins,
+        ends,
+        is_over=period.last < today,
+        split_hours=rules.split_hours([*begins, ends]),
+        whole_days_from=rules.whole_days_from(ends),
+    )
     row = await store.find_figures(call.db, call.book.id, asked.store_id, time)
     sales = dict(msgspec.json.decode(row["sales"], type=list[tuple[int, Decimal]]))
     summary = FinancialSummary(

@@ -72,6 +72,12 @@ def split_hours(ends: Sequence[datetime]) -> list[datetime]:
     return sorted({hour for hour, one in zip(hours, moments, strict=True) if hour != one})
 
 
+def whole_days_from(moment: datetime) -> date:
+    """The first day in UTC that begins at a moment or after it."""
+    at = moment.astimezone(UTC)
+    return at.date() if at == datetime(at.year, at.month, at.day, tzinfo=UTC) else at.date() + _DAY
+
+
 def local_start(moment: datetime, zone: str) -> str:
     """A moment as the clocks show it there, with the offset."""
     return moment.astimezone(UTC).astimezone(ZoneInfo(zone)).isoformat(timespec="seconds")

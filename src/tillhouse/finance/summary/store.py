@@ -1,6 +1,6 @@
 """The statement of a summary: everything from sums that are kept, whatever the number of rows."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import LiteralString
 
 import msgspec
@@ -11,13 +11,15 @@ from tillhouse.kit.ids import BookId, StoreId
 
 
 class Time(msgspec.Struct, frozen=True):
-    """When each interval begins, when the last ends, and whether that is over."""
+    """When each interval begins, when the last ends, and the hours and days of UTC around that."""
 
     begins: list[datetime]
     ends: datetime
     is_over: bool
     # The hours in UTC that begin before an interval does, and end after that.
     split_hours: list[datetime]
+    # The first day in UTC that begins no earlier than the end.
+    whole_days_from: date
 
 
 # $1 is the book, $2 one store or null, $3 when each interval begins, $4 when the last has ended, $5
@@ -69,17 +71,33 @@ _WAITING: LiteralString = """
         ) w
         WHERE w.status IN ('pending', 'processing') AND ($2::uuid IS NULL OR w.store_id = $2)
     )"""
-# Of a time that is over: what the wallet got and gave since, in the order of the ids of transfers.
+# Of a time that is over: what the wallet got and gave since. Whole days in UTC are summed up as far
+# as they are; transfers are read up to the first of these ($7), and after the last.
 _SINCE: LiteralString = """
-    since AS (
-        SELECT coalesce((SELECT sum(t.amount) FROM ledger_transfers t
-                WHERE $5::boolean AND t.book_id = $1 AND t.credit_kind = 'wallet'
-                    AND t.credit_owner = '00000000-0000-0000-0000-000000000000'
-                    AND t.id >= least_id($4)), 0)
-            - coalesce((SELECT sum(t.amount) FROM ledger_transfers t
-                WHERE $5::boolean AND t.book_id = $1 AND t.debit_kind = 'wallet'
-                    AND t.debit_owner = '00000000-0000-0000-0000-000000000000'
-                    AND t.id >= least_id($4)), 0) AS more
+    summed AS (
+        SELECT greatest($7, max(w.day) + 1) AS day FROM wallet_days w WHERE w.book_id = $1
+    ), span (first, last) AS (
+        SELECT least_id($4), least_id($7::date::timestamp AT TIME ZONE 'UTC')
+        UNION ALL
+        SELECT least_id(s.day::timestamp AT TIME ZONE 'UTC'), 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+        FROM summed s
+    ), since AS (
+        SELECT coalesce(sum(c.more), 0) AS more FROM (
+            SELECT w.change AS more FROM wallet_days w
+            WHERE $5::boolean AND w.book_id = $1 AND w.day >= $7
+            UNION ALL
+            SELECT t.amount FROM span p JOIN ledger_transfers t ON t.book_id = $1
+                AND t.credit_kind = 'wallet'
+                AND t.credit_owner = '00000000-0000-0000-0000-000000000000'
+                AND t.id >= p.first AND t.id < p.last
+            WHERE $5::boolean
+            UNION ALL
+            SELECT -t.amount FROM span p JOIN ledger_transfers t ON t.book_id = $1
+                AND t.debit_kind = 'wallet'
+                AND t.debit_owner = '00000000-0000-0000-0000-000000000000'
+                AND t.id >= p.first AND t.id < p.last
+            WHERE $5::boolean
+        ) c
     )"""
 _SUMMARY: LiteralString = """
     SELECT u.currency,
@@ -114,6 +132,7 @@ async def find_figures(db: Db, book_id: BookId, store_id: StoreId | None, time: 
         time.ends,
         time.is_over,
         time.split_hours,
+        time.whole_days_from,
     )
     assert row is not None, "every call has a book"  # noqa: S101
     return row

@@ -1,6 +1,7 @@
 """Statements that read the wallet."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import LiteralString
 from uuid import UUID
 
@@ -100,3 +101,43 @@ async def list_entries(
         position.balance if position else None,
         position.recent if position else None,
     )
+
+
+async def insert_days(db: Db, before: date, limit: int) -> int:
+    """Sum up the next day with transfers of some wallets, of any book_id; how many."""
+    done = await db.execute(
+        """
+        INSERT INTO wallet_days (book_id, day, change)
+        SELECT b.book_id, d.day,
+            coalesce((SELECT sum(t.amount) FROM ledger_transfers t
+                WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $3
+                    AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
+                    AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')), 0)
+            - coalesce((SELECT sum(t.amount) FROM ledger_transfers t
+                WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $3
+                    AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
+                    AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')), 0)
+        FROM ledger_balances b
+        CROSS JOIN LATERAL (
+            SELECT least_id(coalesce(max(w.day) + 1, '1970-01-01')::timestamp
+                AT TIME ZONE 'UTC') AS id
+            FROM wallet_days w WHERE w.book_id = b.book_id
+        ) after
+        CROSS JOIN LATERAL (
+            SELECT (made_at(least(
+                (SELECT t.id FROM ledger_transfers t
+                 WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $3
+                    AND t.id >= after.id ORDER BY t.id LIMIT 1),
+                (SELECT t.id FROM ledger_transfers t
+                 WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $3
+                    AND t.id >= after.id ORDER BY t.id LIMIT 1))) AT TIME ZONE 'UTC')::date AS day
+        ) d
+        WHERE b.kind = 'wallet' AND b.owner_id = $3 AND d.day < $1
+        LIMIT $2
+        ON CONFLICT DO NOTHING
+        """,
+        before,
+        limit,
+        NOBODY,
+    )
+    return int(done.rpartition(" ")[2])

@@ -1,0 +1,10 @@
+-- The wallet at the end of a day that is over is its balance now, less what came since: by whole days.
+
+CREATE TABLE wallet_days (
+    book_id uuid NOT NULL,
+    -- In UTC; a day without transfers has no row.
+    day date NOT NULL,
+    -- What the wallet got less what it gave.
+    change numeric NOT NULL,
+    PRIMARY KEY (book_id, day)
+);
