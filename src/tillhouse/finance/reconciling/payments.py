@@ -1,31 +1,16 @@
 """Payments of a provider, held against those that are recorded."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
-from tillhouse.finance.reconciling.statements import Unread, read_pages
-from tillhouse.finance.reconciling.types import (
-    Difference,
-    Found,
-    OwnPayment,
-    RecordFix,
-    Side,
-)
+from tillhouse.finance.reconciling.statements import Unread, difference, read_one, read_pages
+from tillhouse.finance.reconciling.types import Found, OwnPayment, RecordFix, Side
 from tillhouse.payins.recording import find_account_of
-from tillhouse.providers.payments.provider import (
-    HeardPayment,
-    NotReached,
-    Refused,
-    SeenPayment,
-    Unclear,
-    Unknown,
-)
+from tillhouse.providers.payments.provider import HeardPayment, SeenPayment
 
-CALL_S = 30.0
 # A book of whose payments more than these have to be looked up one by one is no book with errors.
 LOOKS_MAX = 5_000
 _CLOCKS_DIFFER = timedelta(minutes=1)
@@ -98,30 +83,14 @@ class PaymentCheck:
         verdict = rules.judge_payments(own, told)
         if verdict is None or (not own and not await self._is_ours(told)):
             return None
-        kind, what, remedy = verdict
-        origin = self._side.origin
-        difference = Difference(
-            kind=kind,
-            business_id=origin.business_id,
-            environment=origin.book.environment,
-            provider=origin.provider,
-            id=name,
-            what=what,
-            repair=remedy,
-        )
-        return Found(difference, RecordFix(origin, name) if remedy else None)
+        fix = RecordFix(self._side.origin, name) if verdict[2] else None
+        return Found(difference(self._side, name, verdict), fix)
 
     async def _told(self, name: str) -> Sequence[SeenPayment]:
         connection = self._side.connection
-        try:
-            async with asyncio.timeout(CALL_S):
-                return await connection.provider.find_payments(
-                    connection.credentials, HeardPayment(None, name)
-                )
-        except Unknown:
-            return ()
-        except (NotReached, Unclear, Refused, TimeoutError) as error:
-            raise Unread(f"{type(error).__name__}: {error}") from error
+        wanted = HeardPayment(None, name)
+        told = await read_one(connection.provider.find_payments(connection.credentials, wanted))
+        return told or ()
 
     async def _is_ours(self, told: Sequence[SeenPayment]) -> bool:
         """Whether money that nobody recorded has come since the provider was connected."""

@@ -1,24 +1,16 @@
 """Payouts of a provider, held against the withdrawals."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
-from tillhouse.finance.reconciling.statements import Unread, read_pages
-from tillhouse.finance.reconciling.types import AskFix, Difference, Found, OwnPayout, Side
+from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
+from tillhouse.finance.reconciling.types import AskFix, Found, OwnPayout, Side
 from tillhouse.kit.clock import now
 from tillhouse.ledger.rules import NOBODY
-from tillhouse.providers.payments.provider import (
-    NotReached,
-    Refused,
-    SeenPayout,
-    Unclear,
-    Unknown,
-)
+from tillhouse.providers.payments.provider import SeenPayout
 
-CALL_S = 30.0
 _PAGE = 500
 
 
@@ -88,28 +80,11 @@ class PayoutCheck:
 
     async def _told(self, reference: str) -> SeenPayout | None:
         connection = self._side.connection
-        try:
-            async with asyncio.timeout(CALL_S):
-                return await connection.provider.find_payout(connection.credentials, reference)
-        except Unknown:
-            return None
-        except (NotReached, Unclear, Refused, TimeoutError) as error:
-            raise Unread(f"{type(error).__name__}: {error}") from error
+        return await read_one(connection.provider.find_payout(connection.credentials, reference))
 
     def _found(self, own: OwnPayout | None, name: str, verdict: rules.Verdict) -> Found:
-        kind, what, remedy = verdict
-        origin = self._side.origin
-        difference = Difference(
-            kind=kind,
-            business_id=origin.business_id,
-            environment=origin.book.environment,
-            provider=origin.provider,
-            id=name,
-            what=what,
-            repair=remedy,
-        )
-        fix = AskFix(origin.book, own.id) if own is not None and remedy else None
-        return Found(difference, fix)
+        fix = AskFix(self._side.origin.book, own.id) if own is not None and verdict[2] else None
+        return Found(difference(self._side, name, verdict), fix)
 
 
 def _unrecorded(line: SeenPayout) -> rules.Verdict:

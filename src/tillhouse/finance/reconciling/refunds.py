@@ -1,25 +1,16 @@
 """Refunds of a provider, held against those of orders."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
-from tillhouse.finance.reconciling.statements import CALL_S, Unread, read_pages
-from tillhouse.finance.reconciling.types import AskRefundFix, Difference, Found, OwnRefund, Side
+from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
+from tillhouse.finance.reconciling.types import AskRefundFix, Found, OwnRefund, Side
 from tillhouse.kit.clock import now
 from tillhouse.ledger.rules import NOBODY
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
-from tillhouse.providers.payments.provider import (
-    HeardRefund,
-    ListedRefund,
-    NotReached,
-    Refused,
-    SeenRefund,
-    Unclear,
-    Unknown,
-)
+from tillhouse.providers.payments.provider import HeardRefund, ListedRefund, SeenRefund
 
 _PAGE = 500
 
@@ -95,28 +86,13 @@ class RefundCheck:
         known = HeardRefund(
             reference_of(own.id), own.provider_refund_id, own.transaction_id, own.payment_reference
         )
-        try:
-            async with asyncio.timeout(CALL_S):
-                return await connection.provider.find_refund(connection.credentials, known)
-        except Unknown:
-            return None
-        except (NotReached, Unclear, Refused, TimeoutError) as error:
-            raise Unread(f"{type(error).__name__}: {error}") from error
+        return await read_one(connection.provider.find_refund(connection.credentials, known))
 
     def _found(self, own: OwnRefund | None, name: str, verdict: rules.Verdict) -> Found:
-        kind, what, remedy = verdict
-        origin = self._side.origin
-        difference = Difference(
-            kind=kind,
-            business_id=origin.business_id,
-            environment=origin.book.environment,
-            provider=origin.provider,
-            id=name,
-            what=what,
-            repair=remedy,
+        fix = (
+            AskRefundFix(self._side.origin.book, own.id) if own is not None and verdict[2] else None
         )
-        fix = AskRefundFix(origin.book, own.id) if own is not None and remedy else None
-        return Found(difference, fix)
+        return Found(difference(self._side, name, verdict), fix)
 
 
 def _own_of(line: ListedRefund, known: Sequence[OwnRefund]) -> OwnRefund | None:

@@ -1,10 +1,12 @@
-"""The statement of a provider, page by page."""
+"""The words of a provider: its statement, page by page, and what it says of one thing."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from datetime import timedelta
+from typing import TypeVar
 
-from tillhouse.finance.reconciling.types import Side
+from tillhouse.finance.reconciling.rules import Verdict
+from tillhouse.finance.reconciling.types import Difference, Side
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments.provider import (
     NotReached,
@@ -13,10 +15,12 @@ from tillhouse.providers.payments.provider import (
     StatementPage,
     StatementRequest,
     Unclear,
+    Unknown,
 )
 
-CALL_S = 60.0
+PAGE_S, LOOK_S = 60.0, 30.0
 PAGES_MAX = 1_000
+T = TypeVar("T")
 # Providers list by moments of their own, such as when a payment was begun.
 MARGIN = timedelta(days=1)
 
@@ -35,7 +39,7 @@ async def read_pages(side: Side, of: StatementOf) -> AsyncIterator[StatementPage
     for _ in range(PAGES_MAX):
         asked = StatementRequest(of=of, since=since, until=until, cursor=cursor)
         try:
-            async with asyncio.timeout(CALL_S):
+            async with asyncio.timeout(PAGE_S):
                 page = await provider.read_statement(credentials, asked)
         except (NotReached, Unclear, Refused, TimeoutError) as error:
             raise Unread(f"{type(error).__name__}: {error}") from error
@@ -44,3 +48,28 @@ async def read_pages(side: Side, of: StatementOf) -> AsyncIterator[StatementPage
         if cursor is None:
             return
     raise Unread(f"its statement has more than {PAGES_MAX:,} pages: reconcile a shorter time")
+
+
+async def read_one(call: Awaitable[T]) -> T | None:
+    """The answer to a question about one thing; None: the provider doesn't know it."""
+    try:
+        async with asyncio.timeout(LOOK_S):
+            return await call
+    except Unknown:
+        return None
+    except (NotReached, Unclear, Refused, TimeoutError) as error:
+        raise Unread(f"{type(error).__name__}: {error}") from error
+
+
+def difference(side: Side, name: str, verdict: Verdict) -> Difference:
+    """What a verdict says of a thing that the provider or we call so."""
+    kind, what, remedy = verdict
+    return Difference(
+        kind=kind,
+        business_id=side.origin.business_id,
+        environment=side.origin.book.environment,
+        provider=side.origin.provider,
+        id=name,
+        what=what,
+        repair=remedy,
+    )
