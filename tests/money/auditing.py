@@ -78,7 +78,7 @@ class Auditor:
             assert paid - back == order.paid, seen
 
     def _given_back(self, refund: Any) -> int:
-        """What the order gave of a refund; of one through the provider as the model has it."""
+        """The part of a refund that its order gave; of one through the provider as modelled."""
         one = self._book.returns.get(refund["id"])
         if one is None:
             return minor(refund["amount"])
@@ -159,7 +159,8 @@ class Auditor:
             path = f"/v1/finance/transactions?type={OF_ORDERS}&limit=100&page={page}"
             answer = await self._get(path)
             for one in exact(answer):
-                sums[one["method"]] += minor(one["amount"])
+                # A refund that did not last has no other transaction.
+                sums[one["method"]] += minor(one["amount"]) * (one["status"] != "reversed")
             has_more, page = answer.json["meta"]["hasMore"], page + 1
         told = {method: held for method, held in sums.items() if held}
         assert told == self._book.flows(), (told, self._book.flows())

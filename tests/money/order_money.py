@@ -158,7 +158,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         return back
 
     def parts(self, amount: int, credit: int | None) -> tuple[int, int]:
-        """What of an amount the order can give, and what of its money is kept and still there."""
+        """The part of an amount that the order can give, and the money that is kept and there."""
         kept = self.kept if credit is None else min(self.kept, max(credit, 0))
         wanted = min(amount, self.paid - self.change)
         if self.has_ended:
@@ -168,7 +168,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         return min(wanted, kept + self.due), kept
 
     def come_home(self, amount: int, of_sale: int) -> None:
-        """What went back through the provider did not last."""
+        """Money that went back through the provider is here again."""
         self.paid += amount
         self.refunded -= min(of_sale, self.refunded)
         if self.status == "refunded":

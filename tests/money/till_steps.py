@@ -137,6 +137,7 @@ class TillSteps(WalkBase):
         assert wanted.payment in ("", chosen), (wanted, seen)
         assert self.book.returnable(wanted.order)[chosen] >= wanted.amount, (wanted, seen)
         wanted.payment = chosen
+        self.reach["refunds on their way"] += 1
         self.book.keep_return(seen["id"], wanted)
 
     async def hint_refund(self, step: Step) -> bool:

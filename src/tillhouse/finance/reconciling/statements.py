@@ -62,7 +62,7 @@ async def read_one(call: Awaitable[T]) -> T | None:
 
 
 def difference(side: Side, name: str, verdict: Verdict) -> Difference:
-    """What a verdict says of a thing that the provider or we call so."""
+    """A verdict on the thing of this name, as it is told."""
     kind, what, remedy = verdict
     return Difference(
         kind=kind,

@@ -1,4 +1,4 @@
-"""What the wallet got less what it gave, by the day: a past balance then reads few transfers."""
+"""The change of each wallet by the day, so that a past balance reads few transfers."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ _ROWS = 200
 
 async def _sum(db: Db, _job: Job) -> bool:
     """Sum up some days that are over; whether there may be more."""
-    return await insert_days(db, (now() - _SETTLED_AFTER).date(), _ROWS) == _ROWS
+    return await insert_days(db, (now() - _SETTLED_AFTER).date(), _ROWS) > 0
 
 
 SUM_DAYS = LocalKind(name="wallet_days", run=_sum, every=timedelta(hours=1))

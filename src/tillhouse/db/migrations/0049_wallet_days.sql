@@ -1,4 +1,4 @@
--- The wallet at the end of a day that is over is its balance now, less what came since: by whole days.
+-- The wallet at the end of a past day is its balance now, less what came since: by whole days.
 
 CREATE TABLE wallet_days (
     book_id uuid NOT NULL,
