@@ -2,8 +2,8 @@
 
 Needs node with npm, and the package registries of both languages; everything is made in a
 temporary folder, and spoken to on loopback only. The clients are those of flutterwave-node-v3 (the
-last that reports nothing elsewhere), paystack-sdk, monnify-python and twilio; Stripe's runs in the
-tests.
+last that reports nothing elsewhere), paystack-sdk, monnify-python, twilio and openai; Stripe's
+runs in the tests.
 
 `--papers folder` also judges by Paystack's published description and hooks, when the folder holds
 `paystack.yaml` and `PaymentChannelCreatePayWithTransferChargeResponse.yaml` (PaystackOSS/openapi,
@@ -26,6 +26,7 @@ from tests.providers.payments.simulators.simulator import Simulator
 from tests.providers.telephony.twilio.simulator import TwilioSimulator
 
 from judges.vendors.localstripe_hooks import judge_localstripe
+from judges.vendors.models import judge_models
 from judges.vendors.papers import BY_TRANSFER, judge_openapi, judge_samples
 
 HERE = Path(__file__).parent
@@ -58,6 +59,7 @@ async def _run_clients() -> None:
         for vendor in _CLIENTS:
             await _run_client(folder, vendor)
         await _run_twilio(folder)
+        await judge_models(folder, _do)
         await judge_localstripe(folder)
 
 
