@@ -6,9 +6,17 @@ import contextlib
 import pytest
 
 from tests.waiting import ended, within
-from tillhouse.access.fair_gate import HEAVY_BYTES, Activity, FairGate, TooManyAtOnce
+from tillhouse.access.fair_gate import (
+    HEAVY_BYTES,
+    Activity,
+    FairGate,
+    StrangersGate,
+    TooManyAtOnce,
+)
 from tillhouse.access.quota import Quota
-from tillhouse.kit.errors import Limited, Unavailable
+from tillhouse.kit.errors import Limited, Missing, Unavailable
+
+REFUSED_S = 0.1
 
 
 class Visitors:
@@ -199,6 +207,57 @@ async def test_an_owner_alone_does_not_rest() -> None:
     following = asyncio.create_task(gate.enter("a"))
     await settle()
     assert following.done()
+
+
+def gate_of_strangers(*callers: str) -> StrangersGate:
+    """A gate with one turn for each network, while these callers are active."""
+    activity = Activity()
+    for name in callers:
+        activity.note(name)
+    return StrangersGate(total=2, each=1, waiting_max=1, callers=activity, refused_s=REFUSED_S)
+
+
+async def test_a_refused_stranger_waits_before_it_is_heard_again() -> None:
+    """Its own turn counts for longer; the gate has room for others at once."""
+    gate = gate_of_strangers()
+    began = asyncio.get_running_loop().time()
+    with contextlib.suppress(Missing):
+        async with gate.turn("a"):
+            raise Missing
+    following = asyncio.create_task(gate.enter("a"))
+    await settle()
+    assert not following.done()
+    async with gate.turn("b"), gate.turn("c"):
+        pass
+    gate.leave(await ended(following))
+    assert asyncio.get_running_loop().time() - began >= REFUSED_S
+
+
+async def test_one_stranger_too_many_is_refused_as_late() -> None:
+    """It would come again at once."""
+    gate = gate_of_strangers()
+    visitors = Visitors(gate)
+    await visitors.come("a", 2)
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(TooManyAtOnce):
+        await gate.enter("a")
+    assert asyncio.get_running_loop().time() - began >= REFUSED_S
+    await visitors.end()
+
+
+@pytest.mark.parametrize(("callers", "rests"), [((), False), (("c",), True)])
+async def test_a_long_turn_of_a_stranger_rests_beside_callers(
+    callers: tuple[str, ...], *, rests: bool
+) -> None:
+    """Whichever network asks next: while nobody is in, none waits."""
+    gate = gate_of_strangers(*callers)
+    first, second = await gate.enter("a"), await gate.enter("b")
+    gate.leave(first, took_s=0.1)
+    gate.leave(second, took_s=0.1)
+    following = asyncio.create_task(gate.enter("d"))
+    await settle()
+    assert following.done() != rests
+    gate.leave(await ended(following))
 
 
 async def test_more_than_may_wait_are_refused() -> None:

@@ -17,6 +17,8 @@ from tillhouse.access.shares import (
     ANSWERS_OF_OWNER_MIB_MAX,
     BODIES_OF_OWNER_MIB_MAX,
     MIB,
+    STRANGERS_MIB_MAX,
+    STRANGERS_OF_NETWORK_MIB_MAX,
     Shares,
 )
 from tillhouse.app import App, compose
@@ -112,12 +114,12 @@ async def _first(tasks: list[asyncio.Task[Response]], count: int) -> list[Respon
 class HalfSent:
     """A request whose body never ends."""
 
-    def __init__(self, api: Api, size: int) -> None:
+    def __init__(self, api: Api, size: int, path: str = SLOW) -> None:
         self.status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._size = size
         sent = {**api.headers, "content-type": "application/json", "content-length": str(size + 1)}
         scope: Any = {
-            "type": "http", "method": "POST", "path": SLOW, "query_string": b"",
+            "type": "http", "method": "POST", "path": path, "query_string": b"",
             "headers": [(k.encode(), v.encode()) for k, v in sent.items()],
             "client": (api.peer, 1234),
         }  # fmt: skip
@@ -157,6 +159,34 @@ async def test_bodies_under_way_are_bounded(make_here: Make) -> None:
     for one in begun:
         await one.leave()
     assert (await greedy.post(SLOW, {"text": "a" * 1000}, status=200)).data == 1000
+
+
+async def test_bodies_of_strangers_take_no_room_of_callers(make_here: Make) -> None:
+    """Hooks and logins of many networks, begun and not ended: a caller's body is read."""
+    caller = await (await make_here.business()).client("voice:read")
+    size = BODY_BYTES_MAX - 1
+    networks = 2 * STRANGERS_MIB_MAX // STRANGERS_OF_NETWORK_MIB_MAX
+    login = "/api/auth/login"
+    begun = [
+        HalfSent(Api(make_here.app, peer=f"192.0.{number}.1"), size, login)
+        for number in range(networks)
+        for _ in range(STRANGERS_OF_NETWORK_MIB_MAX)
+    ]
+    for one in begun:
+        await ended(_sent_or_refused(one))
+    refused = [one for one in begun if one.status.done()]
+    assert {one.status.result() for one in refused} == {503}
+    assert len(refused) >= len(begun) // 2
+    large = await caller.post(SLOW, {"text": "a" * (size // 2)}, status=200)
+    assert large.data == size // 2
+    for one in begun:
+        await one.leave()
+
+
+async def _sent_or_refused(request: HalfSent) -> None:
+    waits = (asyncio.ensure_future(request.sent.wait()), request.status)
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    waits[0].cancel()
 
 
 async def _status(request: HalfSent) -> int:

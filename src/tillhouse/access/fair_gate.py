@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.kit.errors import Limited, Unavailable
+from tillhouse.kit.errors import Limited, Problem, Unavailable
 
 Name = UUID | str
 """An owner's name: the id of a business or of its key, or an address."""
@@ -89,6 +89,13 @@ class Activity:
         """Whether this owner asked, and no other."""
         return len(self._seen) == 1 and name in self._seen
 
+    def is_any(self) -> bool:
+        """Whether anybody asked a moment ago."""
+        if not self._seen:
+            return False
+        latest = next(reversed(self._seen.values()))
+        return latest >= asyncio.get_running_loop().time() - _ACTIVE_S
+
 
 class _Owner(msgspec.Struct, eq=False):
     """One owner's turns."""
@@ -107,6 +114,9 @@ class FairGate:
     all but `kept`, which wait for the first turns of another. Owners that wait are let in round
     robin, each owner's own turns in the order of their arrival.
     """
+
+    # How much longer a turn that ends with a refusal counts against its owner.
+    _refused_s = 0.0
 
     def __init__(
         self,
@@ -143,6 +153,7 @@ class FairGate:
             self._grant(owner, cost)
             return owner
         if len(owner.waiting) >= self._waiting_max:
+            await asyncio.sleep(self._refused_s)
             raise TooManyAtOnce(retry_after_s=1)
         turn = asyncio.get_running_loop().create_future()
         if not owner.waiting:
@@ -158,22 +169,42 @@ class FairGate:
             raise
         return owner
 
-    def leave(self, owner: _Owner, cost: int = 1, took_s: float = 0.0) -> None:
+    def leave(
+        self, owner: _Owner, cost: int = 1, took_s: float = 0.0, *, is_refused: bool = False
+    ) -> None:
         """Give a turn back, at once or after its rest."""
-        if took_s > _SHORT_S and self._is_limited(owner):
-            rest_s = min(_REST_TIMES * took_s, _REST_MAX_S)
-            asyncio.get_running_loop().call_later(rest_s, self._give_back, owner, cost)
+        rest_s = min(_REST_TIMES * took_s, _REST_MAX_S) if self._must_rest(owner, took_s) else 0.0
+        own_rest_s = max(rest_s, self._refused_s if is_refused else 0.0)
+        later = asyncio.get_running_loop().call_later
+        if rest_s:
+            later(rest_s, self._free, cost)
+        else:
+            self._held -= cost
+        if own_rest_s:
+            later(own_rest_s, self._give_back, owner, cost)
+            self._let_in()
         else:
             self._give_back(owner, cost)
 
-    def _give_back(self, owner: _Owner, cost: int) -> None:
-        """Let in those whose turn it is."""
-        owner.held -= cost
+    def _must_rest(self, owner: _Owner, took_s: float) -> bool:
+        return took_s > _SHORT_S and self._is_limited(owner)
+
+    def _free(self, cost: int) -> None:
+        """Give back what a turn took of the gate."""
         self._held -= cost
+        self._let_in()
+
+    def _give_back(self, owner: _Owner, cost: int) -> None:
+        """Give back what a turn took of its owner's part."""
+        owner.held -= cost
+        self._let_in()
+        self._forget(owner)
+
+    def _let_in(self) -> None:
+        """Let in those whose turn it is."""
         passed = 0
         while passed < len(self._round) and self._held < self._total:
             passed = 0 if self._let_in_next() else passed + 1
-        self._forget(owner)
 
     def _let_in_next(self) -> bool:
         """Let in the first that waits of the owner whose turn it is, if it may."""
@@ -227,6 +258,25 @@ class FairGate:
             self._owners.pop(owner.name, None)
 
 
+class StrangersGate(FairGate):
+    """A gate of those who have no key, beside `callers` who have one.
+
+    While any of these is active, every turn that is not short rests. A turn that ends with a
+    refusal counts against its owner for `refused_s` more, and one too many is refused as late: a
+    stranger that asks again as soon as it is answered asks seldom.
+    """
+
+    def __init__(
+        self, *, total: int, each: int, waiting_max: int, callers: Activity, refused_s: float
+    ) -> None:
+        super().__init__(total=total, each=each, waiting_max=waiting_max)
+        self._callers = callers
+        self._refused_s = refused_s
+
+    def _must_rest(self, owner: _Owner, took_s: float) -> bool:
+        return took_s > _SHORT_S and self._callers.is_any()
+
+
 class _Turn:
     """A turn of one owner, given back at the end of the block."""
 
@@ -247,4 +297,6 @@ class _Turn:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._gate.leave(self._owner, self._cost, time.monotonic() - self._began)
+        took_s = time.monotonic() - self._began
+        is_refused = isinstance(error, Problem)
+        self._gate.leave(self._owner, self._cost, took_s, is_refused=is_refused)

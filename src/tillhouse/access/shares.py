@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tillhouse.access.callers import KeyCaller, UserCaller
-from tillhouse.access.fair_gate import Activity, FairGate, Name
+from tillhouse.access.fair_gate import Activity, FairGate, Name, StrangersGate
 from tillhouse.access.quota import Held, Quota
 
 MIB = 1024 * 1024
@@ -14,8 +14,12 @@ READERS = 6
 CONNECTIONS = 1000
 # A body of so many bytes takes one turn more: an order of 100 lines as much as several of some.
 BODY_BYTES_OF_TURN = 4096
+# A network whose hook or page is refused waits so long for its next turn: a wrong address of one
+# payer is no hardship for others behind the same router, and a flood asks seldom.
+REFUSED_STRANGER_S = 0.5
 STREAMS_MAX, STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX = 500, 60, 20
 BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX = 128, 32
+STRANGERS_MIB_MAX, STRANGERS_OF_NETWORK_MIB_MAX = 64, 16
 ANSWERS_MIB_MAX, ANSWERS_OF_OWNER_MIB_MAX = 256, 32
 
 
@@ -29,6 +33,7 @@ class Shares:
     """The gates and quotas of one process."""
 
     def __init__(self, readers: int = READERS, connections: int = CONNECTIONS) -> None:
+        # Callers who are in, and what they moved.
         self.activity = activity = Activity()
         # A read takes a connection: one is left for the checks of keys, which come before turns.
         total = max(1, readers - 1)
@@ -45,16 +50,16 @@ class Shares:
         # Beside others it has enough for some that wait for a lock, and for the rest.
         self.writes = FairGate(total=64, each=8, heavy=4, waiting_max=256, activity=activity)
         # Pages that anybody may open, and the hooks of providers: by networks, and apart, so that
-        # no flood of one holds back the other.
-        self.pages = FairGate(total=32, each=4, waiting_max=64)
-        self.hooks = FairGate(total=32, each=4, waiting_max=64)
+        # no flood of one holds back the other. Callers who are in go first.
+        self.pages = self._strangers(total=32, each=4)
+        self.hooks = self._strangers(total=32, each=4)
+        # Bodies of strangers that are more than a hook usually has, while they are read and judged.
+        self.large_hooks = self._strangers(total=16, each=2)
         # A file takes a fifth of a second of a single thread.
         self.files = FairGate(total=1, each=1, waiting_max=16)
-        self.bodies = Quota(
-            BODIES_MIB_MAX * MIB,
-            BODIES_OF_OWNER_MIB_MAX * MIB,
-            f"Bodies of {BODIES_OF_OWNER_MIB_MAX} MiB are under way: send fewer at the same time.",
-        )
+        self.bodies = _bodies(BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX)
+        # Of those who have no key: they take no room of those who have.
+        self.strangers_bodies = _bodies(STRANGERS_MIB_MAX, STRANGERS_OF_NETWORK_MIB_MAX)
         # Large answers, until they are taken. The last one may go beyond.
         self.answers = Quota(
             ANSWERS_MIB_MAX * MIB,
@@ -70,6 +75,16 @@ class Shares:
             streams,
             STREAMS_OF_BUSINESS_MAX,
             _too_many_streams("business", STREAMS_OF_BUSINESS_MAX),
+        )
+
+    def _strangers(self, *, total: int, each: int) -> FairGate:
+        """A gate of those who have no key, by networks."""
+        return StrangersGate(
+            total=total,
+            each=each,
+            waiting_max=64,
+            callers=self.activity,
+            refused_s=REFUSED_STRANGER_S,
         )
 
     @asynccontextmanager
@@ -94,3 +109,8 @@ class Shares:
 
 def _too_many_streams(whose: str, most: int) -> str:
     return f"This {whose} has {most} streams open: close one, or follow several events in one."
+
+
+def _bodies(total_mib: int, each_mib: int) -> Quota:
+    message = f"Bodies of {each_mib} MiB are under way: send fewer at the same time."
+    return Quota(total_mib * MIB, each_mib * MIB, message)

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from typing import Literal
 from urllib.parse import parse_qsl
@@ -29,6 +30,8 @@ log = structlog.get_logger()
 
 HTML = "text/html; charset=utf-8"
 ANSWERED_WITHIN_S = 30.0
+# Few hooks are larger.
+SMALL_BODY_BYTES = 64 * 1024
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,27 +123,43 @@ class RawEndpoint:
             query=_query(exchange.query),
             headers=exchange.headers,
         )
-        shares = services.shares
-        gate = shares.hooks if self.route.is_hook else shares.pages
         try:
             if self.route.check is not None:
-                await self.route.check(services, asked)
-            with shares.bodies.hold(exchange.owner) as held:
-                if self.route.method == "POST":
+                async with self._turn(services, exchange):
+                    await self.route.check(services, asked)
+            if self.route.method == "GET":
+                return await self._handle(services, exchange, asked)
+            async with self._place(services, exchange):
+                with services.shares.strangers_bodies.hold(exchange.owner) as held:
                     bytes_max = self.route.body_bytes_max
                     body = await read_bytes(exchange, receive, bytes_max, held)
                     asked = msgspec.structs.replace(asked, body=body)
-                async with (
-                    gate.turn(exchange.owner),
-                    asyncio.timeout(self.route.answered_within_s),
-                ):
-                    shares.answers.check(exchange.owner)
-                    return await self.route.handler(services, asked)
+                    return await self._handle(services, exchange, asked)
         except TimeoutError as error:
             log.warning("too_slow", request_id=exchange.request_id, route=self.route.path)
             raise Unavailable(retry_after_s=1) from error
         except (*DATABASE_AWAY, *TRY_AGAIN) as error:
             raise away(error, exchange) from error
+
+    async def _handle(self, services: Services, exchange: Exchange, asked: Asked) -> Page:
+        async with (
+            self._turn(services, exchange),
+            asyncio.timeout(self.route.answered_within_s),
+        ):
+            services.shares.answers.check(exchange.owner)
+            return await self.route.handler(services, asked)
+
+    def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
+        gate = services.shares.hooks if self.route.is_hook else services.shares.pages
+        return gate.turn(exchange.owner)
+
+    def _place(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
+        """One of few places while a large body is read and judged; none for a small one."""
+        declared = exchange.headers.get(b"content-length", b"0")
+        is_told = b"transfer-encoding" not in exchange.headers and declared.isdigit()
+        if is_told and int(declared[:12]) <= SMALL_BODY_BYTES:
+            return nullcontext()
+        return services.shares.large_hooks.turn(exchange.owner)
 
 
 def _query(raw: bytes) -> dict[str, str]:

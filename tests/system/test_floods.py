@@ -1,0 +1,141 @@
+"""Strangers who send hooks and open pages without a pause hold up nobody who is in."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from statistics import median
+from typing import Any
+
+import aiohttp
+import asyncpg
+import msgspec
+import pytest
+
+from tests.make import Business
+from tests.system.client import Client, register
+from tests.system.conftest import Start
+from tests.system.flooder import Scene, requests
+from tests.system.serving import memory_bytes, report
+from tests.yardstick import slower
+from tillhouse.access.shares import BODIES_MIB_MAX, MIB
+
+ROUNDS, ASKED = 5, 60
+# The median of requests beside a flood, of that of those alone, and the noise of this machine.
+TIMES_MAX, NOISE_S = 2.0, 0.01
+SALE = {"items": [{"product_name": "Tea", "quantity": 1, "custom_price": 2.5}]}
+# Refused as a stranger, or told to come again when there are too many.
+REFUSED = {"401", "404", "429", "503"}
+SHOWN = {"page": "200", "image": "200", "question": "303"}
+
+
+class Flood:
+    """Another process that floods a server while a block lasts."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self.answers: dict[str, int] = {}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """As long as the block lasts."""
+        child = _started()
+        assert child.stdin
+        assert child.stdout
+        try:
+            child.stdin.write(msgspec.json.encode(self._scene) + b"\n")
+            child.stdin.flush()
+            await asyncio.to_thread(child.stdout.readline)
+            yield
+            answers, _ = await asyncio.to_thread(child.communicate, b"\n", 30)
+        finally:
+            child.kill()
+            child.wait()
+        for kind, count in json.loads(answers).items():
+            self.answers[kind] = self.answers.get(kind, 0) + count
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.system.flooder"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def shop(
+    start: Start, session: aiohttp.ClientSession, database_url: str, master_key: str
+) -> tuple[Business, int]:
+    """A business at a server with all its workers, and the server's process."""
+    serving = await start(
+        DATABASE_URL=database_url, MASTER_KEY=master_key, LOG_LEVEL="error", HOST="127.0.0.1"
+    )
+    business = await register(Client(session, serving.address), currency="NGN", country="NG")
+    return business, serving.pid
+
+
+async def test_a_flood_of_strangers_holds_up_no_caller(
+    shop: tuple[Business, int], sql: asyncpg.Connection
+) -> None:
+    """Beside forged hooks, unknown books and pages of 16 networks: twice its own time at most.
+
+    Every request of the caller is answered with success, every stranger is refused, pages go on,
+    nothing forged is stored, and memory stays within what bodies may take.
+    """
+    business, pid = shop
+    api = await business.client("orders:read", "orders:write", "payment_links:write")
+    link = (
+        await api.post(
+            "/v1/payment-links/wallet/dynamic", {"title": "Hall", "amount": 250}, status=201
+        )
+    ).data
+    query = "SELECT id FROM books WHERE business_id = $1 AND environment = 'test'"
+    book_id = await sql.fetchval(query, business.id)
+    port = int(api.address.rpartition(":")[2])
+    flood = Flood(Scene(port=port, book_id=str(book_id), reference=link["reference"]))
+    await _asked(api)
+    before = memory_bytes([pid])
+    best = float("inf")
+    for _ in range(ROUNDS):
+        alone = await _asked(api)
+        async with flood.running():
+            beside = await _asked(api)
+        best = min(best, (beside - NOISE_S * slower()) / alone)
+        report(f"median {alone * 1000:.1f} ms alone, {beside * 1000:.1f} ms beside")
+        if best <= TIMES_MAX:
+            break
+    _judge(flood.answers)
+    grown = memory_bytes([pid]) - before
+    report(f"memory grew by {grown / MIB:.0f} MiB; answers {flood.answers}")
+    assert best <= TIMES_MAX
+    assert grown < BODIES_MIB_MAX * MIB
+    stored = "SELECT count(*) FROM provider_events WHERE book_id = $1"
+    assert await sql.fetchval(stored, book_id) == 0
+
+
+async def _asked(api: Any) -> float:
+    """The median time of sales and lists, in turns."""
+    asks: list[Callable[[], Coroutine[Any, Any, Any]]] = [
+        lambda: api.post("/v1/orders", SALE, status=201),
+        lambda: api.get("/v1/orders?limit=20", status=200),
+    ]
+    times: list[float] = []
+    for number in range(ASKED):
+        began = time.perf_counter()
+        await asks[number % 2]()
+        times.append(time.perf_counter() - began)
+    return median(times)
+
+
+def _judge(answers: dict[str, int]) -> None:
+    """Each kind got the answer that it should, or was told to come again."""
+    found = [one.rpartition(": ") for one in answers]
+    statuses = {kind: {status for k, _, status in found if k == kind} for kind, _, _ in found}
+    assert statuses.keys() == requests(Scene(0, "", "")).keys()
+    for kind, seen in statuses.items():
+        wanted = SHOWN.get(kind)
+        assert seen <= (REFUSED if wanted is None else {wanted, "429", "503"}), (kind, seen)
+        assert wanted is None or wanted in seen, (kind, seen)
