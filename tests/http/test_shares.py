@@ -16,6 +16,7 @@ from tillhouse.access.callers import Book, KeyCaller
 from tillhouse.access.shares import (
     ANSWERS_OF_OWNER_MIB_MAX,
     BODIES_OF_OWNER_MIB_MAX,
+    BODY_BYTES_OF_TURN,
     MIB,
     STRANGERS_MIB_MAX,
     STRANGERS_OF_NETWORK_MIB_MAX,
@@ -206,6 +207,17 @@ def test_strangers_of_one_network_have_one_share(addresses: tuple[str, str], net
     scope: Any = {"method": "GET", "path": "/", "query_string": b"", "headers": []}
     owners = {begin({**scope, "client": (ip, 1)}, ()).owner for ip in addresses}
     assert len(owners) == networks
+
+
+@pytest.mark.parametrize(("size", "is_heavy"), [(3 * BODY_BYTES_OF_TURN, True), (1000, False)])
+async def test_large_sales_make_a_business_heavy(size: int, *, is_heavy: bool) -> None:
+    """Each takes the work of many small ones, though none of the bytes of large answers."""
+    shares = Shares()
+    async with shares.turn("modest", 1000, is_read=False):
+        for _ in range(10):
+            async with shares.turn("greedy", size, is_read=False):
+                pass
+    assert shares.activity.is_heavy("greedy") == is_heavy
 
 
 def test_streams_leave_connections_to_other_requests() -> None:

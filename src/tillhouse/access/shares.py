@@ -14,6 +14,9 @@ READERS = 6
 CONNECTIONS = 1000
 # A body of so many bytes takes one turn more: an order of 100 lines as much as several of some.
 BODY_BYTES_OF_TURN = 4096
+# A larger one counts so many times when it is asked who is heavy: its lines take as much work as
+# that many bytes that are read.
+LARGE_BODY_TIMES = 32
 # A network whose hook or page is refused waits so long for its next turn: a wrong address of one
 # payer is no hardship for others behind the same router, and a flood asks seldom.
 REFUSED_STRANGER_S = 0.5
@@ -92,7 +95,7 @@ class Shares:
         """The turn of a request with a body of so many bytes; none while answers wait for it."""
         gate, cost = (self.reads, 1) if is_read else (self.writes, 1 + size // BODY_BYTES_OF_TURN)
         async with gate.turn(owner, cost):
-            self.activity.move(owner, size)
+            self.activity.move(owner, size * (LARGE_BODY_TIMES if cost > 1 else 1))
             self.answers.check(owner)
             yield
 
