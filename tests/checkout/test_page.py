@@ -66,6 +66,19 @@ async def test_a_page_is_whole_without_scripts(open_till: Open) -> None:
     assert size < PAGE_BYTES_MAX
 
 
+async def test_texts_of_a_shop_turn_no_other_text_around(open_till: Open) -> None:
+    """A name or a title may hold marks of direction: amounts beside it stay as they are."""
+    mark = "\u202e"
+    till = await open_till(business_name=f"Ada{mark}")
+    link = await till.ask_for_wallet(title=f"Hall{mark}", redirect_url="https://shop.example.com")
+    for case in ("under", "over"):
+        await till.pay(link, case)
+        body = (await show(till, link)).body.decode().partition("<body")[2]
+        body = re.sub(r'<p class="note">.*?</p>', "", body)
+        assert body.count(mark) >= 3, case
+        assert mark not in re.sub("<bdi>.*?</bdi>", "", body), case
+
+
 async def test_an_account_is_opened_once(open_till: Open, sql: asyncpg.Connection) -> None:
     """However often and by how many the page is looked at; a new one when less is owed."""
     till = await open_till()
