@@ -1,9 +1,9 @@
 """One business alone, and beside another that asks for all that it may: its p99, and memory.
 
-What the machine allows is measured in the same minutes: the abuser goes on at Tillhouse, and two
-other processes are asked at the same rate. One answers constant bytes, the other sends the
-statements of an order and of a list and nothing else. They share the processors and, the second,
-the database with the abuser, but no event loop.
+The possible is measured in the same minutes: the abuser goes on at Tillhouse, and two other
+processes are asked at the same rate. One answers constant bytes, the other sends the statements of
+an order and of a list and nothing else. They share the processors and, the second, the database
+with the abuser, but no event loop.
 """
 
 import argparse

@@ -14,6 +14,7 @@ from tests.waiting import ended
 from tillhouse.access.process import Services
 from tillhouse.checkout.live import LivePages
 from tillhouse.checkout.page import ASSETS
+from tillhouse.checkout.pages import image
 from tillhouse.kit.errors import Limited, Unavailable
 
 PAGE_BYTES_MAX = 30_000
@@ -93,6 +94,16 @@ async def test_an_account_is_opened_once(open_till: Open, sql: asyncpg.Connectio
     text = (await show(till, link)).body.decode()
     assert "₦400.00 of ₦1,000.00 is paid" in text
     assert [row[0] for row in await sql.fetch(opened, till.shop.book)] == [1000, 600]
+
+
+async def test_an_image_is_drawn_once(open_till: Open) -> None:
+    """It takes more of the processor than anything else that a stranger can ask for."""
+    till = await open_till()
+    link = await till.ask_for_wallet()
+    before = image.cache_info().misses
+    answers = await asyncio.gather(*(show(till, link, "/qr.svg") for _ in range(10)))
+    assert len({one.body for one in answers}) == 1
+    assert image.cache_info().misses == before + 1
 
 
 async def test_each_end_has_its_own_page(open_till: Open, sql: asyncpg.Connection) -> None:

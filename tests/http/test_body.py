@@ -73,7 +73,7 @@ def parts(*contents: bytes, every_s: float = 0.0, endless: bool = False) -> Rece
 
 async def read(request: Exchange, receive: Receive) -> bytes:
     """A body, read by a process that reads no other."""
-    return await read_body(request, receive, Shares().bodies.hold(request.owner))
+    return await read_body(request, receive, Shares().body(request.owner, is_stranger=False))
 
 
 def counted(receive: Receive) -> tuple[Receive, list[int]]:

@@ -278,11 +278,11 @@ async def test_pages_and_hooks_hold_back_only_their_like(
     slow: Slow, flooded: tuple[str, str], asked: tuple[str, str]
 ) -> None:
     """However many networks ask for the one, the other is answered."""
-    await slow.flood(flooded, (f"192.0.{number}.1" for number in range(60)), held=32)
+    await slow.flood(flooded, (f"192.0.{number}.1" for number in range(60)), held=16)
     await ended(slow.ask(asked, "198.51.100.1"))
 
 
 async def test_a_network_holds_back_no_other(slow: Slow) -> None:
     """Its many addresses are one owner of turns."""
-    await slow.flood(("GET", "/pages/slow"), (f"192.0.2.{number}" for number in range(60)), held=28)
+    await slow.flood(("GET", "/pages/slow"), (f"192.0.2.{number}" for number in range(60)), held=12)
     await ended(slow.ask(("GET", "/pages/quick"), "198.51.100.1"))

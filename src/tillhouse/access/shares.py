@@ -54,15 +54,16 @@ class Shares:
         self.writes = FairGate(total=64, each=8, heavy=4, waiting_max=256, activity=activity)
         # Pages that anybody may open, and the hooks of providers: by networks, and apart, so that
         # no flood of one holds back the other. Callers who are in go first.
-        self.pages = self._strangers(total=32, each=4)
-        self.hooks = self._strangers(total=32, each=4)
+        self.pages = self._strangers(total=16, each=4)
+        self.hooks = self._strangers(total=16, each=4)
+        self.receipts = self._strangers(total=32, each=4)
         # Bodies of strangers that are more than a hook usually has, while they are read and judged.
         self.large_hooks = self._strangers(total=16, each=2)
         # A file takes a fifth of a second of a single thread.
         self.files = FairGate(total=1, each=1, waiting_max=16)
-        self.bodies = _bodies(BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX)
+        self._bodies = _bodies(BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX)
         # Of those who have no key: they take no room of those who have.
-        self.strangers_bodies = _bodies(STRANGERS_MIB_MAX, STRANGERS_OF_NETWORK_MIB_MAX)
+        self._bodies_of_strangers = _bodies(STRANGERS_MIB_MAX, STRANGERS_OF_NETWORK_MIB_MAX)
         # Large answers, until they are taken. The last one may go beyond.
         self.answers = Quota(
             ANSWERS_MIB_MAX * MIB,
@@ -98,6 +99,10 @@ class Shares:
             self.activity.move(owner, size * (LARGE_BODY_TIMES if cost > 1 else 1))
             self.answers.check(owner)
             yield
+
+    def body(self, owner: Name, *, is_stranger: bool) -> Held:
+        """The part of a quota that a body holds, to be taken as it comes."""
+        return (self._bodies_of_strangers if is_stranger else self._bodies).hold(owner)
 
     def hold_stream(self, caller: KeyCaller | UserCaller) -> list[Held]:
         """One more stream of a caller and its business, or a refusal."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from functools import lru_cache
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -22,6 +23,8 @@ from tillhouse.kit.json import encode
 
 _REFERENCE_MAX = 64
 _FORM_MAX = 1024
+# Each is some 8 KB; the address of a link never changes.
+_IMAGES_KEPT = 256
 _VERSION = re.compile(r"[A-Za-z0-9._-]{1,120}")
 
 
@@ -38,6 +41,7 @@ class Checkout:
     def __init__(self) -> None:
         self._live = LivePages()
         self._attempts = attempts.Attempts()
+        self._drawing = asyncio.Lock()
 
     async def show(self, services: Services, asked: Asked) -> Page:
         """The page, with an account to pay into while somebody is asked to pay."""
@@ -53,8 +57,10 @@ class Checkout:
         """The address of the page as an image."""
         link = await _find(services, asked)
         url = page_url(services.settings.public_url, link.reference)
-        image = await asyncio.to_thread(svg, url, "Scan to pay")
-        return Page("image/svg+xml", image.encode(), headers=[(b"x-robots-tag", b"noindex")])
+        # It takes more than ten milliseconds: many at once would take the interpreter.
+        async with self._drawing:
+            drawn = await asyncio.to_thread(image, url)
+        return Page("image/svg+xml", drawn, headers=[(b"x-robots-tag", b"noindex")])
 
     async def tell(self, services: Services, asked: Asked) -> Page:
         """The version of the page that there is now."""
@@ -101,6 +107,12 @@ class Checkout:
             raise Invalid.field("case", "is none of those on the page")
         await self._attempts.simulate(services, link, case)
         return page.see_other(f"/pay/{link.reference}")
+
+
+@lru_cache(maxsize=_IMAGES_KEPT)
+def image(url: str) -> bytes:
+    """The address of a page as an image, drawn once as long as it is asked for."""
+    return svg(url, "Scan to pay").encode()
 
 
 async def give_asset(_services: Services, asked: Asked) -> Page:

@@ -103,9 +103,7 @@ class Endpoint:
                 if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
                     return await self._listen(services, exchange, book, args)
                 return await self._read(services, exchange, book, args)
-        shares = services.shares
-        bodies = shares.strangers_bodies if exchange.caller is None else shares.bodies
-        with bodies.hold(exchange.owner) as held:
+        with services.shares.body(exchange.owner, is_stranger=exchange.caller is None) as held:
             raw = await read_body(exchange, receive, held)
             async with self._turn(services, exchange, len(raw)):
                 return await self._answer_write(services, exchange, book, args, raw, wrong)

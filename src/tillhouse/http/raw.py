@@ -82,6 +82,8 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
     body_bytes_max: int = BODY_BYTES_MAX
     # Whether other systems call it: hooks take turns apart from pages.
     is_hook: bool = False
+    # Whether it may have to be printed: what waits for that takes turns apart as well.
+    is_printed: bool = False
     answered_within_s: float = ANSWERED_WITHIN_S
 
 
@@ -130,7 +132,7 @@ class RawEndpoint:
             if self.route.method == "GET":
                 return await self._handle(services, exchange, asked)
             async with self._place(services, exchange):
-                with services.shares.strangers_bodies.hold(exchange.owner) as held:
+                with services.shares.body(exchange.owner, is_stranger=True) as held:
                     bytes_max = self.route.body_bytes_max
                     body = await read_bytes(exchange, receive, bytes_max, held)
                     asked = msgspec.structs.replace(asked, body=body)
@@ -150,7 +152,10 @@ class RawEndpoint:
             return await self.route.handler(services, asked)
 
     def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
-        gate = services.shares.hooks if self.route.is_hook else services.shares.pages
+        shares, route = services.shares, self.route
+        gate = shares.hooks if route.is_hook else shares.pages
+        if route.is_printed:
+            gate = shares.receipts
         return gate.turn(exchange.owner)
 
     def _place(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:

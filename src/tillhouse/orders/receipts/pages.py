@@ -81,5 +81,6 @@ def pages() -> tuple[RawRoute, ...]:
             path="/receipts/{receipt_id}",
             handler=receipts.show,
             refusal=page.refusal,
+            is_printed=True,
         ),
     )

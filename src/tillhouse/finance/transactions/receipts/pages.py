@@ -15,5 +15,6 @@ def pages() -> tuple[RawRoute, ...]:
             path=f"/{ADDRESSES.folder}/{{receipt_id}}",
             handler=receipts.show,
             refusal=page.refusal,
+            is_printed=True,
         ),
     )
