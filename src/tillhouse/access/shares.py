@@ -56,7 +56,8 @@ class Shares:
         # no flood of one holds back the other. Callers who are in go first.
         self.pages = self._strangers(total=16, each=4)
         self.hooks = self._strangers(total=16, each=4)
-        self.receipts = self._strangers(total=32, each=4)
+        # Receipts wait for the printer, one at a time: a rest would say nothing of their cost.
+        self.receipts = FairGate(total=32, each=4, waiting_max=64)
         # Bodies of strangers that are more than a hook usually has, while they are read and judged.
         self.large_hooks = self._strangers(total=16, each=2)
         # A file takes a fifth of a second of a single thread.
