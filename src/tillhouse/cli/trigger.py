@@ -1,36 +1,30 @@
 """`tillhouse trigger`: let an event happen, to see what a receiver makes of it."""
 
-from datetime import datetime
+import asyncio
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 import typer
 from rich.table import Table
 
-from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
-from tillhouse.access.callers import Book, Books, UserCaller
 from tillhouse.access.process import Services
-from tillhouse.access.roles import PERMISSIONS
-from tillhouse.access.store import sessions
-from tillhouse.accounts import store
-from tillhouse.cli import demo, given
-from tillhouse.cli.output import AsJson, CommandError, Data, NoBusiness, print_result, table
+from tillhouse.cli import given
+from tillhouse.cli.output import AsJson, CommandError, Data, print_result, table
 from tillhouse.cli.running import run
-from tillhouse.db.pool import Db
+from tillhouse.cli.triggering import Desk, owner
 from tillhouse.kit.clock import now
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import BusinessId, EndpointId, EventId, new_id
+from tillhouse.kit.ids import BookId, BusinessId, EndpointId, EventId, new_id
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.actions import endpoints
 from tillhouse.webhooks.events import TEST, TEST_EVENT
 from tillhouse.webhooks.store.stream import list_events_after
 from tillhouse.webhooks.types import AppFilter, DeliveryWithAttempts
 
-_OF_AGENTS = "voice.agent."
-# They tell of a payment, so that one is made: by a payment link, with the sandbox.
-_OF_PAYMENTS = ("payment.received", "wallet.deposit")
-_PAID = 250
+# How often, and how far apart, it is looked for an event that a worker is about to tell.
+_LOOKS, _LOOK_S = 100, 0.1
 
 
 def trigger(
@@ -46,27 +40,25 @@ def trigger(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Queue a test event to the webhook endpoints of a business; a running server sends it.
+    """Let an event happen in the test environment; a running server sends it to its endpoints.
 
-    Without an active endpoint it still happens, and `tillhouse listen` shows it.
+    It is done what the event tells of: an order is recorded, a conversation assigned, a link paid.
+    Named endpoints get a sample instead. `tillhouse listen` shows what no endpoint wants.
     """
     event_type = _event_type(event, environment)
     named = EndpointId(given.id_of("--endpoint", endpoint)) if endpoint is not None else None
     business_id = BusinessId(given.id_of("--business", business)) if business else None
 
     async def work(services: Services) -> Triggered:
-        if event in _OF_PAYMENTS and named is None:
-            return await _pay(services, business_id)
-        if event.startswith("voice.") and named is None:
-            return await _speak(services, business_id, event)
+        if event != TEST and named is None:
+            return await _operate(services, business_id, event)
         async with services.pool.transaction() as db:
-            call = await _call(services, db, business_id, now())
+            call = await owner(services, db, business_id, now())
             chosen = await _choose(call, named, environment)
             queued = [await endpoints.send_test(call, one, event_type) for one in chosen]
             events = [one.event_id for one in queued]
             if not queued:
-                events = [await endpoints.announce_sample(call, environment, event_type)]
-        # The senders are other processes: a command has no worker that hears its notifier.
+                events = [await endpoints.announce_test(call, environment)]
         await services.pool.notify()
         return Triggered(
             business_id=call.business_id, environment=environment, events=events, deliveries=queued
@@ -85,71 +77,44 @@ class Triggered(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     deliveries: list[DeliveryWithAttempts]
 
 
-async def _pay(services: Services, business_id: BusinessId | None) -> Triggered:
-    """Let somebody pay into the wallet by a link: the events are those of a real payment."""
+async def _operate(services: Services, business_id: BusinessId | None, event: str) -> Triggered:
+    """Let an event happen by the operation that it tells of."""
     # Its rooms load the libraries of servers.
-    from tillhouse.checkout.actions import create_for_wallet  # noqa: PLC0415
-    from tillhouse.checkout.demonstrating import pay_simulated  # noqa: PLC0415
-    from tillhouse.checkout.types import LinkTitle, NewWalletLink, ToPay  # noqa: PLC0415
+    from tillhouse.cli.trigger_operations import operation_of  # noqa: PLC0415
 
+    desk = Desk(services, business_id)
+    operation = operation_of(event)
+    if operation is None:
+        raise CommandError(f"Nothing lets {event} happen: name an --endpoint to send it a sample.")
     began = new_id()
-    async with services.pool.transaction() as db:
-        call = await _call(services, db, business_id, now())
-        call.book = Book(call.user.books.test, "test")
-        new = NewWalletLink(title=LinkTitle("Test payment"), amount=ToPay(_PAID))
-        link, _ = await create_for_wallet(call, new)
-    await pay_simulated(services, link.reference)
+    await operation(desk)
+    # The senders are other processes: a command has no worker that hears its notifier.
     await services.pool.notify()
     async with services.pool.reading() as db:
-        found = await list_events_after(db, call.book.id, began, [*_OF_PAYMENTS], [], 10)
-    return Triggered(
-        business_id=call.business_id,
-        environment="test",
-        events=[row["id"] for row in found],
-        deliveries=[],
-    )
+        call = await desk.call(db)
+    told = await _await_events(services, call.book.id, began, event)
+    return Triggered(business_id=call.business_id, environment="test", events=told, deliveries=[])
 
 
-async def _speak(services: Services, business_id: BusinessId | None, event: str) -> Triggered:
-    """Let an agent be changed, or call somebody on the simulated network."""
-    # Its rooms load the libraries of servers.
-    from tillhouse.voice import demonstrating  # noqa: PLC0415
-
-    began = new_id()
-    intent = None
-    async with services.pool.transaction() as db:
-        call = await _call(services, db, business_id, now())
-        call.book = Book(call.user.books.test, "test")
-        if event.startswith(_OF_AGENTS):
-            await demonstrating.change_an_agent(call)
-        else:
-            is_busy = event == "voice.call.failed"
-            phone = demonstrating.BUSY if is_busy else demonstrating.ANSWERED
-            intent = await demonstrating.intend_a_call(call, phone)
-    if intent is not None:
-        await demonstrating.make_the_call(services, intent)
-    await services.pool.notify()
-    async with services.pool.reading() as db:
-        found = await list_events_after(db, call.book.id, began, [event], [], 10)
-    return Triggered(
-        business_id=call.business_id,
-        environment="test",
-        events=[row["id"] for row in found],
-        deliveries=[],
-    )
+async def _await_events(
+    services: Services, book_id: BookId, began: UUID, event: str
+) -> list[EventId]:
+    """The events that happened since; a worker of a running server may be at work on the last."""
+    for _ in range(_LOOKS):
+        async with services.pool.reading() as db:
+            found = await list_events_after(db, book_id, began, [event], [], 10)
+        if found:
+            return [row["id"] for row in found]
+        await asyncio.sleep(_LOOK_S)
+    raise CommandError(f"The operation is done, but {event} hasn't happened: look again later.")
 
 
 def _shown(triggered: Triggered) -> Table | str:
-    if len(triggered.events) > 1 and not triggered.deliveries:
+    if not triggered.deliveries:
         told = " and ".join(map(str, triggered.events))
         return (
-            f"{_PAID} were paid by a payment link in test of business {triggered.business_id}: the "
-            f"events {told} happened, and go to every endpoint that wants them."
-        )
-    if not triggered.deliveries:
-        return (
-            f"Event {triggered.events[0]} happened in {triggered.environment} of business "
-            f"{triggered.business_id}. It has no active webhook endpoint there: only "
+            f"Event {told} happened in {triggered.environment} of business "
+            f"{triggered.business_id}: it goes to every active endpoint that wants it, and "
             "`tillhouse listen`, with a login or key of that business, shows it."
         )
     rows = [(d.id, d.event_id, d.webhook_endpoint_id, d.url) for d in triggered.deliveries]
@@ -169,7 +134,7 @@ def _event_type(event: str, environment: Environment) -> EventType:
         )
     if environment == "live":
         raise CommandError(
-            f"A sample of {event} tells of nothing that happened: it goes to test endpoints only."
+            f"{event} is triggered in the test environment, with test endpoints only."
         )
     return known[event]
 
@@ -190,47 +155,3 @@ async def _choose(
     if (other := found[endpoint_id].environment) != environment:
         raise CommandError(f"That endpoint is of {other}: add --environment {other}.")
     return [endpoint_id]
-
-
-async def _call(
-    services: Services, db: Db, business_id: BusinessId | None, moment: datetime
-) -> Call:
-    """An owner of the business as a caller, by the command line."""
-    if business_id is None:
-        business_id = await _demo(db)
-    found = {row["environment"]: row["id"] for row in await store.list_books(db, business_id)}
-    if not found:
-        raise NoBusiness(business_id)
-    members = await store.list_members(db, business_id)
-    owner = next(member for member in members if member["role"] == "owner")
-    books = Books(**found)
-    caller = UserCaller(
-        user_id=owner["id"],
-        session_id=new_id(),
-        business_id=business_id,
-        books=books,
-        name=COMMAND_LINE.name,
-        email=owner["email"],
-        role="owner",
-        permissions=PERMISSIONS["owner"],
-        scopes=services.declared.roles["owner"],
-        password_verified_at=None,
-        subscription_fault=None,
-    )
-    return Call(
-        db=db,
-        services=services,
-        now=moment,
-        request_id=str(new_id()),
-        ip=COMMAND_LINE.ip,
-        business_id=business_id,
-        book=Book(books.live, "live"),
-        caller=caller,
-    )
-
-
-async def _demo(db: Db) -> BusinessId:
-    user = await sessions.find_user_by_email(db, demo.EMAIL)
-    if user is None or user["business_id"] is None:
-        raise CommandError("There is no demo business: run `tillhouse demo`, or give --business.")
-    return user["business_id"]

@@ -168,16 +168,14 @@ async def send_test(
     return delivery
 
 
-async def announce_sample(call: Call, environment: Environment, event_type: EventType) -> EventId:
-    """Let a webhook.test or a sample happen for those who listen; it names no endpoint."""
-    data: TestData | dict[str, Any] = TestData(endpoint_id=NO_ENDPOINT, message=TEST_MESSAGE)
-    if event_type != TEST_EVENT:
-        data = shown(event_type).sample
+async def announce_test(call: Call, environment: Environment) -> EventId:
+    """Let a webhook.test happen for those who listen; it names no endpoint."""
+    data = TestData(endpoint_id=NO_ENDPOINT, message=TEST_MESSAGE)
     book_id, event_id = call.user.books.of(environment), EventId(new_id())
     origin = Source(call.business_id, Book(book_id, environment))
-    payload = envelope(event_id, event_type.name, origin, data, call.now)
+    payload = envelope(event_id, TEST_EVENT.name, origin, data, call.now)
     told = Told(
-        ids=[event_id], types=[event_type.name], payloads=[payload], moments=[call.now], app_id=None
+        ids=[event_id], types=[TEST_EVENT.name], payloads=[payload], moments=[call.now], app_id=None
     )
     note_queued(call.db, await event_store.insert_events(call.db, book_id, call.now, told))
     return event_id
