@@ -10,6 +10,7 @@ _WHATSAPP = {
     "verify_token": "k3w9p-verify",
 }
 _LIVE = {"service-environment": "live"}
+_TEST = {"service-environment": "test"}
 
 
 def messages(s: Story) -> None:
@@ -34,9 +35,36 @@ def messages(s: Story) -> None:
             "limit": 20,
         },
     )
+    _inbox(s)
     s.sends("GET /v1/conversations/{conversation_id}/messages", query={"page": 1, "limit": 2})
     s.sends("POST /v1/messaging/numbers", {"provider": "sandbox"}, status=409)
     live = s.sends("POST /v1/messaging/numbers", _WHATSAPP, by="owner", headers=_LIVE)
     s.sends(
         "DELETE /v1/messaging/numbers/{number_id}", by="owner", headers=_LIVE, number_id=live["id"]
     )
+
+
+def _inbox(s: Story) -> None:
+    """Ada works through the inbox: reads, notes, answers with a text kept ready, and closes."""
+    talk = "/v1/conversations/{conversation_id}"
+    s.sends("GET /v1/messaging/inbox")
+    s.sends("PATCH /v1/messaging/inbox", {"assigns_automatically": False})
+    s.sends("PUT /v1/messaging/presence", {"seconds": 300}, by="owner")
+    s.sends("GET /v1/messaging/presence")
+    s.sends("PUT /v1/messaging/presence", {"online": False}, by="owner")
+    s.sends(f"POST {talk}/read", {})
+    s.sends(f"POST {talk}/notes", {"text": "Prefers to be called."}, by="owner", headers=_TEST)
+    s.sends(f"GET {talk}/notes", query={"page": 1, "limit": 20})
+    replies = "/v1/messaging/quick-replies"
+    kept = s.sends(f"POST {replies}", {"shortcut": "hours", "text": "We open at 9."})
+    s.sends(f"POST {replies}", {"shortcut": "hours", "text": "We open at 10."}, status=409)
+    one = {"quick_reply_id": kept["id"]}
+    s.sends(f"GET {replies}", query={"page": 1, "limit": 20})
+    s.sends(f"GET {replies}/{{quick_reply_id}}", **one)
+    s.sends(f"PATCH {replies}/{{quick_reply_id}}", {"text": "We open at 10."}, **one)
+    s.sends(f"POST {talk}/messages", {"text": "/hours"})
+    s.sends(f"DELETE {replies}/{{quick_reply_id}}", **one)
+    s.sends(f"PATCH {talk}", {"status": "snoozed"}, status=422)
+    s.sends(f"PATCH {talk}", {"status": "closed"})
+    query = {"status": "closed", "assigned": "true", "unread": "false", "search": "Chin"}
+    s.sends("GET /v1/conversations", query=query)

@@ -102,6 +102,10 @@ class Api:
         """PATCH."""
         return await self.request("PATCH", path, body, **options)
 
+    async def put(self, path: str, body: object = None, **options: Any) -> Response:
+        """PUT."""
+        return await self.request("PUT", path, body, **options)
+
     async def delete(self, path: str, **options: Any) -> Response:
         """DELETE."""
         return await self.request("DELETE", path, **options)

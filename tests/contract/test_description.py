@@ -53,7 +53,9 @@ BEYOND_THE_SCHEMA = [
     r"served_by_user_id: is nobody of this business",
     r"text: is required, unless",
     r"to_store_id: must be another place",
-    r"template: stands in the place of a text",
+    r"(template|quick_reply_id): stands in the place of a text",
+    # A snooze needs its time, which is of the next year, and no other status has one.
+    r"snoozed_until: ",
     # Bounds of a number hold for one in a string as well.
     r"[\w.\[\]]+: must (?:be more than 0|not be 0|be from 0 to)",
     r"items\[\d+\]\.(?:custom_price|variant_id|product_id|product_name): (?:is|needs)",

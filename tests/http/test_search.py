@@ -1,5 +1,6 @@
 """Search texts are brought to the form in which names are kept, wherever one is taken."""
 
+import secrets
 import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -69,6 +70,12 @@ async def _reservation(api: Api, name: str) -> None:
     await api.post("/v1/hotel/reservations", {**body, **days}, status=201)
 
 
+async def _conversation(api: Api, name: str) -> None:
+    phone = f"+23480300{secrets.randbelow(10**5):05}"
+    await api.post("/v1/customers", {"name": name, "phone_number": phone}, status=201)
+    await api.post("/v1/conversations", {"phone_number": phone}, status=201)
+
+
 SEARCHED: dict[str, Maker] = {
     "/v1/customers": _customer,
     "/v1/products": _product,
@@ -78,6 +85,7 @@ SEARCHED: dict[str, Maker] = {
     "/v1/voice/calls": _voice_call,
     "/v1/hotel/guests": _guest,
     "/v1/hotel/reservations": _reservation,
+    "/v1/conversations": _conversation,
 }
 
 
@@ -87,7 +95,7 @@ async def api(business: Business) -> Api:
     return await business.client(
         "customers:read", "customers:write", "products:read", "products:write", "orders:read",
         "orders:write", "finance:read", "payment_links:write", "voice:read", "voice:calls:read",
-        "voice:calls:create", "hotel:read", "hotel:write",
+        "voice:calls:create", "hotel:read", "hotel:write", "messaging:read", "messaging:write",
     )  # fmt: skip
 
 

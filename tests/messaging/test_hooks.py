@@ -41,7 +41,9 @@ async def sent(line: Line) -> tuple[str, str]:
 async def waiting(sql: asyncpg.Connection, line: Line) -> int:
     """How many updates nobody has processed."""
     book_id = line.kitchen.book.id
-    rows = await sql.fetch("SELECT FROM jobs WHERE book_id = $1", book_id)
+    rows = await sql.fetch(
+        "SELECT FROM jobs WHERE book_id = $1 AND kind = $2", book_id, hooks.UPDATE
+    )
     return len(rows)
 
 

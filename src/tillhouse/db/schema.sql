@@ -537,6 +537,18 @@ CREATE TABLE components (
 );
 CREATE INDEX components_by_variant ON components USING btree (book_id, variant_id);
 
+CREATE TABLE conversation_notes (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    text text NOT NULL,
+    author_id uuid,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT conversation_notes_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT conversation_notes_book_id_conversation_id_fkey FOREIGN KEY (book_id, conversation_id) REFERENCES conversations(book_id, id)
+);
+CREATE INDEX conversation_notes_in_order ON conversation_notes USING btree (book_id, conversation_id, id);
+
 CREATE TABLE conversations (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -548,14 +560,25 @@ CREATE TABLE conversations (
     last_received_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    status text NOT NULL DEFAULT 'open'::text,
+    snoozed_until timestamp(3) with time zone,
+    unread_count integer NOT NULL DEFAULT 0,
+    began_waiting_at timestamp(3) with time zone,
     CONSTRAINT conversations_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT conversations_phone_key UNIQUE (book_id, customer_phone),
+    CONSTRAINT conversations_snoozed_until_of_snoozed CHECK ((status = 'snoozed'::text) = (snoozed_until IS NOT NULL)),
+    CONSTRAINT conversations_status_known CHECK (status = ANY (ARRAY['open'::text, 'snoozed'::text, 'closed'::text])),
+    CONSTRAINT conversations_unread_count_not_negative CHECK (unread_count >= 0),
+    CONSTRAINT conversations_waiting_unassigned CHECK (began_waiting_at IS NULL OR status = 'open'::text AND assignee_id IS NULL),
     CONSTRAINT conversations_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT conversations_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX conversations_by_assignee ON conversations USING btree (book_id, assignee_id, last_message_at, id) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_by_customer ON conversations USING btree (book_id, customer_id, last_message_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX conversations_by_status ON conversations USING btree (book_id, status, last_message_at, id);
 CREATE INDEX conversations_by_time ON conversations USING btree (book_id, last_message_at, id);
+CREATE INDEX conversations_unread ON conversations USING btree (book_id, last_message_at, id) WHERE unread_count > 0;
+CREATE INDEX conversations_waiting ON conversations USING btree (book_id, began_waiting_at, id) WHERE began_waiting_at IS NOT NULL;
 
 CREATE TABLE customer_credit_tallies (
     book_id uuid NOT NULL,
@@ -1038,6 +1061,15 @@ CREATE TABLE messages (
 );
 CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
 
+CREATE TABLE messaging_inboxes (
+    book_id uuid NOT NULL,
+    assigns_automatically boolean NOT NULL DEFAULT true,
+    turns bigint NOT NULL DEFAULT 0,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT messaging_inboxes_pkey PRIMARY KEY (book_id),
+    CONSTRAINT messaging_inboxes_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
 CREATE TABLE messaging_numbers (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1055,6 +1087,23 @@ CREATE TABLE messaging_numbers (
 );
 CREATE UNIQUE INDEX messaging_numbers_id_key ON messaging_numbers USING btree (id);
 CREATE UNIQUE INDEX messaging_numbers_one_active ON messaging_numbers USING btree (book_id) WHERE status = 'active'::text;
+
+CREATE TABLE messaging_presence (
+    business_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    online_until timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT messaging_presence_pkey PRIMARY KEY (business_id, user_id),
+    CONSTRAINT messaging_presence_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES members(business_id, user_id) ON DELETE CASCADE
+);
+
+CREATE TABLE messaging_turns (
+    book_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    turn bigint NOT NULL,
+    CONSTRAINT messaging_turns_pkey PRIMARY KEY (book_id, user_id),
+    CONSTRAINT messaging_turns_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
 
 CREATE TABLE modifier_groups (
     book_id uuid NOT NULL,
@@ -1604,6 +1653,18 @@ CREATE TABLE provider_events (
     CONSTRAINT provider_events_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX provider_events_by_time ON provider_events USING btree (received_at);
+
+CREATE TABLE quick_replies (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    shortcut text NOT NULL,
+    text text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT quick_replies_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT quick_replies_shortcut_key UNIQUE (book_id, shortcut),
+    CONSTRAINT quick_replies_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
 
 CREATE UNLOGGED TABLE rate_cells (
     book_id uuid NOT NULL,

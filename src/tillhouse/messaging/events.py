@@ -50,6 +50,7 @@ class Assigned(msgspec.Struct, rename="camel"):
     assignee_id: UserId | None
     assignee_name: str | None
     assigned_at: Timestamp
+    is_automatic: bool = False
 
 
 MESSAGE_RECEIVED = EventType(

@@ -14,6 +14,7 @@ from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.ids import MessageId, NumberId, new_id
 from tillhouse.messaging import credentials
 from tillhouse.messaging.actions.inbound import receive
+from tillhouse.messaging.assigning import queue_assignment
 from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
@@ -76,15 +77,18 @@ async def process(db: Db, job: Job) -> bool:
         origin = Source(row["business_id"], Book(job.book_id, row["environment"]))
         at = now()
         number = row["provider_number_id"] or ""
-        for update in whatsapp_updates.updates(job.payload or b"", number):
-            await _apply(db, origin, number_id, update, at)
+        found = whatsapp_updates.updates(job.payload or b"", number)
+        waiting = [await _apply(db, origin, number_id, update, at) for update in found]
+        if any(waiting):
+            await queue_assignment(db, job.book_id, at, at)
     return False
 
 
 UPDATES = LocalKind(name=UPDATE, run=process)
 
 
-async def _apply(db: Db, origin: Source, number_id: NumberId, update: Update, at: datetime) -> None:
+async def _apply(db: Db, origin: Source, number_id: NumberId, update: Update, at: datetime) -> bool:
+    """Whether a customer waits for somebody to be assigned."""
     match update:
         case Received():
             incoming = Incoming(
@@ -97,9 +101,11 @@ async def _apply(db: Db, origin: Source, number_id: NumberId, update: Update, at
                 # A clock that runs ahead opens no longer window.
                 at=min(update.at or at, at),
             )
-            await receive(db, origin, incoming, at)
+            received = await receive(db, origin, incoming, at)
+            return received is not None and received.is_waiting
         case Reported():
             await _report(db, origin, update, at)
+            return False
 
 
 async def _report(db: Db, origin: Source, report: Reported, at: datetime) -> None:

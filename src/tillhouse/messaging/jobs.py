@@ -7,7 +7,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import MessageId
-from tillhouse.messaging import hooks, sending
+from tillhouse.messaging import assigning, hooks, sending
 from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.providers.messaging.provider import Report
 
@@ -16,6 +16,7 @@ def kinds(services: Services, finds: sending.Finds | None = None) -> tuple[Kind,
     """The jobs of this room; `finds` names the carrier of a provider's messages."""
     return (
         hooks.UPDATES,
+        *assigning.KINDS,
         LocalKind(name=sending.REPORT, run=report),
         sending.kind(services, finds),
     )

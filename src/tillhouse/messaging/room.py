@@ -1,6 +1,7 @@
 """Messages to and from customers: what this room brings along."""
 
 from tillhouse.access.scopes import pair
+from tillhouse.db.constraints import taken
 from tillhouse.http.route import Group
 from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
@@ -12,14 +13,37 @@ ROOM = Room(
     name="messaging",
     routes=ROUTES,
     groups=(
-        Group("/v1/messaging", "Messaging", "Numbers, conversations and messages.", "messaging"),
         Group(
-            "/v1/conversations", "Messaging", "Numbers, conversations and messages.", "messaging"
+            "/v1/messaging",
+            "Messaging",
+            "The inbox: numbers, conversations and messages.",
+            "messaging",
+        ),
+        Group(
+            "/v1/conversations",
+            "Messaging",
+            "The inbox: numbers, conversations and messages.",
+            "messaging",
         ),
     ),
     pages=lambda: HOOKS,
     events=EVENTS,
     scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
-    kept_tables=("conversations", "messages", "messaging_numbers"),
+    kept_tables=(
+        "conversation_notes",
+        "conversations",
+        "messages",
+        "messaging_inboxes",
+        "messaging_numbers",
+        "messaging_presence",
+        "messaging_turns",
+        "quick_replies",
+    ),
+    refusals=(
+        taken(
+            "quick_replies_shortcut_key",
+            "There is a quick reply of this shortcut already: choose another one.",
+        ),
+    ),
     jobs=kinds,
 )

@@ -1,9 +1,17 @@
 """The routes of messaging: numbers, conversations, messages, and the sandbox's customers."""
 
 from tillhouse.access.call import Call
-from tillhouse.http.route import Reply, Route, Scope
+from tillhouse.http.route import Reply, Route, Scope, Session
 from tillhouse.kit.ids import ConversationId
-from tillhouse.messaging.actions import conversations, inbound, messages, numbers
+from tillhouse.messaging.actions import (
+    conversations,
+    inbound,
+    inbox,
+    messages,
+    notes,
+    numbers,
+    quick_replies,
+)
 from tillhouse.messaging.sending import send
 from tillhouse.messaging.store.messages import show_message
 from tillhouse.messaging.types import (
@@ -16,7 +24,7 @@ from tillhouse.messaging.types import (
 async def send_message(
     call: Call, conversation_id: ConversationId, body: NewMessage
 ) -> Reply[Message]:
-    """Send a text or a template to the customer of a conversation."""
+    """Send a text, a quick reply or a template to the customer of a conversation."""
     message, sending = await messages.write_in(call, conversation_id, body)
     reply = Reply(message)
     if sending is not None:
@@ -35,6 +43,10 @@ async def _sent(call: Call, message: Message, sending: Sending) -> Reply[Message
 _READ = Scope("messaging:read")
 _WRITE = Scope("messaging:write")
 _NUMBERS = "/v1/messaging/numbers"
+_REPLIES = "/v1/messaging/quick-replies"
+_REPLY = _REPLIES + "/{quick_reply_id}"
+_INBOX = "/v1/messaging/inbox"
+_PRESENCE = "/v1/messaging/presence"
 _TALKS = "/v1/conversations"
 _TALK = _TALKS + "/{conversation_id}"
 
@@ -50,6 +62,23 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", "/v1/messaging/sandbox/inbound", inbound.simulate, _WRITE,
           "Simulate a customer who writes, in the test environment", "Message received",
           status=201, idempotent=True, faults=inbound.inbound_faults),
+    Route("GET", _REPLIES, quick_replies.list_page, _READ,
+          "List quick replies, by shortcut", "Quick replies"),
+    Route("POST", _REPLIES, quick_replies.create, _WRITE,
+          "Keep a text that is sent often, under a shortcut", "Quick reply created",
+          status=201, idempotent=True),
+    Route("GET", _REPLY, quick_replies.show, _READ, "Read one quick reply", "Quick reply"),
+    Route("PATCH", _REPLY, quick_replies.change, _WRITE,
+          "Change a quick reply", "Quick reply updated"),
+    Route("DELETE", _REPLY, quick_replies.delete, _WRITE,
+          "Delete a quick reply", "Quick reply deleted"),
+    Route("GET", _INBOX, inbox.show, _READ, "Read the settings of the inbox", "Inbox"),
+    Route("PATCH", _INBOX, inbox.change, _WRITE,
+          "Switch the automatic assignment of conversations on or off", "Inbox updated"),
+    Route("GET", _PRESENCE, inbox.list_online, _READ,
+          "List the members who are online, by name", "Members online"),
+    Route("PUT", _PRESENCE, inbox.set_presence, Session(),
+          "Say that you are online, for some minutes, or no longer", "Presence"),
     Route("GET", _TALKS, conversations.list_page, _READ,
           "List conversations, the latest message first", "Conversations"),
     Route("POST", _TALKS, conversations.begin, _WRITE,
@@ -59,10 +88,19 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _TALK, conversations.show, _READ,
           "Read one conversation", "Conversation"),
     Route("PATCH", _TALK, conversations.change, _WRITE,
-          "Assign a conversation to somebody, or to nobody", "Conversation"),
+          "Assign a conversation, or open, snooze or close it", "Conversation",
+          faults=conversations.patch_faults),
+    Route("POST", _TALK + "/read", conversations.mark_read, _WRITE,
+          "Mark the messages of a conversation as read, all or up to one", "Conversation"),
+    Route("GET", _TALK + "/notes", notes.list_page, _READ,
+          "List the notes about a conversation, the latest first", "Notes"),
+    Route("POST", _TALK + "/notes", notes.create, _WRITE,
+          "Keep a note about a conversation, which no customer sees", "Note kept",
+          status=201, idempotent=True),
     Route("GET", _TALK + "/messages", messages.list_page, _READ,
           "List the messages of a conversation, the latest first", "Messages"),
     Route("POST", _TALK + "/messages", send_message, _WRITE,
-          "Send a text or a template to the customer of a conversation", "Message kept",
+          "Send a text, a quick reply or a template to the customer of a conversation",
+          "Message kept",
           status=201, idempotent=True, faults=messages.new_faults),
 )  # fmt: skip

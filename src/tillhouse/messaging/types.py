@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
+from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -10,22 +11,39 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import BookId, ConversationId, CustomerId, MessageId, NumberId, UserId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
-from tillhouse.kit.text_types import Paragraphs, Schema, Value
+from tillhouse.kit.text_types import Coded, Paragraphs, Schema, Value
+from tillhouse.kit.values import Moment, Search
 from tillhouse.providers.messaging.provider import Template
 
 Provider = Literal["sandbox", "whatsapp"]
 Direction = Literal["inbound", "outbound"]
+ConversationStatus = Literal["open", "snoozed", "closed"]
 DeliveryStatus = Literal["queued", "sending", "unknown", "sent", "failed", "delivered", "read"]
 
 TEXT_LENGTH_MAX = 4096
 SECRET_LENGTH_MAX = 1000
 PARAMETERS_MAX = 20
+NOTE_LENGTH_MAX = 4096
+ONLINE_SECONDS = 300
 
 PhoneShown = Annotated[str, Meta(examples=["+2348030000000"])]
 
 
 class MessageText(Paragraphs, shortest=1, longest=TEXT_LENGTH_MAX, example="Your order is ready."):
     """The text of a message: not blank, and no longer than WhatsApp takes."""
+
+
+class NoteText(Paragraphs, shortest=1, longest=NOTE_LENGTH_MAX, example="Prefers to be called."):
+    """The text of a note."""
+
+
+class Shortcut(
+    Coded,
+    pattern="^[a-z0-9][a-z0-9_-]{0,31}$",
+    wrong="must be 1 to 32 small letters, digits, - and _, and begin with a letter or digit",
+    example="hours",
+):
+    """The short word of a quick reply."""
 
 
 class Credential(Value):
@@ -108,10 +126,20 @@ class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
     phone_number: PhoneText
 
 
-class ConversationPatch(msgspec.Struct, forbid_unknown_fields=True):
-    """The member who answers; null: nobody yet."""
+class ConversationPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A change of a conversation; absent fields stay."""
 
     assignee_id: UserId | UnsetType | None = UNSET
+    status: ConversationStatus | UnsetType = UNSET
+    snoozed_until: Moment | UnsetType | None = UNSET
+    """When a snoozed conversation opens again: with `status` snoozed, within a year."""
+
+
+class ReadMark(msgspec.Struct, forbid_unknown_fields=True):
+    """How far a conversation has been read."""
+
+    message_id: MessageId | None = None
+    """The last message that was read; without it all of them were."""
 
 
 class Assignee(msgspec.Struct, frozen=True):
@@ -134,6 +162,9 @@ class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     id: ConversationId
     customer_phone: PhoneShown
     customer: Correspondent | None
+    status: ConversationStatus
+    snoozed_until: Timestamp | None
+    unread_count: Annotated[int, Meta(ge=0, examples=[1])]
     assignee: Assignee | None
     assigned_at: Timestamp | None
     last_message: "Message | None"
@@ -145,11 +176,101 @@ class Conversation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     updated_at: Timestamp
 
 
+class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a conversation that members decide on."""
+
+    assignee_id: UserId | None
+    status: ConversationStatus
+    snoozed_until: datetime | None
+    # Since when the customer waits for somebody to be assigned.
+    began_waiting_at: datetime | None
+
+
 class ConversationFilter(Paged):
     """Which conversations, and which page of them."""
 
+    status: ConversationStatus | None = None
     assignee_id: UserId | None = None
+    assigned: bool | None = None
+    unread: bool | None = None
     customer_id: CustomerId | None = None
+    search: Search | None = None
+
+
+class NewNote(msgspec.Struct, forbid_unknown_fields=True):
+    """A note to be kept."""
+
+    text: NoteText
+    """The text of the note."""
+
+
+class Note(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A note of a member about a conversation, which no customer sees."""
+
+    id: UUID
+    conversation_id: ConversationId
+    text: Annotated[str, Meta(examples=["Prefers to be called."])]
+    """The text of the note."""
+    author: Assignee | None
+    created_at: Timestamp
+
+
+class NewQuickReply(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A text to be kept under a shortcut."""
+
+    shortcut: Shortcut
+    text: MessageText
+    """The text that is sent."""
+
+
+class QuickReplyPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A change of a quick reply; absent fields stay."""
+
+    shortcut: Shortcut | UnsetType = UNSET
+    text: MessageText | UnsetType = UNSET
+    """The text that is sent."""
+
+
+class QuickReply(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A text that is sent often."""
+
+    id: UUID
+    shortcut: Annotated[str, Meta(examples=["hours"])]
+    text: Annotated[str, Meta(examples=["We are open from 9 to 18 h."])]
+    """The text that is sent."""
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class PresenceGiven(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Whether a member is online, and for how long unless that is renewed."""
+
+    online: bool = True
+    """False: the member goes offline at once."""
+    seconds: Annotated[int, Meta(ge=60, le=43_200, examples=[300])] = ONLINE_SECONDS
+    """How long the member stays online unless that is renewed."""
+
+
+class Presence(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A member, and until when the member is online."""
+
+    user_id: UserId
+    """The member."""
+    name: Annotated[str, Meta(examples=["Ada Okafor"])]
+    """The name of the member."""
+    online_until: Timestamp | None
+
+
+class InboxPatch(msgspec.Struct, forbid_unknown_fields=True):
+    """A change of the settings of the inbox."""
+
+    assigns_automatically: bool | UnsetType = UNSET
+
+
+class Inbox(msgspec.Struct, frozen=True, rename="camel"):
+    """The settings of the inbox."""
+
+    assigns_automatically: bool
 
 
 class NewTemplate(msgspec.Struct, forbid_unknown_fields=True):
@@ -161,10 +282,11 @@ class NewTemplate(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A message to be sent: a text, or a template."""
+    """A message to be sent: a text, a quick reply, or a template."""
 
     text: MessageText | None = None
-    """The text of the message; required unless there is a template."""
+    """The text of the message, or `/` and the shortcut of a quick reply."""
+    quick_reply_id: UUID | None = None
     template: NewTemplate | None = None
     """An approved template of WhatsApp, in the place of a text."""
 

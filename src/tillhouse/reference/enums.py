@@ -9,6 +9,11 @@ ENUMS: dict[str, tuple[str, str]] = {
     "BusinessType": ("NewAccount.business_type", "The line of business."),
     "Channel": ("NewOrder.channel", "Where an order came from."),
     "ConnectionStatus": ("Endpoint.status", "Whether something is in use or switched off."),
+    "ConversationStatus": (
+        "Conversation.status",
+        "`open` is to be answered; `snoozed` opens again by itself; `closed` is done. A message "
+        "of the customer opens each.",
+    ),
     "DebtStatus": (
         "Debt.status",
         "`active` while something remains; `paid`; `voided` with its order cancelled, scheduled "

@@ -31,9 +31,12 @@ FIELDS: dict[str, str] = {
     "assignee": "The person who answers the conversation; null: nobody yet.",
     "assignee_id": "The person who answers the conversation; null: nobody.",
     "assignee_name": "The name of the person who answers; null: nobody.",
+    "assigns_automatically": "Whether conversations that nobody answers are assigned to members "
+    "who are online, each in turn.",
     "attempts": "How many attempts were made to deliver the event.",
     "attempts_log": "Every attempt with its time, address, status, phases and the start of the "
     "answer.",
+    "author": "The person who wrote it; null: a key.",
     "available": "What can be sold: on hand less reserved.",
     "average_order_value": "Revenue divided by the number of pending and completed orders that "
     "fit the filters.",
@@ -131,6 +134,7 @@ FIELDS: dict[str, str] = {
     "ip_address": "The address that the request came from.",
     "is_active": "Whether the {noun} is in use; one that is not stays in lists.",
     "is_automated": "Whether a payment provider reports the payments of the order.",
+    "is_automatic": "Whether the inbox assigned it by itself; else a person or a key did.",
     "is_default": "Whether the {noun} is the one that counts when none is named.",
     "is_extra_only": "Whether the product is sold only along with others, never as a line of its "
     "own.",
@@ -189,6 +193,8 @@ FIELDS: dict[str, str] = {
     "occurred_at": "When it happened.",
     "on_hand": "How much lies there.",
     "on_hand_change": "By how much what is on hand changed.",
+    "online_until": "Until when the member is online unless that is renewed; null: the member is "
+    "offline.",
     "open_session": "The guests who sit there now; null: nobody.",
     "opened_at": "When the {noun} was opened.",
     "options": "The choices, in their order.",
@@ -231,6 +237,7 @@ FIELDS: dict[str, str] = {
     "public_key": "The part of the key that may be seen: `thpk_…`.",
     "quantity": "How much, with at most three decimals.",
     "queued_at": "When the ticket came to `queued` last.",
+    "quick_reply_id": "The quick reply whose text is sent, in the place of a text.",
     "ready_at": "When the ticket came to `ready` last; null: never.",
     "reason": "Why, in the words of the person who did it; null: not said.",
     "receipt_url": "The address of the newest receipt, for a week after it was made; else null.",
@@ -282,9 +289,11 @@ FIELDS: dict[str, str] = {
     "session_id": "The session that is over.",
     "short_code": "The code that people call the order by: eight letters and digits without "
     "look-alikes.",
+    "shortcut": "The short word of the quick reply: a text that is `/` and this word sends it.",
     "since": "From which day or moment on.",
     "sku": "The stock-keeping unit: your own code; null: none.",
     "slug": "The name as part of an address: lower case, words joined by dashes.",
+    "snoozed_until": "When the snoozed conversation opens again; null: it is not snoozed.",
     "source": "Who passed on the request.",
     "stage": "The stage of the ticket that the message is for.",
     "starts_at": "From when it holds; a date means the whole day; null: at once.",
@@ -337,6 +346,7 @@ FIELDS: dict[str, str] = {
     "unit": "What one of it is called, such as `plate` or `kg`; null: nothing particular.",
     "unit_price": "The price of one unit, modifiers included.",
     "unpaid_amount": "What scheduled and pending orders of the session have yet to pay.",
+    "unread_count": "How many messages of the customer nobody has marked as read.",
     "until": "Up to which day or moment; null: up to now.",
     "updated_at": "When the {noun} changed last.",
     "url": "The address of the {noun}.",

@@ -14,6 +14,8 @@ _OTHER = {
     "GET /v1/voice/health": "voice_health",
     "GET /api/developer/events": "audit_events_list",
     "GET /api/developer/usage": "usage_get",
+    "GET /v1/messaging/inbox": "messaging_inbox_get",
+    "PATCH /v1/messaging/inbox": "messaging_inbox_update",
     "POST /v1/messaging/sandbox/inbound": "messaging_sandbox_receive",
     "POST /v1/conversations/{conversation_id}/messages": "messages_send",
     "GET /v1/conversations/{conversation_id}/messages": "messages_list",

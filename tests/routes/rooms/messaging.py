@@ -1,10 +1,12 @@
 """The facts that the generated tests need about the routes of messaging."""
 
 from collections.abc import Awaitable, Callable
+from secrets import token_hex
 from typing import Any
 
 from tests.make import Business
 
+_REPLIES = "/v1/messaging/quick-replies"
 _NUMBERS = "/v1/messaging/numbers"
 _WHATSAPP = {
     "phone_number": "+2348030000000",
@@ -46,15 +48,37 @@ async def _with_number(business: Business) -> dict[str, Any]:
     return {"from": "+2348030000009", "text": "Is my order ready?"}
 
 
+async def _make_quick_reply(business: Business, environment: str) -> str:
+    return (await business.made(_REPLIES, _reply("hours"), environment))["id"]
+
+
+async def _delete_quick_reply(business: Business, quick_reply_id: str) -> None:
+    path = f"{_REPLIES}/{quick_reply_id}"
+    await business.owner.delete(path, headers=_in("test"), status=200)
+
+
+def _reply(shortcut: str) -> dict[str, Any]:
+    return {"shortcut": f"{shortcut}-{token_hex(4)}", "text": "We are open from 9 to 18 h."}
+
+
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "number_id": active_number,
     "conversation_id": _make_conversation,
+    "quick_reply_id": _make_quick_reply,
 }
-REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {}
+REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
+    "quick_reply_id": _delete_quick_reply,
+}
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/conversations": lambda _: {"phone_number": "+2348030000009"},
     "PATCH /v1/conversations/{conversation_id}": lambda b: {"assignee_id": b.user_id},
     "POST /v1/conversations/{conversation_id}/messages": lambda _: {"text": "It is ready."},
+    "POST /v1/conversations/{conversation_id}/read": lambda _: {},
+    "POST /v1/conversations/{conversation_id}/notes": lambda _: {"text": "Prefers calls."},
+    "POST /v1/messaging/quick-replies": lambda _: _reply("hours"),
+    "PATCH /v1/messaging/quick-replies/{quick_reply_id}": lambda _: _reply("open"),
+    "PATCH /v1/messaging/inbox": lambda _: {"assigns_automatically": False},
+    "PUT /v1/messaging/presence": lambda _: {"seconds": 300},
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     "POST /v1/messaging/numbers": _without_number,
@@ -66,4 +90,6 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/messaging/sandbox/inbound": {"from": "+2348030000009", "text": "Hello?"},
     "POST /v1/conversations": {"phone_number": "+2348030000010"},
     "POST /v1/conversations/{conversation_id}/messages": {"text": "It is not."},
+    "POST /v1/conversations/{conversation_id}/notes": {"text": "Prefers messages."},
+    "POST /v1/messaging/quick-replies": {"shortcut": "other", "text": "Another."},
 }

@@ -1,22 +1,24 @@
-"""Conversations: begun, listed, assigned."""
-
-from msgspec import UNSET
+"""Conversations: begun, listed, assigned, snoozed, closed, read."""
 
 from tillhouse.access.call import Call
+from tillhouse.customers.rules import Asked, asked, word_query
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
-from tillhouse.kit.ids import BookKey, ConversationId, UserId, new_id
+from tillhouse.kit.ids import BookKey, ConversationId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
+from tillhouse.messaging.assigning import queue_assignment, queue_end_of_snooze
 from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
 from tillhouse.messaging.store import conversations as store
-from tillhouse.messaging.store import numbers
+from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import (
     Conversation,
     ConversationFilter,
     ConversationPatch,
+    ConversationState,
     NewConversation,
+    ReadMark,
 )
 from tillhouse.webhooks.emit import emit
 
@@ -42,10 +44,27 @@ def _faults(new: NewConversation, country: str) -> list[FieldError]:
 
 async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversation]:
     """One page, the latest message first."""
-    page = wanted.pick()
-    total = await store.count_conversations(call.db, call.book.id, wanted)
-    found = await store.list_conversations(call.db, call.book.id, call.now, wanted, page)
+    page, query = wanted.pick(), await _query(call, wanted)
+    total = await store.count_conversations(call.db, call.book.id, query)
+    found = await store.list_conversations(call.db, call.book.id, call.now, query, page)
     return PageOf(found, meta(page, total))
+
+
+async def _query(call: Call, wanted: ConversationFilter) -> store.ConversationQuery:
+    searched = Asked()
+    if wanted.search:
+        country = await numbers.find_country(call.db, call.business_id)
+        searched = asked(wanted.search, country)
+    return store.ConversationQuery(
+        status=wanted.status,
+        assignee_id=wanted.assignee_id,
+        is_assigned=wanted.assigned,
+        is_unread=wanted.unread,
+        customer_id=wanted.customer_id,
+        words=word_query(searched.words) if searched.words is not None else None,
+        email=searched.email,
+        phone=searched.phone_number,
+    )
 
 
 async def show(call: Call, conversation_id: ConversationId) -> Conversation:
@@ -59,27 +78,55 @@ async def show(call: Call, conversation_id: ConversationId) -> Conversation:
 async def change(
     call: Call, conversation_id: ConversationId, patch: ConversationPatch
 ) -> Conversation:
-    """Assign a conversation, or take it from who had it."""
-    row = await store.lock_conversation(call.db, call.book.id, conversation_id)
-    if row is None:
+    """Assign a conversation or take it from who had it; open, snooze or close it."""
+    check(await patch_faults(call, patch))
+    old = await store.lock_conversation(call.db, call.book.id, conversation_id)
+    if old is None:
         raise Missing
-    assignee_id = patch.assignee_id
-    if assignee_id is not UNSET and assignee_id != row["assignee_id"]:
-        await _assign(call, conversation_id, assignee_id)
+    new = rules.changed(old, patch, call.now)
+    if new != old:
+        await _set(call, conversation_id, old, new)
     return await show(call, conversation_id)
 
 
-async def _assign(call: Call, conversation_id: ConversationId, assignee_id: UserId | None) -> None:
+async def patch_faults(call: Call, patch: ConversationPatch) -> list[FieldError]:
+    """The faults of a change."""
+    return faults(lambda: rules.snooze_errors(patch, call.now))
+
+
+async def _set(
+    call: Call, conversation_id: ConversationId, old: ConversationState, new: ConversationState
+) -> None:
     name = None
-    if assignee_id is not None:
-        name = await store.find_member_name(call.db, call.business_id, assignee_id)
+    if new.assignee_id is not None and new.assignee_id != old.assignee_id:
+        name = await store.find_member_name(call.db, call.business_id, new.assignee_id)
         if name is None:
             raise Invalid(assignee_id="is nobody of this business")
-    await store.update_assignee(call.db, call.book.id, conversation_id, assignee_id, call.now)
-    data = Assigned(
-        conversation_id=conversation_id,
-        assignee_id=assignee_id,
-        assignee_name=name,
-        assigned_at=iso(call.now),
-    )
-    await emit(call, CONVERSATION_ASSIGNED, data)
+    key = BookKey(call.book.id, conversation_id)
+    await store.update_conversation(call.db, key, new, call.now)
+    if new.snoozed_until is not None and new.snoozed_until != old.snoozed_until:
+        until = new.snoozed_until
+        await queue_end_of_snooze(call.db, call.book.id, conversation_id, until, call.now)
+    if new.assignee_id != old.assignee_id:
+        data = Assigned(
+            conversation_id=conversation_id,
+            assignee_id=new.assignee_id,
+            assignee_name=name,
+            assigned_at=iso(call.now),
+        )
+        await emit(call, CONVERSATION_ASSIGNED, data)
+    if new.began_waiting_at is not None:
+        await queue_assignment(call.db, call.book.id, call.now, call.now)
+
+
+async def mark_read(call: Call, conversation_id: ConversationId, mark: ReadMark) -> Conversation:
+    """Count as unread what came after a message, or nothing."""
+    book_id, message_id = call.book.id, mark.message_id
+    if message_id is not None and not await messages.has_message(
+        call.db, book_id, conversation_id, message_id
+    ):
+        await show(call, conversation_id)
+        raise Invalid(message_id="is no message of this conversation")
+    if not await store.update_unread(call.db, book_id, conversation_id, message_id):
+        raise Missing
+    return await show(call, conversation_id)

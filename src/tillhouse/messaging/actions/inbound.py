@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import msgspec
+
 from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
@@ -10,22 +12,34 @@ from tillhouse.kit.ids import BookKey, ConversationId, MessageId, new_id
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.actions.messages import show
+from tillhouse.messaging.assigning import queue_assignment
 from tillhouse.messaging.events import MESSAGE_RECEIVED, MessageReceived
+from tillhouse.messaging.store import conversations, numbers
 from tillhouse.messaging.store import messages as store
-from tillhouse.messaging.store import numbers
 from tillhouse.messaging.types import Incoming, Message, SandboxInbound
 from tillhouse.webhooks.emit import Source, emit_from, source
 
 
-async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> MessageId | None:
-    """Keep a customer's message and tell of it; its id, None when it came before."""
+class Received(msgspec.Struct, frozen=True):
+    """A customer's message that was kept."""
+
+    message_id: MessageId
+    # Whether nobody answers its conversation: `queue_assignment` is due once all is kept.
+    is_waiting: bool
+
+
+async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> Received | None:
+    """Keep a customer's message and tell of it; None when it came before."""
     message_id = MessageId(new_id())
     key = BookKey(origin.book.id, message_id)
-    conversation_id = await store.insert_inbound(db, key, ConversationId(new_id()), incoming, now)
-    if conversation_id is None:
+    kept = await store.insert_inbound(db, key, ConversationId(new_id()), incoming, now)
+    if kept is None:
+        return None
+    if not kept.is_new:
+        await conversations.update_unread_twice(db, origin.book.id, kept.conversation_id)
         return None
     data = MessageReceived(
-        conversation_id=conversation_id,
+        conversation_id=kept.conversation_id,
         message_id=message_id,
         customer_phone=incoming.phone,
         message_type=incoming.type,
@@ -33,7 +47,7 @@ async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> 
         received_at=iso(now),
     )
     await emit_from(db, origin, MESSAGE_RECEIVED, data, now)
-    return message_id
+    return Received(message_id, kept.is_waiting)
 
 
 async def simulate(call: Call, new: SandboxInbound) -> Message:
@@ -54,9 +68,11 @@ async def simulate(call: Call, new: SandboxInbound) -> Message:
         provider_message_id=f"sandbox.{new_id().hex}",
         at=call.now,
     )
-    message_id = await receive(call.db, source(call), incoming, call.now)
-    assert message_id is not None, "its id is new"  # noqa: S101
-    return await show(call, message_id)
+    received = await receive(call.db, source(call), incoming, call.now)
+    assert received is not None, "its id is new"  # noqa: S101
+    if received.is_waiting:
+        await queue_assignment(call.db, call.book.id, call.now, call.now)
+    return await show(call, received.message_id)
 
 
 async def inbound_faults(call: Call, new: SandboxInbound) -> list[FieldError]:

@@ -7,7 +7,7 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.access.callers import SystemCaller, UserCaller
 from tillhouse.kit.clock import iso
-from tillhouse.kit.errors import FieldError, Missing, check
+from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import ConversationId, MessageId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
@@ -15,7 +15,7 @@ from tillhouse.messaging import rules
 from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
 from tillhouse.messaging.sending import GRACE, MESSAGE, REPORT, messenger_of
-from tillhouse.messaging.store import conversations
+from tillhouse.messaging.store import conversations, quick_replies
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.types import DeliveryStatus, Draft, Message, NewMessage, Number, Sending
 from tillhouse.providers.messaging.provider import Outgoing, Settled, Template
@@ -124,7 +124,7 @@ async def write_in(
         template = Template(new.template.name, new.template.language, filled)
     draft = Draft(
         phone=facts["customer_phone"],
-        text=str(new.text) if new.text is not None else _told_by(template),
+        text=_told_by(template) if template is not None else await _text(call, new),
         customer_id=facts["customer_id"],
         template=template,
         sent_by_id=call.caller.user_id if isinstance(call.caller, UserCaller) else None,
@@ -134,14 +134,28 @@ async def write_in(
     return await show(call, written.message_id), written.sending
 
 
+async def _text(call: Call, new: NewMessage) -> str:
+    """The text to be sent: as given, or of a quick reply."""
+    if new.quick_reply_id is not None:
+        reply = await quick_replies.show_quick_reply(call.db, call.book.id, new.quick_reply_id)
+        if reply is None:
+            raise Invalid(quick_reply_id="is no quick reply of this book")
+        return reply.text
+    text = str(new.text)
+    shortcut = rules.shortcut_in(text)
+    if shortcut is None:
+        return text
+    return await quick_replies.find_by_shortcut(call.db, call.book.id, shortcut) or text
+
+
 async def new_faults(_call: Call, new: NewMessage) -> list[FieldError]:
     """The faults of the message as such."""
     return faults(lambda: rules.message_errors(new))
 
 
-def _told_by(template: Template | None) -> str:
+def _told_by(template: Template) -> str:
     """The placeholder for a template's text, which only WhatsApp knows."""
-    return f"[{template.name}] {' · '.join(template.parameters)}".strip() if template else ""
+    return f"[{template.name}] {' · '.join(template.parameters)}".strip()
 
 
 async def show(call: Call, message_id: MessageId) -> Message:

@@ -8,18 +8,27 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import BookId, BookKey, BusinessId, ConversationId, UserId
+from tillhouse.kit.ids import (
+    BookId,
+    BookKey,
+    BusinessId,
+    ConversationId,
+    CustomerId,
+    MessageId,
+    UserId,
+)
 from tillhouse.kit.page import Page
 from tillhouse.messaging.types import (
     Assignee,
     Conversation,
-    ConversationFilter,
+    ConversationState,
     Correspondent,
     Message,
 )
 
 _CONVERSATION: LiteralString = """
-    SELECT c.id, c.customer_phone, c.customer_id, u.name AS customer_name, c.assignee_id,
+    SELECT c.id, c.customer_phone, c.customer_id, u.name AS customer_name, c.status,
+        iso(c.snoozed_until) AS snoozed_until, c.unread_count, c.assignee_id,
         a.name AS assignee_name, iso(c.assigned_at) AS assigned_at, (
             SELECT json_build_object('id', m.id, 'conversationId', m.conversation_id,
                 'direction', m.direction, 'type', m.type, 'text', m.text,
@@ -54,17 +63,60 @@ def _shown(row: Record) -> Conversation:
     )
 
 
-def _narrowed(where: Where, wanted: ConversationFilter) -> Where:
-    return where.and_("c.assignee_id = $", wanted.assignee_id).and_(
-        "c.customer_id = $", wanted.customer_id
+class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions on conversations; an absent one (None) lets all pass."""
+
+    status: str | None = None
+    assignee_id: UserId | None = None
+    is_assigned: bool | None = None
+    is_unread: bool | None = None
+    customer_id: CustomerId | None = None
+    # A search: words of the customer's name, an address, or a number.
+    words: str | None = None
+    email: str | None = None
+    phone: str | None = None
+
+
+# `$` is true: without a value a condition is left out.
+_IS_ASSIGNED: dict[bool, LiteralString] = {
+    True: "$::bool AND c.assignee_id IS NOT NULL",
+    False: "$::bool AND c.assignee_id IS NULL",
+}
+_IS_UNREAD: dict[bool, LiteralString] = {
+    True: "$::bool AND c.unread_count > 0",
+    False: "$::bool AND c.unread_count = 0",
+}
+_NAMED: LiteralString = """
+    c.customer_id IN (SELECT n.id FROM customers n WHERE n.book_id = $1
+        AND customer_words(n.book_id, n.name) @@ customer_query($1, $))
+"""
+_WITH_EMAIL: LiteralString = """
+    c.customer_id IN (SELECT n.id FROM customers n WHERE n.book_id = $1
+        AND lower(n.email) = $ AND n.deleted_at IS NULL)
+"""
+
+
+def _narrowed(where: Where, query: ConversationQuery) -> Where:
+    assigned, unread = query.is_assigned, query.is_unread
+    return (
+        where.and_("c.status = $", query.status)
+        .and_("c.assignee_id = $", query.assignee_id)
+        .and_(_IS_ASSIGNED[bool(assigned)], None if assigned is None else True)
+        .and_(_IS_UNREAD[bool(unread)], None if unread is None else True)
+        .and_("c.customer_id = $", query.customer_id)
+        .and_(_NAMED, query.words)
+        # A query of mere punctuation leaves only the book, which every customer matches.
+        .and_("numnode(customer_query($1, $)) > 1", query.words)
+        .and_(_WITH_EMAIL, query.email)
+        .and_("c.customer_phone = $", query.phone)
     )
 
 
 async def list_conversations(
-    db: Db, book_id: BookId, now: datetime, wanted: ConversationFilter, page: Page
+    db: Db, book_id: BookId, now: datetime, query: ConversationQuery, page: Page
 ) -> list[Conversation]:
     """Those with the latest message first."""
-    where = _narrowed(Where(book_id, now), wanted)
+    where = _narrowed(Where(book_id, now), query)
     rows = await db.fetch(
         _CONVERSATION
         + where.sql()
@@ -77,9 +129,9 @@ async def list_conversations(
     return [_shown(row) for row in rows]
 
 
-async def count_conversations(db: Db, book_id: BookId, wanted: ConversationFilter) -> int:
+async def count_conversations(db: Db, book_id: BookId, query: ConversationQuery) -> int:
     """How many there are."""
-    where = _narrowed(Where(book_id), wanted)
+    where = _narrowed(Where(book_id), query)
     return await db.fetchval(
         "SELECT count(*) FROM conversations c WHERE c.book_id = $1" + where.sql(), *where.args
     )
@@ -130,36 +182,63 @@ async def find_writing(db: Db, book_id: BookId, conversation_id: ConversationId)
 
 async def lock_conversation(
     db: Db, book_id: BookId, conversation_id: ConversationId
-) -> Record | None:
+) -> ConversationState | None:
     """A conversation, locked until the change commits."""
-    return await db.fetchrow(
+    row = await db.fetchrow(
         """
-        SELECT assignee_id FROM conversations WHERE book_id = $1 AND id = $2
-        FOR NO KEY UPDATE
+        SELECT assignee_id, status, snoozed_until, began_waiting_at FROM conversations
+        WHERE book_id = $1 AND id = $2 FOR NO KEY UPDATE
         """,
         book_id,
         conversation_id,
     )
+    return ConversationState(**row) if row else None
 
 
-async def update_assignee(
-    db: Db,
-    book_id: BookId,
-    conversation_id: ConversationId,
-    assignee_id: UserId | None,
-    now: datetime,
-) -> None:
-    """Set the member who answers from now on."""
+async def update_conversation(db: Db, key: BookKey, state: ConversationState, at: datetime) -> None:
+    """Set who answers, and the status."""
     await db.execute(
         """
-        UPDATE conversations SET assignee_id = $3, updated_at = $4,
-            assigned_at = CASE WHEN $3::uuid IS NOT NULL THEN $4::timestamptz END
+        UPDATE conversations SET assignee_id = $3, status = $4, snoozed_until = $5,
+            began_waiting_at = $6, updated_at = $7,
+            assigned_at = CASE WHEN $3::uuid IS NULL THEN NULL
+                WHEN assignee_id IS DISTINCT FROM $3 THEN $7::timestamptz ELSE assigned_at END
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        *msgspec.structs.astuple(state),
+        at,
+    )
+
+
+async def update_unread(
+    db: Db, book_id: BookId, conversation_id: ConversationId, message_id: MessageId | None
+) -> bool:
+    """Count as unread what came after a message, or nothing; whether there is the conversation."""
+    done = await db.execute(
+        """
+        UPDATE conversations c SET unread_count = CASE WHEN $3::uuid IS NULL THEN 0 ELSE
+            (SELECT count(*) FROM (SELECT FROM messages m WHERE m.book_id = $1
+                AND m.conversation_id = $2 AND m.id > $3 AND m.direction = 'inbound'
+                LIMIT c.unread_count) later) END
+        WHERE c.book_id = $1 AND c.id = $2
+        """,
+        book_id,
+        conversation_id,
+        message_id,
+    )
+    return done.endswith(" 1")
+
+
+async def update_unread_twice(db: Db, book_id: BookId, conversation_id: ConversationId) -> None:
+    """Take back the count of a message that another transaction had kept."""
+    await db.execute(
+        """
+        UPDATE conversations SET unread_count = greatest(unread_count - 1, 0)
         WHERE book_id = $1 AND id = $2
         """,
         book_id,
         conversation_id,
-        assignee_id,
-        now,
     )
 
 

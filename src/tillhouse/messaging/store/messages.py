@@ -82,20 +82,31 @@ async def insert_outbound(db: Db, row: OutboundRow) -> ConversationId | None:
     )
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """The conversation of a customer's message, and whether the message is new there."""
+
+    conversation_id: ConversationId
+    # Whether nobody answers the conversation yet.
+    is_waiting: bool
+    # False: another transaction has kept it meanwhile.
+    is_new: bool
+
+
 async def insert_inbound(
     db: Db, key: BookKey, conversation_id: ConversationId, incoming: Incoming, now: datetime
-) -> ConversationId | None:
-    """A message of a customer; its conversation, None when it came before."""
-    return await db.fetchval(
+) -> Kept | None:
+    """A message of a customer, which opens its conversation; None when it came before."""
+    row = await db.fetchrow(
         """
         WITH talk AS (
             INSERT INTO conversations (book_id, id, customer_phone, customer_id,
-                last_message_at, last_received_at, created_at, updated_at)
+                last_message_at, last_received_at, created_at, updated_at, unread_count,
+                began_waiting_at)
             SELECT $1, $3, $4, coalesce(
                 (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.whatsapp_number = $4
                     AND u.deleted_at IS NULL ORDER BY u.id LIMIT 1),
                 (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.phone_number = $4
-                    AND u.deleted_at IS NULL)), $11, $10, $11, $11
+                    AND u.deleted_at IS NULL)), $11, $10, $11, $11, 1, $11
             WHERE NOT EXISTS (SELECT FROM messages m
                 WHERE m.book_id = $1 AND m.provider = $7 AND m.provider_message_id = $9)
             ON CONFLICT (book_id, customer_phone) DO UPDATE SET
@@ -104,26 +115,29 @@ async def insert_inbound(
                     greatest(conversations.last_message_at, excluded.last_message_at),
                 last_received_at =
                     greatest(conversations.last_received_at, excluded.last_received_at),
+                status = 'open', snoozed_until = NULL,
+                unread_count = conversations.unread_count + 1,
+                began_waiting_at = CASE WHEN conversations.assignee_id IS NULL
+                    THEN coalesce(conversations.began_waiting_at, excluded.began_waiting_at) END,
                 updated_at = excluded.updated_at
-            RETURNING id
+            RETURNING id, began_waiting_at
+        ), message AS (
+            INSERT INTO messages (book_id, id, conversation_id, direction, type, text, provider,
+                number_id, provider_message_id, created_at, updated_at)
+            SELECT $1, $2, talk.id, 'inbound', $5, $6, $7, $8, $9, $11, $11 FROM talk
+            ON CONFLICT (book_id, provider, provider_message_id) DO NOTHING
+            RETURNING conversation_id
         )
-        INSERT INTO messages (book_id, id, conversation_id, direction, type, text, provider,
-            number_id, provider_message_id, created_at, updated_at)
-        SELECT $1, $2, talk.id, 'inbound', $5, $6, $7, $8, $9, $11, $11 FROM talk
-        ON CONFLICT (book_id, provider, provider_message_id) DO NOTHING
-        RETURNING conversation_id
+        SELECT talk.id AS conversation_id, talk.began_waiting_at IS NOT NULL AS is_waiting,
+            EXISTS (SELECT FROM message) AS is_new
+        FROM talk
         """,
         *key,
         conversation_id,
-        incoming.phone,
-        incoming.type,
-        incoming.text,
-        incoming.provider,
-        incoming.number_id,
-        incoming.provider_message_id,
-        incoming.at,
+        *msgspec.structs.astuple(incoming),
         now,
     )
+    return Kept(**row) if row else None
 
 
 _MESSAGE: LiteralString = """
@@ -138,6 +152,21 @@ async def show_message(db: Db, book_id: BookId, message_id: MessageId) -> Messag
     """One message."""
     row = await db.fetchrow(_MESSAGE + " AND id = $2", book_id, message_id)
     return Message(**row) if row else None
+
+
+async def has_message(
+    db: Db, book_id: BookId, conversation_id: ConversationId, message_id: MessageId
+) -> bool:
+    """Whether a message is one of this conversation."""
+    return await db.fetchval(
+        """
+        SELECT EXISTS (SELECT FROM messages
+            WHERE book_id = $1 AND id = $3 AND conversation_id = $2)
+        """,
+        book_id,
+        conversation_id,
+        message_id,
+    )
 
 
 async def list_messages(

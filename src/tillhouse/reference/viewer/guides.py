@@ -16,7 +16,8 @@ from tillhouse.reference.viewer.markdown import Heading
 
 # In the order in which they are read; others follow by name.
 ORDER = ("quickstart", "authentication", "orders", "catalog", "places", "customers", "kitchen",
-         "hotel", "messaging", "payments", "finance", "wallet", "voice", "webhooks", "errors",
+         "hotel", "messaging", "inbox", "payments", "finance", "wallet", "voice", "webhooks",
+         "errors",
          "operating")  # fmt: skip
 
 
