@@ -64,6 +64,10 @@ def _inbox(s: Story) -> None:
     s.sends(f"PATCH {replies}/{{quick_reply_id}}", {"text": "We open at 10."}, **one)
     s.sends(f"POST {talk}/messages", {"text": "/hours"})
     s.sends(f"DELETE {replies}/{{quick_reply_id}}", **one)
+    announced = s.sends("POST /v1/messaging/attachments", {"filename": "menu.pdf"})
+    file = {"attachment_id": announced["id"]}
+    s.sends("GET /v1/messaging/attachments/{attachment_id}", **file)
+    s.sends(f"POST {talk}/messages", file, status=422)
     s.sends(f"PATCH {talk}", {"status": "snoozed"}, status=422)
     s.sends(f"PATCH {talk}", {"status": "closed"})
     query = {"status": "closed", "assigned": "true", "unread": "false", "search": "Chin"}

@@ -40,6 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     registration_limit: int = 20
     order_limit: int = 0
     order_limit_mib: int = 0
+    attachment_limit: int = 0
+    attachment_limit_mib: int = 0
     answer_limit: int = 0
     answer_limit_mib: int = 0
     trial_days: int = 0
@@ -94,6 +96,8 @@ MEANINGS: dict[str, str] = {
     "REGISTRATION_LIMIT": "registrations per hour from one network (20), 0 = off",
     "ORDER_LIMIT": "orders that an environment of a business may hold (0 = any number)",
     "ORDER_LIMIT_MIB": "MiB that the rows of these orders may take (0 = any number)",
+    "ATTACHMENT_LIMIT": "attachments that an environment of a business may hold (0 = any number)",
+    "ATTACHMENT_LIMIT_MIB": "MiB that these attachments may take (0 = any number)",
     "ANSWER_LIMIT": "kept answers of Idempotency-Keys that an environment of a business may have "
     "(0 = any number)",
     "ANSWER_LIMIT_MIB": "MiB that these answers may take (0 = any number)",
@@ -162,6 +166,8 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         registration_limit=values.number("REGISTRATION_LIMIT", 20, 0, 1_000_000),
         order_limit=values.number("ORDER_LIMIT", 0, 0, 10**12),
         order_limit_mib=values.number("ORDER_LIMIT_MIB", 0, 0, 10**9),
+        attachment_limit=values.number("ATTACHMENT_LIMIT", 0, 0, 10**9),
+        attachment_limit_mib=values.number("ATTACHMENT_LIMIT_MIB", 0, 0, 10**9),
         answer_limit=values.number("ANSWER_LIMIT", 0, 0, 10**12),
         answer_limit_mib=values.number("ANSWER_LIMIT_MIB", 0, 0, 10**9),
         trial_days=values.number("TRIAL_DAYS", 0, 0, 3650),

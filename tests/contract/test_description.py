@@ -54,6 +54,8 @@ BEYOND_THE_SCHEMA = [
     r"text: is required, unless",
     r"to_store_id: must be another place",
     r"(template|quick_reply_id): stands in the place of a text",
+    r"attachment_id: (?:is not there yet|is a sticker|can't be sent with)",
+    r"text: (?:can't be sent with|must have at most 1024)",
     # A snooze needs its time, which is of the next year, and no other status has one.
     r"snoozed_until: ",
     # Bounds of a number hold for one in a string as well.

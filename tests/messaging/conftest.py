@@ -39,6 +39,6 @@ async def writing_app(database_url: str, master_key: str, whatsapp: Meta) -> Asy
 @pytest.fixture
 async def line(writing_app: App, whatsapp: Meta) -> Line:
     """A business that has connected its number, in its live book."""
-    whatsapp.mood = "accepts"
+    whatsapp.mood, whatsapp.upload_status = "accepts", 200
     business = await Make(writing_app, writing_app.services).business()
     return await Line.open(writing_app.services, business, whatsapp)

@@ -41,6 +41,7 @@ async def test_every_test_book_gets_its_number(server_url: str) -> None:
 async def _undo(connection: asyncpg.Connection) -> None:
     """Take back what the migration made."""
     for table in (
-        "stage_messages", "messages", "conversation_notes", "conversations", "messaging_numbers",
+        "stage_messages", "messages", "conversation_notes", "conversations",
+        "messaging_attachments", "messaging_numbers",
     ):  # fmt: skip
         await connection.execute(f"DROP TABLE {table}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from typing import Any
 
 from aiohttp import web
@@ -22,6 +23,13 @@ class Meta:
         self.mood = "accepts"
         self.refusal: tuple[int, Json] = (400, {})
         self.raw: tuple[int, bytes] = (200, b"")
+        # Files that customers sent, how often each was fetched, and where others lie.
+        self.files: dict[str, bytes] = {}
+        self.fetched: Counter[str] = Counter()
+        self.elsewhere: dict[str, str] = {}
+        # Files that were uploaded: (name, type, bytes), by the id that they were given.
+        self.uploads: dict[str, tuple[str, str, bytes]] = {}
+        self.upload_status = 200
         self.url = ""
         self._runner: web.AppRunner | None = None
         self._released = asyncio.Event()
@@ -29,8 +37,11 @@ class Meta:
 
     async def start(self) -> "Meta":
         """Listen on a free port."""
-        app = web.Application()
+        app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v23.0/{number}/messages", self._handle)
+        app.router.add_post("/v23.0/{number}/media", self._take_file)
+        app.router.add_get("/v23.0/{media}", self._locate)
+        app.router.add_get("/files/{media}", self._give)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -52,6 +63,37 @@ class Meta:
     def answer(self, status: int, body: bytes) -> None:
         """Answer this, whatever comes."""
         self.mood, self.raw = "babbles", (status, body)
+
+    async def _take_file(self, request: web.Request) -> web.StreamResponse:
+        if self.upload_status >= 500:
+            return web.Response(status=self.upload_status)
+        if self.upload_status != 200:
+            return web.json_response({"error": {"code": 100}}, status=self.upload_status)
+        assert request.headers["authorization"] == f"Bearer {TOKEN}"
+        form = await request.post()
+        assert form["messaging_product"] == "whatsapp"
+        file = form["file"]
+        assert isinstance(file, web.FileField)
+        assert form["type"] == file.content_type
+        media_id = f"upload.{len(self.uploads)}"
+        self.uploads[media_id] = (file.filename, file.content_type, file.file.read())
+        return web.json_response({"id": media_id})
+
+    async def _locate(self, request: web.Request) -> web.StreamResponse:
+        assert request.headers["authorization"] == f"Bearer {TOKEN}"
+        media_id = request.match_info["media"]
+        if media_id in self.elsewhere:
+            return web.json_response({"url": self.elsewhere[media_id]})
+        if media_id not in self.files:
+            return web.json_response({"error": {"code": 100}}, status=404)
+        url = self.url.removesuffix("/v23.0") + f"/files/{media_id}"
+        return web.json_response({"url": url, "mime_type": "image/jpeg"})
+
+    async def _give(self, request: web.Request) -> web.StreamResponse:
+        assert request.headers["authorization"] == f"Bearer {TOKEN}"
+        media_id = request.match_info["media"]
+        self.fetched[media_id] += 1
+        return web.Response(body=self.files[media_id])
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         self.paths.append(request.path)

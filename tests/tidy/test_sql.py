@@ -30,6 +30,7 @@ SCANS = {
     "http.store.show_stored": "a row per book and day, twice a minute",
     "orders.storage.store.add_new_orders": "looks once into each book",
     "orders.storage.store.show_stored": "a row per book, twice a minute",
+    "messaging.attachments.store.show_stored": "a row per book, twice a minute",
     "access.store.vault.find_root": "the table has one row",
     "access.store.vault.update_root": "the table has one row",
     "access.store.vault.lock_old_data_keys": "a new master key wraps the keys of every business",

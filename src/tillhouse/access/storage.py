@@ -87,6 +87,10 @@ class Storage:
                 **dict.fromkeys(stored.full_by_rows, kind.rows_setting),
             }
 
+    def is_full(self, name: str, book_id: UUID) -> bool:
+        """Whether a book is full of a kind."""
+        return book_id in self._full.get(name, {})
+
     def check(self, name: str, book_id: UUID) -> None:
         """Refuse more of a kind in a book that is full of it."""
         full = self._full.get(name)

@@ -1,12 +1,14 @@
 """The operation by which each event of the catalogue happens: a real one, in the test book."""
 
 from collections.abc import Awaitable, Callable
-from secrets import randbelow
+from datetime import timedelta
+from secrets import randbelow, token_hex
 from typing import Any
 
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.triggering import Desk
 from tillhouse.jobs.runner import JobRunner
+from tillhouse.kit.values import DayClock
 
 # Paid into the wallet, and withdrawn from it.
 PAID, WITHDRAWN = 250, 100
@@ -152,6 +154,41 @@ async def _take_a_withdrawal_back(desk: Desk) -> None:
         await desk.within(call, path, None, reply.data.id)
 
 
+async def _book_a_room(desk: Desk, **more: Any) -> Any:
+    """A room of a new kind, from today to tomorrow: nobody else has booked it."""
+    from tillhouse.hotel.store import find_terms  # noqa: PLC0415
+
+    async with desk.services.pool.transaction() as db:
+        call = await desk.call(db)
+        zone = (await find_terms(db, call.book.id)).time_zone
+        today = DayClock.at_midnight(zone).today(call.now)
+    name = f"Test {token_hex(4)}"
+    kind = {"name": name, "capacity": 2, "rate": 10}
+    room_type = await desk.do("POST /v1/hotel/room-types", kind)
+    await desk.do("POST /v1/hotel/rooms", {"room_type_id": str(room_type.id), "number": name})
+    stay = {
+        "room_type_id": str(room_type.id),
+        "guest": {"name": "Test guest"},
+        "check_in_date": today.isoformat(),
+        "check_out_date": (today + timedelta(days=1)).isoformat(),
+    }
+    return await desk.do("POST /v1/hotel/reservations", {**stay, **more})
+
+
+async def _reserve(desk: Desk) -> None:
+    await _book_a_room(desk)
+
+
+async def _check_in(desk: Desk) -> None:
+    await _book_a_room(desk, check_in=True)
+
+
+async def _cancel_a_reservation(desk: Desk) -> None:
+    stay = await _book_a_room(desk)
+    path = "POST /v1/hotel/reservations/{reservation_id}/cancel"
+    await desk.do(path, {"reason": "Cancelled by tillhouse trigger"}, stay.id)
+
+
 async def _change_an_agent(desk: Desk) -> None:
     from tillhouse.voice import demonstrating  # noqa: PLC0415
 
@@ -182,6 +219,9 @@ async def _make_a_call(desk: Desk, phone: str) -> None:
 # By the beginning of an event's name: the first that fits.
 _OPERATIONS: dict[str, Operation] = {
     "contact.": _change_a_customer,
+    "hotel.reservation.cancelled": _cancel_a_reservation,
+    "hotel.reservation.checked_in": _check_in,
+    "hotel.reservation.created": _reserve,
     "inventory.": _run_out_of_stock,
     "kitchen_ticket.": _cook_an_order,
     "messaging.conversation.assigned": _assign_a_conversation,

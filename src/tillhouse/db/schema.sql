@@ -1051,15 +1051,42 @@ CREATE TABLE messages (
     sent_by_id uuid,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    attachment_id uuid,
     CONSTRAINT messages_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT messages_provider_key UNIQUE (book_id, provider, provider_message_id),
     CONSTRAINT messages_purpose_key UNIQUE (book_id, purpose),
     CONSTRAINT messages_delivery_status_known CHECK (delivery_status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'unknown'::text])),
     CONSTRAINT messages_direction_known CHECK (direction = ANY (ARRAY['inbound'::text, 'outbound'::text])),
+    CONSTRAINT messages_book_id_attachment_id_fkey FOREIGN KEY (book_id, attachment_id) REFERENCES messaging_attachments(book_id, id),
     CONSTRAINT messages_book_id_conversation_id_fkey FOREIGN KEY (book_id, conversation_id) REFERENCES conversations(book_id, id),
     CONSTRAINT messages_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
 );
 CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
+
+CREATE TABLE messaging_attachments (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text,
+    status text NOT NULL,
+    filename text,
+    content_type text,
+    size_bytes integer,
+    sha256 bytea,
+    content bytea,
+    error text,
+    number_id uuid,
+    provider_media_id text,
+    provider_sha256 text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT messaging_attachments_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT messaging_attachments_kind_known CHECK (kind = ANY (ARRAY['image'::text, 'audio'::text, 'video'::text, 'document'::text, 'sticker'::text])),
+    CONSTRAINT messaging_attachments_ready_with_content CHECK ((status = 'ready'::text) = (content IS NOT NULL AND kind IS NOT NULL AND content_type IS NOT NULL AND size_bytes IS NOT NULL AND sha256 IS NOT NULL)),
+    CONSTRAINT messaging_attachments_status_known CHECK (status = ANY (ARRAY['uploading'::text, 'fetching'::text, 'ready'::text, 'failed'::text])),
+    CONSTRAINT messaging_attachments_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT messaging_attachments_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
+);
+CREATE INDEX messaging_attachments_uploading ON messaging_attachments USING btree (created_at) WHERE status = 'uploading'::text;
 
 CREATE TABLE messaging_inboxes (
     book_id uuid NOT NULL,
@@ -1095,6 +1122,14 @@ CREATE TABLE messaging_presence (
     updated_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT messaging_presence_pkey PRIMARY KEY (business_id, user_id),
     CONSTRAINT messaging_presence_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES members(business_id, user_id) ON DELETE CASCADE
+);
+
+CREATE TABLE messaging_storage (
+    book_id uuid NOT NULL,
+    attachments bigint NOT NULL,
+    bytes bigint NOT NULL,
+    CONSTRAINT messaging_storage_pkey PRIMARY KEY (book_id),
+    CONSTRAINT messaging_storage_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 
 CREATE TABLE messaging_turns (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tillhouse.access.callers import Book
@@ -19,7 +20,12 @@ from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
 from tillhouse.providers.messaging import whatsapp_updates
-from tillhouse.providers.messaging.whatsapp_updates import Received, Reported, Update
+from tillhouse.providers.messaging.whatsapp_updates import (
+    Received,
+    ReceivedMedia,
+    Reported,
+    Update,
+)
 from tillhouse.webhooks.emit import Source
 
 UPDATE = "whatsapp_update"
@@ -100,12 +106,26 @@ async def _apply(db: Db, origin: Source, number_id: NumberId, update: Update, at
                 provider_message_id=update.provider_message_id,
                 # A clock that runs ahead opens no longer window.
                 at=min(update.at or at, at),
+                **_media(update.media),
             )
             received = await receive(db, origin, incoming, at)
             return received is not None and received.is_waiting
         case Reported():
             await _report(db, origin, update, at)
             return False
+
+
+def _media(media: ReceivedMedia | None) -> dict[str, Any]:
+    """The file of a message: it is fetched afterwards, by a job."""
+    if media is None:
+        return {}
+    return {
+        "attachment_id": new_id(),
+        "media_kind": media.kind,
+        "media_filename": media.filename,
+        "media_id": media.media_id,
+        "media_sha256": media.sha256,
+    }
 
 
 async def _report(db: Db, origin: Source, report: Reported, at: datetime) -> None:

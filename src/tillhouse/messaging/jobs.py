@@ -1,5 +1,8 @@
 """The jobs of messages: to send, to report, to process updates."""
 
+from collections.abc import Awaitable
+from functools import partial
+
 import msgspec
 
 from tillhouse.access.process import Services
@@ -8,8 +11,9 @@ from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import MessageId
 from tillhouse.messaging import assigning, hooks, sending
+from tillhouse.messaging.attachments import fetching
 from tillhouse.messaging.delivery import StatusUpdate, advance
-from tillhouse.providers.messaging.provider import Report
+from tillhouse.providers.messaging.provider import Account, Fetched, Report
 
 
 def kinds(services: Services, finds: sending.Finds | None = None) -> tuple[Kind, ...]:
@@ -19,7 +23,17 @@ def kinds(services: Services, finds: sending.Finds | None = None) -> tuple[Kind,
         *assigning.KINDS,
         LocalKind(name=sending.REPORT, run=report),
         sending.kind(services, finds),
+        _fetching(services, finds),
     )
+
+
+def _fetching(services: Services, finds: sending.Finds | None) -> Kind:
+    # Only customers of WhatsApp send files that lie elsewhere.
+    def fetch(account: Account, media_id: str, bytes_max: int) -> Awaitable[Fetched]:
+        find = finds or partial(sending.messenger_of, services)
+        return find("whatsapp").fetch(account, media_id, bytes_max)
+
+    return fetching.kind(services, partial(sending.find_account, services), fetch)
 
 
 async def report(db: Db, job: Job) -> bool:

@@ -3,6 +3,8 @@
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
 from tillhouse.http.route import Group
+from tillhouse.messaging.attachments.pages import PAGES
+from tillhouse.messaging.attachments.quota import ATTACHMENTS, SWEEP
 from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.jobs import kinds
@@ -26,16 +28,18 @@ ROOM = Room(
             "messaging",
         ),
     ),
-    pages=lambda: HOOKS,
+    pages=lambda: (*HOOKS, *PAGES),
     events=EVENTS,
     scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
     kept_tables=(
         "conversation_notes",
         "conversations",
         "messages",
+        "messaging_attachments",
         "messaging_inboxes",
         "messaging_numbers",
         "messaging_presence",
+        "messaging_storage",
         "messaging_turns",
         "quick_replies",
     ),
@@ -46,4 +50,6 @@ ROOM = Room(
         ),
     ),
     jobs=kinds,
+    chores=lambda _: (SWEEP,),
+    stored=(ATTACHMENTS,),
 )

@@ -12,6 +12,7 @@ from tillhouse.messaging.actions import (
     numbers,
     quick_replies,
 )
+from tillhouse.messaging.attachments import actions as attachments
 from tillhouse.messaging.sending import send
 from tillhouse.messaging.store.messages import show_message
 from tillhouse.messaging.types import (
@@ -72,6 +73,11 @@ ROUTES: tuple[Route, ...] = (
           "Change a quick reply", "Quick reply updated"),
     Route("DELETE", _REPLY, quick_replies.delete, _WRITE,
           "Delete a quick reply", "Quick reply deleted"),
+    Route("POST", "/v1/messaging/attachments", attachments.create, _WRITE,
+          "Announce a file to be sent, and get the address to upload it to",
+          "Attachment announced", status=201, idempotent=True),
+    Route("GET", "/v1/messaging/attachments/{attachment_id}", attachments.show, _READ,
+          "Read one attachment, with an address to fetch it from", "Attachment"),
     Route("GET", _INBOX, inbox.show, _READ, "Read the settings of the inbox", "Inbox"),
     Route("PATCH", _INBOX, inbox.change, _WRITE,
           "Switch the automatic assignment of conversations on or off", "Inbox updated"),

@@ -16,6 +16,7 @@ from tillhouse.messaging.types import (
     NewMessage,
     NewNumber,
     Provider,
+    SandboxInbound,
     Shortcut,
 )
 
@@ -88,13 +89,23 @@ def check_window(
 
 def message_errors(new: NewMessage) -> Iterator[FieldError]:
     """A message is a text, a quick reply or a template."""
-    if new.quick_reply_id is not None:
+    if new.attachment_id is not None and new.template is not None:
+        yield FieldError("attachment_id", "can't be sent with a template: send it by itself")
+    elif new.quick_reply_id is not None:
         if new.text is not None or new.template is not None:
             yield FieldError("quick_reply_id", "stands in the place of a text: send one of them")
+    elif new.attachment_id is not None:
+        return
     elif new.text is None and new.template is None:
         yield FieldError("text", "is required, unless there is a template")
     elif new.text is not None and new.template is not None:
         yield FieldError("template", "stands in the place of a text: send one of them")
+
+
+def inbound_errors(new: SandboxInbound) -> Iterator[FieldError]:
+    """A customer sends a text, a file, or both."""
+    if new.text is None and new.attachment_id is None:
+        yield FieldError("text", "is required, unless there is an attachment")
 
 
 def shortcut_in(text: str) -> str | None:

@@ -10,10 +10,10 @@ never sent again.
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from uuid import UUID
 
 import msgspec
 import structlog
-from asyncpg import Record
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
@@ -21,15 +21,24 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
-from tillhouse.kit.ids import BookId, BookKey, MessageId
+from tillhouse.kit.ids import BookId, BookKey, MessageId, NumberId
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.messaging import credentials
+from tillhouse.messaging.attachments.store import find_file
+from tillhouse.messaging.attachments.types import AttachmentFile
 from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.store import numbers
 from tillhouse.messaging.types import DeliveryStatus, Sending
 from tillhouse.providers.messaging import messengers
-from tillhouse.providers.messaging.provider import Account, Messenger, Outcome, Outgoing, Template
+from tillhouse.providers.messaging.provider import (
+    Account,
+    Media,
+    Messenger,
+    Outcome,
+    Outgoing,
+    Template,
+)
 from tillhouse.webhooks.emit import Source
 
 MESSAGE = "message"
@@ -96,24 +105,41 @@ async def _begin(services: Services, db: Db, job: Job) -> Ready | None:
         await store.end_abandoned(db, job.book_id, message_id, now())
         return None
     template = row["template"] and msgspec.json.decode(row["template"], type=Template)
+    file = None
+    if row["attachment_id"] is not None:
+        file = await find_file(db, row["book_id"], row["attachment_id"])
     return Ready(
         origin=Source(row["business_id"], Book(row["book_id"], row["environment"])),
         provider=row["provider"],
-        account=await _account(services, db, row),
+        account=await find_account(services, db, row["book_id"], row["number_id"]),
         message=Outgoing(
-            message_id=row["id"], to=row["customer_phone"], text=row["text"], template=template
+            message_id=row["id"],
+            to=row["customer_phone"],
+            text=row["text"],
+            template=template,
+            media=_media(row["attachment_id"], file),
         ),
     )
 
 
-async def _account(services: Services, db: Db, row: Record) -> Account | None:
-    number = await numbers.find_credentials(db, row["book_id"], row["number_id"])
+def _media(attachment_id: UUID | None, file: AttachmentFile | None) -> Media | None:
+    if file is None:
+        return None
+    name = file.filename or f"{attachment_id}.{file.content_type.rpartition('/')[2][:8]}"
+    return Media(file.kind, file.content_type, name, file.content)
+
+
+async def find_account(
+    services: Services, db: Db, book_id: BookId, number_id: NumberId
+) -> Account | None:
+    """The credentials of a number; None when it is disconnected."""
+    number = await numbers.find_credentials(db, book_id, number_id)
     if number is None or number["credentials_sealed"] is None:
         return None
     try:
         secrets = await credentials.opened(services.vault, db, number)
     except SealBroken:
-        log.exception("messaging_credentials_not_opened", number=str(row["number_id"]))
+        log.exception("messaging_credentials_not_opened", number=str(number_id))
         return None
     return Account(number["provider_number_id"], secrets.access_token)
 

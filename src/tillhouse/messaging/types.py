@@ -13,6 +13,7 @@ from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.text_types import Coded, Paragraphs, Schema, Value
 from tillhouse.kit.values import Moment, Search
+from tillhouse.messaging.attachments.types import Attachment, Kind
 from tillhouse.providers.messaging.provider import Template
 
 Provider = Literal["sandbox", "whatsapp"]
@@ -83,6 +84,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     # Its purpose: nothing is told twice for the same purpose.
     purpose: str | None = None
     sent_by_id: UserId | None = None
+    attachment_id: UUID | None = None
+    kind: str = "text"
 
 
 class Sending(msgspec.Struct, frozen=True):
@@ -287,6 +290,8 @@ class NewMessage(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     text: MessageText | None = None
     """The text of the message, or `/` and the shortcut of a quick reply."""
     quick_reply_id: UUID | None = None
+    attachment_id: UUID | None = None
+    """A file to be sent; the text, if any, stands below it."""
     template: NewTemplate | None = None
     """An approved template of WhatsApp, in the place of a text."""
 
@@ -304,6 +309,8 @@ class Message(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     delivery_status: DeliveryStatus | None
     provider: Provider
     """The way that the message went."""
+    attachment: Attachment | None
+    """The file of the message; null: it has none."""
     provider_message_id: str | None
     error: str | None
     sent_by_id: UserId | None
@@ -315,7 +322,10 @@ class SandboxInbound(msgspec.Struct, forbid_unknown_fields=True, rename={"sender
     """The message of a simulated customer."""
 
     sender: PhoneText
-    text: MessageText
+    text: MessageText | None = None
+    """The text; required unless there is an attachment."""
+    attachment_id: UUID | None = None
+    """A file that was uploaded, which the customer is to send."""
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
@@ -329,3 +339,9 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     provider_message_id: str
     # When the customer wrote: the time in which a free answer is allowed begins then.
     at: datetime
+    attachment_id: UUID | None = None
+    # Of a file that lies at the provider, and is to be fetched as this attachment.
+    media_kind: Kind | None = None
+    media_filename: str | None = None
+    media_id: str | None = None
+    media_sha256: str | None = None

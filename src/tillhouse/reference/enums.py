@@ -38,6 +38,14 @@ ENUMS: dict[str, tuple[str, str]] = {
         "Something that an agent may do: look for the customer's order, send a payment link, "
         "confirm a scheduled order, or note that somebody is not to be called any more.",
     ),
+    "AttachmentKind": (
+        "Attachment.kind", "What a file is, by its content; customers alone send a `sticker`.",
+    ),
+    "AttachmentStatus": (
+        "Attachment.status",
+        "`uploading` until its bytes are sent, `fetching` until they have come from WhatsApp, "
+        "then `ready`, or `failed`.",
+    ),
     "AnsweredBy": ("VoiceCall.answered_by", "A person or a machine, as far as that can be told."),
     "CallStatus": (
         "VoiceCall.status",

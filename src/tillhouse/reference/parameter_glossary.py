@@ -6,6 +6,7 @@ PARAMETERS: dict[str, str] = {
     "api_key_id": "Only what this API key did, or what was done to it.",
     "assigned": "Only conversations that somebody answers (true), or that nobody does (false).",
     "assignee_id": "Only conversations that this person answers.",
+    "attachment_id": "The id of the attachment.",
     "call_id": "The id of the call.",
     "category_id": "Only products of this category, by its id.",
     "channel": "Only orders from these channels, split by commas.",

@@ -61,10 +61,15 @@ def _reply(shortcut: str) -> dict[str, Any]:
     return {"shortcut": f"{shortcut}-{token_hex(4)}", "text": "We are open from 9 to 18 h."}
 
 
+async def _make_attachment(business: Business, environment: str) -> str:
+    return (await business.made("/v1/messaging/attachments", {}, environment))["id"]
+
+
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "number_id": active_number,
     "conversation_id": _make_conversation,
     "quick_reply_id": _make_quick_reply,
+    "attachment_id": _make_attachment,
 }
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
     "quick_reply_id": _delete_quick_reply,
@@ -77,6 +82,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/conversations/{conversation_id}/notes": lambda _: {"text": "Prefers calls."},
     "POST /v1/messaging/quick-replies": lambda _: _reply("hours"),
     "PATCH /v1/messaging/quick-replies/{quick_reply_id}": lambda _: _reply("open"),
+    "POST /v1/messaging/attachments": lambda _: {"filename": "menu.pdf"},
     "PATCH /v1/messaging/inbox": lambda _: {"assigns_automatically": False},
     "PUT /v1/messaging/presence": lambda _: {"seconds": 300},
 }
@@ -92,4 +98,5 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/conversations/{conversation_id}/messages": {"text": "It is not."},
     "POST /v1/conversations/{conversation_id}/notes": {"text": "Prefers messages."},
     "POST /v1/messaging/quick-replies": {"shortcut": "other", "text": "Another."},
+    "POST /v1/messaging/attachments": {"filename": "offer.pdf"},
 }

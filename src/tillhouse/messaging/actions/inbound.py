@@ -6,6 +6,8 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import NewJob
+from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check
 from tillhouse.kit.ids import BookKey, ConversationId, MessageId, new_id
@@ -13,6 +15,8 @@ from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.actions.messages import show
 from tillhouse.messaging.assigning import queue_assignment
+from tillhouse.messaging.attachments.actions import ready_kind
+from tillhouse.messaging.attachments.fetching import FETCH
 from tillhouse.messaging.events import MESSAGE_RECEIVED, MessageReceived
 from tillhouse.messaging.store import conversations, numbers
 from tillhouse.messaging.store import messages as store
@@ -47,6 +51,9 @@ async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> 
         received_at=iso(now),
     )
     await emit_from(db, origin, MESSAGE_RECEIVED, data, now)
+    if incoming.media_id is not None and incoming.attachment_id is not None:
+        fetch = NewJob(book_id=origin.book.id, kind=FETCH, subject_id=incoming.attachment_id)
+        await queue_job(db, fetch, now, now)
     return Received(message_id, kept.is_waiting)
 
 
@@ -59,10 +66,14 @@ async def simulate(call: Call, new: SandboxInbound) -> Message:
     number = await numbers.find_active(call.db, call.book.id)
     if number is None:
         raise rules.NotConnected
+    kind = "text"
+    if new.attachment_id is not None:
+        kind = await ready_kind(call, new.attachment_id)
     incoming = Incoming(
         phone=new.sender.e164(country),
-        type="text",
-        text=str(new.text),
+        type=kind,
+        text=str(new.text or ""),
+        attachment_id=new.attachment_id,
         provider="sandbox",
         number_id=number["id"],
         provider_message_id=f"sandbox.{new_id().hex}",
@@ -81,4 +92,7 @@ async def inbound_faults(call: Call, new: SandboxInbound) -> list[FieldError]:
 
 
 def _faults(new: SandboxInbound, country: str) -> list[FieldError]:
-    return faults(lambda: rules.phone_errors("from", new.sender, country))
+    return faults(
+        lambda: rules.phone_errors("from", new.sender, country),
+        lambda: rules.inbound_errors(new),
+    )

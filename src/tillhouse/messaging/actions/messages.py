@@ -12,6 +12,8 @@ from tillhouse.kit.ids import ConversationId, MessageId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
+from tillhouse.messaging.attachments.actions import ready_kind
+from tillhouse.messaging.attachments.rules import caption_errors
 from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
 from tillhouse.messaging.sending import GRACE, MESSAGE, REPORT, messenger_of
@@ -76,7 +78,7 @@ def _row(
         conversation_id=ConversationId(new_id()),
         customer_phone=draft.phone,
         customer_id=draft.customer_id,
-        type="text" if template is None else "template",
+        type=draft.kind if template is None else "template",
         text=draft.text,
         template=None if template is None else msgspec.json.encode(template).decode(),
         delivery_status=outcome.result if outcome else "queued",
@@ -91,6 +93,7 @@ def _row(
         job_payload=payload,
         job_due_at=due_at,
         created_at=call.now,
+        attachment_id=draft.attachment_id,
     )
 
 
@@ -122,9 +125,17 @@ async def write_in(
     if new.template is not None:
         filled = [str(text) for text in new.template.parameters]
         template = Template(new.template.name, new.template.language, filled)
+    text = _told_by(template) if template is not None else await _text(call, new)
+    kind = "text"
+    if new.attachment_id is not None:
+        attached = await ready_kind(call, new.attachment_id)
+        check(faults(lambda: caption_errors(attached, text or None)))
+        kind = attached
     draft = Draft(
         phone=facts["customer_phone"],
-        text=_told_by(template) if template is not None else await _text(call, new),
+        text=text,
+        attachment_id=new.attachment_id,
+        kind=kind,
         customer_id=facts["customer_id"],
         template=template,
         sent_by_id=call.caller.user_id if isinstance(call.caller, UserCaller) else None,
@@ -141,7 +152,7 @@ async def _text(call: Call, new: NewMessage) -> str:
         if reply is None:
             raise Invalid(quick_reply_id="is no quick reply of this book")
         return reply.text
-    text = str(new.text)
+    text = str(new.text or "")
     shortcut = rules.shortcut_in(text)
     if shortcut is None:
         return text

@@ -18,6 +18,7 @@ from tillhouse.kit.ids import (
     UserId,
 )
 from tillhouse.kit.page import Page
+from tillhouse.messaging.store.messages import ATTACHED
 from tillhouse.messaging.types import (
     Assignee,
     Conversation,
@@ -26,7 +27,8 @@ from tillhouse.messaging.types import (
     Message,
 )
 
-_CONVERSATION: LiteralString = """
+_CONVERSATION: LiteralString = (
+    """
     SELECT c.id, c.customer_phone, c.customer_id, u.name AS customer_name, c.status,
         iso(c.snoozed_until) AS snoozed_until, c.unread_count, c.assignee_id,
         a.name AS assignee_name, iso(c.assigned_at) AS assigned_at, (
@@ -35,7 +37,11 @@ _CONVERSATION: LiteralString = """
                 'deliveryStatus', m.delivery_status, 'provider', m.provider,
                 'providerMessageId', m.provider_message_id, 'error', m.error,
                 'sentById', m.sent_by_id, 'createdAt', iso(m.created_at),
-                'updatedAt', iso(m.updated_at))
+                'updatedAt', iso(m.updated_at), 'attachment',
+    """
+    + ATTACHED
+    + """
+            )
             FROM messages m WHERE m.book_id = c.book_id AND m.conversation_id = c.id
             ORDER BY m.id DESC LIMIT 1
         ) AS last_message,
@@ -48,6 +54,7 @@ _CONVERSATION: LiteralString = """
     LEFT JOIN users a ON a.id = c.assignee_id
     WHERE c.book_id = $1
 """
+)
 
 
 def _shown(row: Record) -> Conversation:

@@ -1,7 +1,8 @@
 """Statements on messages: written, sent, reported on, read."""
 
 from datetime import datetime
-from typing import LiteralString
+from typing import Any, LiteralString
+from uuid import UUID
 
 import msgspec
 from asyncpg import Record
@@ -18,6 +19,7 @@ from tillhouse.kit.ids import (
     UserId,
 )
 from tillhouse.kit.page import Page
+from tillhouse.messaging.attachments.types import Attachment
 from tillhouse.messaging.types import Incoming, Message
 
 
@@ -45,6 +47,7 @@ class OutboundRow(msgspec.Struct, frozen=True, kw_only=True):
     job_payload: bytes | None
     job_due_at: datetime | None
     created_at: datetime
+    attachment_id: UUID | None = None
 
 
 async def insert_outbound(db: Db, row: OutboundRow) -> ConversationId | None:
@@ -64,9 +67,9 @@ async def insert_outbound(db: Db, row: OutboundRow) -> ConversationId | None:
         ), message AS (
             INSERT INTO messages (book_id, id, conversation_id, direction, type, text, template,
                 delivery_status, provider, number_id, provider_message_id, error, purpose,
-                sent_by_id, created_at, updated_at)
+                sent_by_id, created_at, updated_at, attachment_id)
             SELECT $1, $2, talk.id, 'outbound', $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14,
-                $15, $19, $19
+                $15, $19, $19, $20
             FROM talk
             ON CONFLICT (book_id, purpose) DO NOTHING
             RETURNING conversation_id
@@ -92,66 +95,91 @@ class Kept(msgspec.Struct, frozen=True):
     is_new: bool
 
 
+_INBOUND: LiteralString = """
+    WITH talk AS (
+        INSERT INTO conversations (book_id, id, customer_phone, customer_id,
+            last_message_at, last_received_at, created_at, updated_at, unread_count,
+            began_waiting_at)
+        SELECT $1, $3, $4, coalesce(
+            (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.whatsapp_number = $4
+                AND u.deleted_at IS NULL ORDER BY u.id LIMIT 1),
+            (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.phone_number = $4
+                AND u.deleted_at IS NULL)), $16, $10, $16, $16, 1, $16
+        WHERE NOT EXISTS (SELECT FROM messages m
+            WHERE m.book_id = $1 AND m.provider = $7 AND m.provider_message_id = $9)
+        ON CONFLICT (book_id, customer_phone) DO UPDATE SET
+            customer_id = coalesce(conversations.customer_id, excluded.customer_id),
+            last_message_at =
+                greatest(conversations.last_message_at, excluded.last_message_at),
+            last_received_at =
+                greatest(conversations.last_received_at, excluded.last_received_at),
+            status = 'open', snoozed_until = NULL,
+            unread_count = conversations.unread_count + 1,
+            began_waiting_at = CASE WHEN conversations.assignee_id IS NULL
+                THEN coalesce(conversations.began_waiting_at, excluded.began_waiting_at) END,
+            updated_at = excluded.updated_at
+        RETURNING id, began_waiting_at
+    ), message AS (
+        INSERT INTO messages (book_id, id, conversation_id, direction, type, text, provider,
+            number_id, provider_message_id, created_at, updated_at, attachment_id)
+        SELECT $1, $2, talk.id, 'inbound', $5, $6, $7, $8, $9, $16, $16, $11 FROM talk
+        ON CONFLICT (book_id, provider, provider_message_id) DO NOTHING
+        RETURNING conversation_id
+    ), attached AS (
+        INSERT INTO messaging_attachments (book_id, id, kind, status, filename, number_id,
+            provider_media_id, provider_sha256, created_at, updated_at)
+        SELECT $1, $11, $12, 'fetching', $13, $8, $14, $15, $16, $16 FROM message
+        WHERE $14::text IS NOT NULL
+    )
+    SELECT talk.id AS conversation_id, talk.began_waiting_at IS NOT NULL AS is_waiting,
+        EXISTS (SELECT FROM message) AS is_new
+    FROM talk
+"""
+
+
 async def insert_inbound(
     db: Db, key: BookKey, conversation_id: ConversationId, incoming: Incoming, now: datetime
 ) -> Kept | None:
     """A message of a customer, which opens its conversation; None when it came before."""
     row = await db.fetchrow(
-        """
-        WITH talk AS (
-            INSERT INTO conversations (book_id, id, customer_phone, customer_id,
-                last_message_at, last_received_at, created_at, updated_at, unread_count,
-                began_waiting_at)
-            SELECT $1, $3, $4, coalesce(
-                (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.whatsapp_number = $4
-                    AND u.deleted_at IS NULL ORDER BY u.id LIMIT 1),
-                (SELECT u.id FROM customers u WHERE u.book_id = $1 AND u.phone_number = $4
-                    AND u.deleted_at IS NULL)), $11, $10, $11, $11, 1, $11
-            WHERE NOT EXISTS (SELECT FROM messages m
-                WHERE m.book_id = $1 AND m.provider = $7 AND m.provider_message_id = $9)
-            ON CONFLICT (book_id, customer_phone) DO UPDATE SET
-                customer_id = coalesce(conversations.customer_id, excluded.customer_id),
-                last_message_at =
-                    greatest(conversations.last_message_at, excluded.last_message_at),
-                last_received_at =
-                    greatest(conversations.last_received_at, excluded.last_received_at),
-                status = 'open', snoozed_until = NULL,
-                unread_count = conversations.unread_count + 1,
-                began_waiting_at = CASE WHEN conversations.assignee_id IS NULL
-                    THEN coalesce(conversations.began_waiting_at, excluded.began_waiting_at) END,
-                updated_at = excluded.updated_at
-            RETURNING id, began_waiting_at
-        ), message AS (
-            INSERT INTO messages (book_id, id, conversation_id, direction, type, text, provider,
-                number_id, provider_message_id, created_at, updated_at)
-            SELECT $1, $2, talk.id, 'inbound', $5, $6, $7, $8, $9, $11, $11 FROM talk
-            ON CONFLICT (book_id, provider, provider_message_id) DO NOTHING
-            RETURNING conversation_id
-        )
-        SELECT talk.id AS conversation_id, talk.began_waiting_at IS NOT NULL AS is_waiting,
-            EXISTS (SELECT FROM message) AS is_new
-        FROM talk
-        """,
-        *key,
-        conversation_id,
-        *msgspec.structs.astuple(incoming),
-        now,
+        _INBOUND, *key, conversation_id, *msgspec.structs.astuple(incoming), now
     )
     return Kept(**row) if row else None
 
 
-_MESSAGE: LiteralString = """
-    SELECT id, conversation_id, direction, type, text, delivery_status, provider,
-        provider_message_id, error, sent_by_id, iso(created_at) AS created_at,
-        iso(updated_at) AS updated_at
-    FROM messages WHERE book_id = $1
+ATTACHED: LiteralString = """
+    (SELECT json_build_object('id', f.id, 'kind', f.kind, 'status', f.status,
+        'filename', f.filename, 'contentType', f.content_type, 'sizeBytes', f.size_bytes,
+        'error', f.error)
+    FROM messaging_attachments f WHERE f.book_id = m.book_id AND f.id = m.attachment_id)
 """
+"""The attachment of a message `m`."""
+
+_MESSAGE: LiteralString = (
+    """
+    SELECT m.id, m.conversation_id, m.direction, m.type, m.text, m.delivery_status, m.provider,
+        m.provider_message_id, m.error, m.sent_by_id, iso(m.created_at) AS created_at,
+        iso(m.updated_at) AS updated_at,
+    """
+    + ATTACHED
+    + """
+        AS attachment
+    FROM messages m WHERE m.book_id = $1
+"""
+)
+
+
+def _shown(row: Record) -> Message:
+    fields: dict[str, Any] = dict(row)
+    attached = fields.pop("attachment")
+    attachment = msgspec.json.decode(attached, type=Attachment) if attached else None
+    return Message(attachment=attachment, **fields)
 
 
 async def show_message(db: Db, book_id: BookId, message_id: MessageId) -> Message | None:
     """One message."""
-    row = await db.fetchrow(_MESSAGE + " AND id = $2", book_id, message_id)
-    return Message(**row) if row else None
+    row = await db.fetchrow(_MESSAGE + " AND m.id = $2", book_id, message_id)
+    return _shown(row) if row else None
 
 
 async def has_message(
@@ -174,13 +202,13 @@ async def list_messages(
 ) -> list[Message]:
     """One page of a conversation, the latest first."""
     rows = await db.fetch(
-        _MESSAGE + " AND conversation_id = $2 ORDER BY id DESC LIMIT $3 OFFSET $4",
+        _MESSAGE + " AND m.conversation_id = $2 ORDER BY m.id DESC LIMIT $3 OFFSET $4",
         book_id,
         conversation_id,
         page.per_page,
         page.offset,
     )
-    return [Message(**row) for row in rows]
+    return [_shown(row) for row in rows]
 
 
 async def count_messages(db: Db, book_id: BookId, conversation_id: ConversationId) -> int | None:
@@ -207,7 +235,7 @@ async def claim_message(
         WHERE m.book_id = $1 AND m.id = $2 AND m.delivery_status = 'queued'
             AND c.book_id = $1 AND c.id = m.conversation_id AND b.id = $1
         RETURNING m.book_id, m.id, b.business_id, b.environment, m.provider, m.number_id,
-            c.customer_phone, m.text, m.template
+            c.customer_phone, m.text, m.template, m.attachment_id
         """,
         book_id,
         message_id,

@@ -29,6 +29,27 @@ class Template(msgspec.Struct, frozen=True):
     parameters: list[str] = []
 
 
+class Media(msgspec.Struct, frozen=True):
+    """A file that goes with a message."""
+
+    kind: str
+    content_type: str
+    filename: str
+    content: bytes
+
+    def __repr__(self) -> str:
+        """Keep its bytes out of logs and tracebacks."""
+        return f"Media({self.kind!r}, {self.content_type!r}, {len(self.content)} bytes)"
+
+
+class Fetched(msgspec.Struct, frozen=True):
+    """A file as it was fetched; `later`: it may be asked for again; `failed`: it can't be had."""
+
+    result: Literal["fetched", "failed", "later"]
+    content: bytes | None = None
+    error: str | None = None
+
+
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a customer."""
 
@@ -37,6 +58,8 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
     to: str
     text: str
     template: Template | None = None
+    # Sent with the text below it, if there is one.
+    media: Media | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -78,4 +101,8 @@ class Messenger(Protocol):
 
     async def send(self, account: Account, message: Outgoing) -> Outcome:
         """Hand one message over."""
+        ...
+
+    async def fetch(self, account: Account, media_id: str, bytes_max: int) -> Fetched:
+        """A file that a customer sent, of so many bytes at most."""
         ...

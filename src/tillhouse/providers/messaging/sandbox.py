@@ -6,7 +6,14 @@ own programs against it.
 
 from datetime import timedelta
 
-from tillhouse.providers.messaging.provider import Account, Outcome, Outgoing, Report, Settled
+from tillhouse.providers.messaging.provider import (
+    Account,
+    Fetched,
+    Outcome,
+    Outgoing,
+    Report,
+    Settled,
+)
 
 # The number that every test book writes from.
 NUMBER = "+15550100000"
@@ -45,3 +52,7 @@ class Sandbox:
     async def send(self, account: Account, message: Outgoing) -> Outcome:
         """Nobody has to be asked."""
         return self.settle(message).outcome
+
+    async def fetch(self, account: Account, media_id: str, bytes_max: int) -> Fetched:
+        """Its customers send what was uploaded before: nothing lies elsewhere."""
+        return Fetched("failed", error="nothing lies at the sandbox")

@@ -11,8 +11,11 @@ import aiohttp
 import msgspec
 
 from tillhouse.kit.json import encode
+from tillhouse.providers.messaging import whatsapp_media
 from tillhouse.providers.messaging.provider import (
     Account,
+    Fetched,
+    Media,
     Outcome,
     Outgoing,
     Settled,
@@ -22,8 +25,6 @@ from tillhouse.providers.messaging.provider import (
 BASE_URL = "https://graph.facebook.com/v23.0"
 TIMEOUT_S = 10.0
 TEXT_LENGTH_MAX = 4096
-# An answer is a few hundred bytes; of a longer one nothing is believed.
-_ANSWER_BYTES_MAX = 64 * 1024
 _ERROR_LENGTH_MAX = 300
 
 # Refusals that pass: too many calls, too many messages, a service that is briefly down.
@@ -65,37 +66,45 @@ class WhatsApp:
 
     async def send(self, account: Account, message: Outgoing) -> Outcome:
         """Hand one message over."""
+        media_id = None
+        if message.media is not None:
+            found = await self._upload(account, message.media)
+            if isinstance(found, Outcome):
+                return found
+            media_id = found
         url = f"{self._base_url}/{quote(account.provider_number_id, safe='')}/messages"
         headers = {
             "authorization": f"Bearer {account.access_token}",
             "content-type": "application/json",
         }
+        body = encode(payload(message, media_id))
         try:
             async with (
                 aiohttp.ClientSession(timeout=self._timeout) as session,
-                session.post(
-                    url, data=encode(payload(message)), headers=headers, allow_redirects=False
-                ) as response,
+                session.post(url, data=body, headers=headers, allow_redirects=False) as response,
             ):
-                return judge(response.status, await _start(response))
+                return judge(response.status, await whatsapp_media.start_of(response))
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             # Nobody was reached, so nothing was handed over.
             return Outcome("later", error=type(error).__name__)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             return Outcome("unknown", error=type(error).__name__)
 
+    async def _upload(self, account: Account, media: Media) -> str | Outcome:
+        """The id of a file, or why there is none: it may be handed over again and again."""
+        try:
+            async with aiohttp.ClientSession() as session:
+                found = await whatsapp_media.upload(session, self._base_url, account, media)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            return Outcome("later", error=type(error).__name__)
+        return found if isinstance(found, str) else whatsapp_media.later_or_failed(judge(*found))
 
-async def _start(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    while len(body) < _ANSWER_BYTES_MAX:
-        part = await response.content.read(_ANSWER_BYTES_MAX - len(body))
-        if not part:
-            break
-        body += part
-    return bytes(body)
+    async def fetch(self, account: Account, media_id: str, bytes_max: int) -> Fetched:
+        """A file that a customer sent."""
+        return await whatsapp_media.fetch(self._base_url, account, media_id, bytes_max)
 
 
-def payload(message: Outgoing) -> dict[str, Any]:
+def payload(message: Outgoing, media_id: str | None = None) -> dict[str, Any]:
     """The body of a request; our id comes back with every report on the message."""
     # A person who hides the number is known by an id instead.
     named = {"to": message.to} if message.to.startswith("+") else {"recipient": message.to}
@@ -107,6 +116,9 @@ def payload(message: Outgoing) -> dict[str, Any]:
     }
     if message.template is not None:
         return {**body, "type": "template", "template": _filled(message.template)}
+    if message.media is not None:
+        assert media_id is not None, "a file is uploaded first"  # noqa: S101
+        return {**body, **whatsapp_media.part(message.media, media_id, message.text)}
     return {**body, "type": "text", "text": {"body": message.text, "preview_url": False}}
 
 

@@ -20,6 +20,17 @@ _AS_READ = "played"
 _TEXT_LENGTH_MAX = 4096
 _ID_LENGTH_MAX = 300
 _TYPE_LENGTH_MAX = 40
+_FILENAME_LENGTH_MAX = 240
+
+
+class ReceivedMedia(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that a customer sent, which lies at WhatsApp."""
+
+    kind: Literal["image", "audio", "video", "document", "sticker"]
+    media_id: str
+    filename: str | None
+    # In base64.
+    sha256: str | None
 
 
 class Received(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +44,7 @@ class Received(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     # When it was written; None when that is not told.
     at: datetime | None
+    media: ReceivedMedia | None = None
 
 
 class Reported(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +125,22 @@ def _received(message: dict[str, Any], names: dict[str, str]) -> Received | None
         type=kind[:_TYPE_LENGTH_MAX] or "unsupported",
         text=_words(message, kind)[:_TEXT_LENGTH_MAX],
         at=_moment(_text(message, "timestamp")),
+        media=_media(message, kind),
+    )
+
+
+def _media(message: dict[str, Any], kind: str) -> ReceivedMedia | None:
+    if kind not in ("image", "audio", "video", "document", "sticker"):
+        return None
+    inner = _object(message, kind)
+    media_id = _text(inner, "id")
+    if not media_id or len(media_id) > _ID_LENGTH_MAX:
+        return None
+    return ReceivedMedia(
+        kind=kind,
+        media_id=media_id,
+        filename=" ".join(_text(inner, "filename").split())[:_FILENAME_LENGTH_MAX] or None,
+        sha256=_text(inner, "sha256")[:_ID_LENGTH_MAX] or None,
     )
 
 

@@ -1,0 +1,1 @@
+"""Files that customers send, and are sent: kept in the database, served as downloads."""

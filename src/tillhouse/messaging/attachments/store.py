@@ -1,0 +1,150 @@
+"""Statements on attachments."""
+
+from datetime import datetime
+from typing import LiteralString
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.access.storage import Limits, Stored
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.messaging.attachments.types import AttachmentFile
+
+# Adds what the statement made ready to what the book holds.
+_COUNTED: LiteralString = """
+    counted AS (
+        INSERT INTO messaging_storage (book_id, attachments, bytes)
+        SELECT book_id, 1, size_bytes FROM made
+        ON CONFLICT (book_id) DO UPDATE SET
+            attachments = messaging_storage.attachments + 1,
+            bytes = messaging_storage.bytes + excluded.bytes
+    )
+"""
+
+
+async def insert_uploading(db: Db, key: BookKey, filename: str | None, now: datetime) -> None:
+    """A file whose address was given out."""
+    await db.execute(
+        """
+        INSERT INTO messaging_attachments (book_id, id, status, filename, created_at, updated_at)
+        VALUES ($1, $2, 'uploading', $3, $4, $4)
+        """,
+        *key,
+        filename,
+        now,
+    )
+
+
+async def update_ready(
+    db: Db, key: BookKey, status: str, file: AttachmentFile, sha256: bytes, now: datetime
+) -> bool:
+    """Keep the bytes of a file that stands so; False when it doesn't any more."""
+    return bool(
+        await db.fetchval(
+            """
+            WITH made AS (
+                UPDATE messaging_attachments SET status = 'ready', kind = $4, content_type = $5,
+                    filename = $6, content = $7, size_bytes = octet_length($7::bytea),
+                    sha256 = $8,
+                    updated_at = $9
+                WHERE book_id = $1 AND id = $2 AND status = $3
+                RETURNING book_id, size_bytes
+            ),
+            """
+            + _COUNTED
+            + "SELECT count(*) FROM made",
+            *key,
+            status,
+            file.kind,
+            file.content_type,
+            file.filename,
+            file.content,
+            sha256,
+            now,
+        )
+    )
+
+
+async def update_failed(db: Db, key: BookKey, error: str, now: datetime) -> None:
+    """A file that can't be had."""
+    await db.execute(
+        """
+        UPDATE messaging_attachments SET status = 'failed', error = $3, updated_at = $4
+        WHERE book_id = $1 AND id = $2 AND status = 'fetching'
+        """,
+        *key,
+        error,
+        now,
+    )
+
+
+async def show_attachment(db: Db, key: BookKey) -> Record | None:
+    """One file, without its bytes."""
+    return await db.fetchrow(
+        """
+        SELECT id, kind, status, filename, content_type, size_bytes, error,
+            iso(created_at) AS created_at, iso(updated_at) AS updated_at
+        FROM messaging_attachments WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+    )
+
+
+async def find_file(db: Db, book_id: BookId, attachment_id: UUID) -> AttachmentFile | None:
+    """The bytes of a file that is there."""
+    row = await db.fetchrow(
+        """
+        SELECT kind, content_type, filename, content FROM messaging_attachments
+        WHERE book_id = $1 AND id = $2 AND status = 'ready'
+        """,
+        book_id,
+        attachment_id,
+    )
+    return AttachmentFile(**row) if row else None
+
+
+async def lock_fetching(db: Db, key: BookKey) -> Record | None:
+    """A file that is to be fetched: where it lies, and what it is said to be."""
+    return await db.fetchrow(
+        """
+        SELECT kind, filename, provider_media_id, provider_sha256, number_id
+        FROM messaging_attachments
+        WHERE book_id = $1 AND id = $2 AND status = 'fetching' FOR NO KEY UPDATE
+        """,
+        *key,
+    )
+
+
+async def delete_uploading(db: Db, before: datetime, limit: int) -> int:
+    """Forget some files, of any book_id, that never came; how many."""
+    done = await db.execute(
+        """
+        DELETE FROM messaging_attachments WHERE (book_id, id) IN (
+            SELECT book_id, id FROM messaging_attachments
+            WHERE status = 'uploading' AND created_at < $1
+            ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+        """,
+        before,
+        limit,
+    )
+    return int(done.rpartition(" ")[2])
+
+
+async def show_stored(db: Db, limits: Limits) -> Stored:
+    """The files of all books, and the books, by book_id, that hold as many as they may."""
+    row = await db.fetchrow(
+        """
+        SELECT coalesce(sum(attachments), 0)::bigint AS rows,
+            coalesce(sum(bytes), 0)::bigint AS bytes,
+            coalesce(array_agg(book_id) FILTER (WHERE attachments >= $1 AND $1 > 0), '{}')
+                AS full_by_rows,
+            coalesce(array_agg(book_id) FILTER (WHERE bytes >= $2 AND $2 > 0), '{}')
+                AS full_by_bytes
+        FROM messaging_storage
+        """,
+        limits.rows,
+        limits.bytes,
+    )
+    assert row is not None, "an aggregate has one row"  # noqa: S101
+    return Stored(**row)
