@@ -45,7 +45,7 @@ def main() -> None:
         "--beside", action="store_true", help="of webhooks: only the API beside a backlog"
     )
     parser.add_argument(
-        "--floods", action="store_true", help="of webhooks: only beside receivers that flood"
+        "--floods", action="store_true", help="of webhooks and calls: beside others that flood"
     )
     parser.add_argument(
         "--steady", action="store_true", help="of webhooks: only orders with one endpoint"

@@ -4,9 +4,11 @@ import argparse
 import asyncio
 import json
 import struct
+import subprocess
+import sys
 import time
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import msgspec
@@ -17,7 +19,7 @@ from tests.providers.telephony.sip.calling import RealClock
 
 from bench import world
 from bench.backlog import Process
-from tillhouse.providers.telephony.provider import Account, Answered, Audio, Dial, Ended
+from tillhouse.providers.telephony.provider import Account, Answered, Dial, Ended
 from tillhouse.providers.telephony.sip.media import Media
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
 from tillhouse.providers.telephony.targets import ANYWHERE
@@ -26,13 +28,17 @@ from tillhouse.voice.dispatching.dispatcher import Dispatcher
 CALLS = 20
 _SECONDS_MIN = 10.0
 _GAP_MS_MAX = 25.0
+_FLOODED = 20_000
 _QUEUED, _INVITE_MS_MAX = 60, 100.0
 _SCOPES = ("voice:read", "voice:calls:read", "voice:calls:create")
 
 
 def measure(options: argparse.Namespace) -> None:
     """Measure, and print tables."""
-    _measure_talk(options)
+    _measure_talk(options, flooded=0)
+    if options.floods:
+        _measure_talk(options, flooded=_FLOODED)
+        return
     with (
         world.database() as url,
         world.server("tillhouse", url, rate_limit="0", log_level="error") as port,
@@ -54,8 +60,7 @@ class _Busy(asyncio.DatagramProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to listen."""
-        assert isinstance(transport, asyncio.DatagramTransport)
-        self._transport = transport
+        self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         """Answer an INVITE."""
@@ -116,12 +121,13 @@ async def _queue(url: str, port: int) -> list[float]:
     return times
 
 
-def _measure_talk(options: argparse.Namespace) -> None:
+def _measure_talk(options: argparse.Namespace, flooded: int) -> None:
     callee = Process("bench.callee")
     seconds = max(options.seconds, _SECONDS_MIN)
     try:
         began = time.process_time()
-        received = uvloop.run(_talk(f"sip:bench@127.0.0.1:{callee.first_line}", seconds))
+        to = f"sip:bench@127.0.0.1:{callee.first_line}"
+        received, foreign = uvloop.run(_talk(to, seconds, flooded))
         used = time.process_time() - began
         lines = json.loads(callee.ask())
     finally:
@@ -136,19 +142,32 @@ def _measure_talk(options: argparse.Namespace) -> None:
     table.add_row("packets lost on the way back", f"{received:,}", "0")
     table.add_row("time between two, p99", f"{p99:.1f} ms", f"≤ {_GAP_MS_MAX:g} ms")
     table.add_row("time between two, longest", f"{gaps[-1]:.1f} ms", "")
+    if flooded:
+        table.add_row("packets of strangers, a second", f"{flooded:,}", "")
+        table.add_row("of these read and ignored", f"{foreign:,}", "")
     table.add_row("processor time", f"{used / seconds:.0%} of a core", "")
     Console().print(table)
 
 
-async def _talk(to: str, seconds: float) -> int:
-    """Talk on all lines; the packets that were sent back and never heard."""
-    telephone = SipTelephone(targets=ANYWHERE)
-    lost = await asyncio.gather(*(_call(telephone, to, seconds) for _ in range(CALLS)))
+async def _talk(to: str, seconds: float, flooded: int) -> tuple[int, int]:
+    """Talk on all lines; the packets that were sent back and never heard, and foreign ones."""
+    telephone, ports = SipTelephone(targets=ANYWHERE), asyncio.Queue[int]()
+    calls = [asyncio.create_task(_call(telephone, to, seconds, ports)) for _ in range(CALLS)]
+    flood = None
+    if flooded:
+        all_ports = [str(await ports.get()) for _ in range(CALLS)]
+        flood = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bench.flood", str(flooded), str(seconds - 1), *all_ports,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+    lost = await asyncio.gather(*calls)
+    if flood is not None:
+        await flood.wait()
     await telephone.close()
-    return sum(lost)
+    return sum(lost), telephone.counts.foreign_media
 
 
-async def _call(telephone: SipTelephone, to: str, seconds: float) -> int:
+async def _call(telephone: SipTelephone, to: str, seconds: float, ports: asyncio.Queue[int]) -> int:
     dial = Dial(
         attempt_id=uuid4(), attempt=1, to=to, from_number="+2348030000000",
         ring_within=timedelta(seconds=30), talk_within=timedelta(seconds=seconds),
@@ -159,7 +178,8 @@ async def _call(telephone: SipTelephone, to: str, seconds: float) -> int:
     speech = b"".join(struct.pack("<h", at * 97 % 20_000 - 10_000) for at in range(8000))
     async for happening in line.events():
         if isinstance(happening, Answered):
-            assert isinstance(line.party, Audio)
+            assert isinstance(line.party, Media)
+            ports.put_nowait(line.party.port)
             line.party.play(speech * int(seconds + 1))
         elif isinstance(happening, Ended):
             assert happening.result == "max_duration", happening

@@ -118,6 +118,48 @@ async def test_a_call_behind_many_numbers_is_dialled_at_once(
     await _forget(services, caller)
 
 
+async def test_calls_are_dialled_at_the_pace_of_their_number(
+    caller: Desk, services: Services
+) -> None:
+    """As soon as it allows the next one, and not at the dispatcher's own pace."""
+    line = await caller.number(calls_per_second=20, max_concurrent_calls=100)
+    model = await caller.place(scheduled_for="2120-01-01T00:00:00Z")
+    await _queue(services, UUID(model["id"]), line["id"], 30, now())
+    dispatcher = _dispatcher(services)
+    while await dispatcher.claim():
+        pass
+    assert 0 < dispatcher.rest_s <= 0.05
+    await dispatcher.stop()
+    await _forget(services, caller)
+
+
+async def test_numbers_that_are_paused_cost_a_look_alone(caller: Desk, services: Services) -> None:
+    """However many calls wait for them, no transaction is begun for any."""
+    model = await caller.place(scheduled_for="2120-01-01T00:00:00Z")
+    async with services.pool.transaction() as db:
+        rows = await db.fetch(
+            """
+            INSERT INTO voice_numbers (book_id, id, phone_number, label, provider, status,
+                max_concurrent_calls, calls_per_second, created_at, updated_at)
+            SELECT book_id, new_id(now()), '+1555888' || lpad(n::text, 4, '0'), 'Line', provider,
+                'paused', 1, 1, now(), now()
+            FROM voice_numbers CROSS JOIN generate_series(1, 60) n WHERE id = $1
+            RETURNING id
+            """,
+            UUID(caller.number_id),
+        )
+    for row in rows:
+        await _queue(services, UUID(model["id"]), str(row["id"]), 1, now())
+    dispatcher = _dispatcher(services)
+    while await dispatcher.claim():
+        pass
+    before = services.pool.statements
+    await dispatcher.claim()
+    assert services.pool.statements - before < 20
+    await dispatcher.stop()
+    await _forget(services, caller)
+
+
 async def _listed(caller: Desk, number_id: str) -> list[dict]:  # type: ignore[type-arg]
     path = f"/v1/voice/calls?business_voice_number_id={number_id}&limit=100"
     return (await caller.api.get(path, status=200)).data

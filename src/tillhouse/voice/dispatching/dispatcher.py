@@ -30,7 +30,7 @@ from tillhouse.voice.hooks import store as hooks
 AT_ONCE = 50
 # Notifications wake the dispatcher; lost ones wait so long.
 POLL_S = 5.0
-# A call that is due waits for a slot, or for the pace of its number.
+# A call that is due waits for a slot.
 AGAIN_S = 0.5
 # Then it is another number's turn.
 _MOVES_IN_TURN = 10
@@ -111,18 +111,20 @@ class Dispatcher:
     async def claim(self) -> bool:
         """Begin calls that are due, some of each number; whether there is more to look at."""
         if len(self._under_way) >= self._at_once:
+            # The end of a call wakes it.
+            self.rest_s = POLL_S
             return False
         now = self._clock.now()
         if self._after == store.FIRST:
             self.rest_s = POLL_S
         async with self.services.pool.reading() as db:
-            rows = await store.list_numbers_due(db, now, self._after, store.NUMBERS_LOOKED)
+            rows = await store.list_numbers_waiting(db, self._after, store.NUMBERS_LOOKED)
         is_last = len(rows) < store.NUMBERS_LOOKED
         self._after = store.FIRST if is_last else (rows[-1]["book_id"], rows[-1]["number_id"])
         self.rest_s = min([self.rest_s, *(_rest_until(row, now) for row in rows)])
         moved = 0
         for row in rows:
-            if row["is_due"]:
+            if row["due_at"] is not None and row["due_at"] <= now:
                 moved += await self._claim_from(row["book_id"], row["number_id"])
         return moved > 0 or not is_last
 
@@ -134,7 +136,9 @@ class Dispatcher:
             claimed = await claim_next(self.services, book_id, number_id, self._clock.now())
             if isinstance(claimed, Intent):
                 self._begin(claimed)
-            elif not claimed:
+                # The pace of the number allows the next one later.
+                return moved + 1
+            if not claimed:
                 return moved
         return _MOVES_IN_TURN
 
@@ -209,4 +213,9 @@ class Dispatcher:
 
 def _rest_until(row: Record, now: datetime) -> float:
     """How long a number can be left alone."""
-    return AGAIN_S if row["is_due"] else (row["due_at"] - now).total_seconds()
+    if row["due_at"] is None:
+        return POLL_S
+    if row["due_at"] <= now:
+        # For a slot, or for whatever else holds its number at this moment.
+        return AGAIN_S
+    return (row["due_at"] - now).total_seconds()

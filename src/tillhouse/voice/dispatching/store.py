@@ -121,18 +121,16 @@ class AttemptEnd(msgspec.Struct, frozen=True, kw_only=True):
     detail: str | None
 
 
-async def list_numbers_due(
-    db: Db, now: datetime, after: tuple[UUID, UUID], limit: int
-) -> Sequence[Record]:
-    """Numbers of all books, in turn, from which the first call that waits is due; book_id and id.
+async def list_numbers_waiting(db: Db, after: tuple[UUID, UUID], limit: int) -> Sequence[Record]:
+    """Numbers of all books, in turn, from which calls wait: book_id and number_id.
 
-    `is_due` is false where it is not, so that the next look goes on after it all the same.
+    `due_at` is when the next one may be dialled; it is null where the number is paused.
     """
     return await db.fetch(
         """
         WITH RECURSIVE queued AS (
             (SELECT c.book_id, c.number_id, c.due_at FROM voice_calls c
-             WHERE c.status = 'queued' AND (c.book_id, c.number_id) > ($2, $3)
+             WHERE c.status = 'queued' AND (c.book_id, c.number_id) > ($1, $2)
              ORDER BY c.book_id, c.number_id, c.due_at LIMIT 1)
             UNION ALL
             SELECT n.book_id, n.number_id, n.due_at FROM queued l CROSS JOIN LATERAL (
@@ -141,9 +139,13 @@ async def list_numbers_due(
                     AND (c.book_id, c.number_id) > (l.book_id, l.number_id)
                 ORDER BY c.book_id, c.number_id, c.due_at LIMIT 1) n
         )
-        SELECT book_id, number_id, due_at, due_at <= $1 AS is_due FROM queued LIMIT $4
+        SELECT q.book_id, q.number_id, CASE
+            WHEN n.status = 'active' OR n.deleted_at IS NOT NULL
+            THEN greatest(q.due_at, n.next_dial_at) END AS due_at
+        FROM (SELECT * FROM queued LIMIT $3) q
+        JOIN voice_numbers n ON n.book_id = q.book_id AND n.id = q.number_id
+        ORDER BY q.book_id, q.number_id
         """,
-        now,
         *after,
         limit,
     )

@@ -62,6 +62,8 @@ async def update_number(db: Db, key: BookKey, facts: NumberFacts, now: datetime)
         *msgspec.structs.astuple(facts),
         now,
     )
+    # Calls may have waited for that.
+    db.queues_jobs = True
 
 
 async def update_settings(db: Db, key: BookKey, sealed: bytes | None) -> None:
