@@ -167,7 +167,7 @@ class SaleMaker:
         if mode == "dine_in" and chance.random() < 0.15:
             charge = round_money((subtotal - discount) / 10, trade.currency)
         sold = taxed(lines, discount, trade)
-        return sold, add_up(sold, charge, trade)
+        return sold, add_up(sold, charge)
 
 
 def _position(made: Sale, status: str, paid: Decimal) -> LedgerPosition:

@@ -50,7 +50,8 @@ WITH
             promotion_customer_id uuid, tag_ids uuid[], notes text, recorded_by_id uuid,
             recorded_by_name text, served_by_id uuid, entry_source text, wants_kitchen boolean,
             fires_at timestamptz, stock_state text, stock_round integer, postings integer,
-            occurred_at timestamptz, created_at timestamptz, ticket_id uuid)
+            occurred_at timestamptz, created_at timestamptz, ticket_id uuid,
+            hotel_reservation_id uuid, hotel_room_id uuid)
     ), source AS (
         SELECT 'order' AS source_type, id AS source_id, customer_id, store_id,
             occurred_at AS happened_at
@@ -84,7 +85,7 @@ WITH
             table_session_id, table_label, covers, academic_term_id, promotion_id,
             promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
             served_by_id, entry_source, wants_kitchen, fires_at, stock_state, stock_round,
-            postings, occurred_at, created_at, updated_at)
+            postings, occurred_at, created_at, updated_at, hotel_reservation_id, hotel_room_id)
         SELECT $1, id, short_code, idempotency_key, decode(idempotency_fingerprint, 'hex'),
             status, summary, $3, subtotal_amount, discount_amount, service_charge_amount,
             tax_amount, exclusive_tax_amount, total_amount, amount_paid, change_amount,
@@ -97,7 +98,8 @@ WITH
             customer_id, store_id, channel, scheduled_at, service_mode, table_session_id,
             table_label, covers, academic_term_id, promotion_id, promotion_customer_id, tag_ids,
             notes, recorded_by_id, recorded_by_name, served_by_id, entry_source, wants_kitchen,
-            fires_at, stock_state, stock_round, postings, occurred_at, created_at, created_at
+            fires_at, stock_state, stock_round, postings, occurred_at, created_at, created_at,
+            hotel_reservation_id, hotel_room_id
         FROM sale CROSS JOIN LATERAL (
             SELECT CASE WHEN amount_paid > 0 THEN amount_paid - change_amount END AS paid) AS p
     ), lined AS (

@@ -16,6 +16,7 @@ from tillhouse.customers.room import ROOM as CUSTOMERS
 from tillhouse.db import statistics
 from tillhouse.developer.room import ROOM as DEVELOPER
 from tillhouse.finance.room import ROOM as FINANCE
+from tillhouse.folios.room import ROOM as FOLIOS
 from tillhouse.hotel.room import ROOM as HOTEL
 from tillhouse.http import idempotency, kept_answers
 from tillhouse.http import log as logs
@@ -71,6 +72,7 @@ ROOMS: tuple[Room, ...] = (
     PAYOUTS,
     PAYINS,
     HOTEL,
+    FOLIOS,
 )
 
 # The catalogue of events shows these groups first.

@@ -62,6 +62,7 @@ async def test_a_test_event_is_queued_for_one_or_all(command: Command) -> None:
             await _happens_without_an_endpoint(command, owner)
             await _is_paid(command, owner)
             await _is_called(command, owner)
+            await _has_stayed(command, owner)
     finally:
         await serving.stop()
         serving.kill()
@@ -115,3 +116,15 @@ async def _is_called(command: Command, owner: Client) -> None:
     made = (await owner.get("/v1/voice/calls", headers=test, status=200)).data
     assert [one["status"] for one in made] == ["completed", "missed", "completed", "completed"]
     assert made[0]["recordingStatus"] == "ready"
+
+
+async def _has_stayed(command: Command, owner: Client) -> None:
+    """A guest walks in, pays for a night and leaves; the books are whole."""
+    test = {"Service-Environment": "test"}
+    [event_id] = command.json("trigger", "hotel.reservation.checked_out")["events"]
+    path = "/v1/events/stream?events=hotel.reservation.checked_out"
+    [told] = (await owner.get(path, headers=test, status=200)).data
+    assert told["id"] == event_id
+    folio = f"/v1/hotel/reservations/{told['data']['id']}/folio"
+    found = (await owner.get(folio, headers=test, status=200)).data
+    assert (found["status"], found["amountOwed"], found["paymentsTotal"]) == ("checked_out", 0, 100)

@@ -18,7 +18,6 @@ from tillhouse.cli.trigger_operations import operation_of
 CATALOGUE = [event.name for event in PRODUCT.declared.events]
 # Events of rooms that announce them and can't do yet what they tell of.
 WITHOUT_OPERATION = {
-    "hotel.reservation.checked_out",
     "hotel.service_request.created",
 }
 

@@ -101,7 +101,7 @@ def test_totals_leave_the_lines(
     """Discounts and taxes are in other lines than those that they were worked out of."""
     before, trade = deepcopy(lines), trade_of(currency, inclusive=inclusive)
     sold = taxed(lines, discountable(lines) * part // 4, trade)
-    add_up(sold, Decimal(part), trade)
+    add_up(sold, Decimal(part))
     discounted(lines, dict.fromkeys(range(len(lines)), Decimal(part)))
     assert lines == before
     assert sum(one.discount for one in sold) == discountable(lines) * part // 4

@@ -86,7 +86,7 @@ def _tax(net: int, rate: Decimal, *, inclusive: bool) -> int:
 
 def _check(basket: Basket, trade: Trade) -> None:
     lines = taxed(basket.lines, basket.discount * basket.unit, trade)
-    totals = add_up(lines, basket.charge * basket.unit, trade)
+    totals = add_up(lines, basket.charge * basket.unit)
     units, inclusive = basket.units, trade.tax_inclusive
     discounts = [units(one.discount) for one in lines]
     nets = [s - d for s, d in zip(basket.subtotals, discounts, strict=True)]

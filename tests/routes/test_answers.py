@@ -52,6 +52,12 @@ BUDGETS: dict[str, int] = {
     # The currency, the row with its job, the audit log; after the commit the job is taken, the
     # provider asked, the job recorded.
     "POST /v1/payout-accounts": 10,
+    # The stay under its lock; the payment: its postings, its row, its event; the stay's orders and
+    # its money; the folio after; the answer.
+    "POST /v1/hotel/reservations/{reservation_id}/payments": 8,
+    # The stay under its lock, its nights so far; the first night: its facts, the order, the night;
+    # what is owed (2); the reservation and its room, the event; the folio after; the answer.
+    "POST /v1/hotel/reservations/{reservation_id}/check-out": 13,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
 }

@@ -27,6 +27,7 @@ BOOKLESS = {
 
 # Statements that may read a whole table or index, each with its reason.
 SCANS = {
+    "folios.store.audits.list_hotels": "looks once into each hotel, once a minute",
     "http.store.show_stored": "a row per book and day, twice a minute",
     "orders.storage.store.add_new_orders": "looks once into each book",
     "orders.storage.store.show_stored": "a row per book, twice a minute",

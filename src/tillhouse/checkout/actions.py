@@ -27,6 +27,12 @@ from tillhouse.payins.connections import NoProvider
 from tillhouse.payins.store.connections import list_selected
 
 REFERENCE_PREFIX = "pl_"
+_LOCK = {
+    "sale": store.lock_order, "debt": store.lock_debt, "reservation": store.lock_stay,
+}  # fmt: skip
+_FIND = {
+    "sale": store.find_order, "debt": store.find_debt, "reservation": store.find_stay,
+}  # fmt: skip
 
 
 async def list_page(call: Call, wanted: LinkFilter) -> PageOf[PaymentLink]:
@@ -48,7 +54,7 @@ async def show(call: Call, link_id: UUID) -> PaymentLink:
 
 
 async def create(call: Call, new: NewLink) -> tuple[PaymentLink, bool]:
-    """A link for a sale or a debt, or the active one that it has; whether it is an old answer."""
+    """A link for what is owed, or the active one that it has; whether it is an old answer."""
     if earlier := await _earlier(call):
         return earlier, True
     row = await _lock_target(call, new.target_type, new.target_id)
@@ -111,7 +117,7 @@ async def create_for_wallet(call: Call, new: NewWalletLink) -> tuple[PaymentLink
 
 
 async def new_faults(call: Call, new: NewLink) -> list[FieldError]:
-    """The faults of a new link of a sale or a debt."""
+    """The faults of a new link of a sale, a debt or a stay."""
     try:
         target = _target(await _find_target(call, new.target_type, new.target_id))
     except InvalidField:
@@ -157,13 +163,11 @@ async def _earlier(call: Call) -> PaymentLink | None:
 
 
 async def _lock_target(call: Call, target_type: OwedType, target_id: UUID) -> Record | None:
-    lock = store.lock_order if target_type == "sale" else store.lock_debt
-    return await lock(call.db, call.book.id, target_id)
+    return await _LOCK[target_type](call.db, call.book.id, target_id)
 
 
 async def _find_target(call: Call, target_type: OwedType, target_id: UUID) -> Record | None:
-    find = store.find_order if target_type == "sale" else store.find_debt
-    return await find(call.db, call.book.id, target_id)
+    return await _FIND[target_type](call.db, call.book.id, target_id)
 
 
 def _target(row: Record | None) -> rules.Target | None:

@@ -1,8 +1,8 @@
 """Payments that arrived through links: booked for what the link asked for, each once.
 
 A hook, a question and the page all bring it: it is recorded once below, and its target's job
-applies it here in one transaction: the order or the wallet, the link's counters, the events.
-Locks are taken in one order: payments, order, link.
+applies it here in one transaction: the order, the stay or the wallet, the link's counters, the
+events. Locks are taken in one order: payments, order or stay, link.
 """
 
 from decimal import Decimal
@@ -19,6 +19,8 @@ from tillhouse.checkout.attempts import TARGET
 from tillhouse.checkout.receiving_rules import Received, conditions_of, status_after_reversal
 from tillhouse.checkout.store import receiving as store
 from tillhouse.db.pool import Db
+from tillhouse.folios import payments as folios
+from tillhouse.folios.store.stays import Stay
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
@@ -31,6 +33,7 @@ from tillhouse.orders.events import PAYMENT_RECEIVED, PaidLink, Payer, PaymentDa
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.payins.applying import (
+    claim_shortfall,
     deposit_to_wallet,
     job_kind,
     mark_applied,
@@ -85,23 +88,41 @@ async def _receive(call: Call, link_id: UUID, payin: Payin) -> None:
     found = await store.find_link(call.db, key)
     assert found is not None, "a link stays for ever"  # noqa: S101
     owed = await _lock_order(call, found["order_id"]) if found["order_id"] else None
+    stay = await _lock_stay(call, found)
     link = await store.lock_link(call.db, key, call.now)
-    expected = link["amount"] - link["amount_received"] if link["target_id"] is None else owed
+    expected = _expected(link, owed)
     conditions = conditions_of(link["status"], payin.amount, expected or Decimal(0))
-    if owed is None:
+    if stay is not None:
+        transaction_id = await folios.receive(call, stay, _tender(link, payin))
+    elif owed is None:
         transaction_id = await _to_wallet(call, link, payin)
     else:
         transaction_id = await _to_order(call, link, payin)
     received = Received(
         amount=payin.amount,
         conditions=conditions,
-        is_paid=link["target_id"] is None
+        is_paid=found["order_id"] is None
         and link["status"] == "active"
         and payin.amount >= (expected or Decimal(0)),
+        asked=link["asked"] or None,
     )
     await store.update_received(call.db, key, call.now, received)
     told = [*payin.conditions, *conditions]
     await mark_applied(call.db, payin, call.now, transaction_id=transaction_id, conditions=told)
+
+
+async def _lock_stay(call: Call, link: Record) -> Stay | None:
+    """The stay that a link is for, until the end of the transaction."""
+    if link["target_type"] != "reservation":
+        return None
+    return await folios.lock(call, link["target_id"])
+
+
+def _expected(link: Record, owed: Decimal | None) -> Decimal | None:
+    """The amount that a link asked for just now."""
+    if link["target_id"] is None:
+        return link["amount"] - link["amount_received"]
+    return link["asked"] if link["target_type"] == "reservation" else owed
 
 
 async def _lock_order(call: Call, order_id: UUID) -> Decimal | None:
@@ -116,7 +137,12 @@ async def _lock_order(call: Call, order_id: UUID) -> Decimal | None:
 
 
 async def _to_order(call: Call, link: Record, payin: Payin) -> UUID:
-    tender = Tender(
+    received = await receive(call, OrderId(link["order_id"]), _tender(link, payin))
+    return received.transaction_id
+
+
+def _tender(link: Record, payin: Payin) -> Tender:
+    return Tender(
         amount=payin.amount,
         method=METHOD,
         reference=payin.provider_transaction_id[:_REFERENCE_MAX],
@@ -126,7 +152,6 @@ async def _to_order(call: Call, link: Record, payin: Payin) -> UUID:
         link=_paid_link(link),
         payer=_payer(link),
     )
-    return (await receive(call, OrderId(link["order_id"]), tender)).transaction_id
 
 
 async def _to_wallet(call: Call, link: Record, payin: Payin) -> UUID:
@@ -169,7 +194,10 @@ async def _give_back(call: Call, link_id: UUID, payin: Payin) -> None:
     key = BookKey(call.book.id, link_id)
     found = await store.find_link(call.db, key)
     assert found is not None, "a link stays for ever"  # noqa: S101
-    if found["order_id"] is None or not await _from_order(call, found["order_id"], payin):
+    stay = await _lock_stay(call, found)
+    if stay is not None:
+        await _from_stay(call, stay, link_id, payin)
+    elif found["order_id"] is None or not await _from_order(call, found["order_id"], payin):
         ledger = Ledger(call.book.id, found["currency"], call.now)
         await take_back_deposit(call.db, ledger, payin)
     link = await store.lock_link(call.db, key, call.now)
@@ -188,6 +216,21 @@ async def _from_order(call: Call, order_id: UUID, payin: Payin) -> bool:
         return False
     await give_back(call, order, payin)
     return True
+
+
+async def _from_stay(call: Call, stay: Stay, link_id: UUID, payin: Payin) -> None:
+    """Take a payment out of its stay; the part that was spent elsewhere is claimed."""
+    tender = Tender(
+        amount=payin.amount,
+        method=METHOD,
+        reference=payin.provider_transaction_id[:_REFERENCE_MAX],
+        link_id=link_id,
+        receipt_id=payin.id,
+    )
+    amount = await folios.take_back(call, stay, tender)
+    if amount < payin.amount:
+        ledger = Ledger(call.book.id, stay.currency, call.now)
+        await claim_shortfall(call.db, ledger, payin, payin.amount - amount)
 
 
 def _paid_link(link: Record) -> PaidLink:

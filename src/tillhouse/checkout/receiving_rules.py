@@ -14,6 +14,8 @@ class Received(msgspec.Struct, frozen=True, kw_only=True):
     conditions: list[LinkCondition]
     # Whether it is paid by that; a link of an order closes with the order.
     is_paid: bool
+    # The amount that a link of a stay asked for last, if it asked for any.
+    asked: Decimal | None = None
 
 
 def conditions_of(status: LinkStatus, amount: Decimal, owed: Decimal) -> list[LinkCondition]:

@@ -16,6 +16,12 @@ from tillhouse.kit.secrets import Environment
 
 WALLET_LASTS = timedelta(hours=24)
 CUSTOMER_AT = "customer."
+_OWING: dict[OwedType, str] = {
+    "sale": "order", "debt": "debt of order", "reservation": "reservation",
+}  # fmt: skip
+_DESCRIBED: dict[OwedType, str] = {
+    "sale": "Order", "debt": "Rest of order", "reservation": "Stay",
+}  # fmt: skip
 
 
 class NothingOwed(Refused, message="Nothing is owed there any more: a link would ask for nothing."):
@@ -27,7 +33,7 @@ class AlreadyPaid(Conflict, message="The link is paid: what was paid can be refu
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """The order or debt of a link, and how much it owes."""
+    """The order, debt or stay of a link, and how much it owes."""
 
     outstanding: Decimal
     short_code: str
@@ -57,6 +63,8 @@ def _target_errors(new: NewLink, target: Target | None) -> Iterator[FieldError]:
         told = {
             "sale": "is no order of this business and environment: see GET /v1/orders",
             "debt": "is no debt of this business and environment: see GET /v1/debts",
+            "reservation": "is no reservation of this business and environment: see "
+            "GET /v1/hotel/reservations",
         }
         yield FieldError("target_id", told[new.target_type])
 
@@ -82,10 +90,9 @@ def check_owed(target: Target, target_type: OwedType) -> None:
     """Refuse a link that would ask for nothing."""
     if target.outstanding > 0:
         return
-    what = "order" if target_type == "sale" else "debt of order"
+    what = f"{_OWING[target_type]} {target.short_code}"
     raise NothingOwed(
-        f"The {what} {target.short_code} has nothing outstanding (it is {target.status}): "
-        "a link would ask for nothing."
+        f"The {what} has nothing outstanding (it is {target.status}): a link would ask for nothing."
     )
 
 
@@ -99,4 +106,4 @@ def wanted_customer(customer: LinkCustomer) -> Wanted:
 
 def described(target_type: OwedType, short_code: str) -> str:
     """The words that the payer reads beside the amount."""
-    return f"Order {short_code}" if target_type == "sale" else f"Rest of order {short_code}"
+    return f"{_DESCRIBED[target_type]} {short_code}"

@@ -18,8 +18,8 @@ from tillhouse.kit.text_types import OneLine, Schema, Value
 from tillhouse.kit.values import DateOrTimestamp, Email, Search
 
 LinkStatus = Literal["active", "PAID", "EXPIRED", "CANCELLED"]
-TargetType = Literal["sale", "debt", "wallet"]
-OwedType = Literal["sale", "debt"]
+TargetType = Literal["sale", "debt", "wallet", "reservation"]
+OwedType = Literal["sale", "debt", "reservation"]
 LinkCondition = Literal["partial", "over", "late", "reversed"]
 
 
@@ -66,12 +66,13 @@ class LinkCustomer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewLink(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A link to be made for a sale or a debt; its amount is what that still owes."""
+    """A link to be made for a sale, a debt or a stay; its amount is what that still owes."""
 
     target_type: OwedType
-    """`sale`: an order; `debt`: a debt, as `GET /v1/debts` lists them."""
+    """`sale`: an order; `debt`: a debt, as `GET /v1/debts` lists them; `reservation`: a stay at
+    the hotel, with its deposit."""
     target_id: UUID
-    """The id of the order or of the debt."""
+    """The id of the order, of the debt or of the reservation."""
     redirect_url: RedirectUrl | None = None
     """Where checkout sends the payer back; in live it begins with `https://`."""
     customer: LinkCustomer | None = None
@@ -99,7 +100,7 @@ class LinkFilter(Paged, rename={"since": "from", "until": "to"}):
     target_type: TargetType | None = None
     """Only links of this type."""
     target_id: UUID | None = None
-    """Only links of this order or debt."""
+    """Only links of this order, debt or reservation."""
     since: DateOrTimestamp | None = None
     """Made from this day or moment on; a day is the business's."""
     until: DateOrTimestamp | None = None
@@ -129,7 +130,7 @@ class PaymentLink(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """An image (SVG) that leads a camera to the page."""
     target_type: TargetType
     target_id: UUID | None
-    """The order or the debt; null for the wallet."""
+    """The order, the debt or the reservation; null for the wallet."""
     title: str | None
     """The purpose of the payment; null where the target says it."""
     description: Annotated[str, Meta(examples=["Order K7M2QX4D"])]

@@ -189,6 +189,13 @@ async def _cancel_a_reservation(desk: Desk) -> None:
     await desk.do(path, {"reason": "Cancelled by tillhouse trigger"}, stay.id)
 
 
+async def _check_out(desk: Desk) -> None:
+    stay = await _book_a_room(desk, check_in=True)
+    of_stay = "POST /v1/hotel/reservations/{reservation_id}/"
+    await desk.do(of_stay + "payments", {"amount": 10, "method": "cash"}, stay.id)
+    await desk.do(of_stay + "check-out", {}, stay.id)
+
+
 async def _change_an_agent(desk: Desk) -> None:
     from tillhouse.voice import demonstrating  # noqa: PLC0415
 
@@ -221,6 +228,7 @@ _OPERATIONS: dict[str, Operation] = {
     "contact.": _change_a_customer,
     "hotel.reservation.cancelled": _cancel_a_reservation,
     "hotel.reservation.checked_in": _check_in,
+    "hotel.reservation.checked_out": _check_out,
     "hotel.reservation.created": _reserve,
     "inventory.": _run_out_of_stock,
     "kitchen_ticket.": _cook_an_order,

@@ -101,11 +101,62 @@ BEGIN
     RETURN analyzed;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.asked_of_stay(book uuid, stay uuid)
+ RETURNS numeric
+ LANGUAGE sql
+ STABLE
+AS $function$
+    WITH held AS (
+        SELECT o.id, o.customer_id, CASE WHEN o.deleted_at IS NULL
+                AND o.status IN ('pending', 'completed') THEN o.remaining_amount ELSE 0 END AS owed,
+            coalesce((SELECT sum(u.amount) FROM folio_uses u
+                WHERE u.book_id = book AND u.reservation_id = stay AND u.order_id = o.id), 0)
+                AS used,
+            o.credit_amount - CASE
+                WHEN o.deleted_at IS NOT NULL OR o.status = 'cancelled'
+                    THEN o.amount_paid - o.change_amount
+                WHEN o.status = 'scheduled' THEN 0
+                ELSE greatest(o.amount_paid - o.total_amount + o.refunded_amount, 0)
+                    - o.change_amount END AS needed
+        FROM orders o WHERE o.book_id = book AND o.hotel_reservation_id = stay
+    ), paid AS (
+        SELECT coalesce(sum(CASE WHEN p.kind = 'payment' THEN p.amount ELSE -p.amount END), 0)
+            AS amount
+        FROM folio_payments p WHERE p.book_id = book AND p.reservation_id = stay
+    )
+    SELECT greatest(0,
+        CASE WHEN r.status IN ('booked', 'checked_in') THEN r.deposit_amount - paid.amount END,
+        coalesce((SELECT sum(h.owed) FROM held h WHERE h.customer_id = g.customer_id), 0)
+            - paid.amount
+            + coalesce((SELECT sum(greatest(least(h.used, h.needed), 0)) FROM held h), 0))
+    FROM hotel_reservations r
+    JOIN hotel_guests g ON g.book_id = r.book_id AND g.id = r.guest_id
+    CROSS JOIN paid
+    WHERE r.book_id = book AND r.id = stay
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  RETURNS bytea
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN sha256((previous || convert_to((jsonb_build_array((event).business_id, (event).sequence, (event).id, (event).developer_api_key_id, (event).actor_user_id, (event).actor_name, (event).event_type, (event).title, (event).ip_address, (event).metadata, iso((event).created_at)))::text, 'UTF8'::name)));
+
+CREATE OR REPLACE FUNCTION public.check_stay_of_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM hotel_reservations r
+    WHERE r.book_id = NEW.book_id AND r.id = NEW.hotel_reservation_id
+        AND r.status IN ('booked', 'checked_in')
+    FOR SHARE;
+    IF NOT FOUND THEN
+        -- As if the table had the CONSTRAINT orders_on_open_stay, which no CHECK can say.
+        RAISE EXCEPTION 'the stay is over' USING ERRCODE = 'check_violation',
+            CONSTRAINT = 'orders_on_open_stay';
+    END IF;
+    RETURN NEW;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.close_links_of_debt()
  RETURNS trigger
@@ -711,6 +762,73 @@ CREATE INDEX expenses_by_store ON expenses USING btree (book_id, store_id, happe
 CREATE INDEX expenses_by_time ON expenses USING btree (book_id, happened_at, id) WHERE voided_at IS NULL;
 CREATE INDEX expenses_by_transaction ON expenses USING btree (book_id, transaction_id);
 
+CREATE TABLE folio_nights (
+    book_id uuid NOT NULL,
+    reservation_id uuid NOT NULL,
+    night_on date NOT NULL,
+    order_id uuid NOT NULL,
+    CONSTRAINT folio_nights_pkey PRIMARY KEY (book_id, reservation_id, night_on),
+    CONSTRAINT folio_nights_book_id_order_id_key UNIQUE (book_id, order_id),
+    CONSTRAINT folio_nights_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
+    CONSTRAINT folio_nights_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id)
+);
+
+CREATE TABLE folio_payments (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reservation_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    kind text NOT NULL,
+    method transaction_method NOT NULL,
+    amount positive_amount NOT NULL,
+    reference text,
+    reason text,
+    transaction_id uuid NOT NULL,
+    link_id uuid,
+    receipt_id uuid,
+    recorded_by_id uuid NOT NULL,
+    recorded_by_name text NOT NULL,
+    happened_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT folio_payments_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT folio_payments_kind_known CHECK (kind = ANY (ARRAY['payment'::text, 'refund'::text, 'reversal'::text])),
+    CONSTRAINT folio_payments_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT folio_payments_book_id_receipt_id_fkey FOREIGN KEY (book_id, receipt_id) REFERENCES payins(book_id, id),
+    CONSTRAINT folio_payments_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id),
+    CONSTRAINT folio_payments_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id)
+);
+CREATE INDEX folio_payments_by_transaction ON folio_payments USING btree (book_id, transaction_id);
+CREATE INDEX folio_payments_of_reservation ON folio_payments USING btree (book_id, reservation_id, id);
+CREATE UNIQUE INDEX folio_payments_receipt_key ON folio_payments USING btree (book_id, receipt_id, kind) WHERE receipt_id IS NOT NULL;
+
+CREATE TABLE folio_uses (
+    book_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    reservation_id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    amount signed_amount NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT folio_uses_pkey PRIMARY KEY (book_id, payment_id),
+    CONSTRAINT folio_uses_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT folio_uses_book_id_order_id_payment_id_fkey FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments(book_id, order_id, id),
+    CONSTRAINT folio_uses_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id)
+);
+CREATE INDEX folio_uses_of_reservation ON folio_uses USING btree (book_id, reservation_id, order_id);
+
+CREATE TABLE hotel_audits (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    nights integer NOT NULL DEFAULT 0,
+    amount numeric NOT NULL DEFAULT 0,
+    no_shows integer NOT NULL DEFAULT 0,
+    overdue integer NOT NULL DEFAULT 0,
+    started_at timestamp(3) with time zone NOT NULL,
+    finished_at timestamp(3) with time zone,
+    CONSTRAINT hotel_audits_pkey PRIMARY KEY (book_id, day),
+    CONSTRAINT hotel_audits_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
+
 CREATE TABLE hotel_guests (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -864,6 +982,18 @@ CREATE INDEX hotel_service_requests_by_status ON hotel_service_requests USING bt
 CREATE INDEX hotel_service_requests_in_order ON hotel_service_requests USING btree (book_id, id);
 CREATE INDEX hotel_service_requests_of_reservation ON hotel_service_requests USING btree (book_id, reservation_id, id) WHERE reservation_id IS NOT NULL;
 CREATE INDEX hotel_service_requests_of_room ON hotel_service_requests USING btree (book_id, room_id, id) WHERE room_id IS NOT NULL;
+
+CREATE TABLE hotel_settings (
+    book_id uuid NOT NULL,
+    check_in_time text NOT NULL,
+    check_out_time text NOT NULL,
+    audit_time text NOT NULL,
+    no_show text NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT hotel_settings_pkey PRIMARY KEY (book_id),
+    CONSTRAINT hotel_settings_no_show_known CHECK (no_show = ANY (ARRAY['keep'::text, 'release'::text])),
+    CONSTRAINT hotel_settings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
 
 CREATE TABLE idempotency_keys (
     book_id uuid NOT NULL,
@@ -1390,6 +1520,8 @@ END))::smallint) STORED,
     CONSTRAINT orders_book_id_academic_term_id_fkey FOREIGN KEY (book_id, academic_term_id) REFERENCES academic_terms(book_id, id),
     CONSTRAINT orders_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT orders_book_id_hotel_reservation_id_fkey FOREIGN KEY (book_id, hotel_reservation_id) REFERENCES hotel_reservations(book_id, id),
+    CONSTRAINT orders_book_id_hotel_room_id_fkey FOREIGN KEY (book_id, hotel_room_id) REFERENCES hotel_rooms(book_id, id),
     CONSTRAINT orders_book_id_promotion_id_fkey FOREIGN KEY (book_id, promotion_id) REFERENCES promotions(book_id, id),
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
@@ -1404,7 +1536,9 @@ CREATE INDEX orders_by_tag ON orders USING gin (tag_ids) WHERE tag_ids <> '{}'::
 CREATE INDEX orders_by_term ON orders USING btree (book_id, academic_term_id, occurred_at, id) WHERE academic_term_id IS NOT NULL;
 CREATE INDEX orders_by_time ON orders USING btree (book_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX orders_of_stay ON orders USING btree (book_id, hotel_reservation_id) WHERE hotel_reservation_id IS NOT NULL;
 CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS NOT NULL;
+CREATE TRIGGER orders_are_on_open_stays BEFORE INSERT ON orders FOR EACH ROW WHEN (new.hotel_reservation_id IS NOT NULL) EXECUTE FUNCTION check_stay_of_order();
 CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
 CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_methods IS DISTINCT FROM new.payment_methods OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.paid_by_cash IS DISTINCT FROM new.paid_by_cash OR old.paid_by_transfer IS DISTINCT FROM new.paid_by_transfer OR old.paid_by_pos IS DISTINCT FROM new.paid_by_pos OR old.paid_by_cloove_pay IS DISTINCT FROM new.paid_by_cloove_pay OR old.paid_by_credit IS DISTINCT FROM new.paid_by_credit OR old.paid_by_other IS DISTINCT FROM new.paid_by_other OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
 CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders FOR EACH ROW WHEN (old.remaining_amount > 0::numeric AND new.remaining_amount = 0::numeric OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL OR old.status::text <> new.status::text AND (new.status::text = ANY (ARRAY['cancelled'::text, 'refunded'::text]))) EXECUTE FUNCTION close_links_of_order();
@@ -1488,8 +1622,8 @@ CREATE TABLE payment_links (
     CONSTRAINT payment_links_conditions_known CHECK (conditions <@ '{partial,over,late,reversed}'::text[]),
     CONSTRAINT payment_links_received CHECK (amount_received >= 0::numeric AND payments_count >= 0),
     CONSTRAINT payment_links_status_known CHECK (status = ANY (ARRAY['active'::text, 'PAID'::text, 'EXPIRED'::text, 'CANCELLED'::text])),
-    CONSTRAINT payment_links_target_type_known CHECK (target_type = ANY (ARRAY['sale'::text, 'debt'::text, 'wallet'::text])),
-    CONSTRAINT payment_links_targets CHECK ((target_type = 'wallet'::text) = (target_id IS NULL) AND (target_id IS NULL) = (order_id IS NULL)),
+    CONSTRAINT payment_links_target_type_known CHECK (target_type = ANY (ARRAY['sale'::text, 'debt'::text, 'wallet'::text, 'reservation'::text])),
+    CONSTRAINT payment_links_targets CHECK ((target_type = 'wallet'::text) = (target_id IS NULL) AND (target_type = ANY (ARRAY['wallet'::text, 'reservation'::text])) = (order_id IS NULL)),
     CONSTRAINT payment_links_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT payment_links_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
     CONSTRAINT payment_links_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)

@@ -18,7 +18,7 @@ class PaidLink(msgspec.Struct, rename="camel"):
 
     id: UUID
     reference: str
-    target_type: Literal["sale", "debt", "wallet"]
+    target_type: Literal["sale", "debt", "wallet", "reservation"]
     target_id: UUID | None
     amount: Decimal
     currency: Annotated[str, Meta(examples=["NGN"])]

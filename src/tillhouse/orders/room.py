@@ -50,6 +50,9 @@ ROOM = Room(
     redrawn=("orders_short_code_key",),
     refusals=(
         not_allowed(
+            "orders_on_open_stay", "The stay is over: nothing can be charged to it any more."
+        ),
+        not_allowed(
             "orders_change_within_paid",
             "This is more than was paid, less the change and what was given back before.",
         ),

@@ -79,6 +79,20 @@ ENUMS: dict[str, tuple[str, str]] = {
     "VoicemailAction": ("Agent.voicemail_action", "What an agent does when a machine answers."),
     "Environment": ("App.environment", "The book: `test` reaches nobody, `live` is real."),
     "EventName": ("NewEndpoint.events", "A type of event that an endpoint can subscribe to."),
+    "FolioMethod": (
+        "NewFolioPayment.method",
+        "How money of a stay is paid, or handed back, at the desk.",
+    ),
+    "FolioPaymentKind": (
+        "FolioPayment.kind",
+        "`payment` came in; `refund` was handed back; `reversal` was taken back by the payment "
+        "provider.",
+    ),
+    "NoShowPolicy": (
+        "HotelSettings.no_show",
+        "What the night audit does with bookings of which nobody came: `release` frees their "
+        "room, `keep` leaves them booked.",
+    ),
     "KeyStatus": ("Key.status", "Only an `active` key is accepted."),
     "LineType": ("ItemShown.line_type", "`product` is sold; a `fee` has no stock and no tax."),
     "LinkCondition": (

@@ -22,6 +22,10 @@ _OTHER = {
     "POST /v1/orders/{order_id}/kitchen-status": "orders_set_kitchen_status",
     "POST /v1/orders/{order_id}/receipt": "orders_create_receipt",
     "POST /v1/products/{product_id}/variants": "variants_create",
+    "GET /v1/hotel/reservations/{reservation_id}/folio": "hotel_reservations_folio_get",
+    "POST /v1/hotel/audits": "hotel_audits_run",
+    "GET /v1/hotel/settings": "hotel_settings_get",
+    "PATCH /v1/hotel/settings": "hotel_settings_update",
 }
 
 

@@ -16,17 +16,19 @@ STATUS: LiteralString = """
     CASE WHEN l.status = 'active' AND l.expires_at <= $2 THEN 'EXPIRED' ELSE l.status END
 """
 ASKED: LiteralString = """
-    CASE WHEN l.status = 'active' THEN coalesce(d.balance, o.remaining_amount, l.amount)
+    CASE WHEN l.status = 'active' THEN coalesce(d.balance, o.remaining_amount, s.asked, l.amount)
         ELSE l.amount END
 """
 OUTSTANDING: LiteralString = """
     CASE WHEN l.status <> 'active' OR l.expires_at <= $2 THEN 0
         WHEN l.target_type = 'wallet' THEN greatest(l.amount - l.amount_received, 0)
-        ELSE coalesce(d.balance, o.remaining_amount) END
+        ELSE coalesce(d.balance, o.remaining_amount, s.asked) END
 """
 TARGETS: LiteralString = """
     LEFT JOIN orders o ON l.target_type = 'sale' AND o.book_id = l.book_id AND o.id = l.target_id
     LEFT JOIN debts d ON l.target_type = 'debt' AND d.book_id = l.book_id AND d.id = l.target_id
+    LEFT JOIN LATERAL (SELECT asked_of_stay(l.book_id, l.target_id) AS asked
+        WHERE l.target_type = 'reservation' AND l.status = 'active') s ON true
 """
 SHOWN: LiteralString = (
     """
@@ -42,7 +44,7 @@ SHOWN: LiteralString = (
     + OUTSTANDING
     + " AS amount_outstanding "
 )
-"""The columns of a link `l` with its targets `o` and `d`."""
+"""The columns of a link `l` with its targets `o`, `d` and `s`."""
 
 _ORDER: LiteralString = """
     SELECT o.id AS order_id, o.short_code, o.status::text AS status, o.currency, o.customer_id,
@@ -56,6 +58,13 @@ _DEBT: LiteralString = """
     FROM orders o
     JOIN debts d ON d.book_id = o.book_id AND d.source_id = o.id AND d.source_type = 'order'
     WHERE d.book_id = $1 AND d.id = $2
+"""
+_STAY: LiteralString = """
+    SELECT NULL::uuid AS order_id, r.short_code, r.status, r.currency, g.customer_id,
+        asked_of_stay(r.book_id, r.id) AS outstanding
+    FROM hotel_reservations r
+    JOIN hotel_guests g ON g.book_id = r.book_id AND g.id = r.guest_id
+    WHERE r.book_id = $1 AND r.id = $2
 """
 _NEW: LiteralString = """
     INSERT INTO payment_links (book_id, id, reference, target_type, target_id, order_id, title,
@@ -106,6 +115,16 @@ async def find_debt(db: Db, book_id: BookId, debt_id: UUID) -> Record | None:
 async def lock_debt(db: Db, book_id: BookId, debt_id: UUID) -> Record | None:
     """The rest of a debt; it stays so until the transaction ends."""
     return await db.fetchrow(_DEBT + " FOR SHARE OF o, d", book_id, debt_id)
+
+
+async def find_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
+    """The amount that a stay asks for."""
+    return await db.fetchrow(_STAY, book_id, reservation_id)
+
+
+async def lock_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
+    """The amount that a stay asks for; nothing is paid or charged until the transaction ends."""
+    return await db.fetchrow(_STAY + " FOR NO KEY UPDATE OF r", book_id, reservation_id)
 
 
 async def find_currency(db: Db, book_id: BookId) -> str:

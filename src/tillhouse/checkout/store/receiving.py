@@ -15,7 +15,7 @@ async def find_link(db: Db, key: BookKey) -> Record | None:
     """The parts of a link that never change, and its business."""
     return await db.fetchrow(
         """
-        SELECT l.order_id, l.currency, k.environment, k.business_id
+        SELECT l.order_id, l.target_type, l.target_id, l.currency, k.environment, k.business_id
         FROM payment_links l JOIN books k ON k.id = l.book_id
         WHERE l.book_id = $1 AND l.id = $2
         """,
@@ -30,6 +30,8 @@ async def lock_link(db: Db, key: BookKey, now: datetime) -> Record:
         SELECT l.id, l.reference, l.target_type, l.target_id, l.order_id, l.currency,
             l.customer_id, l.customer_name, l.customer_email, l.customer_phone,
             l.amount_received, l.status AS stored_status,
+            CASE WHEN l.target_type = 'reservation'
+                THEN asked_of_stay(l.book_id, l.target_id) END AS asked,
         """
         + STATUS
         + " AS status, "
@@ -52,7 +54,8 @@ async def update_received(db: Db, key: BookKey, now: datetime, received: Receive
         UPDATE payment_links SET amount_received = amount_received + $4,
             payments_count = payments_count + 1, last_paid_at = $3, updated_at = $3,
             conditions = ARRAY(SELECT DISTINCT unnest(conditions || $5::text[]) ORDER BY 1),
-            status = CASE WHEN $6 THEN 'PAID' ELSE status END
+            status = CASE WHEN $6 THEN 'PAID' ELSE status END,
+            amount = CASE WHEN $6 THEN coalesce($7, amount) ELSE amount END
         WHERE book_id = $1 AND id = $2
         """,
         *key,
@@ -60,6 +63,7 @@ async def update_received(db: Db, key: BookKey, now: datetime, received: Receive
         received.amount,
         list(received.conditions),
         received.is_paid,
+        received.asked,
     )
 
 

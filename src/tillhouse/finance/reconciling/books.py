@@ -84,9 +84,7 @@ class BookCheck:
         async with self._services.pool.reading() as db:
             rows = await store.list_unbooked(db, self._origin.book.id, span, _PAGE)
         for row in rows:
-            what = (
-                f"{row['amount']:f} counts as applied, and neither an order nor the wallet has it"
-            )
+            what = f"{row['amount']:f} counts as applied, and no order, stay or wallet has it"
             yield self._found("payment_unbooked", str(row["id"]), what, row["provider"])
 
     async def _links(self) -> AsyncIterator[Found]:

@@ -175,7 +175,7 @@ async def list_of_refunds(
 async def list_unbooked(
     db: Db, book_id: UUID, span: tuple[datetime, datetime], limit: int
 ) -> Sequence[Record]:
-    """Payments that were applied, and that neither an order nor the wallet has."""
+    """Payments that were applied, and that no order, no stay and no wallet has."""
     return await db.fetch(
         """
         SELECT p.id, p.provider, p.amount FROM payins p
@@ -185,6 +185,9 @@ async def list_unbooked(
             AND NOT EXISTS (SELECT FROM payments y
                 WHERE y.book_id = $1 AND y.receipt_id = p.id
                     AND y.amount::numeric = p.amount::numeric)
+            AND NOT EXISTS (SELECT FROM folio_payments f
+                WHERE f.book_id = $1 AND f.receipt_id = p.id AND f.kind = 'payment'
+                    AND f.amount::numeric = p.amount::numeric)
             AND NOT EXISTS (SELECT FROM ledger_transfers t
                 WHERE t.book_id = $1 AND t.source_id = p.id AND t.source_type = 'payin'
                     AND t.kind = 'wallet_deposit')

@@ -18,6 +18,7 @@ from tillhouse.orders.payments import rules
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.payments.types import NewPayment
+from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, PaymentShown, Status
 
@@ -63,6 +64,22 @@ async def _receive(call: Call, order: OrderState, tender: Tender) -> Receipt:
         amount_paid=after.amount_paid,
         remaining_amount=max(after.position().due - after.amount_paid, Decimal(0)),
     )
+
+
+async def take_back(call: Call, order_id: OrderId, amount: Decimal) -> UUID:
+    """Make an amount that an order was paid by credit the customer's credit again; its correction.
+
+    Within the caller's transaction; the order owes the amount since.
+    """
+    order = await lock(call, order_id)
+    after = msgspec.structs.replace(order, amount_paid=order.amount_paid - amount)
+    by = actor_of(call)
+    actor = {"id": str(by.id), "name": by.name}
+    after = changing.settled(order, after, order.status, None, (call.now, actor))
+    cause = Cause(move=MoneyMove(method="credit"), tender=Tender(amount=-amount, method="credit"))
+    payment = (await write(call, order, after, cause)).payment
+    assert payment is not None, "an amount above 0 is taken back"  # noqa: S101
+    return payment.id
 
 
 async def new_faults(call: Call, order_id: OrderId, new: NewPayment) -> list[FieldError]:

@@ -106,6 +106,19 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     return await _record(call, facts, sale, entry)
 
 
+async def record_lines(
+    call: Call, new: NewOrder, facts: Facts, lines: list[Line], more: dict[str, UUID]
+) -> Outcome:
+    """Record an order whose lines were judged, for a customer who is there; with more columns."""
+    if reason := await reason_against(call, new, facts):
+        raise NotRecorded(reason)
+    customer_id = await _customer_id(call, new, facts)
+    sale = _decided(call, new, facts, lines)
+    entry = _entered(call, new, facts, sale, customer_id)
+    entry.order.update(tag_ids=[], **more)
+    return await _record(call, facts, sale, entry)
+
+
 def _decided(call: Call, new: NewOrder, facts: Facts, lines: list[Line]) -> Sale:
     sale = rules.decide(new, facts, lines, call.now)
     if reason := rules.reason_against_needs(sale.needs):

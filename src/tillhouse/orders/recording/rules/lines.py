@@ -18,6 +18,13 @@ ZERO = Decimal(0)
 _NO_NAME = "is required for a line without product_id"
 
 
+class KnownTax(msgspec.Struct, frozen=True):
+    """The tax of a line that another room has worked out: in its price, and on top of it."""
+
+    included: Decimal
+    added: Decimal
+
+
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """A line with its prices; `taxed` of the totals gives it discount, tax and total."""
 
@@ -34,6 +41,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     discount: Decimal = ZERO
     tax: Decimal = ZERO
     total: Decimal = ZERO
+    # Instead of the rate of its product.
+    known_tax: KnownTax | None = None
 
     @property
     def net(self) -> Decimal:

@@ -191,7 +191,7 @@ def _sum_errors(new: NewOrder, facts: Facts, lines: Sequence[Line]) -> Iterator[
 def _total(lines: Sequence[Line], charge: Decimal, facts: Facts) -> Decimal:
     """The sum of the lines without a discount."""
     taxed = total_rules.taxed(lines, Decimal(0), facts.trade)
-    return total_rules.add_up(taxed, charge, facts.trade).total
+    return total_rules.add_up(taxed, charge).total
 
 
 def _discount_errors(new: NewOrder, lines: Sequence[Line]) -> Iterator[FieldError]:
@@ -246,7 +246,7 @@ def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -
     discount = Decimal(new.discount_amount or 0)
     charge = Decimal(new.service_charge_amount or 0)
     lines = total_rules.taxed(judged, discount, facts.trade)
-    totals = total_rules.add_up(lines, charge, facts.trade)
+    totals = total_rules.add_up(lines, charge)
     paid = Decimal(new.amount_paid or 0)
     scheduled_at = new.scheduled_for.at if new.scheduled_for else None
     is_import = is_past(new, now)

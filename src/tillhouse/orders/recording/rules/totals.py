@@ -40,17 +40,21 @@ def taxed(lines: Sequence[Line], discount: Decimal, trade: Trade) -> list[Line]:
 
 
 def _taxed(one: Line, trade: Trade) -> Line:
+    if known := one.known_tax:
+        return msgspec.structs.replace(
+            one, tax=known.included + known.added, total=one.net + known.added
+        )
     tax = _tax(one, trade)
     total = one.net + (ZERO if trade.tax_inclusive else tax)
     return msgspec.structs.replace(one, tax=tax, total=total)
 
 
-def add_up(lines: Sequence[Line], service_charge: Decimal, trade: Trade) -> Totals:
+def add_up(lines: Sequence[Line], service_charge: Decimal) -> Totals:
     """Sum up lines that are taxed."""
     subtotal = sum((one.subtotal for one in lines), ZERO)
     taken_off = sum((one.discount for one in lines), ZERO)
     tax = sum((one.tax for one in lines), ZERO)
-    exclusive = ZERO if trade.tax_inclusive else tax
+    exclusive = sum((one.total - one.net for one in lines), ZERO)
     return Totals(
         subtotal=subtotal,
         discount=taken_off,

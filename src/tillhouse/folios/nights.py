@@ -1,0 +1,49 @@
+"""Nights of stays become orders, each once."""
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.folios import rules
+from tillhouse.folios.store import stays as store
+from tillhouse.folios.store.stays import Stay
+from tillhouse.hotel.rates.rules import NightCost, night_cost, read_taxes
+from tillhouse.hotel.reservations.types import Night
+from tillhouse.kit.clock import parse_date
+from tillhouse.kit.ids import BookKey
+from tillhouse.orders.recording.charging import Fee, charge
+
+_NIGHTS = msgspec.json.Decoder(list[Night])
+
+
+def costs(stay: Stay) -> dict[date, NightCost]:
+    """The nights of a stay in their order, with what each costs."""
+    taxes = read_taxes(stay.taxes)
+    return {
+        parse_date(night.date): night_cost(night.price, taxes, stay.currency)
+        for night in _NIGHTS.decode(stay.nights)
+    }
+
+
+async def post(call: Call, stay: Stay, nights: Sequence[date]) -> list[Decimal]:
+    """Charge those of the nights that are no orders yet; what they cost. The stay is locked."""
+    key = BookKey(call.book.id, stay.id)
+    posted = await store.list_posted_nights(call.db, key)
+    cost_of = costs(stay)
+    missing = [night for night in nights if night not in posted]
+    for night in missing:
+        cost = cost_of[night]
+        fee = Fee(
+            name=rules.night_name(stay.room_number, stay.room_type, night),
+            price=cost.price,
+            tax=rules.night_tax(cost),
+            happened_at=rules.night_time(night, stay.time_zone, call.now),
+            customer_id=stay.customer_id,
+            reservation_id=stay.id,
+            room_id=stay.room_id,
+        )
+        await store.insert_night(call.db, key, night, await charge(call, fee))
+    return [cost_of[night].total for night in missing]

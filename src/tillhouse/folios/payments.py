@@ -1,0 +1,211 @@
+"""Money of stays: received, used for their orders, handed back; each in the caller's transaction.
+
+The reservation is locked first, then its orders, then the guest's credit.
+"""
+
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.folios import announce, rules
+from tillhouse.folios.reading import show
+from tillhouse.folios.rules import Funds, StayOrder, Use
+from tillhouse.folios.store import payments as store
+from tillhouse.folios.store import stays
+from tillhouse.folios.store.payments import FolioPaymentRow
+from tillhouse.folios.store.stays import Stay
+from tillhouse.folios.types import Folio, NewFolioPayment, NewFolioRefund
+from tillhouse.kit.errors import FieldError, check, existing
+from tillhouse.kit.ids import BookKey, CustomerId, new_id
+from tillhouse.kit.money import check_scale
+from tillhouse.kit.partial import InvalidField
+from tillhouse.ledger.posting import post
+from tillhouse.ledger.rules import Account, Ledger, Postings, Source
+from tillhouse.ledger.store.holds import lock_available
+from tillhouse.orders.actor import actor_of
+from tillhouse.orders.payments.actions import receive as pay_order
+from tillhouse.orders.payments.actions import take_back as take_back_from_order
+from tillhouse.orders.payments.rules import Tender
+from tillhouse.orders.posting.rules import Method
+
+_TAKEN_BACK = "The payment provider took the payment back."
+
+
+class Way(msgspec.Struct, frozen=True):
+    """The way that money goes, in or out again, and why."""
+
+    kind: str
+    reason: str | None = None
+
+
+class FolioState(msgspec.Struct, frozen=True, kw_only=True):
+    """The orders of a stay and its unspent money, until the transaction ends."""
+
+    orders: list[StayOrder]
+    unspent: Funds
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no money is left."""
+        return not any(amount > 0 for amount in self.unspent.values())
+
+
+async def lock(call: Call, reservation_id: UUID) -> Stay:
+    """A stay as it is until this call commits; Missing if there is none."""
+    return existing(await stays.lock_stay(call.db, BookKey(call.book.id, reservation_id)))
+
+
+async def state_of(call: Call, stay: Stay) -> FolioState:
+    """The money of a locked stay."""
+    key = BookKey(call.book.id, stay.id)
+    orders = await stays.lock_orders(call.db, key)
+    moved = await stays.list_moved(call.db, key)
+    return FolioState(orders=orders, unspent=rules.funds(moved, orders))
+
+
+async def receive(call: Call, stay: Stay, tender: Tender) -> UUID:
+    """Book money that came in for a locked stay, whatever its status, and pay its orders by it.
+
+    The transaction by which it is seen. The part that no order needs is kept as the guest's
+    credit.
+    """
+    row = await _book(call, stay, stay.customer_id, tender, Way("payment"))
+    await announce.paid(call, stay, row, tender)
+    await apply(call, stay)
+    return row.transaction_id
+
+
+async def apply(call: Call, stay: Stay) -> FolioState:
+    """Pay the open orders of a locked stay by its unspent money, the oldest first."""
+    state = await state_of(call, stay)
+    if state.is_spent:
+        return state
+    paid = list(rules.uses(state.orders, await _available(call, state.unspent)))
+    for use in paid:
+        tender = Tender(amount=use.amount, method="credit")
+        receipt = await pay_order(call, use.order_id, tender)
+        await _keep(call, stay, receipt.payment_id, use)
+    return await state_of(call, stay) if paid else state
+
+
+async def record(call: Call, reservation_id: UUID, new: NewFolioPayment) -> Folio:
+    """Record a payment of a stay by hand."""
+    stay = await lock(call, reservation_id)
+    check(_amount_faults(new, stay))
+    reference = None if new.reference is None else str(new.reference)
+    method: Method = new.method
+    tender = Tender(amount=Decimal(new.amount), method=method, reference=reference)
+    await receive(call, stay, tender)
+    return await show(call, reservation_id)
+
+
+async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio:
+    """Hand unspent money of a stay back."""
+    stay = await lock(call, reservation_id)
+    check(_amount_faults(new, stay))
+    state = await state_of(call, stay)
+    whose = rules.refunded_to(await _available(call, state.unspent), stay.customer_id, new.amount)
+    method: Method = new.method
+    reference = None if new.reference is None else str(new.reference)
+    tender = Tender(amount=Decimal(new.amount), method=method, reference=reference)
+    await _book(call, stay, whose, tender, Way("refund", new.reason))
+    return await show(call, reservation_id)
+
+
+async def take_back(call: Call, stay: Stay, tender: Tender) -> Decimal:
+    """Take a payment out of a locked stay that its provider has taken back; how much it had left.
+
+    Its orders owe again what this money had paid.
+    """
+    whose = await _payer(call, stay, tender)
+    state = await state_of(call, stay)
+    missing = tender.amount - (await _available(call, state.unspent)).get(whose, Decimal(0))
+    used = rules.taken_back(state.orders, whose, missing) if missing > 0 else []
+    for use in used:
+        payment_id = await take_back_from_order(call, use.order_id, -use.amount)
+        await _keep(call, stay, payment_id, use)
+    state = await state_of(call, stay) if used else state
+    left = (await _available(call, state.unspent)).get(whose, Decimal(0))
+    amount = min(left, tender.amount)
+    if amount > 0:
+        back = msgspec.structs.replace(tender, amount=amount)
+        await _book(call, stay, whose, back, Way("reversal", _TAKEN_BACK))
+    return amount
+
+
+async def _payer(call: Call, stay: Stay, tender: Tender) -> CustomerId:
+    if tender.receipt_id is None:
+        return stay.customer_id
+    key = BookKey(call.book.id, stay.id)
+    return await store.find_payer(call.db, key, tender.receipt_id) or stay.customer_id
+
+
+async def _book(
+    call: Call, stay: Stay, whose: CustomerId, tender: Tender, way: Way
+) -> FolioPaymentRow:
+    payment_id, happened_at = new_id(), tender.at or call.now
+    source = Source(
+        type=rules.SOURCE,
+        id=payment_id,
+        happened_at=happened_at,
+        customer_id=whose,
+    )
+    ledger = Ledger(call.book.id, stay.currency, call.now)
+    posted = await post(call.db, ledger, source, _postings(whose, tender, way))
+    by = actor_of(call)
+    row = FolioPaymentRow(
+        id=payment_id,
+        customer_id=whose,
+        kind=way.kind,
+        method=tender.method,
+        amount=tender.amount,
+        reference=tender.reference,
+        reason=way.reason,
+        transaction_id=posted.transactions[0],
+        link_id=tender.link_id,
+        receipt_id=tender.receipt_id,
+        recorded_by_id=by.id,
+        recorded_by_name=by.name,
+        happened_at=happened_at,
+    )
+    await store.insert_payment(call.db, BookKey(call.book.id, stay.id), row, call.now)
+    return row
+
+
+def _postings(whose: CustomerId, tender: Tender, way: Way) -> Postings:
+    make = rules.received if way.kind == "payment" else rules.handed_back
+    return make(whose, tender.method, tender.amount)
+
+
+async def _keep(call: Call, stay: Stay, payment_id: UUID, use: Use) -> None:
+    key = BookKey(call.book.id, stay.id)
+    which, whose = (payment_id, use.order_id), (use.customer_id, use.amount)
+    await stays.insert_use(call.db, key, which, whose, call.now)
+
+
+async def _available(call: Call, unspent: Funds) -> Funds:
+    """The unspent money, as far as the credit that it is part of was not spent elsewhere."""
+    found: dict[CustomerId, Decimal] = {}
+    for customer_id in sorted(unspent):
+        account = Account("customer_credit", customer_id)
+        credit = await lock_available(call.db, call.book.id, account)
+        found[customer_id] = max(min(unspent[customer_id], credit), Decimal(0))
+    return found
+
+
+async def new_faults(
+    call: Call, reservation_id: UUID, new: NewFolioPayment | NewFolioRefund
+) -> list[FieldError]:
+    """The faults of a new payment or refund of a stay."""
+    key = BookKey(call.book.id, reservation_id)
+    return _amount_faults(new, existing(await stays.find_stay(call.db, key)))
+
+
+def _amount_faults(new: NewFolioPayment | NewFolioRefund, stay: Stay) -> list[FieldError]:
+    try:
+        wrong = check_scale(new.amount, stay.currency)
+    except InvalidField:
+        return []
+    return [FieldError("amount", wrong)] if wrong else []

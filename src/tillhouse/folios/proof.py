@@ -1,0 +1,55 @@
+"""Proof that the ledger says what the payments of stays say, and that none is overspent."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.folios.rules import SOURCE
+from tillhouse.folios.store.payments import find_there, list_overspent, list_with_money
+from tillhouse.kit.fault import Fault
+from tillhouse.ledger.rules import NOBODY
+from tillhouse.room import SourceType
+
+
+async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
+    last: UUID | None = NOBODY
+    while last is not None:
+        found = await list_with_money(db, book_id, last, batch)
+        for row in found:
+            for wrong in _payment_faults(row):
+                yield Fault(SOURCE, str(row["id"]), wrong)
+        last = found[-1]["id"] if found else None
+    last = NOBODY
+    while last is not None:
+        found = await list_overspent(db, book_id, last, batch)
+        for row in found:
+            for wrong in _stay_faults(row):
+                yield Fault("folio", str(row["id"]), f"{row['short_code']}: {wrong}")
+        last = found[-1]["id"] if found else None
+
+
+def _payment_faults(row: Record) -> list[str]:
+    want = row["amount"] if row["kind"] == "payment" else -row["amount"]
+    found: list[str] = []
+    if row["posted"] != want:
+        found.append(f"its transfers come to {row['posted']:f} and must come to {want:f}")
+    if (row["status"], row["seen"], row["seen_method"]) != ("successful", want, row["method"]):
+        told = f"{row['status']}, of {row['seen']:f} by {row['seen_method']}"
+        found.append(f"its transaction is {told}")
+    return found
+
+
+def _stay_faults(row: Record) -> list[str]:
+    found: list[str] = []
+    if row["used"] > row["paid"]:
+        told = f"{row['paid']:f} came in for it, less what went back"
+        found.append(f"its orders hold {row['used']:f} of its money, and {told}")
+    if row["false_uses"]:
+        found.append(f"{row['false_uses']} of its uses aren't what the payments of orders say")
+    return found
+
+
+FOLIO_SOURCE = SourceType(SOURCE, find_there, _prove)
+"""Payments of folios, as the proof of the ledger knows them."""

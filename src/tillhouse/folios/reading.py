@@ -1,0 +1,81 @@
+"""A folio as it is read."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import cast
+from uuid import UUID
+
+from tillhouse.access.call import Call
+from tillhouse.folios import rules
+from tillhouse.folios.nights import costs
+from tillhouse.folios.store import stays
+from tillhouse.folios.store.stays import OrderRow, PaymentShown
+from tillhouse.folios.types import Folio, FolioCharge, FolioPayment, FolioPaymentKind
+from tillhouse.hotel.reservations.types import ReservationStatus
+from tillhouse.kit.errors import existing
+from tillhouse.kit.ids import BookKey
+from tillhouse.orders.types import PaymentMethod, Status
+
+_ZERO = Decimal(0)
+
+
+async def show(call: Call, reservation_id: UUID) -> Folio:
+    """The folio of one stay."""
+    found = existing(await stays.find_folio(call.db, BookKey(call.book.id, reservation_id)))
+    stay = found.stay
+    orders = [row.seen for row in found.orders]
+    to_come = costs(stay) if stay.status in rules.IN_BOOKS else {}
+    for row in found.orders:
+        if row.night is not None:
+            to_come.pop(row.night, None)
+    return Folio(
+        reservation_id=stay.id,
+        short_code=stay.short_code,
+        status=cast("ReservationStatus", stay.status),
+        customer_id=stay.customer_id,
+        currency=stay.currency,
+        charges=[_charge(row) for row in found.orders if row.status != "deleted"],
+        payments=[_payment(one) for one in found.payments],
+        charges_total=_sum(one.position.sold - one.position.returned for one in orders),
+        payments_total=_sum(one.signed for one in found.moved if one.kind != "use"),
+        amount_owed=rules.owed_by(orders),
+        unspent_amount=_sum(max(one, _ZERO) for one in rules.funds(found.moved, orders).values()),
+        nights_to_come=len(to_come),
+        nights_to_come_total=_sum(cost.total for cost in to_come.values()),
+        deposit_amount=stay.deposit_amount,
+    )
+
+
+def _sum(amounts: Iterable[Decimal]) -> Decimal:
+    return sum(amounts, _ZERO)
+
+
+def _charge(row: OrderRow) -> FolioCharge:
+    return FolioCharge(
+        order_id=row.id,
+        short_code=row.short_code,
+        night=row.night.isoformat() if row.night else None,
+        summary=row.summary,
+        status=cast("Status", row.status),
+        total_amount=row.total_amount,
+        refunded_amount=row.refunded_amount,
+        amount_paid=row.amount_paid,
+        remaining_amount=row.remaining_amount,
+        customer_id=row.customer_id,
+        occurred_at=row.occurred_at,
+    )
+
+
+def _payment(row: PaymentShown) -> FolioPayment:
+    return FolioPayment(
+        id=row.id,
+        kind=cast("FolioPaymentKind", row.kind),
+        amount=row.amount,
+        method=cast("PaymentMethod", row.method),
+        reference=row.reference,
+        reason=row.reason,
+        payment_link_id=row.payment_link_id,
+        transaction_id=row.transaction_id,
+        at=row.at,
+        by=row.by,
+    )

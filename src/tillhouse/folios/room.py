@@ -1,0 +1,21 @@
+"""Folios of stays, check-out and the night audit: what this room brings along."""
+
+from tillhouse.folios.jobs import chores, kinds
+from tillhouse.folios.proof import FOLIO_SOURCE
+from tillhouse.folios.routes import ROUTES
+from tillhouse.room import Room
+
+ROOM = Room(
+    name="folios",
+    routes=ROUTES,
+    kept_tables=(
+        "folio_nights",
+        "folio_payments",
+        "folio_uses",
+        "hotel_audits",
+        "hotel_settings",
+    ),
+    chores=chores,
+    jobs=kinds,
+    sources=(FOLIO_SOURCE,),
+)

@@ -1,0 +1,31 @@
+"""The routes of folios, check-out, night audits and the settings of a hotel."""
+
+from tillhouse.folios import audits, payments, reading, settings
+from tillhouse.folios.check_out import check_out
+from tillhouse.http.route import Route, Scope
+
+_READ, _WRITE = Scope("hotel:read"), Scope("hotel:write")
+_STAY = "/v1/hotel/reservations/{reservation_id}"
+_AUDITS, _SETTINGS = "/v1/hotel/audits", "/v1/hotel/settings"
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", _STAY + "/folio", reading.show, _READ,
+          "Read what a stay owes and what was paid for it", "Folio"),
+    Route("POST", _STAY + "/payments", payments.record, _WRITE,
+          "Record a payment of a stay: a deposit, or for its orders", "Payment recorded",
+          status=201, idempotent=True, faults=payments.new_faults),
+    Route("POST", _STAY + "/refunds", payments.refund, _WRITE,
+          "Hand unspent money of a stay back", "Refund recorded",
+          status=201, idempotent=True, faults=payments.new_faults),
+    Route("POST", _STAY + "/check-out", check_out, _WRITE,
+          "Check a guest out, who owes nothing or leaves a debt", "Guest checked out",
+          idempotent=True),
+    Route("GET", _AUDITS, audits.list_page, _READ,
+          "List night audits, the newest day first", "Night audits"),
+    Route("POST", _AUDITS, audits.run, _WRITE,
+          "Run the night audits that are due", "Night audits run"),
+    Route("GET", _SETTINGS, settings.show, _READ,
+          "Read the settings of the hotel", "Hotel settings"),
+    Route("PATCH", _SETTINGS, settings.change, _WRITE,
+          "Change the settings of the hotel", "Hotel settings changed"),
+)  # fmt: skip

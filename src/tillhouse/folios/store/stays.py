@@ -1,0 +1,223 @@
+"""Statements on a stay as its folio needs it: the reservation, its nights and its orders."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.db.pool import Db
+from tillhouse.folios.rules import Moved, StayOrder
+from tillhouse.kit.ids import BookKey, CustomerId, OrderId
+from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
+from tillhouse.orders.types import Person
+
+_STAY: LiteralString = """
+    SELECT r.id, r.short_code, r.status, g.customer_id, r.room_id, o.number AS room_number,
+        t.name AS room_type, r.check_in_on, r.check_out_on, r.nights::text AS nights,
+        r.taxes::text AS taxes, r.currency, r.deposit_amount, u.time_zone
+    FROM hotel_reservations r
+    JOIN hotel_guests g ON g.book_id = r.book_id AND g.id = r.guest_id
+    JOIN hotel_rooms o ON o.book_id = r.book_id AND o.id = r.room_id
+    JOIN hotel_room_types t ON t.book_id = r.book_id AND t.id = r.room_type_id
+    JOIN books k ON k.id = r.book_id
+    JOIN businesses u ON u.id = k.business_id
+    WHERE r.book_id = $1 AND r.id = $2
+"""
+_ORDERS: LiteralString = """
+    SELECT o.id, o.short_code, o.summary, o.total_amount, o.amount_paid,
+        o.payment_method AS method, o.customer_id, o.change_amount, o.refunded_amount,
+        o.credit_amount, o.remaining_amount, iso(o.occurred_at) AS occurred_at,
+        CASE WHEN o.deleted_at IS NULL THEN o.status ELSE 'deleted' END AS status,
+        (SELECT n.night_on FROM folio_nights n
+            WHERE n.book_id = o.book_id AND n.order_id = o.id) AS night,
+        (SELECT coalesce(sum(s.amount), 0) FROM folio_uses s
+            WHERE s.book_id = o.book_id AND s.reservation_id = o.hotel_reservation_id
+                AND s.order_id = o.id) AS used
+    FROM orders o WHERE o.book_id = $1 AND o.hotel_reservation_id = $2
+    ORDER BY o.occurred_at, o.id
+"""
+
+_PAYMENTS: LiteralString = """
+    SELECT p.id, p.customer_id, p.kind, p.amount, p.method, p.reference, p.reason,
+        p.link_id AS payment_link_id, p.transaction_id, iso(p.happened_at) AS at,
+        json_build_object('id', p.recorded_by_id, 'name', p.recorded_by_name) AS by
+    FROM folio_payments p WHERE p.book_id = $1 AND p.reservation_id = $2 ORDER BY p.id
+"""
+_MOVED: LiteralString = """
+    SELECT p.customer_id, p.kind, sum(p.amount) AS amount FROM folio_payments p
+    WHERE p.book_id = $1 AND p.reservation_id = $2 GROUP BY p.customer_id, p.kind
+    UNION ALL
+    SELECT u.customer_id, 'use', sum(u.amount) FROM folio_uses u
+    WHERE u.book_id = $1 AND u.reservation_id = $2 GROUP BY u.customer_id
+"""
+
+
+class Stay(msgspec.Struct, frozen=True, kw_only=True):
+    """A reservation, as its folio needs it."""
+
+    id: UUID
+    short_code: str
+    status: str
+    customer_id: CustomerId
+    room_id: UUID
+    room_number: str
+    room_type: str
+    check_in_on: date
+    check_out_on: date
+    # Prices and taxes as JSON.
+    nights: str
+    taxes: str
+    currency: str
+    deposit_amount: Decimal
+    time_zone: str
+
+
+class OrderRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An order of a stay, by its columns."""
+
+    id: OrderId
+    short_code: str
+    summary: str
+    status: Status
+    total_amount: Decimal
+    amount_paid: Decimal
+    method: Method
+    customer_id: CustomerId | None
+    change_amount: Decimal
+    refunded_amount: Decimal
+    credit_amount: Decimal
+    remaining_amount: Decimal
+    occurred_at: str
+    night: date | None
+    used: Decimal
+
+    @property
+    def seen(self) -> StayOrder:
+        """The order as the money of its stay sees it."""
+        position = LedgerPosition(
+            total=self.total_amount,
+            paid=self.amount_paid,
+            method=self.method,
+            customer_id=self.customer_id,
+            status=self.status,
+            change=self.change_amount,
+            refunded=self.refunded_amount,
+            credit=self.credit_amount,
+        )
+        return StayOrder(id=self.id, short_code=self.short_code, position=position, used=self.used)
+
+
+class PaymentShown(msgspec.Struct, frozen=True, kw_only=True):
+    """A payment of a stay, by its columns."""
+
+    id: UUID
+    customer_id: CustomerId
+    kind: str
+    amount: Decimal
+    method: str
+    reference: str | None
+    reason: str | None
+    payment_link_id: UUID | None
+    transaction_id: UUID
+    at: str
+    by: Person
+
+
+class Whole(msgspec.Struct, frozen=True, kw_only=True):
+    """A stay with all that its folio shows."""
+
+    stay: Stay
+    orders: list[OrderRow]
+    payments: list[PaymentShown]
+    moved: list[Moved]
+
+
+async def find_stay(db: Db, key: BookKey) -> Stay | None:
+    """A stay; None if there is none."""
+    row = await db.fetchrow(_STAY, *key)
+    return Stay(**row) if row else None
+
+
+async def lock_stay(db: Db, key: BookKey) -> Stay | None:
+    """A stay as it is until the transaction ends: nothing is charged to it meanwhile."""
+    row = await db.fetchrow(_STAY + " FOR NO KEY UPDATE OF r", *key)
+    return Stay(**row) if row else None
+
+
+async def find_folio(db: Db, key: BookKey) -> Whole | None:
+    """A stay with its orders and its payments, of one moment; None if there is none."""
+    row = await db.fetchrow(
+        "SELECT s.*, (SELECT json_agg(c) FROM ("
+        + _ORDERS
+        + ") c) AS orders, (SELECT json_agg(p) FROM ("
+        + _PAYMENTS
+        + ") p) AS payments, (SELECT json_agg(m) FROM ("
+        + _MOVED
+        + ") m) AS moved FROM ("
+        + _STAY
+        + ") s",
+        *key,
+    )
+    if row is None:
+        return None
+    fields = dict(row)
+    orders, payments, moved = (fields.pop(name) for name in ("orders", "payments", "moved"))
+    return Whole(
+        stay=Stay(**fields),
+        orders=msgspec.json.decode(orders or "[]", type=list[OrderRow]),
+        payments=msgspec.json.decode(payments or "[]", type=list[PaymentShown]),
+        moved=msgspec.json.decode(moved or "[]", type=list[Moved]),
+    )
+
+
+async def lock_orders(db: Db, key: BookKey) -> list[StayOrder]:
+    """The orders of a stay, the oldest first, until the transaction ends; deleted ones too."""
+    rows = await db.fetch(_ORDERS + " FOR NO KEY UPDATE OF o", *key)
+    return [OrderRow(**row).seen for row in rows]
+
+
+async def list_posted_nights(db: Db, key: BookKey) -> set[date]:
+    """The nights of a stay that are orders."""
+    rows = await db.fetch(
+        "SELECT night_on FROM folio_nights WHERE book_id = $1 AND reservation_id = $2", *key
+    )
+    return {row["night_on"] for row in rows}
+
+
+async def insert_night(db: Db, key: BookKey, night: date, order_id: OrderId) -> None:
+    """Say which order a night has become."""
+    await db.execute(
+        """
+        INSERT INTO folio_nights (book_id, reservation_id, night_on, order_id)
+        VALUES ($1, $2, $3, $4)
+        """,
+        *key,
+        night,
+        order_id,
+    )
+
+
+async def list_moved(db: Db, key: BookKey) -> list[Moved]:
+    """The sums of what came in for a stay, went back and was used for its orders."""
+    rows = await db.fetch(_MOVED, *key)
+    return [Moved(**row) for row in rows]
+
+
+async def insert_use(
+    db: Db, key: BookKey, which: tuple[UUID, OrderId], whose: tuple[CustomerId, Decimal],
+    now: datetime,
+) -> None:  # fmt: skip
+    """Say that a payment of an order (payment, order) took so much of a customer's money."""
+    await db.execute(
+        """
+        INSERT INTO folio_uses (book_id, reservation_id, payment_id, order_id, customer_id, amount,
+            created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """,
+        *key,
+        *which,
+        *whose,
+        now,
+    )

@@ -1,0 +1,196 @@
+"""Requests and answers of the routes of folios, audits and the settings of a hotel."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from tillhouse.hotel.reservations.types import ReservationStatus
+from tillhouse.hotel.values import DayShown
+from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.page import Paged
+from tillhouse.kit.text_types import Coded
+from tillhouse.orders.payments.types import PaymentReference, Received
+from tillhouse.orders.types import PaymentMethod, Person, Reason, Status
+
+FolioMethod = Literal["cash", "transfer", "pos", "other"]
+FolioPaymentKind = Literal["payment", "refund", "reversal"]
+NoShowPolicy = Literal["keep", "release"]
+
+
+class TimeOfDay(
+    Coded,
+    pattern=r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$",
+    wrong="must be a time of day such as 14:00",
+    example="14:00",
+):
+    """A time of day, by the clock of the business."""
+
+
+class AuditTime(
+    Coded,
+    pattern=r"^(?:0[0-9]|1[01]):[0-5][0-9]$",
+    wrong="must be a time from 00:00 to 11:59: the night before is over then",
+    example="03:00",
+):
+    """A time in the morning, by the clock of the business."""
+
+
+class NewFolioPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Money that came in for a stay."""
+
+    amount: Received
+    """The amount that came in just now. The part that no order of the stay needs
+    yet is kept for it."""
+    method: FolioMethod
+    """How it was paid."""
+    reference: PaymentReference | None = None
+
+
+class NewFolioRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Unspent money of a stay that is handed back."""
+
+    amount: Received
+    """The amount to hand back: not more than the folio has unspent."""
+    method: FolioMethod
+    """How it is handed back."""
+    reason: Reason | None = None
+    reference: PaymentReference | None = None
+
+
+class CheckOut(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """How a stay ends."""
+
+    leave_as_debt: bool | None = False
+    """Whether the guest may leave while the stay owes money, which stays the guest's debt."""
+
+
+class FolioCharge(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """An order of a stay; each night is one."""
+
+    order_id: UUID
+    short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
+    night: DayShown | None
+    """The night that it is for; null: another charge."""
+    summary: Annotated[str, Meta(examples=["1 × Room 101, night of 31 Jan 2026 (Standard)"])]
+    status: Status
+    total_amount: Decimal
+    refunded_amount: Decimal
+    """The part of the sale that was given back: what is due is the total less that."""
+    amount_paid: Decimal
+    remaining_amount: Decimal
+    customer_id: UUID | None
+    occurred_at: Timestamp
+    """When the sale happened."""
+
+
+class FolioPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Money that came in for a stay, or left it again."""
+
+    id: UUID
+    kind: FolioPaymentKind
+    """`refund`: handed back; `reversal`: the payment provider took it back."""
+    amount: Decimal
+    method: PaymentMethod
+    reference: Annotated[str | None, Meta(examples=["TRF-88120"])]
+    reason: str | None
+    """Why it went back; null: not said."""
+    payment_link_id: UUID | None
+    """The payment link that it came through; null: none."""
+    transaction_id: UUID
+    """The transaction of the payment."""
+    at: Timestamp
+    """When the money came in."""
+    by: Person
+    """The person or program that recorded it."""
+
+
+class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Everything that a stay owes and that was paid for it."""
+
+    reservation_id: UUID
+    short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
+    """The code of the reservation."""
+    status: ReservationStatus
+    customer_id: UUID
+    """The customer that the guest is: the folio's unspent money is part of that credit."""
+    currency: str
+    charges: list[FolioCharge]
+    """Its nights and other orders, the oldest first."""
+    payments: list[FolioPayment]
+    """Money that came in for it and went back, the oldest first."""
+    charges_total: Decimal
+    """The sum of its orders, less what was given back; without cancelled ones."""
+    payments_total: Decimal
+    """The sum of what came in for it, less what went back."""
+    amount_owed: Decimal
+    """The amount that its orders still owe now."""
+    unspent_amount: Decimal
+    """The money of the folio that no order has taken yet."""
+    nights_to_come: int
+    """How many of its nights are no orders yet."""
+    nights_to_come_total: Decimal
+    """The sum of these, with their taxes."""
+    deposit_amount: Decimal
+    """The amount that was asked for before the stay."""
+
+
+class HotelSettings(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """How a hotel keeps its days; times are by the clock of the business."""
+
+    check_in_time: Annotated[str, Meta(examples=["14:00"])]
+    """From then on rooms are ready."""
+    check_out_time: Annotated[str, Meta(examples=["11:00"])]
+    """By then guests leave."""
+    audit_time: Annotated[str, Meta(examples=["03:00"])]
+    """From then on the night before is audited."""
+    no_show: NoShowPolicy
+    """The fate of bookings of which nobody came, at the audit: `release` marks them `no_show` and
+    frees their room, `keep` leaves them booked."""
+
+
+class HotelSettingsPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A change of the settings; absent fields stay."""
+
+    check_in_time: TimeOfDay | UnsetType = UNSET
+    """From then on rooms are ready."""
+    check_out_time: TimeOfDay | UnsetType = UNSET
+    """By then guests leave."""
+    audit_time: AuditTime | UnsetType = UNSET
+    """From then on the night before is audited."""
+    no_show: NoShowPolicy | UnsetType = UNSET
+    """The fate of bookings of which nobody came."""
+
+
+class AuditFilter(Paged):
+    """Which page of the audits."""
+
+
+class Audit(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The audit of one business day."""
+
+    day: DayShown
+    """The day whose night it posted."""
+    nights: int
+    """How many nights it posted, those of earlier days that were missing among them."""
+    amount: Decimal
+    """The sum of these nights, with their taxes."""
+    no_shows: int
+    """How many bookings it marked as `no_show`."""
+    overdue: int
+    """How many stays were in the house after their last night."""
+    started_at: Timestamp
+    """When it began."""
+    finished_at: Timestamp | None
+    """When it ended; null: it has more to do."""
+
+
+class AuditRun(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The audits that were due."""
+
+    audits: list[Audit]
+    """Those that this request worked on, the oldest first; empty: none was due."""
+    is_complete: bool
+    """Whether all that was due is done; else a worker goes on with it."""

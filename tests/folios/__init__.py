@@ -1,0 +1,1 @@
+"""Tests of what stays owe and what is paid for them."""
