@@ -1,13 +1,14 @@
 """Sales: what this room brings along."""
 
 from tillhouse.access.scopes import pair
-from tillhouse.db.constraints import not_allowed
+from tillhouse.db.constraints import Refusal, not_allowed
 from tillhouse.http.route import Group
 from tillhouse.orders.debts.routes import ROUTES as DEBTS
 from tillhouse.orders.events import EVENTS
 from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
+from tillhouse.orders.recording.actions import NotRecorded
 from tillhouse.orders.refunds.routes import ROUTES as REFUNDS
 from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.orders.routes import ROUTES
@@ -50,11 +51,13 @@ ROOM = Room(
     redrawn=("orders_short_code_key",),
     refusals=(
         not_allowed(
-            "orders_on_open_stay", "The stay is over: nothing can be charged to it any more."
-        ),
-        not_allowed(
             "orders_change_within_paid",
             "This is more than was paid, less the change and what was given back before.",
+        ),
+        Refusal(
+            "orders_on_open_stay",
+            NotRecorded,
+            "The stay ended at the same moment: charge the order to nobody's stay.",
         ),
     ),
     sources=(ORDER_SOURCE, REFUND_SOURCE),

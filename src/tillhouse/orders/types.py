@@ -108,9 +108,9 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     send_to_kitchen: bool | None = None
     served_by_user_id: UUID | None = None
     hotel_reservation_id: UUID | None = None
-    """Not used in this version: leave it out."""
+    """The stay that the order is charged to; its guest is the customer, unless another is named."""
     hotel_room_id: UUID | None = None
-    """Not used in this version: leave it out."""
+    """The room whose stay the order is charged to, as long as somebody is checked in there."""
     academic_term_id: TermId | None = None
     """The academic term that the order is for."""
 

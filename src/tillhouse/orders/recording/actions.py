@@ -324,6 +324,8 @@ def wanted_of(call: Call, new: NewOrder) -> Wanted:
         session_id=_given(new, "table_session_id"),
         server_id=_given(new, "served_by_user_id"),
         term_id=_given(new, "academic_term_id"),
+        reservation_id=_given(new, "hotel_reservation_id"),
+        room_id=_given(new, "hotel_room_id"),
         products=list({ids.product for ids in named if ids.product}),
         variants=list({ids.variant for ids in named if ids.variant}),
         bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),

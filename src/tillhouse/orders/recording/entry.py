@@ -123,6 +123,8 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
         "service_mode": new.service_mode,
         "table_session_id": new.table_session_id,
         "table_label": sale.table_label,
+        "hotel_reservation_id": facts.stay.id if facts.stay else None,
+        "hotel_room_id": facts.stay.room_id if facts.stay else None,
         "covers": new.covers,
         "academic_term_id": new.academic_term_id,
         "promotion_id": new.promotion_id,

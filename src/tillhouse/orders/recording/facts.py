@@ -41,6 +41,25 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
     store_id: StoreId | None
 
 
+class StayFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The stay in a hotel that is charged, and the customer that its guest is."""
+
+    id: UUID
+    status: str
+    short_code: str
+    room_id: UUID
+    room_number: str
+    customer: CustomerShown
+
+
+class RoomFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The hotel room that is charged, and the stay that is checked in there."""
+
+    id: UUID
+    number: str
+    stay: StayFacts | None
+
+
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A modifier group of a product."""
 
@@ -131,5 +150,8 @@ class Facts(Common, frozen=True, kw_only=True):
     session: SessionFacts | None
     server_name: str | None
     term: TermShown | None
+    # The stay that is named, or the one in the room that is named.
+    stay: StayFacts | None
+    room: RoomFacts | None
     # An order that this idempotency key made long ago.
     earlier: Earlier | None

@@ -28,12 +28,12 @@ _SHOWN = (
     "id", "short_code", "status", "summary", "total_amount", "subtotal_amount", "discount_amount",
     "service_charge_amount", "tax_amount", "amount_paid", "change_amount", "payment_method",
     "channel", "service_mode", "table_session_id", "table_label", "covers", "notes", "promotion_id",
-    "occurred_at", "entry_source",
+    "occurred_at", "entry_source", "hotel_reservation_id", "hotel_room_id",
 )  # fmt: skip
 # Columns that a new order leaves empty.
 _LATER = (
     "channel_fulfilled_at", "deposit", "scheduled_confirmed_at", "receipt_url", "cancellation",
-    "hotel_reservation_id", "hotel_room_id", "recovery_session_id",
+    "recovery_session_id",
 )  # fmt: skip
 
 

@@ -68,13 +68,13 @@ def judge(new: NewOrder, facts: Facts, now: datetime) -> tuple[list[FieldError],
         lambda: _amount_errors("discount_amount", new.discount_amount, facts),
         lambda: _amount_errors("service_charge_amount", new.service_charge_amount, facts),
         lambda: _customer_errors(new, facts),
-        lambda: _credit_errors(new),
+        lambda: _credit_errors(new, facts),
         lambda: _store_errors(new, facts),
         lambda: _session_errors(new, facts),
         lambda: _server_errors(new, facts),
         lambda: _term_errors(new, facts),
-        lambda: _hotel_errors("hotel_reservation_id", new.hotel_reservation_id),
-        lambda: _hotel_errors("hotel_room_id", new.hotel_room_id),
+        lambda: _stay_errors(new, facts),
+        lambda: _room_errors(new, facts),
         lambda: _tag_errors(new, facts),
         lambda: _schedule_errors(new, now),
         lambda: _occurrence_errors(new, now),
@@ -118,8 +118,8 @@ def _customer_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
         yield FieldError("customer_id", "is no customer of this book")
 
 
-def _credit_errors(new: NewOrder) -> Iterator[FieldError]:
-    is_nobodys = new.customer_id is None and new.customer_name is None
+def _credit_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+    is_nobodys = new.customer_id is None and new.customer_name is None and facts.stay is None
     if new.payment_method == "credit" and new.amount_paid and is_nobodys:
         yield FieldError("customer_id", "is required to pay with the customer's credit")
 
@@ -161,9 +161,21 @@ def uuid_of(text: str) -> UUID | None:
         return None
 
 
-def _hotel_errors(name: str, value: UUID | None) -> Iterator[FieldError]:
-    if value is not None:
-        yield FieldError(name, "is none of this book")
+def _stay_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+    if new.hotel_reservation_id is not None and facts.stay is None:
+        yield FieldError("hotel_reservation_id", "is no reservation of this book")
+
+
+def _room_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+    if new.hotel_room_id is None:
+        return
+    if facts.room is None:
+        yield FieldError("hotel_room_id", "is no room of this book")
+    elif facts.stay is not None and facts.stay.room_id != facts.room.id:
+        yield FieldError(
+            "hotel_room_id",
+            f"is not room {facts.stay.room_number} of the reservation: leave it out",
+        )
 
 
 def _schedule_errors(new: NewOrder, now: datetime) -> Iterator[FieldError]:
@@ -215,6 +227,8 @@ def reason_against(new: NewOrder, facts: Facts) -> str | None:
     """Why an order that is well formed isn't recorded all the same."""
     if facts.session is not None and facts.session.status != "open":
         return closed(facts.session)
+    if reason := _against_stay(facts):
+        return reason
     if facts.store is not None and not facts.store.is_active:
         return "The store is not active."
     for item in new.items:
@@ -231,6 +245,31 @@ def reason_against(new: NewOrder, facts: Facts) -> str | None:
             if not option.is_active:
                 return f"{option.name} is not available at present."
     return None
+
+
+def _against_stay(facts: Facts) -> str | None:
+    if facts.stay is None:
+        if facts.room is None:
+            return None
+        return (
+            f"Nobody is checked in in room {facts.room.number}: name the reservation, or leave "
+            "hotel_room_id out."
+        )
+    if facts.stay.status in ("booked", "checked_in"):
+        return None
+    return (
+        f"The reservation {facts.stay.short_code} is {facts.stay.status}: charge the order to "
+        "another one, or to nobody's stay."
+    )
+
+
+def _label(new: NewOrder, facts: Facts) -> str | None:
+    """The place to which the order is brought."""
+    if facts.session:
+        return facts.session.label
+    if facts.stay and new.service_mode == "room_service":
+        return f"Room {facts.stay.room_number}"
+    return _text(new.table_label)
 
 
 def reason_against_needs(needs: Sequence[Need]) -> str | None:
@@ -266,7 +305,7 @@ def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -
         scheduled_at=scheduled_at,
         wants_kitchen=wants_kitchen,
         fires_at=fires_at,
-        table_label=facts.session.label if facts.session else _text(new.table_label),
+        table_label=_label(new, facts),
         is_import=is_import,
     )
 

@@ -27,7 +27,9 @@ from tillhouse.orders.recording.facts import (
     GroupFacts,
     OptionFacts,
     ProductFacts,
+    RoomFacts,
     SessionFacts,
+    StayFacts,
     StoreFacts,
     Trade,
     VariantFacts,
@@ -41,7 +43,8 @@ K = TypeVar("K")
 _GIVEN: LiteralString = """
     WITH given AS (
         SELECT $2::uuid, $3::text, $4::uuid[], $5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[],
-            $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[], $14::text[]
+            $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], $13::uuid[], $14::text[],
+            $15::uuid[], $16::uuid[]
     ), wanted_store AS (
         SELECT s.id, s.name, s.is_active, s.time_zone, s.preparation_minutes FROM stores s
         WHERE s.book_id = $1 AND s.deleted_at IS NULL AND """
@@ -151,6 +154,39 @@ _EARLIER: LiteralString = """,
                 'fingerprint', encode(e.idempotency_fingerprint, 'hex')))
             FROM orders e WHERE e.book_id = $1 AND e.idempotency_key = ANY($12)) AS earlier"""
 
+_STAY: LiteralString = """
+    json_build_object('id', v.id, 'status', v.status, 'short_code', v.short_code,
+        'room_id', v.room_id, 'room_number', r.number,
+        'customer', json_build_object('id', c.id, 'name', c.name,
+            'phoneNumber', c.phone_number, 'whatsappNumber', c.whatsapp_number))
+"""
+
+_STAYS: LiteralString = (
+    """,
+        (SELECT json_agg("""
+    + _STAY
+    + """)
+            FROM hotel_reservations v
+            JOIN hotel_rooms r ON r.book_id = $1 AND r.id = v.room_id
+            JOIN hotel_guests g ON g.book_id = $1 AND g.id = v.guest_id
+            JOIN customers c ON c.book_id = $1 AND c.id = g.customer_id
+            WHERE v.book_id = $1 AND v.id = ANY($15)) AS stays"""
+)
+
+_ROOMS: LiteralString = (
+    """,
+        (SELECT json_agg(json_build_object('id', r.id, 'number', r.number,
+                'stay', CASE WHEN v.id IS NOT NULL THEN """
+    + _STAY
+    + """ END))
+            FROM hotel_rooms r
+            LEFT JOIN hotel_reservations v
+                ON v.book_id = $1 AND v.room_id = r.id AND v.status = 'checked_in'
+            LEFT JOIN hotel_guests g ON g.book_id = $1 AND g.id = v.guest_id
+            LEFT JOIN customers c ON c.book_id = $1 AND c.id = g.customer_id
+            WHERE r.book_id = $1 AND r.id = ANY($16) AND r.deleted_at IS NULL) AS rooms"""
+)
+
 _OF_BUSINESS: LiteralString = """
     FROM books k JOIN businesses t ON t.id = k.business_id WHERE k.id = $1
 """
@@ -165,6 +201,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     session_id: UUID | None = None
     server_id: UUID | None = None
     term_id: TermId | None = None
+    reservation_id: UUID | None = None
+    room_id: UUID | None = None
     products: list[UUID]
     variants: list[UUID]
     # Products that are named without a variant.
@@ -172,6 +210,11 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     options: list[UUID]
     tags: list[UUID]
     key: str | None = None
+
+    @property
+    def names_nobody(self) -> bool:
+        """Whether the request names no customer."""
+        return self.customer_id is None and self.customer_name is None
 
 
 class _Product(msgspec.Struct, kw_only=True):
@@ -210,17 +253,26 @@ class Found(msgspec.Struct, frozen=True):
     sessions: dict[UUID, SessionFacts]
     servers: dict[UUID, str]
     terms: dict[UUID, TermShown]
+    stays: dict[UUID, StayFacts]
+    rooms: dict[UUID, RoomFacts]
     earlier: dict[str, Earlier]
 
     def of(self, wanted: Wanted) -> Facts:
-        """The facts of one of them."""
+        """The facts of one of them; a stay is charged to its guest, unless somebody is named."""
+        room = _named(self.rooms, wanted.room_id)
+        stay = _named(self.stays, wanted.reservation_id)
+        if stay is None and wanted.reservation_id is None and room is not None:
+            stay = room.stay
         return Facts(
             **_fields(self.common),
             customer=_named(self.customers, wanted.customer_id)
-            or _named(self.named, wanted.customer_name),
+            or _named(self.named, wanted.customer_name)
+            or (stay.customer if stay is not None and wanted.names_nobody else None),
             session=_named(self.sessions, wanted.session_id),
             server_name=_named(self.servers, wanted.server_id),
             term=_named(self.terms, wanted.term_id),
+            stay=stay,
+            room=room,
             earlier=_named(self.earlier, wanted.key),
         )
 
@@ -238,12 +290,15 @@ async def find_facts(db: Db, key: StoreKey, wants: Sequence[Wanted]) -> Found:
 
 
 # Of what a request names one of, and of what several.
-_ONE = ("customer_id", "customer_name", "session_id", "server_id", "term_id", "key")
+_ONE = (
+    "customer_id", "customer_name", "session_id", "server_id", "term_id", "key",
+    "reservation_id", "room_id",
+)  # fmt: skip
 _MANY = ("products", "variants", "bare_products", "options", "tags")
 # Behind book and store, which are $1 to $3.
 _ORDER = (
     "customer_id", "session_id", "server_id", "term_id", "products", "variants", "bare_products",
-    "options", "key", "tags", "customer_name",
+    "options", "key", "tags", "customer_name", "reservation_id", "room_id",
 )  # fmt: skip
 
 
@@ -275,6 +330,8 @@ _PARTS: dict[str, LiteralString] = {
     "options": _OPTIONS,
     "tags": _TAGS,
     "key": _EARLIER,
+    "reservation_id": _STAYS,
+    "room_id": _ROOMS,
 }
 
 
@@ -293,6 +350,8 @@ def _found(row: Record) -> Found:
         sessions={one.id: one for one in _list(row.get("sessions"), _Session)},
         servers=_one(row.get("servers"), dict[UUID, str]) or {},
         terms={one.id: one for one in _list(row.get("terms"), TermShown)},
+        stays={one.id: one for one in _list(row.get("stays"), StayFacts)},
+        rooms={one.id: one for one in _list(row.get("rooms"), RoomFacts)},
         earlier=_one(row.get("earlier"), dict[str, Earlier]) or {},
     )
 
