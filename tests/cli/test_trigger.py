@@ -127,4 +127,4 @@ async def _has_stayed(command: Command, owner: Client) -> None:
     assert told["id"] == event_id
     folio = f"/v1/hotel/reservations/{told['data']['id']}/folio"
     found = (await owner.get(folio, headers=test, status=200)).data
-    assert (found["status"], found["amountOwed"], found["paymentsTotal"]) == ("checked_out", 0, 100)
+    assert (found["status"], found["amountOwed"], found["paymentsTotal"]) == ("checked_out", 0, 10)

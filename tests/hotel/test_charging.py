@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-import pytest
-
 from tests.hotel.house import House
 from tests.make import Make
 
@@ -80,20 +78,3 @@ async def test_no_order_comes_after_the_end(house: House) -> None:
     assert {answer.error for answer in refused} <= {"order_not_recorded"}
     again = await house.api.post(ORDERS, body, status=400)
     assert again.error == "order_not_recorded"
-
-
-async def test_the_database_refuses_a_late_charge(house: House) -> None:
-    """A program that read the stay before it ended writes nothing after."""
-    stay = await house.book(1, 3)
-    order = await _order(house, hotel_reservation_id=stay["id"])
-    await house.act(stay, "cancel")
-    async with house.api.app.services.pool.transaction() as db:
-        with pytest.raises(Exception, match="the stay is over"):
-            await db.execute(
-                """
-                INSERT INTO orders SELECT (jsonb_populate_record(o, jsonb_build_object(
-                    'id', gen_random_uuid(), 'short_code', 'ANOTHER1', 'idempotency_key', NULL))).*
-                FROM orders o WHERE id = $1::text::uuid
-                """,
-                order["id"],
-            )
