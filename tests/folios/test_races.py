@@ -68,6 +68,21 @@ async def test_a_late_charge_waits_for_the_check_out(lodge: Lodge) -> None:
     assert ((await leaving).status, await late) == (200, None)
 
 
+async def test_a_payment_waits_for_orders_that_change(lodge: Lodge) -> None:
+    """A change of an order has the order first, and gets the guest's credit then."""
+    stay = await lodge.arrive()
+    order = await lodge.charge(stay, 10)
+    await lodge.pay(stay, 20)
+    has_order = "SELECT FROM orders WHERE id = $1::text::uuid FOR NO KEY UPDATE"
+    gets_credit = "SELECT FROM ledger_balances WHERE book_id = $1 FOR UPDATE NOWAIT"
+    async with lodge.sql.transaction():
+        await lodge.sql.execute(has_order, order["id"])
+        paying = asyncio.create_task(lodge.act(stay, "payments", amount=5, method="cash"))
+        await _waits(lodge, 1)
+        assert await lodge.sql.execute(gets_credit, lodge.book_id) == "SELECT 1"
+    assert (await paying).status == 201
+
+
 async def _waits(lodge: Lodge, count: int) -> None:
     """So many statements wait for somebody's lock."""
     query = """

@@ -1,6 +1,7 @@
 """Money of stays: received, used for their orders, handed back; each in the caller's transaction.
 
-The reservation is locked first, then its orders, then the guest's credit.
+The reservation is locked first, then its orders, then the guest's credit: a change of an order
+locks that and then the credit, too.
 """
 
 from decimal import Decimal
@@ -59,9 +60,15 @@ async def lock(call: Call, reservation_id: UUID) -> Stay:
 
 async def state_of(call: Call, stay: Stay) -> FolioState:
     """The money of a locked stay."""
-    key = BookKey(call.book.id, stay.id)
-    orders = await stays.lock_orders(call.db, key)
-    moved = await stays.list_moved(call.db, key)
+    return await _state(call, stay, await _lock_orders(call, stay))
+
+
+async def _lock_orders(call: Call, stay: Stay) -> list[StayOrder]:
+    return await stays.lock_orders(call.db, BookKey(call.book.id, stay.id))
+
+
+async def _state(call: Call, stay: Stay, orders: list[StayOrder]) -> FolioState:
+    moved = await stays.list_moved(call.db, BookKey(call.book.id, stay.id))
     return FolioState(orders=orders, unspent=rules.funds(moved, orders))
 
 
@@ -71,15 +78,19 @@ async def receive(call: Call, stay: Stay, tender: Tender) -> UUID:
     The transaction by which it is seen. The part that no order needs is kept as the guest's
     credit.
     """
+    orders = await _lock_orders(call, stay)
     row = await _book(call, stay, stay.customer_id, tender, Way("payment"))
     await announce.paid(call, stay, row, tender)
-    await apply(call, stay)
+    await _spend(call, stay, await _state(call, stay, orders))
     return row.transaction_id
 
 
 async def apply(call: Call, stay: Stay) -> FolioState:
     """Pay the open orders of a locked stay by its unspent money, the oldest first."""
-    state = await state_of(call, stay)
+    return await _spend(call, stay, await state_of(call, stay))
+
+
+async def _spend(call: Call, stay: Stay, state: FolioState) -> FolioState:
     if state.is_spent:
         return state
     paid = list(rules.uses(state.orders, await _available(call, state.unspent)))
