@@ -102,6 +102,7 @@ def booked(s: Story) -> None:
     s.sends("POST" + one + "/check-in", {}, **_BY)
     s.sends("POST" + one + "/check-in", {}, status=400, **_BY)
     s.sends("POST" + one + "/cancel", {}, status=400, **_BY)
+    _changed(s)
     late = s.sends("POST" + stays, _stay(s, 0, 1), **_BY)["id"]
     s.sends("POST" + one + "/no-show", reservation_id=late, **_BY)
     s.sends("GET" + one, **_BY)
@@ -112,6 +113,32 @@ def booked(s: Story) -> None:
     s.sends("GET /v1/hotel/rooms/{room_id}", room_id=made["roomId"], **_BY)
     query = {"room_type_id": s.known["room_type_id"], "status": "clean", "page": 1, "limit": 10}
     s.sends("GET /v1/hotel/rooms", query=query, **_BY)
+
+
+def _changed(s: Story) -> None:
+    """Two rooms at once, other days, and another room."""
+    one = " /v1/hotel/reservations/{reservation_id}"
+    query = {"from": _day(19), "to": _day(22), "room_type_id": s.known["room_type_id"]}
+    s.sends("GET /v1/hotel/availability", query=query, **_BY)
+    query = {"from": _day(3), "to": _day(1)}
+    s.sends("GET /v1/hotel/availability", query=query, status=422, **_BY)
+    group = "POST /v1/hotel/reservation-groups"
+    rooms = [_stay(s, 20, 22), _stay(s, 20, 22)]
+    keyed = {"headers": {"Idempotency-Key": "chidi-family"}, **_BY}
+    made = s.sends(group, {"reservations": rooms}, **keyed)["reservations"]
+    s.sends(group, {"reservations": rooms}, status=400, **_BY)
+    s.sends(group, {"reservations": []}, status=422, **_BY)
+    first, second = (room["id"] for room in made)
+    s.sends("POST" + one + "/cancel", {}, reservation_id=second, **_BY)
+    wanted = {"check_out_date": _day(23), "notes": "One night more"}
+    s.sends("PATCH" + one, wanted, reservation_id=first, **_BY)
+    s.sends("PATCH" + one, {"adults": 9}, status=422, reservation_id=first, **_BY)
+    rooms_left = {s.known["room 101"], s.known["room 102"]} - {made[0]["roomId"]}
+    move = {"room_id": rooms_left.pop(), "reason": "A quiet room"}
+    s.sends("POST" + one + "/move", move, reservation_id=first, **_BY)
+    s.sends("POST" + one + "/move", move, status=400, reservation_id=first, **_BY)
+    s.sends("POST" + one + "/move", {"room_id": NOBODY}, status=422, **_BY)
+    s.sends("POST" + one + "/cancel", {}, reservation_id=first, **_BY)
 
 
 def _stay(s: Story, begins: int, ends: int, **fields: Any) -> dict[str, Any]:

@@ -58,6 +58,9 @@ BUDGETS: dict[str, int] = {
     # The stay under its lock, its nights so far; the first night: its facts, the order, the night;
     # what is owed (2); the reservation and its room, the event; the folio after; the answer.
     "POST /v1/hotel/reservations/{reservation_id}/check-out": 13,
+    # The stay under its lock; the types and the rooms of the move; the stay in its room, the room
+    # that it leaves, the audit log; the answer.
+    "POST /v1/hotel/reservations/{reservation_id}/move": 8,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
 }

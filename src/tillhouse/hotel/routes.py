@@ -1,9 +1,10 @@
 """The routes of /v1/hotel."""
 
+from tillhouse.hotel.availability import actions as availability
 from tillhouse.hotel.guests import actions as guests
 from tillhouse.hotel.rates import actions as rates
 from tillhouse.hotel.reservations import actions as reservations
-from tillhouse.hotel.reservations import booking
+from tillhouse.hotel.reservations import booking, changing
 from tillhouse.hotel.rooms import actions as rooms
 from tillhouse.http.route import Route, Scope
 
@@ -52,12 +53,21 @@ ROUTES: tuple[Route, ...] = (
     Route("PATCH", _GUEST, guests.change, _WRITE, "Update a guest", "Guest updated"),
     Route("DELETE", _GUEST, guests.delete, _WRITE,
           "Delete a guest whom nobody expects", "Guest deleted"),
+    Route("GET", f"{_HOTEL}/availability", availability.show, _READ,
+          "See which rooms are free, night by night", "Availability"),
     Route("GET", _STAYS, reservations.list_page, _READ,
           "List reservations, the newest first", "Reservations"),
     Route("POST", _STAYS, booking.create, _WRITE,
           "Book a room, for later or for somebody who is here", "Reservation created",
           status=201, idempotent=True, faults=booking.new_faults),
     Route("GET", _STAY, reservations.show, _READ, "Read one reservation", "Reservation"),
+    Route("PATCH", _STAY, changing.change, _WRITE,
+          "Extend, shorten or else change a stay that isn't over", "Reservation updated"),
+    Route("POST", _STAY + "/move", changing.move, _WRITE,
+          "Give a stay another room", "Stay moved", idempotent=True),
+    Route("POST", f"{_HOTEL}/reservation-groups", booking.create_group, _WRITE,
+          "Book several rooms, all of them or none", "Reservations created",
+          status=201, idempotent=True),
     Route("POST", _STAY + "/check-in", reservations.check_in, _WRITE,
           "Check a guest in", "Guest checked in", idempotent=True),
     Route("POST", _STAY + "/cancel", reservations.cancel, _WRITE,

@@ -10,6 +10,8 @@ from tillhouse.kit.text_types import OneLine, Paragraphs
 # So that no sum of a stay's nights and taxes comes near the bound of amounts.
 PRICE_LIMIT = 10**11
 NIGHTS_MAX = 365
+SHOWN_NIGHTS_MAX = 366
+GROUP_MAX = 20
 AHEAD_DAYS_MAX = 730
 
 Heads = Annotated[int, Meta(ge=1, le=50)]

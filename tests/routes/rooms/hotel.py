@@ -64,6 +64,14 @@ async def _new_plan(business: Business) -> dict[str, Any]:
     return {"room_type_id": await make_type(business, "test"), "name": "Flex", "price": 90.5}
 
 
+async def _other_room(business: Business) -> dict[str, Any]:
+    return {"room_id": await make_room(business, "test"), "reason": "Too loud"}
+
+
+async def _group(business: Business) -> dict[str, Any]:
+    return {"reservations": [await _stay(business)]}
+
+
 def _remover(path: str) -> Callable[[Business, str], Awaitable[None]]:
     async def remove(business: Business, thing_id: str) -> None:
         headers = {"service-environment": "test"}
@@ -93,6 +101,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     f"PATCH {_HOTEL}/rate-plans/{{rate_plan_id}}": lambda _: {"price": 95.5},
     f"POST {_HOTEL}/guests": lambda _: {"name": f"Guest {secrets.token_hex(4)}"},
     f"PATCH {_HOTEL}/guests/{{guest_id}}": lambda _: {"name": "Somebody Else"},
+    f"PATCH {_HOTEL}/reservations/{{reservation_id}}": lambda _: {"check_out_date": day(3)},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/check-in": lambda _: {},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/cancel": lambda _: {"reason": "Ill"},
 }
@@ -100,6 +109,8 @@ NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     f"POST {_HOTEL}/rooms": _new_room,
     f"POST {_HOTEL}/rate-plans": _new_plan,
     f"POST {_HOTEL}/reservations": _stay,
+    f"POST {_HOTEL}/reservations/{{reservation_id}}/move": _other_room,
+    f"POST {_HOTEL}/reservation-groups": _group,
 }
 # Bodies that differ from the one that passes, where another `name` would be no field.
 OTHER_BODIES: dict[str, dict[str, Any]] = {
@@ -107,6 +118,10 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     f"POST {_HOTEL}/reservations": {
         "room_type_id": _ID, "guest_id": _ID, "check_in_date": day(0), "check_out_date": day(1),
     },
+    f"POST {_HOTEL}/reservations/{{reservation_id}}/move": {"room_id": _ID},
+    f"POST {_HOTEL}/reservation-groups": {"reservations": [
+        {"room_id": _ID, "guest_id": _ID, "check_in_date": day(0), "check_out_date": day(1)},
+    ]},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/check-in": {"allow_dirty": True},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/cancel": {"reason": "Well again"},
 }  # fmt: skip

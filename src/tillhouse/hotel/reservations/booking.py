@@ -1,4 +1,4 @@
-"""Book a room: find what the request names, choose the room, tell of it."""
+"""Book a room, or several: find what the request names, choose the room, tell of it."""
 
 from uuid import UUID
 
@@ -12,10 +12,16 @@ from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
 from tillhouse.hotel.reservations import rules
 from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import booking as store
-from tillhouse.hotel.reservations.types import NewReservation, Reservation
+from tillhouse.hotel.reservations.types import (
+    NewGroup,
+    NewReservation,
+    Reservation,
+    ReservationGroup,
+)
 from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
-from tillhouse.hotel.rooms.store import lock_type
-from tillhouse.kit.errors import FieldError, check
+from tillhouse.hotel.rooms.store import lock_type, lock_types
+from tillhouse.kit.errors import FieldError, Refused, check
+from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id, short_code
 from tillhouse.kit.json import encode
 from tillhouse.kit.partial import InvalidField, PartialBody
@@ -27,12 +33,46 @@ async def create(call: Call, new: NewReservation) -> Reservation:
     """Book a room; of two who want the last one the first gets it."""
     facts = await _facts(call, new)
     check(rules.booking_faults(new, facts))
-    made = await book(call, new, facts, None)
-    events = [(HOTEL_RESERVATION_CREATED, made)]
-    if new.check_in:
-        events.append((HOTEL_RESERVATION_CHECKED_IN, made))
-    await emit_all(call, events)
+    guest_id = await _guest_id(call, new)
+    if not await lock_type(call.db, call.book.id, _type_of(facts)):
+        check([UNKNOWN_TYPE])
+    made = await _book(call, new, facts, guest_id, None)
+    await emit_all(call, _events([made]))
     return made
+
+
+async def create_group(call: Call, new: NewGroup) -> ReservationGroup:
+    """Book several rooms, all of them or none."""
+    asked = new.reservations
+    facts = [await _facts(call, one) for one in asked]
+    check(
+        FieldError(f"reservations[{index}].{fault.field}", fault.message)
+        for index, one in enumerate(asked)
+        for fault in rules.booking_faults(one, facts[index])
+    )
+    guest_ids = [await _guest_id(call, one) for one in asked]
+    type_ids = {_type_of(one) for one in facts}
+    if await lock_types(call.db, call.book.id, [*type_ids]) < len(type_ids):
+        raise rules.TypeWent
+    group_id = new_id()
+    made: list[Reservation] = []
+    for index, one in enumerate(asked):
+        try:
+            made.append(await _book(call, one, facts[index], guest_ids[index], group_id))
+        except Refused as refusal:
+            raise Refused(f"reservations[{index}]: {refusal} None was booked.") from None
+    await emit_all(call, _events(made))
+    return ReservationGroup(group_id=group_id, reservations=made)
+
+
+def _events(made: list[Reservation]) -> list[tuple[EventType, Reservation]]:
+    """Each booking, and each guest who moved in at once."""
+    events = []
+    for one in made:
+        events.append((HOTEL_RESERVATION_CREATED, one))
+        if one.status == "checked_in":
+            events.append((HOTEL_RESERVATION_CHECKED_IN, one))
+    return events
 
 
 async def new_faults(call: Call, new: NewReservation) -> list[FieldError]:
@@ -46,16 +86,22 @@ async def new_faults(call: Call, new: NewReservation) -> list[FieldError]:
     return found
 
 
-async def book(
-    call: Call, new: NewReservation, facts: rules.BookingFacts, group_id: UUID | None
+def _type_of(facts: rules.BookingFacts) -> UUID:
+    if facts.room_type_id is None:
+        raise AssertionError("an unknown room type is a fault")
+    return facts.room_type_id
+
+
+async def _book(
+    call: Call,
+    new: NewReservation,
+    facts: rules.BookingFacts,
+    guest_id: UUID,
+    group_id: UUID | None,
 ) -> Reservation:
     """The reservation of a free room, or a refusal that says what to do."""
-    room_type_id = facts.room_type_id
-    if room_type_id is None or facts.prices is None:
+    if facts.prices is None:
         raise AssertionError("an unknown room type is a fault")
-    guest_id = await _guest_id(call, new)
-    if not await lock_type(call.db, call.book.id, room_type_id):
-        check([UNKNOWN_TYPE])
     days = new.check_in_date.day, new.check_out_date.day
     stay = rules.priced(*days, facts.prices, facts.currency)
     row = store.BookingRow(
@@ -64,7 +110,7 @@ async def book(
         status="checked_in" if new.check_in else "booked",
         group_id=group_id,
         guest_id=guest_id,
-        room_type_id=room_type_id,
+        room_type_id=_type_of(facts),
         rate_plan_id=new.rate_plan_id,
         adults=new.adults,
         children=new.children,

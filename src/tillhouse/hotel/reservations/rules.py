@@ -22,6 +22,13 @@ GUEST_AT = "guest."
 OPEN = ("booked", "checked_in")
 
 
+class TypeWent(
+    Refused,
+    message="A room type was deleted meanwhile: see GET /v1/hotel/room-types. None was booked.",
+):
+    """Several rooms are booked together or not at all."""
+
+
 class BookingFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a booking names, as the book knows it."""
 

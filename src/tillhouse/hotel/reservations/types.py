@@ -5,11 +5,18 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.hotel.guests.types import NewGuest
 from tillhouse.hotel.rates.types import Tax
-from tillhouse.hotel.values import Children, DayShown, DepositAmount, Heads, HotelText
+from tillhouse.hotel.values import (
+    GROUP_MAX,
+    Children,
+    DayShown,
+    DepositAmount,
+    Heads,
+    HotelText,
+)
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Day, Search
@@ -47,6 +54,37 @@ class NewReservation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Words for those who work there."""
     check_in: bool = False
     """Whether the guest is here and moves in at once: `check_in_date` is then today."""
+    allow_dirty: bool = False
+    """Whether somebody may move into a room that isn't cleaned."""
+
+
+class NewGroup(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Rooms that are to be booked together: all of them or none."""
+
+    reservations: Annotated[list[NewReservation], Meta(min_length=1, max_length=GROUP_MAX)]
+    """The rooms, each with its guest and days; at most 20."""
+
+
+class ReservationPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A change of a stay that isn't over; absent fields stay, null clears."""
+
+    check_in_date: Day | UnsetType = UNSET
+    """The first night begins on this day; only before the guest moves in."""
+    check_out_date: Day | UnsetType = UNSET
+    """The day of departure, today or later; nights that were booked keep their prices."""
+    adults: Heads | UnsetType = UNSET
+    children: Children | UnsetType = UNSET
+    notes: HotelText | UnsetType | None = UNSET
+    """Words for those who work there."""
+
+
+class Move(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Another room for a stay."""
+
+    room_id: UUID
+    """The room to move to; it may be of another type: the stay keeps its price."""
+    reason: HotelText | None = None
+    """The reason, in words for people."""
     allow_dirty: bool = False
     """Whether somebody may move into a room that isn't cleaned."""
 
@@ -125,6 +163,15 @@ class Reservation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Why it was cancelled."""
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class ReservationGroup(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """Rooms that were booked together."""
+
+    group_id: UUID
+    """The same for all rooms that were booked together."""
+    reservations: list[Reservation]
+    """The rooms, in the order of the request."""
 
 
 class ReservationFilter(Paged, rename={"since": "from", "until": "to"}):

@@ -1,0 +1,1 @@
+"""The rooms that are free, night by night."""

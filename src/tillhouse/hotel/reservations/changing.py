@@ -1,0 +1,87 @@
+"""Change a stay that isn't over: its days, its heads, its room."""
+
+from datetime import date
+from uuid import UUID
+
+from asyncpg import Record
+from msgspec import UNSET
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.hotel.rates.rules import Prices, read_weekday_prices
+from tillhouse.hotel.reservations import change_rules as rules
+from tillhouse.hotel.reservations.actions import lock_reservation
+from tillhouse.hotel.reservations.rules import priced
+from tillhouse.hotel.reservations.showing import shown
+from tillhouse.hotel.reservations.store import changing as store
+from tillhouse.hotel.reservations.types import Move, Reservation, ReservationPatch
+from tillhouse.hotel.rooms.store import lock_type, update_dirty
+from tillhouse.kit.errors import check, existing, unknown
+from tillhouse.kit.ids import BookKey
+from tillhouse.kit.json import encode
+from tillhouse.kit.values import DayClock
+
+
+async def change(call: Call, reservation_id: UUID, patch: ReservationPatch) -> Reservation:
+    """Change what the patch names; nights that were booked keep their prices."""
+    before = await lock_reservation(call, reservation_id)
+    rules.check_open(before)
+    days = rules.wanted_days(before, patch)
+    await lock_type(call.db, call.book.id, before.room_type_id)
+    key = BookKey(call.book.id, reservation_id)
+    facts = await store.find_change_facts(call.db, key, *days)
+    today = DayClock.at_midnight(facts["time_zone"]).today(call.now)
+    check(
+        [
+            *rules.day_errors(before, days, today),
+            *rules.head_errors(before, patch, facts["capacity"]),
+        ]
+    )
+    rules.check_room_free(before, days, is_taken=facts["is_taken"])
+    row = _changed(before, patch, days, facts)
+    return shown(existing(await store.update_stay(call.db, key, row, call.now)))
+
+
+async def move(call: Call, reservation_id: UUID, to: Move) -> Reservation:
+    """Give a stay another room, at the price that was booked."""
+    before = await lock_reservation(call, reservation_id)
+    rules.check_open(before)
+    rooms = [before.room_id, to.room_id]
+    await store.lock_types_of(call.db, call.book.id, rooms)
+    found = await store.lock_rooms(call.db, call.book.id, reservation_id, rooms)
+    target = next((rules.Target(**row) for row in found if row["id"] == to.room_id), None)
+    if target is None:
+        check([unknown("room_id", "room")])
+        raise AssertionError("an unknown room is a fault")
+    rules.check_move(before, target, allows_dirty=to.allow_dirty)
+    key = BookKey(call.book.id, reservation_id)
+    moved = await store.update_room_of(call.db, key, target.id, target.room_type_id, call.now)
+    if before.status == "checked_in":
+        await update_dirty(call.db, BookKey(call.book.id, before.room_id), call.now)
+    told = {
+        "reservation_id": reservation_id,
+        "from_room": before.room_number,
+        "to_room": target.number,
+        "reason": to.reason,
+    }
+    await audit.note(call, ("hotel_reservation.moved", "Stay moved to another room"), told)
+    return shown(existing(moved))
+
+
+def _changed(
+    before: Reservation, patch: ReservationPatch, days: tuple[date, date], facts: Record
+) -> store.ChangedRow:
+    prices = Prices(price=facts["rate"], taxes=before.taxes)
+    if facts["price"] is not None:
+        special = read_weekday_prices(facts["weekday_prices"])
+        prices = Prices(price=facts["price"], weekday_prices=special, taxes=before.taxes)
+    stay = priced(*days, prices, before.currency, before.nights)
+    return store.ChangedRow(
+        check_in_on=stay.check_in,
+        check_out_on=stay.check_out,
+        nights=encode(stay.nights).decode(),
+        total_amount=stay.total,
+        adults=before.adults if patch.adults is UNSET else patch.adults,
+        children=before.children if patch.children is UNSET else patch.children,
+        notes=before.notes if patch.notes is UNSET else patch.notes,
+    )

@@ -1,0 +1,133 @@
+"""Statements that give stays other days or another room."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.db.pool import Db
+from tillhouse.hotel.reservations.store.reading import SHOWN, SHOWN_FROM
+from tillhouse.kit.ids import BookId, BookKey
+
+
+class ChangedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A stay as a change writes it."""
+
+    check_in_on: date
+    check_out_on: date
+    nights: str
+    total_amount: Decimal
+    adults: int
+    children: int
+    notes: str | None
+
+
+async def find_change_facts(db: Db, key: BookKey, check_in: date, check_out: date) -> Record:
+    """The prices of a stay's nights now, and whether its room is somebody else's on these days."""
+    row = await db.fetchrow(
+        """
+        SELECT u.time_zone, t.capacity, t.rate, p.price, p.weekday_prices::text AS weekday_prices,
+            EXISTS (
+                SELECT FROM hotel_reservations o
+                WHERE o.book_id = v.book_id AND o.room_id = v.room_id AND o.id <> v.id
+                    AND o.status IN ('booked', 'checked_in')
+                    AND o.check_in_on < $4 AND o.check_out_on > $3) AS is_taken
+        FROM hotel_reservations v
+        JOIN books k ON k.id = v.book_id
+        JOIN businesses u ON u.id = k.business_id
+        JOIN hotel_room_types t ON t.book_id = v.book_id AND t.id = v.room_type_id
+        LEFT JOIN hotel_rate_plans p ON p.book_id = v.book_id AND p.id = v.rate_plan_id
+        WHERE v.book_id = $1 AND v.id = $2
+        """,
+        *key,
+        check_in,
+        check_out,
+    )
+    assert row is not None, "the reservation is locked"  # noqa: S101
+    return row
+
+
+async def update_stay(db: Db, key: BookKey, row: ChangedRow, now: datetime) -> Record | None:
+    """A stay has other days, heads or notes."""
+    return await db.fetchrow(
+        """
+        WITH v AS (
+            UPDATE hotel_reservations SET check_in_on = $3, check_out_on = $4,
+                nights = $5::text::jsonb, total_amount = $6, adults = $7, children = $8,
+                notes = $9, updated_at = $10
+            WHERE book_id = $1 AND id = $2 RETURNING *)
+        """
+        + SHOWN
+        + " FROM v "
+        + SHOWN_FROM,
+        *key,
+        *msgspec.structs.astuple(row),
+        now,
+    )
+
+
+async def lock_types_of(db: Db, book_id: BookId, room_ids: Sequence[UUID]) -> int:
+    """Let nobody else book a room of the types of these rooms meanwhile; how many types."""
+    rows = await db.fetch(
+        """
+        SELECT t.id FROM hotel_room_types t
+        WHERE t.book_id = $1 AND t.id = ANY (ARRAY(
+            SELECT r.room_type_id FROM hotel_rooms r WHERE r.book_id = $1 AND r.id = ANY($2)))
+        ORDER BY t.id FOR NO KEY UPDATE
+        """,
+        book_id,
+        room_ids,
+    )
+    return len(rows)
+
+
+async def lock_rooms(
+    db: Db, book_id: BookId, reservation_id: UUID, room_ids: Sequence[UUID]
+) -> Sequence[Record]:
+    """The rooms of a move, which nobody changes meanwhile, and who else wants them."""
+    return await db.fetch(
+        """
+        SELECT r.id, r.number, r.status, r.room_type_id, t.capacity,
+            EXISTS (
+                SELECT FROM hotel_reservations n
+                WHERE n.book_id = r.book_id AND n.room_id = r.id AND n.id <> v.id
+                    AND n.status = 'checked_in') AS is_occupied,
+            EXISTS (
+                SELECT FROM hotel_reservations o
+                WHERE o.book_id = r.book_id AND o.room_id = r.id AND o.id <> v.id
+                    AND o.status IN ('booked', 'checked_in')
+                    AND o.check_in_on < v.check_out_on AND o.check_out_on > v.check_in_on
+            ) AS is_taken
+        FROM hotel_rooms r
+        JOIN hotel_room_types t ON t.book_id = r.book_id AND t.id = r.room_type_id
+        JOIN hotel_reservations v ON v.book_id = r.book_id AND v.id = $2
+        WHERE r.book_id = $1 AND r.id = ANY($3) AND r.deleted_at IS NULL
+        ORDER BY r.id FOR NO KEY UPDATE OF r
+        """,
+        book_id,
+        reservation_id,
+        room_ids,
+    )
+
+
+async def update_room_of(
+    db: Db, key: BookKey, room_id: UUID, room_type_id: UUID, now: datetime
+) -> Record | None:
+    """A stay has another room."""
+    return await db.fetchrow(
+        """
+        WITH v AS (
+            UPDATE hotel_reservations SET room_id = $3, room_type_id = $4, updated_at = $5
+            WHERE book_id = $1 AND id = $2 RETURNING *)
+        """
+        + SHOWN
+        + " FROM v "
+        + SHOWN_FROM,
+        *key,
+        room_id,
+        room_type_id,
+        now,
+    )
