@@ -48,7 +48,7 @@ TABLE = {
     ),
     "trigger": Entry(
         "trigger",
-        "Queue a test event to the webhook endpoints of a business; a running server sends it.",
+        "Let an event happen in the test environment; a running server sends it to its endpoints.",
     ),
     "call": Entry(
         "call",
