@@ -21,8 +21,8 @@ _COLUMNS: LiteralString = """
         (SELECT a.day FROM hotel_audits a
             WHERE a.book_id = k.id AND a.finished_at IS NOT NULL
             ORDER BY a.day DESC LIMIT 1) AS last,
-        CASE WHEN NOT EXISTS (SELECT FROM hotel_audits a
-                WHERE a.book_id = k.id AND a.finished_at IS NOT NULL)
+        CASE WHEN (SELECT max(a.day) FROM hotel_audits a
+                WHERE a.book_id = k.id AND a.finished_at IS NOT NULL) IS NULL
             THEN (SELECT min(r.check_in_on) FROM hotel_reservations r
                 WHERE r.book_id = k.id AND r.status IN ('booked', 'checked_in'))
         END AS first
