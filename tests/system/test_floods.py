@@ -24,6 +24,8 @@ from tests.yardstick import slower
 from tillhouse.access.shares import BODIES_MIB_MAX, MIB
 
 ROUNDS, ASKED = 5, 60
+# So much longer is a flood in which each kind of request has its turn.
+LONGER = 10
 # The median of requests beside a flood, of that of those alone, and the noise of this machine.
 TIMES_MAX, NOISE_S = 2.0, 0.01
 SALE = {"items": [{"product_name": "Tea", "quantity": 1, "custom_price": 2.5}]}
@@ -105,8 +107,14 @@ async def test_a_flood_of_strangers_holds_up_no_caller(
             beside = await _asked(api)
         best = min(best, (beside - NOISE_S * slower()) / alone)
         report(f"median {alone * 1000:.1f} ms alone, {beside * 1000:.1f} ms beside")
-        if best <= TIMES_MAX and _has_met_all(_statuses(flood.answers)):
+        if best <= TIMES_MAX:
             break
+    for _ in range(ROUNDS):
+        if _has_met_all(_statuses(flood.answers)):
+            break
+        async with flood.running():
+            for _ in range(LONGER):
+                await _asked(api)
     _judge(flood.answers)
     grown = memory_bytes([pid]) - before
     report(f"memory grew by {grown / MIB:.0f} MiB; answers {flood.answers}")
@@ -133,7 +141,8 @@ async def _asked(api: Any) -> float:
 def _judge(answers: dict[str, int]) -> None:
     """Each kind got the answer that it should, or was told to come again."""
     statuses = _statuses(answers)
-    assert statuses.keys() == requests(Scene(0, "", "")).keys()
+    assert statuses.keys() <= requests(Scene(0, "", "")).keys()
+    assert _has_met_all(statuses)
     for kind, seen in statuses.items():
         wanted = SHOWN.get(kind)
         assert seen <= (REFUSED if wanted is None else {wanted, "429", "503"}), (kind, seen)
@@ -147,6 +156,10 @@ def _statuses(answers: dict[str, int]) -> dict[str, set[str]]:
 
 
 def _has_met_all(statuses: dict[str, set[str]]) -> bool:
-    """Whether each kind was answered, and each page shown: in a short flood some wait for it."""
+    """Whether each page was shown, and each kind answered: in a short flood some wait for it.
+
+    A large body that nobody reads may be refused by a reset, which takes the answer with it.
+    """
     is_shown = all(status in statuses.get(kind, ()) for kind, status in SHOWN.items())
-    return is_shown and statuses.keys() == requests(Scene(0, "", "")).keys()
+    small = {kind for kind in requests(Scene(0, "", "")) if "MiB" not in kind}
+    return is_shown and small <= statuses.keys()
