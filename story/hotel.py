@@ -92,6 +92,7 @@ def booked(s: Story) -> None:
     keyed = {"headers": {"Idempotency-Key": "chidi-garden"}, **_BY}
     made = s.sends("POST" + stays, _stay(s, 0, 2, **plan), **keyed)
     s.known["reservation_id"] = made["id"]
+    s.known["stay room_id"] = made["roomId"]
     wrong = {**_stay(s, 3, 1), "guest_id": NOBODY, "adults": 9}
     s.sends("POST" + stays, wrong, status=422, **_BY)
     s.sends("POST" + stays, _stay(s, 1, 3, room_id=made["roomId"]), status=400, **_BY)
@@ -139,6 +140,28 @@ def _changed(s: Story) -> None:
     s.sends("POST" + one + "/move", move, status=400, reservation_id=first, **_BY)
     s.sends("POST" + one + "/move", {"room_id": NOBODY}, status=422, **_BY)
     s.sends("POST" + one + "/cancel", {}, reservation_id=first, **_BY)
+
+
+def requests(s: Story) -> None:
+    """Chidi wants towels, and the tap of the other room drips."""
+    s.chapter("2026-01-31T20:30:00Z")
+    all_of_them = " /v1/hotel/service-requests"
+    one = all_of_them + "/{service_request_id}"
+    room_id = s.known["stay room_id"]
+    wanted = {"category": "housekeeping", "description": "Two more towels.", "source": "message"}
+    keyed = {"headers": {"Idempotency-Key": "towels"}, **_BY}
+    made = s.sends("POST" + all_of_them, {**wanted, "room_id": room_id}, **keyed)
+    s.known["service_request_id"] = made["id"]
+    s.sends("POST" + all_of_them, {"category": "food"}, status=422, **_BY)
+    s.sends("POST" + all_of_them, {**wanted, "reservation_id": NOBODY}, status=422, **_BY)
+    s.sends("PATCH" + one, {"assignee_id": NOBODY}, status=422, **_BY)
+    s.sends("PATCH" + one, {"status": "in_progress"}, **_BY)
+    s.sends("PATCH" + one, {"status": "done"}, **_BY)
+    s.sends("PATCH" + one, {"status": "cancelled"}, status=400, **_BY)
+    s.sends("GET" + one, **_BY)
+    query = {"status": "done", "category": "housekeeping", "room_id": room_id}
+    stay = {"reservation_id": s.known["reservation_id"], "page": 1, "limit": 10}
+    s.sends("GET" + all_of_them, query={**query, **stay}, **_BY)
 
 
 def _stay(s: Story, begins: int, ends: int, **fields: Any) -> dict[str, Any]:

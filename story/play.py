@@ -84,6 +84,7 @@ async def _tell(story: Story) -> None:
         hotel.house,
         hotel.guests,
         hotel.booked,
+        hotel.requests,
         folios.folio,
         folios.departure,
         webhooks.deliveries,

@@ -107,6 +107,8 @@ BEYOND_THE_SCHEMA = [
     r"rate_plan_id: is no rate plan of this room type",
     r"taxes\[\d+\]\.name: is another tax's name",
     r"(?:No room of this type is|Room \w+ is not) free",
+    r"reservation_id: or room_id or guest_id is needed",
+    r"The service request is (?:done|cancelled|in_progress)",
     r"The (?:room type has rooms|room has reservations|guest has reservations)",
     r"The (?:reservation is \w+|stay (?:begins|ended) on)",
 ]

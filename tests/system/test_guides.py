@@ -68,7 +68,7 @@ async def business(serving: Serving, session: aiohttp.ClientSession) -> Business
     return made
 
 
-@pytest.mark.parametrize("guide", ["orders", "payments", "finance", "wallet", "inbox"])
+@pytest.mark.parametrize("guide", ["orders", "payments", "finance", "wallet", "inbox", "hotel"])
 async def test_the_examples_of_a_guide_work(
     guide: str, serving: Serving, business: Business
 ) -> None:

@@ -196,6 +196,12 @@ async def _check_out(desk: Desk) -> None:
     await desk.do(of_stay + "check-out", {}, stay.id)
 
 
+async def _ask_for_service(desk: Desk) -> None:
+    stay = await _book_a_room(desk, check_in=True)
+    wish = {"category": "housekeeping", "description": "Towels", "source": "guest"}
+    await desk.do("POST /v1/hotel/service-requests", {**wish, "room_id": str(stay.room_id)})
+
+
 async def _change_an_agent(desk: Desk) -> None:
     from tillhouse.voice import demonstrating  # noqa: PLC0415
 
@@ -230,6 +236,7 @@ _OPERATIONS: dict[str, Operation] = {
     "hotel.reservation.checked_in": _check_in,
     "hotel.reservation.checked_out": _check_out,
     "hotel.reservation.created": _reserve,
+    "hotel.service_request.": _ask_for_service,
     "inventory.": _run_out_of_stock,
     "kitchen_ticket.": _cook_an_order,
     "messaging.conversation.assigned": _assign_a_conversation,

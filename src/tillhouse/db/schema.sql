@@ -978,8 +978,8 @@ CREATE TABLE hotel_service_requests (
     CONSTRAINT hotel_service_requests_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id),
     CONSTRAINT hotel_service_requests_book_id_room_id_fkey FOREIGN KEY (book_id, room_id) REFERENCES hotel_rooms(book_id, id)
 );
+CREATE INDEX hotel_service_requests_by_category ON hotel_service_requests USING btree (book_id, category, id);
 CREATE INDEX hotel_service_requests_by_status ON hotel_service_requests USING btree (book_id, status, id);
-CREATE INDEX hotel_service_requests_in_order ON hotel_service_requests USING btree (book_id, id);
 CREATE INDEX hotel_service_requests_of_reservation ON hotel_service_requests USING btree (book_id, reservation_id, id) WHERE reservation_id IS NOT NULL;
 CREATE INDEX hotel_service_requests_of_room ON hotel_service_requests USING btree (book_id, room_id, id) WHERE room_id IS NOT NULL;
 

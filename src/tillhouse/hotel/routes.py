@@ -3,6 +3,7 @@
 from tillhouse.hotel.availability import actions as availability
 from tillhouse.hotel.guests import actions as guests
 from tillhouse.hotel.rates import actions as rates
+from tillhouse.hotel.requests import actions as requests
 from tillhouse.hotel.reservations import actions as reservations
 from tillhouse.hotel.reservations import booking, changing
 from tillhouse.hotel.rooms import actions as rooms
@@ -14,6 +15,8 @@ _ROOMS, _ROOM = f"{_HOTEL}/rooms", f"{_HOTEL}/rooms/{{room_id}}"
 _PLANS, _PLAN = f"{_HOTEL}/rate-plans", f"{_HOTEL}/rate-plans/{{rate_plan_id}}"
 _GUESTS, _GUEST = f"{_HOTEL}/guests", f"{_HOTEL}/guests/{{guest_id}}"
 _STAYS, _STAY = f"{_HOTEL}/reservations", f"{_HOTEL}/reservations/{{reservation_id}}"
+_REQUESTS = f"{_HOTEL}/service-requests"
+_REQUEST = f"{_REQUESTS}/{{service_request_id}}"
 _READ, _WRITE = Scope("hotel:read"), Scope("hotel:write")
 
 ROUTES: tuple[Route, ...] = (
@@ -74,4 +77,13 @@ ROUTES: tuple[Route, ...] = (
           "Cancel a reservation", "Reservation cancelled", idempotent=True),
     Route("POST", _STAY + "/no-show", reservations.no_show, _WRITE,
           "Note that a guest did not come", "Guest did not come", idempotent=True),
+    Route("GET", _REQUESTS, requests.list_page, _READ,
+          "List service requests, the newest first", "Service requests"),
+    Route("POST", _REQUESTS, requests.create, _WRITE,
+          "Note what a guest asks for", "Service request created",
+          status=201, idempotent=True, faults=requests.new_faults),
+    Route("GET", _REQUEST, requests.show, _READ, "Read one service request", "Service request"),
+    Route("PATCH", _REQUEST, requests.change, _WRITE,
+          "Update a service request: begun, done, cancelled, given to a member",
+          "Service request updated", faults=requests.patch_faults),
 )  # fmt: skip

@@ -176,9 +176,17 @@ ENUMS: dict[str, tuple[str, str]] = {
     "RotationStatus": ("Settings.rotation_status", "Whether the secret was ever replaced."),
     "ScopeName": ("NewKey.scopes", "A permission that an API key can have."),
     "ServiceMode": ("Order.service_mode", "How the customer is served."),
-    "ServiceRequestCategory": ("ServiceRequestData.category", "The kind of service."),
-    "ServiceRequestSource": ("ServiceRequestData.source", "The way on which a request came."),
-    "ServiceRequestStatus": ("ServiceRequestData.status", "How far a guest's request is."),
+    "ServiceRequestCategory": (
+        "ServiceRequest.category", "The kind of work that a guest asks for.",
+    ),
+    "ServiceRequestSource": (
+        "ServiceRequest.source",
+        "How the wish was heard: from the guest, by staff, in a call or in a message.",
+    ),
+    "ServiceRequestStatus": (
+        "ServiceRequest.status",
+        "`open` is to be seen to; somebody does in `in_progress`; `done` and `cancelled` are over.",
+    ),
     "SessionStatus": ("Session.status", "Whether guests still sit at the table."),
     "SettableStatus": ("OrderPatch.status", "A status that a request may set."),
     "Stage": ("TicketShown.status", "A stage of a kitchen ticket."),

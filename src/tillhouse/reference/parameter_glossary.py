@@ -56,6 +56,7 @@ PARAMETERS: dict[str, str] = {
     "search": "Only what begins so, in any case: a name, or a number or code of its own.",
     "served_by_user_id": "Only orders that this person served.",
     "service_mode": "Only orders with one of these service modes, split by commas.",
+    "service_request_id": "The id of the service request.",
     "session_id": "The id of the table session.",
     "since": "Only events after this one; a stream begins 30 seconds before it.",
     "staff_id": "Only orders that this person recorded or served, by the person's id.",

@@ -72,6 +72,15 @@ async def _group(business: Business) -> dict[str, Any]:
     return {"reservations": [await _stay(business)]}
 
 
+async def _make_request(business: Business, environment: str) -> str:
+    body = {"category": "housekeeping", "room_id": await make_room(business, environment)}
+    return (await business.made(f"{_HOTEL}/service-requests", body, environment))["id"]
+
+
+async def _new_request(business: Business) -> dict[str, Any]:
+    return {"category": "food", "guest_id": await _make_guest(business, "test")}
+
+
 def _remover(path: str) -> Callable[[Business, str], Awaitable[None]]:
     async def remove(business: Business, thing_id: str) -> None:
         headers = {"service-environment": "test"}
@@ -80,13 +89,14 @@ def _remover(path: str) -> Callable[[Business, str], Awaitable[None]]:
     return remove
 
 
-# A reservation stays for ever, so it has no remover.
+# Reservations and service requests stay for ever, so they have no remover.
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "room_type_id": make_type,
     "room_id": make_room,
     "rate_plan_id": _make_plan,
     "guest_id": _make_guest,
     "reservation_id": make_reservation,
+    "service_request_id": _make_request,
 }
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
     "room_type_id": _remover("room-types"),
@@ -104,6 +114,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     f"PATCH {_HOTEL}/reservations/{{reservation_id}}": lambda _: {"check_out_date": day(3)},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/check-in": lambda _: {},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/cancel": lambda _: {"reason": "Ill"},
+    f"PATCH {_HOTEL}/service-requests/{{service_request_id}}": lambda _: {"status": "in_progress"},
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     f"POST {_HOTEL}/rooms": _new_room,
@@ -111,6 +122,7 @@ NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
     f"POST {_HOTEL}/reservations": _stay,
     f"POST {_HOTEL}/reservations/{{reservation_id}}/move": _other_room,
     f"POST {_HOTEL}/reservation-groups": _group,
+    f"POST {_HOTEL}/service-requests": _new_request,
 }
 # Bodies that differ from the one that passes, where another `name` would be no field.
 OTHER_BODIES: dict[str, dict[str, Any]] = {
@@ -124,4 +136,5 @@ OTHER_BODIES: dict[str, dict[str, Any]] = {
     ]},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/check-in": {"allow_dirty": True},
     f"POST {_HOTEL}/reservations/{{reservation_id}}/cancel": {"reason": "Well again"},
+    f"POST {_HOTEL}/service-requests": {"category": "laundry", "room_id": _ID},
 }  # fmt: skip

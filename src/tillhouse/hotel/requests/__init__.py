@@ -1,0 +1,1 @@
+"""Service requests: what guests ask for, and who sees to it."""

@@ -1,0 +1,95 @@
+"""Service requests: list, show, make and change."""
+
+from uuid import UUID
+
+from msgspec import UNSET
+
+from tillhouse.access.call import Call
+from tillhouse.hotel.events import HOTEL_SERVICE_REQUEST_CREATED, ServiceRequestData
+from tillhouse.hotel.requests import rules, store
+from tillhouse.hotel.requests.types import (
+    NewServiceRequest,
+    ServiceRequest,
+    ServiceRequestFilter,
+    ServiceRequestPatch,
+)
+from tillhouse.kit.errors import FieldError, check, existing
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.partial import InvalidField, PartialBody
+from tillhouse.kit.patching import facts_of, merged
+from tillhouse.webhooks.emit import emit
+
+
+async def list_page(call: Call, wanted: ServiceRequestFilter) -> PageOf[ServiceRequest]:
+    """One page of the service requests that fit, the newest first."""
+    page, book = wanted.pick(), (call.db, call.book.id)
+    total = await store.count_requests(*book, wanted)
+    return PageOf(await store.list_requests(*book, wanted, page), meta(page, total))
+
+
+async def show(call: Call, service_request_id: UUID) -> ServiceRequest:
+    """One service request."""
+    return existing(await store.show_request(call.db, call.book.id, service_request_id))
+
+
+async def create(call: Call, new: NewServiceRequest) -> ServiceRequest:
+    """Note what a guest asks for, and tell of it."""
+    facts = await _facts(call, new)
+    check(rules.new_faults(new, facts))
+    key, subject = BookKey(call.book.id, new_id()), rules.subject_of(new, facts)
+    made = await store.insert_request(call.db, key, subject, new, call.now)
+    await emit(call, HOTEL_SERVICE_REQUEST_CREATED, facts_of(ServiceRequestData, made))
+    return made
+
+
+async def new_faults(call: Call, new: NewServiceRequest) -> list[FieldError]:
+    """The faults of a new service request."""
+    return rules.new_faults(new, await _facts(call, new))
+
+
+async def change(
+    call: Call, service_request_id: UUID, patch: ServiceRequestPatch
+) -> ServiceRequest:
+    """Change what the patch names; of two changes at once the second sees the first."""
+    before = existing(await store.lock_request(call.db, call.book.id, service_request_id))
+    check(await _assignee_faults(call, patch))
+    old = facts_of(rules.RequestFacts, before)
+    facts = merged(old, patch)
+    if facts == old:
+        return before
+    rules.check_change(old, facts)
+    await store.update_request(call.db, BookKey(call.book.id, service_request_id), facts, call.now)
+    return await show(call, service_request_id)
+
+
+async def patch_faults(
+    call: Call, service_request_id: UUID, patch: ServiceRequestPatch
+) -> list[FieldError]:
+    """The faults of a change of a service request, if there is one."""
+    await show(call, service_request_id)
+    return await _assignee_faults(call, patch)
+
+
+async def _assignee_faults(call: Call, patch: ServiceRequestPatch) -> list[FieldError]:
+    try:
+        assignee_id = patch.assignee_id
+    except InvalidField:
+        return []
+    if assignee_id is UNSET or assignee_id is None:
+        return []
+    is_member = await store.has_member(call.db, call.business_id, assignee_id)
+    return [] if is_member else [rules.UNKNOWN_ASSIGNEE]
+
+
+async def _facts(call: Call, new: NewServiceRequest) -> rules.NamedFacts:
+    named = (_named(new, name) for name in ("reservation_id", "room_id", "guest_id"))
+    return await store.find_named(call.db, call.book.id, *named)
+
+
+def _named(new: NewServiceRequest | PartialBody, name: str) -> UUID | None:
+    """An id of the request; None also where its form is wrong."""
+    try:
+        return getattr(new, name)
+    except InvalidField:
+        return None
