@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from tests.api import Response
 from tests.folios.lodge import STAYS, Lodge
+from tests.orders.shop import ORDERS
 from tests.webhooks.shop import until
 
 ROUNDS = 8
@@ -81,6 +82,24 @@ async def test_a_payment_waits_for_orders_that_change(lodge: Lodge) -> None:
         await _waits(lodge, 1)
         assert await lodge.sql.execute(gets_credit, lodge.book_id) == "SELECT 1"
     assert (await paying).status == 201
+
+
+async def test_an_order_by_credit_waits_for_its_stay(lodge: Lodge) -> None:
+    """A payment of the stay has the stay first, and gets the guest's credit then."""
+    stay = await lodge.arrive()
+    await lodge.pay(stay, 20)
+    body = {
+        "items": [{"product_name": "Suya", "quantity": 1, "custom_price": 10}],
+        "hotel_reservation_id": stay["id"], "payment_method": "credit", "amount_paid": 10,
+    }  # fmt: skip
+    has_stay = "SELECT FROM hotel_reservations WHERE id = $1::text::uuid FOR NO KEY UPDATE"
+    gets_credit = "SELECT FROM ledger_balances WHERE book_id = $1 FOR UPDATE NOWAIT"
+    async with lodge.sql.transaction():
+        await lodge.sql.execute(has_stay, stay["id"])
+        ordering = asyncio.create_task(lodge.api.post(ORDERS, body))
+        await _waits(lodge, 1)
+        assert await lodge.sql.execute(gets_credit, lodge.book_id) == "SELECT 1"
+    assert (await ordering).status == 201
 
 
 async def _waits(lodge: Lodge, count: int) -> None:

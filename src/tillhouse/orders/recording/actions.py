@@ -41,6 +41,7 @@ from tillhouse.orders.recording.store.record_statement import (
     Written,
     insert_order,
 )
+from tillhouse.orders.recording.store.stays import lock_stay
 from tillhouse.orders.showing import show
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.types import CustomerShown, NewItem, NewOrder, Order
@@ -177,6 +178,9 @@ async def _discounted(
 
 async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
     """Write it, and see to it that all of it could be had."""
+    if facts.stay is not None and _moves_credit(entry):
+        # Payments of the stay lock it first, and the credit then.
+        await lock_stay(call.db, call.book.id, facts.stay.id)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry)
     if shared := await _shared(call, facts, order, recording):
@@ -192,6 +196,12 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
         order=order or await show(call, OrderId(entry.id)),
         kept=kept and kept.answer,
         sending=sending,
+    )
+
+
+def _moves_credit(entry: Entry) -> bool:
+    return any(
+        "customer_credit" in (row.debit_kind, row.credit_kind) for row in entry.posted.posting
     )
 
 

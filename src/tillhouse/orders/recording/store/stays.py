@@ -1,0 +1,15 @@
+"""The lock of the stay that an order is charged to."""
+
+from uuid import UUID
+
+from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
+
+
+async def lock_stay(db: Db, book_id: BookId, reservation_id: UUID) -> None:
+    """Let nobody end a stay, or use its money, until the transaction ends; others may charge it."""
+    await db.execute(
+        "SELECT FROM hotel_reservations WHERE book_id = $1 AND id = $2 FOR SHARE",
+        book_id,
+        reservation_id,
+    )
