@@ -1,11 +1,9 @@
 """Reservations: list, show, lock, check in, check out, cancel."""
 
-from datetime import date
 from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
-from tillhouse.db.pool import Db
 from tillhouse.hotel.events import (
     HOTEL_RESERVATION_CANCELLED,
     HOTEL_RESERVATION_CHECKED_IN,
@@ -19,12 +17,10 @@ from tillhouse.hotel.reservations.types import Cancel, CheckIn, Reservation, Res
 from tillhouse.hotel.rooms.store import lock_room, update_dirty
 from tillhouse.hotel.store import find_terms
 from tillhouse.kit.errors import existing
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.values import DayClock
 from tillhouse.webhooks.emit import emit
-
-_FIRST = UUID(int=0)
 
 
 async def list_page(call: Call, wanted: ReservationFilter) -> PageOf[Reservation]:
@@ -87,14 +83,6 @@ async def no_show(call: Call, reservation_id: UUID) -> Reservation:
     rules.check_begun(before, DayClock.at_midnight(terms.time_zone).today(call.now))
     key = BookKey(call.book.id, reservation_id)
     return shown(existing(await store.update_no_show(call.db, key, call.now)))
-
-
-async def nights_due(
-    db: Db, book_id: BookId, day: date, after: UUID = _FIRST, limit: int = 100
-) -> list[Reservation]:
-    """Some of the stays in the house whose night of this day is to be charged, by id."""
-    rows = await reading.list_in_house(db, book_id, day, after, limit)
-    return [shown(row) for row in rows]
 
 
 def _query(wanted: ReservationFilter) -> reading.ReservationQuery:

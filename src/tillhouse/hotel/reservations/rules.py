@@ -231,10 +231,3 @@ def check_begun(reservation: Reservation, today: date) -> None:
             f"The stay begins on {reservation.check_in_date}: nobody is late before. Cancel the "
             "reservation if it isn't wanted any more."
         )
-
-
-def night_of(reservation: Reservation, day: date) -> Night:
-    """The night that begins on this day; after the last one, when nobody left, another like it."""
-    kept = {night.date: night for night in reservation.nights}
-    name = day.isoformat()
-    return kept.get(name) or Night(name, reservation.nights[-1].price)

@@ -67,13 +67,6 @@ class RoomFacts(msgspec.Struct, frozen=True, kw_only=True):
     notes: str | None
 
 
-class RoomPlace(msgspec.Struct, frozen=True):
-    """A new room's type, and what there is already."""
-
-    has_type: bool
-    rooms: int
-
-
 def room_type_faults(asked: NewRoomType | RoomTypePatch, currency: str) -> list[FieldError]:
     """The faults of a room type, beside its form."""
 

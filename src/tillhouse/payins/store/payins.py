@@ -92,16 +92,6 @@ async def lock_to_apply(db: Db, book_id: BookId, target: tuple[str, UUID]) -> li
     return [Payin(**row) for row in rows]
 
 
-async def list_payins(db: Db, book_id: BookId, target: tuple[str, UUID]) -> list[Payin]:
-    """All that was ever paid for a target (type, id), the earliest first."""
-    rows = await db.fetch(
-        _PAYIN + " AND p.target_type = $2 AND p.target_id = $3 ORDER BY p.paid_at, p.id",
-        book_id,
-        *target,
-    )
-    return [Payin(**row) for row in rows]
-
-
 async def list_targets(
     db: Db, book_id: BookId, provider: str, transaction: str
 ) -> list[tuple[str, UUID]]:

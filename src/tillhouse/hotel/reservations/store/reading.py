@@ -1,4 +1,4 @@
-"""Statements that read reservations: one, a page of them, and who is in the house."""
+"""Statements that read reservations: one, and a page of them."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -101,40 +101,3 @@ async def list_reservations(
         + where.slot(page.offset),
         *where.args,
     )
-
-
-async def list_in_house(
-    db: Db, book_id: BookId, day: date, after: UUID, limit: int
-) -> Sequence[Record]:
-    """Some of the stays that are checked in on a day, in the order of their ids."""
-    return await db.fetch(
-        SHOWN
-        + " FROM hotel_reservations v "
-        + SHOWN_FROM
-        + """
-        WHERE v.book_id = $1 AND v.status = 'checked_in' AND v.id > $3 AND v.check_in_on <= $2
-        ORDER BY v.id LIMIT $4
-        """,
-        book_id,
-        day,
-        after,
-        limit,
-    )
-
-
-async def list_not_arrived(
-    db: Db, book_id: BookId, day: date, after: UUID, limit: int
-) -> Sequence[UUID]:
-    """Some of the reservations that were to begin by the end of a day and are still booked."""
-    rows = await db.fetch(
-        """
-        SELECT v.id FROM hotel_reservations v
-        WHERE v.book_id = $1 AND v.status = 'booked' AND v.id > $3 AND v.check_in_on <= $2
-        ORDER BY v.id LIMIT $4
-        """,
-        book_id,
-        day,
-        after,
-        limit,
-    )
-    return [row["id"] for row in rows]
