@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import secrets
 import shutil
 import socket
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -22,20 +23,31 @@ needs_baresip = pytest.mark.skipif(
 
 
 def free_port() -> int:
-    """A port for UDP that nobody has at the moment."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1] & ~1
+    """An even port that nobody has at the moment, for UDP and for TCP.
+
+    It lies below those that outgoing connections draw theirs from, so that none takes it before
+    the program does.
+    """
+    while True:
+        port = 2 * secrets.randbelow(6_000) + 20_000
+        if all(_is_free(port, kind) for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)):
+            return port
+
+
+def _is_free(port: int, kind: socket.SocketKind) -> bool:
+    with socket.socket(socket.AF_INET, kind) as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 async def _listens(port: int) -> None:
     """Wait until a process has a port for UDP: it can't be taken a second time."""
     while True:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                return
+        if not _is_free(port, socket.SOCK_DGRAM):
+            return
         await asyncio.sleep(_READY_LOOK_S)
 
 

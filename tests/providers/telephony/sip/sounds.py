@@ -3,8 +3,11 @@
 import math
 import struct
 import wave
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+
+from tillhouse.providers.telephony.wav import StereoWav
 
 # A sweep, which is like itself at no other moment: two seconds from 200 to 1,200 Hz.
 SWEEP = [int(9000 * math.sin(2 * math.pi * (200 + 250 * t) * t)) for t in
@@ -29,6 +32,18 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> float:
     product = sum(a * b for a, b in zip(one, other, strict=True))
     power = sum(a * a for a in one) * sum(b * b for b in other)
     return product / math.sqrt(power) if power else 0.0
+
+
+@asynccontextmanager
+async def recorded(folder: Path) -> AsyncIterator[StereoWav]:
+    """A recording that is finished when all went well, and never left open."""
+    recording = StereoWav(folder / "call.wav")
+    try:
+        yield recording
+    except BaseException:
+        recording.discard()
+        raise
+    recording.finish()
 
 
 def samples(path: Path, channel: int = 0) -> list[int]:

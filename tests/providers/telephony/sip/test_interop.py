@@ -14,10 +14,16 @@ from tests.providers.telephony.sip.programs import (
     scenario,
     sipp,
 )
-from tests.providers.telephony.sip.sounds import PCM, SWEEP, correlation, samples, write_tone
+from tests.providers.telephony.sip.sounds import (
+    PCM,
+    SWEEP,
+    correlation,
+    recorded,
+    samples,
+    write_tone,
+)
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Answered, Digit, Ringing
-from tillhouse.providers.telephony.wav import StereoWav
 
 
 async def _talk(call: Call) -> None:
@@ -36,15 +42,17 @@ async def _talk(call: Call) -> None:
 @needs_sipp
 async def test_sipp_answers_and_sends_back_what_it_hears(tmp_path: Path) -> None:
     """The recording's right channel is its left, a moment later."""
-    recording = StereoWav(tmp_path / "call.wav")
-    async with telephone() as ours, sipp(tmp_path, "-sn", "uas", "-rtp_echo") as (uri, process):
+    async with (
+        recorded(tmp_path) as recording,
+        telephone() as ours,
+        sipp(tmp_path, "-sn", "uas", "-rtp_echo") as (uri, process),
+    ):
         call = await dialled(ours, uri, recorder=recording)
         await _talk(call)
         end = await call.end()
         received, flow = call.media.received, call.media.flow
         # Zero means that each message was the one that its scenario expects.
         assert await ended(process.wait()) == 0
-    recording.finish()
     left, right = samples(recording.path, 0), samples(recording.path, 1)
     assert (end.result, end.ended_by) == ("hung_up", "agent")
     assert received.lost == 0
@@ -116,8 +124,11 @@ async def test_sipp_judges_our_digest(password: str, result: str, tmp_path: Path
 @needs_baresip
 async def test_baresip_hears_what_was_said_and_is_heard(tmp_path: Path) -> None:
     """The sound that it decoded is the one that was sent, and its keys arrive."""
-    recording = StereoWav(tmp_path / "call.wav")
-    async with telephone() as ours, baresip(tmp_path, write_tone(tmp_path)) as phone:
+    async with (
+        recorded(tmp_path) as recording,
+        telephone() as ours,
+        baresip(tmp_path, write_tone(tmp_path)) as phone,
+    ):
         call = await dialled(ours, phone.uri, recorder=recording)
         while not isinstance(await call.next(), Answered):
             pass
@@ -130,7 +141,6 @@ async def test_baresip_hears_what_was_said_and_is_heard(tmp_path: Path) -> None:
         await call.line.hang_up()
         end = await call.end()
         await phone.command("quit")
-    recording.finish()
     assert keys == ["1", "#"]
     assert end.result == "hung_up"
     assert correlation(SWEEP, samples(phone.heard())) >= 0.99

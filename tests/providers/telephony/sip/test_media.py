@@ -9,11 +9,11 @@ from pathlib import Path
 
 from tests.providers.telephony.sip.calling import Call, answered, dialled, telephone
 from tests.providers.telephony.sip.peer import Peer, Sound, peer
+from tests.providers.telephony.sip.sounds import recorded
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Answered, Digit
 from tillhouse.providers.telephony.sip import g711, keys
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
-from tillhouse.providers.telephony.wav import StereoWav
 
 _TONE = b"".join(
     struct.pack("<h", int(12_000 * math.sin(0.3 * index) * math.cos(0.011 * index)))
@@ -68,15 +68,13 @@ async def test_the_other_law_is_spoken_where_it_is_preferred() -> None:
 
 async def test_a_call_is_recorded_while_it_lasts(tmp_path: Path) -> None:
     """Left what was said, right what came back, sample by sample."""
-    recording = StereoWav(tmp_path / "call.wav")
-    async with telephone() as ours, peer() as theirs:
+    async with recorded(tmp_path) as recording, telephone() as ours, peer() as theirs:
         theirs.sound.echoes = True
         call, _ = await answered(ours, theirs, recorder=recording)
         await ended(call.media.play(_TONE).done())
         await _heard(call, 20)
         await call.line.hang_up()
         await call.end()
-    recording.finish()
     with wave.open(str(recording.path)) as file:
         frames = file.readframes(file.getnframes())
     left = b"".join(frames[at : at + 2] for at in range(0, len(frames), 4))
