@@ -7,8 +7,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +90,21 @@ _MASTER_KEY = new_master_key()
 
 
 def call(port: int, method: str, path: str, body: object = None, token: str = "") -> Any:
-    """One request on the way to the world of the run."""
+    """One request on the way to the world of the run; it waits where a rate limit says so."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}",
         method=method,
         data=None if body is None else msgspec.json.encode(body),
         headers={"content-type": "application/json", "authorization": f"Bearer {token}"},
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
-        return msgspec.json.decode(answer.read())["data"]
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - our own server
+                return msgspec.json.decode(answer.read())["data"]
+        except urllib.error.HTTPError as error:
+            if error.code != HTTPStatus.TOO_MANY_REQUESTS:
+                raise
+            time.sleep(int(error.headers["Retry-After"]))
 
 
 def fetch(port: int, path: str) -> bytes:
