@@ -17,9 +17,11 @@ from bench import client, world
 from tillhouse.access.vault import open_vault
 from tillhouse.db.pool import Pool
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId
 from tillhouse.payins.connections import sandbox_credentials
 from tillhouse.payins.inbox import store_event_once
 from tillhouse.payins.sandbox.rules import HOOK_SECRET
+from tillhouse.payins.store.connections import find_book
 
 CLIENTS = 8
 RATIO_MIN = 0.6
@@ -101,7 +103,10 @@ def _report(runs: dict[str, list[client.Result]]) -> None:
 
 
 class BareHook:
-    """An ASGI function that checks a signature, stores the event with its job, and answers."""
+    """An ASGI function that reads the book, checks a signature, stores the event with its job.
+
+    Its secret is given to it: that of the sandbox is derived, not stored.
+    """
 
     def __init__(self) -> None:
         book, _, secret = os.environ[f"TILLHOUSE_{_GIVEN}"].partition(":")
@@ -124,10 +129,12 @@ class BareHook:
         given = dict(scope["headers"]).get(_HEADER.encode(), b"").decode()
         wanted = hmac.new(self._secret, body, hashlib.sha256).hexdigest()
         is_signed = hmac.compare_digest(given, wanted)
-        if is_signed:
+        async with self._pool.reading() as db:
+            is_known = await find_book(db, BookId(self._book)) is not None
+        if is_signed and is_known:
             async with self._pool.writing_once() as db:
                 await store_event_once(db, self._book, "sandbox", body, now())
-        status = 200 if is_signed else 401
+        status = 200 if is_signed and is_known else 401
         headers = [(b"content-type", b"text/plain"), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -67,8 +67,12 @@ async def _measure(url: str, seconds: float) -> None:
 
 
 def _judged(one: float, peer: float, tpcb: float) -> str:
-    """Both bars: of the same statement, and 1,000 a second where TPC-B comes to 2,000."""
-    return f"{one / peer:.0%} of the same (≥ 60 %), {one / tpcb:.0%} of TPC-B (≥ 50 %)"
+    """Both bars: of the same statement, and 1,000 a second where TPC-B comes to 2,000.
+
+    A slower machine owes half of its TPC-B.
+    """
+    wanted = min(1_000.0, tpcb / 2)
+    return f"{one / peer:.0%} of the same (≥ 60 %); ≥ {wanted:,.0f}"
 
 
 def _source() -> Source:

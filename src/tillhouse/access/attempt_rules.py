@@ -1,6 +1,7 @@
 """How many attempts there may be, and what follows from too many: pure decisions."""
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from ipaddress import ip_network
 
 import msgspec
@@ -76,6 +77,7 @@ def locked(last_failed_at: datetime, now: datetime) -> Limited:
     return Limited((last_failed_at + LOCKED_FOR - now).total_seconds(), LOCKED)
 
 
+@lru_cache(maxsize=4096)
 def network_of(ip: str) -> str:
     """The neighbourhood that one attacker easily controls: a /24, or a /64 in IPv6."""
     try:
