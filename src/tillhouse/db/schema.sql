@@ -141,6 +141,27 @@ CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  STABLE PARALLEL SAFE
 RETURN sha256((previous || convert_to((jsonb_build_array((event).business_id, (event).sequence, (event).id, (event).developer_api_key_id, (event).actor_user_id, (event).actor_name, (event).event_type, (event).title, (event).ip_address, (event).metadata, iso((event).created_at)))::text, 'UTF8'::name)));
 
+CREATE OR REPLACE FUNCTION public.check_guest_of_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    customer uuid;
+BEGIN
+    SELECT g.customer_id INTO customer FROM hotel_guests g
+    WHERE g.book_id = NEW.book_id AND g.id = NEW.guest_id AND g.deleted_at IS NULL
+    FOR KEY SHARE;
+    PERFORM FROM customers c
+    WHERE c.book_id = NEW.book_id AND c.id = customer AND c.deleted_at IS NULL
+    FOR SHARE;
+    IF NOT FOUND THEN
+        -- As if the table had the CONSTRAINT hotel_reservations_of_known_guest.
+        RAISE EXCEPTION 'the guest was deleted' USING
+            ERRCODE = 'check_violation', CONSTRAINT = 'hotel_reservations_of_known_guest';
+    END IF;
+    RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_stay_of_order()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -195,6 +216,27 @@ CREATE OR REPLACE FUNCTION public.customer_words(book_id uuid, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (array_to_tsvector(ARRAY[('#'::text || (book_id)::text)]) || to_tsvector('simple'::regconfig, regexp_replace(name, '[!-/:-@[-`{-~]+'::text, ' '::text, 'g'::text)));
+
+CREATE OR REPLACE FUNCTION public.delete_guest_of_customer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    -- The customer's row is locked by now: a booking that has it FOR SHARE is seen here.
+    IF EXISTS (
+        SELECT FROM hotel_guests g
+        JOIN hotel_reservations r ON r.book_id = g.book_id AND r.guest_id = g.id
+        WHERE g.book_id = NEW.book_id AND g.customer_id = NEW.id AND g.deleted_at IS NULL
+            AND r.status IN ('booked', 'checked_in'))
+    THEN
+        -- As if the table had the CONSTRAINT customers_not_expected, which no CHECK can say.
+        RAISE EXCEPTION 'the customer is the guest of a stay' USING
+            ERRCODE = 'check_violation', CONSTRAINT = 'customers_not_expected';
+    END IF;
+    UPDATE hotel_guests SET deleted_at = NEW.deleted_at, updated_at = NEW.deleted_at
+    WHERE book_id = NEW.book_id AND customer_id = NEW.id AND deleted_at IS NULL;
+    RETURN NEW;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.iso(moment timestamp with time zone)
  RETURNS text
@@ -666,6 +708,7 @@ CREATE INDEX customers_by_word ON customers USING gin (customer_words(book_id, n
 CREATE UNIQUE INDEX customers_email_key ON customers USING btree (book_id, lower(email)) WHERE deleted_at IS NULL;
 CREATE INDEX customers_in_order ON customers USING btree (book_id, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX customers_phone_key ON customers USING btree (book_id, phone_number) WHERE deleted_at IS NULL;
+CREATE TRIGGER expected_customers_stay BEFORE UPDATE OF deleted_at ON customers FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION delete_guest_of_customer();
 
 CREATE TABLE debt_tallies (
     book_id uuid NOT NULL,
@@ -917,6 +960,7 @@ CREATE INDEX hotel_reservations_of_guest ON hotel_reservations USING btree (book
 CREATE INDEX hotel_reservations_of_room ON hotel_reservations USING btree (book_id, room_id, id);
 CREATE INDEX hotel_reservations_open ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
 CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
+CREATE TRIGGER stays_have_known_guests BEFORE INSERT ON hotel_reservations FOR EACH ROW EXECUTE FUNCTION check_guest_of_stay();
 
 CREATE TABLE hotel_room_types (
     book_id uuid NOT NULL,

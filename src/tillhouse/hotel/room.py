@@ -44,6 +44,15 @@ ROOM = Room(
             "hotel_reservations_in_room",
             "Somebody else is checked in there: check them out first, or move one of the two.",
         ),
+        taken(
+            "customers_not_expected",
+            "The customer is the guest of a stay that is booked or checked in: cancel those stays "
+            "first, or check them out, see GET /v1/hotel/reservations?guest_id=…",
+        ),
+        not_allowed(
+            "hotel_reservations_of_known_guest",
+            "The guest was deleted at the same moment: book for another guest, or send guest.",
+        ),
     ),
     redrawn=("hotel_reservations_code_key",),
 )
