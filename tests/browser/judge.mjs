@@ -25,7 +25,7 @@ async function opened(context, path) {
   const page = await context.newPage();
   page.on("console", (message) => message.type() === "error" && say(path, message.text()));
   page.on("pageerror", (error) => say(path, error.message));
-  await page.goto(BASE + path, { waitUntil: "networkidle" });
+  await page.goto(BASE + path, { waitUntil: "load" });
   return page;
 }
 
