@@ -1,7 +1,9 @@
 """Engines behind HTTP and pocketsphinx: how they hear and speak, and how they may fail."""
 
 import importlib.util
+import resource
 import struct
+import time
 import wave
 from collections.abc import AsyncIterator
 from io import BytesIO
@@ -75,6 +77,21 @@ async def test_an_engine_speaks(
     ]  # fmt: skip
 
 
+async def test_sound_is_converted_beside_the_loop(speech: SpeechServer, client: Client) -> None:
+    """The process that paces the sound of calls computes less than the one that converts."""
+    speech.sound = _wav(24_000, seconds=20)
+    own_s, others_s = time.process_time(), _computed_by_children_s()
+    sound = await HttpVoice(client, _account(speech)).speak("Hello.")
+    assert len(sound) == 20 * 16_000
+    spent_s = time.process_time() - own_s
+    assert spent_s < (_computed_by_children_s() - others_s) / 2
+
+
+def _computed_by_children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 async def test_an_engine_hears(speech: SpeechServer, client: Client) -> None:
     """A WAV goes there, words come back without doubled blanks."""
     words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES)
@@ -107,7 +124,7 @@ async def test_a_sound_that_is_none_is_refused(
 def test_a_sound_has_its_bound() -> None:
     """An engine that speaks on is cut."""
     seconds = wav.SOUND_MAX_S + 5
-    assert len(wav.telephone_sound(_wav(8000, seconds=seconds), "x")) == 16_000 * wav.SOUND_MAX_S
+    assert len(wav.read_sound(_wav(8000, seconds=seconds), "x").data) == 16_000 * wav.SOUND_MAX_S
 
 
 @pytest.mark.parametrize("words", ["", "yes", "[]", '{"text": 7}', '{"x":' + "[" * 50_000])

@@ -1,12 +1,10 @@
 """espeak-ng, a speech synthesizer that is a program of its own."""
 
-import asyncio
-import contextlib
 import shutil
-from asyncio.subprocess import DEVNULL, PIPE
 
+from tillhouse.voice.speech.converting import Converter
+from tillhouse.voice.speech.programs import run_program
 from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken
-from tillhouse.voice.speech.wav import telephone_sound
 
 PROGRAM = "espeak-ng"
 SPOKEN_WITHIN_S = 20.0
@@ -17,8 +15,7 @@ class Espeak:
 
     def __init__(self, program: str, voice: str = "en") -> None:
         self._program, self._voice = program, voice
-        # One at a time: more threads that compute would take the loop's turns.
-        self._resampling = asyncio.Semaphore(1)
+        self._converter = Converter()
 
     @classmethod
     def found(cls, voice: str = "en") -> "Espeak | None":
@@ -29,21 +26,11 @@ class Espeak:
     async def speak(self, text: str) -> bytes:
         """The text as sound."""
         # The text goes in by a pipe, so that none of it is taken for an option.
-        process = await asyncio.create_subprocess_exec(
-            self._program, "-v", self._voice, "--stdin", "--stdout",
-            stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
-        )  # fmt: skip
+        command = (self._program, "-v", self._voice, "--stdin", "--stdout")
         try:
-            async with asyncio.timeout(SPOKEN_WITHIN_S):
-                wav, _ = await process.communicate(text[:TEXT_LENGTH_MAX].encode())
+            output = await run_program(command, text[:TEXT_LENGTH_MAX].encode(), SPOKEN_WITHIN_S)
         except TimeoutError:
             raise NotSpoken(f"{PROGRAM} took longer than {SPOKEN_WITHIN_S:g} s") from None
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-        if process.returncode:
+        if output.code:
             raise NotSpoken(f"{PROGRAM} failed: is there a voice {self._voice}?")
-        async with self._resampling:
-            return await asyncio.to_thread(telephone_sound, wav, PROGRAM)
+        return await self._converter.convert(output.data, PROGRAM)

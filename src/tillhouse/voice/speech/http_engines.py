@@ -1,15 +1,15 @@
 """Speech engines behind HTTP, as OpenAI's API has them: /audio/speech, /audio/transcriptions."""
 
-import asyncio
 import secrets
 
 import msgspec
 
 from tillhouse.kit.json import encode
 from tillhouse.voice.outgoing.client import Answer, Client, Limits, Post, Unanswered
+from tillhouse.voice.speech.converting import Converter
 from tillhouse.voice.speech.hearing import NotHeard, Words
 from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken
-from tillhouse.voice.speech.wav import telephone_sound, telephone_wav
+from tillhouse.voice.speech.wav import telephone_wav
 
 # Two minutes of sound, 48 kHz, 16 bits, one channel, and a little more.
 _SPOKEN = Limits(seconds=20.0, body_bytes=12 * 1024 * 1024)
@@ -37,8 +37,7 @@ class HttpVoice:
     def __init__(self, client: Client, account: EngineAccount) -> None:
         self._client = client
         self._account = account
-        # One at a time: more threads that compute would take the loop's turns.
-        self._resampling = asyncio.Semaphore(1)
+        self._converter = Converter()
 
     async def speak(self, text: str) -> bytes:
         """The text as sound."""
@@ -58,8 +57,7 @@ class HttpVoice:
             raise NotSpoken(f"the speaking engine: {error.reason}") from error
         if answer.status != _OK:
             raise NotSpoken(f"the speaking engine answered {answer.status}")
-        async with self._resampling:
-            return await asyncio.to_thread(telephone_sound, answer.body, "the speaking engine")
+        return await self._converter.convert(answer.body, "the speaking engine")
 
 
 class _Transcript(msgspec.Struct, frozen=True):

@@ -1,8 +1,14 @@
-"""Sound of any rate at the rate of telephones, without the tones that it can't hold."""
+"""Sound of any rate at the rate of telephones, without the tones that it can't hold.
+
+As a program it reads PCM16 of the rate and the channels that are its arguments, and writes PCM16,
+mono, 8 kHz.
+"""
 
 import math
 import struct
+import sys
 from collections.abc import Sequence
+from operator import mul
 
 RATE = 8000
 # Of the kernel: how far it reaches to each side, in periods of the lower rate.
@@ -15,18 +21,17 @@ def to_telephone(samples: Sequence[int], rate: int) -> bytes:
     if rate == RATE:
         return struct.pack(f"<{len(samples)}h", *samples)
     kernels: dict[int, tuple[int, list[float]]] = {}
+    # Beyond both ends there is silence, as far as a kernel reaches.
+    beyond = math.ceil(_REACH * max(1.0, rate / RATE)) + 1
+    padded = [*[0] * beyond, *samples, *[0] * beyond]
     found: list[int] = []
     for index in range(len(samples) * RATE // rate):
         whole, phase = divmod(index * rate, RATE)
         if phase not in kernels:
             kernels[phase] = _kernel(phase / RATE, rate)
         start, weights = kernels[phase]
-        first = whole + start
-        value = sum(
-            weight * samples[at]
-            for at, weight in enumerate(weights, first)
-            if 0 <= at < len(samples)
-        )
+        first = whole + start + beyond
+        value = sum(map(mul, weights, padded[first : first + len(weights)]))
         found.append(max(-_LIMIT, min(_LIMIT, round(value))))
     return struct.pack(f"<{len(found)}h", *found)
 
@@ -47,3 +52,16 @@ def _kernel(phase: float, rate: int) -> tuple[int, list[float]]:
 
 def _sinc(x: float) -> float:
     return math.sin(math.pi * x) / (math.pi * x) if x else 1.0
+
+
+def main() -> None:
+    """One sound, of which the first channel is taken."""
+    rate, channels = map(int, sys.argv[1:])
+    sound = sys.stdin.buffer.read()
+    count = len(sound) // 2
+    samples = struct.unpack(f"<{count}h", sound[: count * 2])[::channels]
+    sys.stdout.buffer.write(to_telephone(samples, rate))
+
+
+if __name__ == "__main__":
+    main()

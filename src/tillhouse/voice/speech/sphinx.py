@@ -1,15 +1,13 @@
 """pocketsphinx, an engine that hears one of a few phrases, where it is installed."""
 
-import asyncio
-import contextlib
 import importlib.util
 import json
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
 
 import msgspec
 
 from tillhouse.voice.speech.hearing import NotHeard, Words
+from tillhouse.voice.speech.programs import run_program
 
 MODULE = "pocketsphinx"
 _DECODER = "tillhouse.voice.speech.sphinx_decoder"
@@ -35,22 +33,14 @@ class SphinxEar:
         """The phrase that was said; free speech is beyond it."""
         if not phrases:
             return None
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", self._module, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
-        )
+        command = (sys.executable, "-m", self._module)
+        asked = json.dumps(phrases).encode() + b"\n" + pcm
         try:
-            async with asyncio.timeout(self._within_s):
-                asked = json.dumps(phrases).encode() + b"\n" + pcm
-                answer, _ = await process.communicate(asked)
+            output = await run_program(command, asked, self._within_s)
         except TimeoutError:
             raise NotHeard(f"{MODULE} took longer than {self._within_s:g} s") from None
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
         try:
-            text = msgspec.json.decode(answer, type=_Decoded).text
+            text = msgspec.json.decode(output.data, type=_Decoded).text
         except msgspec.DecodeError:
             raise NotHeard(f"{MODULE} failed") from None
         return Words(text) if text else None

@@ -2,7 +2,9 @@
 
 import struct
 
-from tillhouse.voice.speech.resampling import RATE, to_telephone
+import msgspec
+
+from tillhouse.voice.speech.resampling import RATE
 from tillhouse.voice.speech.speaking import NotSpoken
 
 _HEAD, _CHUNK = 12, 8
@@ -14,8 +16,16 @@ _CHANNELS_MAX = 2
 SOUND_MAX_S = 120
 
 
-def telephone_sound(wav: bytes, engine: str) -> bytes:
-    """The sound of a WAV with 16 bits a sample as PCM16, mono, 8 kHz; else `NotSpoken`."""
+class Sound(msgspec.Struct, frozen=True, kw_only=True):
+    """PCM16 of any rate, its channels side by side."""
+
+    data: memoryview
+    rate: int
+    channels: int
+
+
+def read_sound(wav: bytes, engine: str) -> Sound:
+    """The sound of a WAV with 16 bits a sample, cut where it is too long; else `NotSpoken`."""
     if wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
         raise NotSpoken(f"{engine} answered with no WAV")
     rate = channels = 0
@@ -30,16 +40,12 @@ def telephone_sound(wav: bytes, engine: str) -> bytes:
                 raise NotSpoken(f"{engine} answered with a WAV of another kind than PCM16")
         if name == b"data" and rate:
             # A head that was written to a pipe can't know the length: it may be anything.
-            sound = wav[at : at + size] if 0 < size <= len(wav) - at else wav[at:]
-            return to_telephone(_samples(sound, channels)[: rate * SOUND_MAX_S], rate)
+            length = size if 0 < size <= len(wav) - at else len(wav) - at
+            frame = 2 * channels
+            length = min(length - length % frame, rate * frame * SOUND_MAX_S)
+            return Sound(data=memoryview(wav)[at : at + length], rate=rate, channels=channels)
         at += size + size % 2
     raise NotSpoken(f"{engine} answered with no WAV")
-
-
-def _samples(sound: bytes, channels: int) -> tuple[int, ...]:
-    """The samples of the first channel."""
-    count = len(sound) // 2
-    return struct.unpack(f"<{count}h", sound[: count * 2])[::channels]
 
 
 def telephone_wav(pcm: bytes) -> bytes:
