@@ -1,6 +1,7 @@
 """The process that makes calls: there while there are calls, replaced when it dies."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -10,9 +11,10 @@ import aiohttp
 import pytest
 
 from tests.conftest import fresh_database
+from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.serving import Serving, children, report, until
-from tests.voice.desk import CALLS, NUMBERS, Desk, phone
+from tests.voice.desk import AGENTS, CALLS, NUMBERS, SCOPES, Desk, phone
 from tests.webhooks.shop import until as seen
 from tests.yardstick import slower
 
@@ -103,3 +105,43 @@ async def test_calls_of_one_that_dies_end_once(
     assert await _told(desk, ringing["id"]) == ["voice.call.failed"]
     call = (await desk.api.get(f"{CALLS}/{ringing['id']}", status=200)).data
     assert call["status"] == "failed"
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_its_counts_are_among_the_metrics(
+    server_url: str, master_key: str, workers: str
+) -> None:
+    """Calls by SIP and their packets, whichever process is asked."""
+    given = {"MASTER_KEY": master_key, "VOICE_ALLOW_TARGETS": "127.0.0.1"}
+    async with (
+        fresh_database(server_url, f"tillhouse_counts_{os.getpid()}") as url,
+        aiohttp.ClientSession() as session,
+    ):
+        serving = await Serving.up("--workers", workers, DATABASE_URL=url, **given)
+        try:
+            anybody = Client(session, serving.address)
+            desk = await _live_desk(await register(anybody))
+            call = await desk.place(max_attempts=1)
+            over = await _until(desk, call["id"], "failed")
+            assert over["endedReason"] == "network", "nobody listens on that port"
+
+            async def are_told() -> bool:
+                told = (await anybody.get("/metrics", status=200)).body.decode()
+                pattern = r'telephone_total\{count="calls",provider="sip"\} ([0-9.]+)'
+                return [float(count) for count in re.findall(pattern, told)] == [1.0]
+
+            await seen(are_told, 60 * slower())
+            assert await serving.stop() == 0
+        finally:
+            serving.kill()
+
+
+async def _live_desk(business: Business) -> Desk:
+    api = await business.client(*SCOPES, environment="live")
+    number = {
+        "phone_number": "+14155550100", "label": "Line", "provider": "sip",
+        "settings": {"host": "127.0.0.1", "port": "9"}, "calling_hours": None,
+    }  # fmt: skip
+    made = (await api.post(NUMBERS, number, status=201)).data
+    agent = (await api.post(AGENTS, {"name": "Ada"}, status=201)).data
+    return Desk(business, api, made["id"], agent["id"])

@@ -12,10 +12,10 @@ import pytest
 from tests.webhooks import hostile_receivers
 from tests.webhooks.forbidden_hosts import ODD_4, literals, names
 from tests.webhooks.tls import Authority
+from tillhouse.providers.names import LookUp
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
 from tillhouse.webhooks.sender.client import Client
 from tillhouse.webhooks.sender.guard import ForbiddenTarget, Guard
-from tillhouse.webhooks.sender.names import LookUp
 
 Answers = list[tuple[int, Any]]
 

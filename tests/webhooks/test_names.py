@@ -13,9 +13,7 @@ from tests.waiting import within
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tests.yardstick import slower
-from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.client import Client
-from tillhouse.webhooks.sender.names import (
+from tillhouse.providers.names import (
     HANGS_AFTER_S,
     THREADS_HANGING,
     THREADS_NEW,
@@ -23,6 +21,8 @@ from tillhouse.webhooks.sender.names import (
     Names,
     NoAnswer,
 )
+from tillhouse.webhooks.sender.attempt import Outcome, attempt
+from tillhouse.webhooks.sender.client import Client
 
 HEALTHY = "hooks.example.com"
 PATIENCE_S = 1.5

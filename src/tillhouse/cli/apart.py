@@ -11,8 +11,8 @@ import uvloop
 
 from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services, close_services, connect_services
-from tillhouse.cli.beside import ApartOrder
-from tillhouse.cli.child import beat, on_parents_end, order_line
+from tillhouse.cli.beside import ApartOrder, Beat
+from tillhouse.cli.child import SHARED_METRICS, beat, on_parents_end, order_line
 from tillhouse.cli.stopping import StopLimit
 from tillhouse.db.pool import FAILURES
 from tillhouse.http import log as logs
@@ -80,7 +80,7 @@ async def _work(work: ApartWork, order: ApartOrder, limit: StopLimit) -> None:
     services.pool.notifier.start(services.pool.dedicated, services.pool.notify, listens=True)
     try:
         services.workers.start(*[await make(services) for make in work.workers])
-        beat(lambda: _slowest(services))
+        beat(_teller(services))
         until_idle = work.until_idle if order.leaves_when_idle else None
         await _until_over(leaving, services, until_idle)
         await services.workers.stop()
@@ -105,6 +105,22 @@ async def _until_over(
             way.cancel()
 
 
-def _slowest(services: Services) -> bytes:
-    """How long ago the slowest worker completed a round."""
-    return b"%.1f" % max(services.workers.ages().values(), default=0.0)
+def _teller(services: Services) -> Callable[[], bytes]:
+    """Make the words of each beat; what is counted goes to the metrics of several workers, too."""
+    shared = None
+    if os.environ.get(SHARED_METRICS):
+        # It takes a while to load.
+        from prometheus_client import CollectorRegistry  # noqa: PLC0415
+
+        from tillhouse.http.metrics import ApartCounts  # noqa: PLC0415
+
+        shared = ApartCounts(CollectorRegistry())
+
+    def tell() -> bytes:
+        counted = services.workers.counted()
+        if shared is not None:
+            shared.refresh(counted)
+        slowest_s = max(services.workers.ages().values(), default=0.0)
+        return msgspec.json.encode(Beat(round(slowest_s, 1), dict(counted)))
+
+    return tell

@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import time
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -32,6 +33,15 @@ class ApartOrder(msgspec.Struct, frozen=True, kw_only=True):
     master_key: str
     # Whether it leaves by itself when it has nothing to do.
     leaves_when_idle: bool = False
+
+
+class Beat(msgspec.Struct, frozen=True):
+    """The words of such a process about itself, each second."""
+
+    # How long ago the slowest of its workers completed a round.
+    slowest_s: float
+    # How much of what it did.
+    counted: dict[str, int]
 
 
 def apart_order(given: dict[str, object], database_url: str, master_key: str) -> ApartOrder:
@@ -68,6 +78,10 @@ class ProcessBeside:
         self._beat_s = time.monotonic()
         self._slowest_s = 0.0
         self._is_new = True
+        # Of the process that runs, and of those before it.
+        self._counted: Mapping[str, int] = {}
+        self._counted_before: Counter[str] = Counter()
+        self.environment: Mapping[str, str] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -78,6 +92,12 @@ class ProcessBeside:
     def age_s(self) -> float:
         """How long ago the slowest of its workers completed a round."""
         return time.monotonic() - self._beat_s + self._slowest_s if self._is_wanted else 0.0
+
+    def counted(self) -> Mapping[str, int]:
+        """Everything that it counted, and those that it replaced."""
+        counted = self._counted_before.copy()
+        counted.update(self._counted)
+        return counted
 
     def start(self) -> None:
         """Begin."""
@@ -137,21 +157,26 @@ class ProcessBeside:
     async def _run(self) -> int:
         """One process, from its start to its end."""
         self._beat_s, self._slowest_s = time.monotonic(), 0.0
-        process = self._process = await start_child(self._module, self._order)
+        process = self._process = await start_child(
+            self._module, self._order, environment=self.environment
+        )
         if self._leaving.is_set():
             self._tell_to_leave()
         self._is_new = True
         await hear(process, self._take)
         code = await process.wait()
         self._process = None
+        self._counted_before.update(self._counted)
+        self._counted = {}
         if code and not self._leaving.is_set():
             log.error(f"{self._word}_died", pid=process.pid, code=code)
         return code
 
     def _take(self, line: bytes) -> None:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(msgspec.DecodeError):
             # A line of another form, perhaps a library's, is a sign of life too.
-            self._slowest_s = float(line)
+            told = msgspec.json.decode(line, type=Beat)
+            self._slowest_s, self._counted = told.slowest_s, told.counted
         self._beat_s = time.monotonic()
         if self._is_new and self._process is not None:
             self._is_new = False

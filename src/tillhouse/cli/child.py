@@ -19,6 +19,8 @@ import structlog
 
 from tillhouse.kit.json import encode
 
+# The folder in which several processes share their metrics.
+SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 BEAT_S = 1.0
 SILENT_S = 15.0
 # Many that start at once on few processors take longer.

@@ -9,13 +9,13 @@ import socket
 import tempfile
 import time
 from asyncio.subprocess import Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
 from tillhouse.cli.beside import ProcessBeside
-from tillhouse.cli.child import hear, start_child
+from tillhouse.cli.child import SHARED_METRICS, hear, start_child
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S
 from tillhouse.cli.worker import Order
@@ -66,9 +66,14 @@ class Workers:
     async def _keep_beside(self) -> None:
         """Keep the processes beside the workers, and stop them when those do."""
         for process in self._beside:
+            process.environment = self._environment
             process.start()
         await self._leaving.wait()
         await asyncio.gather(*(process.stop() for process in self._beside))
+
+    @property
+    def _environment(self) -> Mapping[str, str]:
+        return {**os.environ, SHARED_METRICS: self._counts}
 
     def _leave(self, number: signal.Signals) -> None:
         is_urgent = self._leaving.is_set() and number == signal.SIGINT
@@ -118,7 +123,7 @@ class Workers:
             "tillhouse.cli.worker",
             self._order,
             sockets=[each.fileno() for each in self._sockets],
-            environment={**os.environ, "PROMETHEUS_MULTIPROC_DIR": self._counts},
+            environment=self._environment,
         )
         self._alive.add(worker)
         if self._leaving.is_set():

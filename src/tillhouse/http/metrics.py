@@ -1,6 +1,8 @@
 """Prometheus metrics: requests by route and status, their time, database connections."""
 
 import os
+from collections import Counter as Sums
+from collections.abc import Mapping
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -15,6 +17,26 @@ CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # Set by the parent of several workers before they start: their counts then share a folder.
 _SHARED = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class ApartCounts:
+    """The counts of workers that serve nothing: calls, packets, datagrams."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._counter = Counter(
+            "tillhouse_telephone",
+            "Calls and packets of sound, and datagrams that were ignored",
+            ["provider", "count"],
+            registry=registry,
+        )
+        self._told: Sums[str] = Sums()
+
+    def refresh(self, counted: Mapping[str, int]) -> None:
+        """Add what was counted since the last time."""
+        for name, count in counted.items():
+            provider, _, what = name.partition(".")
+            self._counter.labels(provider, what).inc(max(0, count - self._told[name]))
+            self._told[name] = count
 
 
 class Metrics:
@@ -62,6 +84,7 @@ class Metrics:
             ["kind", "result"],
             registry=self._registry,
         )
+        self._apart = ApartCounts(self._registry)
         self._rows = self._of_storage("rows", "Rows that all books hold")
         self._bytes = self._of_storage("bytes", "Bytes that these rows take")
         self._full = self._of_storage("full_books", "Books that hold as much as they may")
@@ -95,6 +118,7 @@ class Metrics:
         self._connections.labels("open").set(opened)
         for name, age_s in self._workers.ages().items():
             self._ages.labels(name).set(age_s)
+        self._apart.refresh(self._workers.counted())
         for kind, stored in self._storage.stored.items():
             self._rows.labels(kind).set(stored.rows)
             self._bytes.labels(kind).set(stored.bytes)

@@ -3,7 +3,8 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import structlog
@@ -204,6 +205,15 @@ class Shown(Protocol):
         ...
 
 
+@runtime_checkable
+class Counts(Protocol):
+    """Background work that counts what it does."""
+
+    def counted(self) -> Mapping[str, int]:
+        """How much of what, since its start."""
+        ...
+
+
 class Workers:
     """The background work of one process."""
 
@@ -243,6 +253,14 @@ class Workers:
             for worker in self._shown:
                 if isinstance(worker, Worker) and worker.is_stuck:
                     worker.replace()
+
+    def counted(self) -> Mapping[str, int]:
+        """Everything that they count."""
+        found: Counter[str] = Counter()
+        for worker in self._running:
+            if isinstance(worker, Counts):
+                found.update(worker.counted())
+        return found
 
     def ages(self) -> dict[str, float]:
         """By name, how long ago each running worker completed a round."""

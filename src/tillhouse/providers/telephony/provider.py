@@ -232,6 +232,15 @@ class TakesCallbacks(Protocol):
         ...
 
 
+@runtime_checkable
+class Counting(Protocol):
+    """A telephone that counts what it does."""
+
+    def counted(self) -> Mapping[str, int]:
+        """How much of what, since it was made."""
+        ...
+
+
 class Telephone(Protocol):
     """A way to call people."""
 

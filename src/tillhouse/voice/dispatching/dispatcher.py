@@ -17,7 +17,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.notifier import Listener
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.ids import BookId
-from tillhouse.providers.telephony.provider import Clock, ProviderName, Telephone
+from tillhouse.providers.telephony.provider import Clock, Counting, ProviderName, Telephone
 from tillhouse.voice.dispatching import store
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.handling import TROUBLE, Handling
@@ -77,6 +77,15 @@ class Dispatcher:
     def calls(self) -> int:
         """How many calls are under way here."""
         return len(self._under_way)
+
+    def counted(self) -> Mapping[str, int]:
+        """Everything that its telephones count, by their providers."""
+        return {
+            f"{provider}.{name}": count
+            for provider, telephone in self._telephones.items()
+            if isinstance(telephone, Counting)
+            for name, count in telephone.counted().items()
+        }
 
     def start(self) -> None:
         """Begin."""

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tillhouse.kit.network import Network
+from tillhouse.providers.names import PATIENCE_S, LookUp, look_up
 from tillhouse.webhooks.rules import clean_url
 from tillhouse.webhooks.sender.answer import AnswerReader
 from tillhouse.webhooks.sender.connection import READ_BYTES, Connection, NotSent, tls_context
 from tillhouse.webhooks.sender.guard import Guard
-from tillhouse.webhooks.sender.names import PATIENCE_S, LookUp, look_up
 
 USER_AGENT = "Tillhouse-Webhooks/1"
 KEPT_S = 30.0

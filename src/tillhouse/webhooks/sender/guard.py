@@ -8,12 +8,11 @@ forbidden answer is refused whole: its owner can't be trusted with the others ei
 import asyncio
 import socket
 from collections.abc import Sequence
-from typing import Any
 
 from tillhouse.kit.network import Network, parse_address
 from tillhouse.kit.targets import is_forbidden
+from tillhouse.providers.names import PATIENCE_S, Answers, LookUp, Names, literal, look_up
 from tillhouse.webhooks.sender.connection import NotSent
-from tillhouse.webhooks.sender.names import PATIENCE_S, Answers, LookUp, Names, look_up
 
 _ANSWERS_KEPT_S = 10.0
 _NAMES_KEPT = 4096
@@ -42,8 +41,8 @@ class Guard:
 
     async def resolve(self, host: str, port: int) -> Answers:
         """The addresses of a host, all of them public."""
-        literal = _literal(host, port)
-        answers = [literal] if literal is not None else await self._find(host, port)
+        spelt = literal(host, port)
+        answers = [spelt] if spelt is not None else await self._find(host, port)
         for _family, sockaddr in answers:
             self._check(sockaddr[0])
         return answers
@@ -82,15 +81,3 @@ class Guard:
             raise ForbiddenTarget(text) from error
         if is_forbidden(address, self._allowed):
             raise ForbiddenTarget(text)
-
-
-def _literal(host: str, port: int) -> tuple[int, Any] | None:
-    """The socket address that a host spells out; None for a name."""
-    for family in (socket.AF_INET, socket.AF_INET6):
-        try:
-            socket.inet_pton(family, host)
-        except OSError:
-            continue
-        more = (0, 0) if family == socket.AF_INET6 else ()
-        return family, (host, port, *more)
-    return None

@@ -10,6 +10,7 @@ from uuid import uuid4
 from tests.providers.telephony.sip.peer import Msg, Peer
 from tests.waiting import ended
 from tillhouse.kit.clock import now
+from tillhouse.providers.names import LookUp, look_up
 from tillhouse.providers.telephony.provider import (
     Account,
     Answered,
@@ -42,10 +43,10 @@ class RealClock:
 
 @asynccontextmanager
 async def telephone(
-    timing: Timing = REAL, targets: Targets = ANYWHERE
+    timing: Timing = REAL, targets: Targets = ANYWHERE, ask: LookUp = look_up
 ) -> AsyncIterator[SipTelephone]:
     """A telephone that is put down in the end."""
-    made = SipTelephone(timing, targets)
+    made = SipTelephone(timing, targets, ask)
     try:
         yield made
     finally:

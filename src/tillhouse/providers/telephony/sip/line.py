@@ -138,6 +138,7 @@ class SipLine:
             )  # fmt: skip
         else:
             ended = refused(response)
+            self._agent.counts.refused += 1
         self._end(ended)
 
     def _silent(self, why: str) -> None:
@@ -188,6 +189,7 @@ class SipLine:
             self._end(_without_sound(str(error)))
             return
         self.party = self.media
+        self._agent.counts.answered += 1
         self._events.put_nowait(Answered(provider_call_id=self._side.call_id))
         conversation.start(session)
         if self._wants_end:

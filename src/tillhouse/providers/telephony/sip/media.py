@@ -278,6 +278,7 @@ class Media:
         if self._is_closed:
             return
         self._is_closed = True
+        self._count()
         if self._ticking is not None:
             self._ticking.cancel()
         self._loop.remove_reader(self._socket)
@@ -285,6 +286,14 @@ class Media:
         for sound in self._sounds:
             sound.stop()
         self._something_heard.set()
+
+    def _count(self) -> None:
+        """Add the packets of this call to those of the process."""
+        counts, received = self._counts, self.received
+        counts.packets_sent += self.flow.packets
+        counts.packets_played += received.played
+        counts.packets_lost += received.lost
+        counts.packets_late += received.late + received.dropped
 
 
 _COMFORT_NOISE = 13

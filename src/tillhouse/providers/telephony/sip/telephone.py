@@ -1,9 +1,14 @@
 """The SIP telephone: calls softphones by their address, and numbers by a trunk."""
 
 import asyncio
+import contextlib
 import secrets
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
+from tillhouse.providers.names import PATIENCE_S, LookUp, Names, literal, look_up
 from tillhouse.providers.telephony.provider import Capability, Dial, Ended
 from tillhouse.providers.telephony.sip.line import EndedLine, SipLine
 from tillhouse.providers.telephony.sip.media import Media
@@ -11,7 +16,7 @@ from tillhouse.providers.telephony.sip.plan import NotPossible, Plan, plan
 from tillhouse.providers.telephony.sip.results import not_reached
 from tillhouse.providers.telephony.sip.timing import REAL, Timing
 from tillhouse.providers.telephony.sip.user_agent import UserAgent
-from tillhouse.providers.telephony.sip.wire import Counts, open_media_socket, resolve
+from tillhouse.providers.telephony.sip.wire import Counts, open_media_socket
 from tillhouse.providers.telephony.targets import PUBLIC, ForbiddenTarget, Targets
 
 _QUIET_LOOK_S = 0.01
@@ -23,15 +28,23 @@ class SipTelephone:
     name: Literal["sip"] = "sip"
     capabilities: frozenset[Capability] = frozenset({"audio", "sip_addresses"})
 
-    def __init__(self, timing: Timing = REAL, targets: Targets = PUBLIC) -> None:
+    def __init__(
+        self, timing: Timing = REAL, targets: Targets = PUBLIC, ask: LookUp = look_up
+    ) -> None:
         self._timing = timing
+        # Threads of its own, so that a name server that hangs holds up its own names alone.
+        self._names = Names(ask, PATIENCE_S)
         self._agent = UserAgent(timing, targets)
         self._lines: set[SipLine] = set()
 
     @property
     def counts(self) -> Counts:
-        """The datagrams that were ignored, and why."""
+        """Calls, packets, and the datagrams that were ignored."""
         return self._agent.counts
+
+    def counted(self) -> Mapping[str, int]:
+        """The same, by name."""
+        return msgspec.structs.asdict(self._agent.counts)
 
     @property
     def open_lines(self) -> int:
@@ -50,7 +63,7 @@ class SipTelephone:
         except NotPossible as error:
             return EndedLine(error.ended)
         host, port = planned.hop
-        addresses = await resolve(host, port)
+        addresses = await self._find(host, port)
         if not addresses:
             return EndedLine(_unreached(f"{host} has no address"))
         # The owner of a name that leads to a forbidden address can't be trusted with the others.
@@ -60,6 +73,14 @@ class SipTelephone:
             return self._begin(dial, planned, (addresses[0], port))
         except OSError as error:
             return EndedLine(_unreached(error.strerror or str(error)))
+
+    async def _find(self, host: str, port: int) -> Sequence[str]:
+        """The addresses of a host; none when it has none, or nobody tells them in time."""
+        if literal(host, port) is not None:
+            return [host]
+        with contextlib.suppress(OSError, UnicodeError):
+            return [str(address[0]) for _, address in await self._names.find(host, port)]
+        return []
 
     def _begin(self, dial: Dial, planned: Plan, peer: tuple[str, int]) -> SipLine:
         wire = self._agent.wire_to(peer)
@@ -71,6 +92,7 @@ class SipTelephone:
         media = Media(opened, self._agent.counts, dial.recorder)
         line = SipLine(self._agent, dial, planned, wire, media, self._lines.discard)
         self._lines.add(line)
+        self._agent.counts.calls += 1
         line.start()
         return line
 
@@ -89,6 +111,7 @@ class SipTelephone:
             await asyncio.sleep(_QUIET_LOOK_S)
         for line in tuple(self._lines):
             line.close()
+        self._names.close()
 
 
 def _forbidden(host: str) -> Ended:

@@ -4,7 +4,6 @@ The kernel keeps what others send off a connected socket, and tells when the pee
 """
 
 import asyncio
-import contextlib
 import secrets
 import socket
 from collections.abc import Callable, Sequence
@@ -20,8 +19,18 @@ HostPort = tuple[str, int]
 
 
 class Counts(msgspec.Struct):
-    """The datagrams that were ignored, and why."""
+    """Calls and packets of sound, and the datagrams that were ignored, and why."""
 
+    calls: int = 0
+    answered: int = 0
+    # By a final response to the INVITE.
+    refused: int = 0
+    # Packets of calls that are over.
+    packets_sent: int = 0
+    packets_played: int = 0
+    packets_lost: int = 0
+    # Came after their turn, or when there were too many already.
+    packets_late: int = 0
     malformed: int = 0
     # Responses and requests that belong to no call or transaction of ours.
     strays: int = 0
@@ -95,16 +104,6 @@ class Wire:
         """Free the port."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
-
-
-async def resolve(host: str, port: int, within_s: float = 5.0) -> Sequence[str]:
-    """The addresses of a host; none when it has none, or nobody tells them in time."""
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(OSError, TimeoutError, UnicodeError):
-        async with asyncio.timeout(within_s):
-            found = await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-            return [str(one[4][0]) for one in found]
-    return []
 
 
 def open_media_socket(host: str, ports: Sequence[int]) -> socket.socket:

@@ -29,6 +29,18 @@ THREADS_HANGING = 512
 REMEMBERED = 20_000
 
 
+def literal(host: str, port: int) -> tuple[int, Any] | None:
+    """The socket address that a host spells out; None for a name."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except OSError:
+            continue
+        more = (0, 0) if family == socket.AF_INET6 else ()
+        return family, (host, port, *more)
+    return None
+
+
 class NoAnswer(OSError):
     """No name server answered in time."""
 
