@@ -81,7 +81,7 @@ class _Redirected(SipTelephone):
     """Calls one telephone, whatever the number."""
 
     def __init__(self, to: str) -> None:
-        super().__init__()
+        super().__init__(targets=ANYWHERE)
         self._to = to
 
     async def dial(self, dial: Dial) -> Any:
