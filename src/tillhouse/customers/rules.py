@@ -222,3 +222,9 @@ def word_query(words: str) -> str:
     """A text search for names in which each of these words begins a word."""
     # Quoted, a word is only a word: no operator of the query's language gets through.
     return " & ".join(f"'{word}':*" for word in _SEPARATORS.split(words) if word)
+
+
+def plain_words(words: str) -> list[str]:
+    """The words of a text that every text with such a word contains letter by letter."""
+    found = (word for word in _SEPARATORS.split(words))
+    return [word for word in found if word.isascii() and word.isalnum()]

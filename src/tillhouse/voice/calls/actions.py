@@ -1,5 +1,6 @@
 """Calls: place, list, show, cancel, and what was said in them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -8,7 +9,7 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.access.call import Call
-from tillhouse.customers.rules import word_query
+from tillhouse.customers.rules import plain_words, word_query
 from tillhouse.http.route import Reply
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, check, existing
@@ -17,7 +18,7 @@ from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.voice.calls import rules
-from tillhouse.voice.calls.store import counting, placing, reading
+from tillhouse.voice.calls.store import counting, placing, reading, searching
 from tillhouse.voice.calls.types import (
     CallAttempt,
     CalledCustomer,
@@ -32,6 +33,9 @@ from tillhouse.voice.calls.types import (
     VoiceCall,
 )
 from tillhouse.voice.recordings import addresses
+
+# Words that so many of a sample have are frequent.
+_FREQUENT = 40
 
 
 class NoRecording(Missing, message="This call has no recording, or not any more."):
@@ -107,16 +111,32 @@ async def list_page(call: Call, wanted: CallFilter) -> PageOf[VoiceCall]:
         # No number answers calls.
         return PageOf([], meta(page, 0))
     query = await _query(call, wanted)
+    if query.words is not None:
+        ids = await _search(call, query)
+        shown = ids[page.offset : page.offset + page.per_page]
+        rows = await searching.list_found(call.db, call.book.id, shown) if shown else []
+        return PageOf([_shown(call, row) for row in rows], meta(page, len(ids)))
     count = counting.count_tallied if query.is_tallied else counting.count_found
     total = await count(call.db, call.book.id, query)
     if page.offset >= total:
         return PageOf([], meta(page, total))
-    if query.words is not None and total <= reading.FEW_FOUND:
-        find = reading.list_found
+    if query.statuses and len(query.statuses) > 1:
+        rows = await reading.list_calls_of_statuses(call.db, call.book.id, query, page)
     else:
-        find = reading.list_calls_of_statuses if query.statuses else reading.list_calls
-    rows = await find(call.db, call.book.id, query, page)
+        rows = await reading.list_calls(call.db, call.book.id, query, page, total)
     return PageOf([_shown(call, row) for row in rows], meta(page, total))
+
+
+async def _search(call: Call, query: reading.CallQuery) -> Sequence[UUID]:
+    """The newest calls that a search finds."""
+    looked, ids = await searching.find_in_sample(call.db, call.book.id, query)
+    if looked < searching.SAMPLE:
+        return ids
+    if len(ids) >= _FREQUENT:
+        found = await searching.find_frequent(call.db, call.book.id, query)
+        if len(found) == searching.FOUND_MAX:
+            return found
+    return await searching.find_rare(call.db, call.book.id, query)
 
 
 async def _query(call: Call, wanted: CallFilter) -> reading.CallQuery:
@@ -134,6 +154,7 @@ async def _query(call: Call, wanted: CallFilter) -> reading.CallQuery:
         phone=wanted.customer_phone,
         customer_id=wanted.customer_id,
         words=word_query(wanted.search) or None if wanted.search else None,
+        letters=plain_words(wanted.search) if wanted.search else (),
     )
 
 

@@ -135,7 +135,8 @@ class CallFilter(Paged):
     ended_reason: EndedReason | None = None
     """Only calls that ended for this reason."""
     search: Search | None = None
-    """Only calls of which a word begins so: of the customer's name or of the purpose."""
+    """Only calls of which a word begins so: of the customer's name or of the purpose. The newest
+    1,000 of them are found."""
 
 
 class CalledCustomer(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

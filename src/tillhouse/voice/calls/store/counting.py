@@ -45,7 +45,7 @@ _BETWEEN: LiteralString = (
 
 
 async def count_found(db: Db, book_id: BookId, query: CallQuery) -> int:
-    """How many calls fit that a telephone, a customer or a search names."""
+    """How many calls fit that a telephone or a customer names."""
     where = and_filters(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
     return await db.fetchval(
         "SELECT count(*) FROM voice_calls c WHERE c.book_id = $1" + where.sql(), *where.args

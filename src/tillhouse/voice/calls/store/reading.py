@@ -13,7 +13,7 @@ from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, CustomerId
 from tillhouse.kit.page import Page
 
-_CALL: LiteralString = """
+CALL: LiteralString = """
     SELECT c.id, c.status, CASE WHEN c.status <> 'queued' THEN NULL
             WHEN n.status = 'paused' THEN 'number_paused'
             WHEN c.due_at > now() THEN c.queue_reason
@@ -40,13 +40,9 @@ _CALL: LiteralString = """
     JOIN voice_agents a ON a.book_id = c.book_id AND a.id = c.agent_id
     WHERE c.book_id = $1
 """
-_WORDS: LiteralString = (
-    "customer_words(c.book_id, coalesce(c.customer_name, '') || ' ' || c.purpose)"
-    " @@ customer_query($1, $)"
-)
-
-# So many calls are looked up and sorted sooner than they are come upon among all others.
-FEW_FOUND = 20_000
+"""A call as it is shown, of one book; more conditions follow."""
+_NEWEST_FIRST: LiteralString = " ORDER BY c.created_at DESC, c.id DESC"
+_OLDEST_FIRST: LiteralString = " ORDER BY c.created_at, c.id"
 
 
 class CallQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,16 +56,18 @@ class CallQuery(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
     phone: str | None = None
     customer_id: CustomerId | None = None
+    # A search, and those of its words that a text has letter by letter.
     words: str | None = None
+    letters: Sequence[str] = ()
 
     @property
     def is_tallied(self) -> bool:
         """Whether the tallies know all that it asks for."""
-        return self.phone is None and self.customer_id is None and self.words is None
+        return self.phone is None and self.customer_id is None
 
 
 def and_filters(fixed: Where, query: CallQuery) -> Where:
-    """All conditions but the statuses."""
+    """All conditions but the statuses and the words."""
     return (
         fixed.and_("c.agent_id = $", query.agent_id)
         .and_("c.number_id = $", query.number_id)
@@ -78,27 +76,37 @@ def and_filters(fixed: Where, query: CallQuery) -> Where:
         .and_("c.created_at <= $", query.until)
         .and_("c.customer_phone = $", query.phone)
         .and_("c.customer_id = $", query.customer_id)
-        .and_(_WORDS, query.words)
     )
 
 
 async def show_call(db: Db, book_id: BookId, call_id: UUID) -> Record | None:
     """One call."""
-    return await db.fetchrow(_CALL + " AND c.id = $2", book_id, call_id)
+    return await db.fetchrow(CALL + " AND c.id = $2", book_id, call_id)
 
 
-async def list_calls(db: Db, book_id: BookId, query: CallQuery, page: Page) -> Sequence[Record]:
-    """One page of the calls that fit, the newest first; only its rows are looked up whole."""
-    where = and_filters(Where(book_id), query)
+async def list_calls(
+    db: Db, book_id: BookId, query: CallQuery, page: Page, total: int
+) -> Sequence[Record]:
+    """One page of the calls that fit, the newest first; only its rows are looked up whole.
+
+    A page beyond the middle is walked to from the oldest call.
+    """
+    [status] = query.statuses or [None]
+    where = and_filters(Where(book_id), query).and_("c.status = $", status)
+    is_far = 2 * page.offset > total
+    before = max(0, total - page.offset - page.per_page) if is_far else page.offset
+    count = total - page.offset - before if is_far else page.per_page
     return await db.fetch(
-        _CALL
+        CALL
         + " AND c.id IN (SELECT c.id FROM voice_calls c WHERE c.book_id = $1"
         + where.sql()
-        + " ORDER BY c.created_at DESC, c.id DESC LIMIT "
-        + where.slot(page.per_page)
+        + (_OLDEST_FIRST if is_far else _NEWEST_FIRST)
+        + " LIMIT "
+        + where.slot(count)
         + " OFFSET "
-        + where.slot(page.offset)
-        + ") ORDER BY c.created_at DESC, c.id DESC",
+        + where.slot(before)
+        + ")"
+        + _NEWEST_FIRST,
         *where.args,
     )
 
@@ -109,7 +117,7 @@ async def list_calls_of_statuses(
     """The same of some statuses: the newest of each by its index, then the newest of these."""
     where = and_filters(Where(book_id, query.statuses, page.offset + page.per_page), query)
     return await db.fetch(
-        _CALL
+        CALL
         + """ AND c.id IN (
             SELECT f.id FROM unnest($2::text[]) s (status) CROSS JOIN LATERAL (
                 SELECT c.id, c.created_at FROM voice_calls c
@@ -118,25 +126,6 @@ async def list_calls_of_statuses(
         + where.sql()
         + " ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
         + ") f ORDER BY f.created_at DESC, f.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset)
-        + ") ORDER BY c.created_at DESC, c.id DESC",
-        *where.args,
-    )
-
-
-async def list_found(db: Db, book_id: BookId, query: CallQuery, page: Page) -> Sequence[Record]:
-    """The same of a search that finds few calls: all of them are looked up, then put in order."""
-    where = and_filters(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
-    return await db.fetch(
-        _CALL
-        + """ AND c.id IN (
-            WITH found AS MATERIALIZED (
-                SELECT c.id, c.created_at FROM voice_calls c WHERE c.book_id = $1
-        """
-        + where.sql()
-        + ") SELECT f.id FROM found f ORDER BY f.created_at DESC, f.id DESC LIMIT "
         + where.slot(page.per_page)
         + " OFFSET "
         + where.slot(page.offset)
