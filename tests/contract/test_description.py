@@ -71,6 +71,8 @@ BEYOND_THE_SCHEMA = [
     r"occurred_at: is left out of a scheduled order",
     r"cancellation_reason: goes with status cancelled",
     r"name: must have a letter or a digit",
+    # A name of nothing but folders and letters that can't be seen.
+    r"filename: must have 1 to",
     r"(?:starts|ends)_(?:on|at): must (?:not be|be in the years|be a date)",
     r"(?:from|to)_time: (?:is required with|must differ from)",
     r"ends_at: must be after starts_at",

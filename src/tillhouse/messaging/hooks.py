@@ -16,6 +16,7 @@ from tillhouse.kit.ids import MessageId, NumberId, new_id
 from tillhouse.messaging import credentials
 from tillhouse.messaging.actions.inbound import receive
 from tillhouse.messaging.assigning import queue_assignment
+from tillhouse.messaging.attachments.names import plain_name
 from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
@@ -122,7 +123,7 @@ def _media(media: ReceivedMedia | None) -> dict[str, Any]:
     return {
         "attachment_id": new_id(),
         "media_kind": media.kind,
-        "media_filename": media.filename,
+        "media_filename": plain_name(media.filename or "") or None,
         "media_id": media.media_id,
         "media_sha256": media.sha256,
     }

@@ -8,6 +8,7 @@ import binascii
 from collections.abc import Iterator
 
 from tillhouse.kit.errors import FieldError, Refused, TooLarge
+from tillhouse.messaging.attachments.names import saved_name
 from tillhouse.messaging.attachments.types import Kind
 
 _KIB, _MIB = 1024, 1024 * 1024
@@ -146,7 +147,7 @@ def caption_errors(kind: Kind, text: str | None) -> Iterator[FieldError]:
 
 def disposition(filename: str | None, attachment_id: object, content_type: str) -> str:
     """A header that lets browsers save a file under its name, and never show it."""
-    name = filename or f"{attachment_id}.{content_type.rpartition('/')[2][:8]}"
+    name = saved_name(filename, attachment_id, content_type)
     plain = "".join(
         letter if letter.isascii() and (letter.isalnum() or letter in " ._-()") else "_"
         for letter in name

@@ -8,20 +8,28 @@ from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.text_types import OneLine
+from tillhouse.messaging.attachments.names import plain_name
 
 Kind = Literal["image", "audio", "video", "document", "sticker"]
 AttachmentStatus = Literal["uploading", "fetching", "ready", "failed"]
 
 
 class FileName(OneLine, longest=240, example="menu.pdf"):
-    """The name of a file."""
+    """The name of a file; folders before it are dropped."""
+
+    @classmethod
+    def check(cls, value: str) -> str:
+        """Keep the name alone, of letters that can be seen."""
+        name = plain_name(super().check(value))
+        cls.bound(name)
+        return name
 
 
 class NewAttachment(msgspec.Struct, forbid_unknown_fields=True):
     """A file to be uploaded."""
 
     filename: FileName | None = None
-    """The name that the customer sees, of a document."""
+    """The name that the customer sees, of a document; a folder before it is dropped."""
 
 
 class Attachment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
