@@ -49,6 +49,24 @@ async def test_groups_that_race_don_t_split_the_house(house: House) -> None:
     assert await total(house) == 2
 
 
+async def test_groups_of_the_same_people_wait_for_each_other(house: House) -> None:
+    """Of twenty that name two new guests in either order one is booked; none fails."""
+    people = [{"name": name, "phone_number": f"+234803000090{name}"} for name in "12"]
+    both = [house.stay(1, 3, guest_id=None, guest=person) for person in people]
+    bodies = [{"reservations": both[:: (-1) ** index]} for index in range(20)]
+    answers = await asyncio.gather(*(house.api.post(GROUPS, body) for body in bodies))
+    assert sorted(answer.status for answer in answers) == [201] + [400] * 19
+    assert (await house.api.get(f"{HOTEL}/guests", status=200)).json["meta"]["total"] == 3
+
+
+async def test_a_wrong_guest_is_named_with_the_room(house: House) -> None:
+    """A number that the business's country doesn't have."""
+    wrong = house.stay(guest_id=None, guest={"name": "Bola", "phone_number": "123"})
+    body = {"reservations": [house.stay(), wrong]}
+    answer = await house.api.post(GROUPS, body, status=422)
+    assert answer.wrong_fields == {"reservations[1].guest.phone_number"}
+
+
 async def test_every_wrong_field_is_named(house: House) -> None:
     """With the place of its room."""
     wrong = {"check_out_date": day(0), "guest_id": "0198c2f0-7b1e-7d3a-9c4e-2f5a1b6c8d9e"}

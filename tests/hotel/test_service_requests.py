@@ -192,7 +192,7 @@ async def test_a_bad_change_is_told_what_to_do(house: House) -> None:
         answer = await house.api.patch(path, change, status=422)
         assert answer.wrong_fields == set(change)
     answer = await house.api.patch(path, {"assignee_id": NOBODY}, status=422)
-    assert "is no member of this business: name one of them" in answer.json["details"][0]["message"]
+    assert "see GET /v1/staff" in answer.json["details"][0]["message"]
 
 
 async def test_of_two_changes_at_once_one_holds(house: House) -> None:

@@ -141,9 +141,25 @@ async def test_a_guest_who_is_here_moves_in_at_once(house: House) -> None:
     assert stay["checkedInAt"] == stay["createdAt"]
     kinds = ["created", "created", "checked_in"]
     assert await house.told() == [f"hotel.reservation.{kind}" for kind in kinds]
-    assert (await house.api.post(STAYS, house.stay(check_in=True), status=400)).status == 400
+    refused = await house.api.post(STAYS, house.stay(check_in=True), status=400)
+    assert "No room of this type is free" in refused.json["message"]
+    assert "have one cleaned, or send allow_dirty" in refused.json["message"]
     later = await house.api.post(STAYS, house.stay(1, 2, check_in=True), status=422)
     assert later.wrong_fields == {"check_in"}
+
+
+async def test_a_room_that_a_guest_can_t_have_at_once_says_why(house: House) -> None:
+    """It is not clean, or somebody is in it, or another has booked it."""
+    room_id = await house.room("103", status="dirty")
+    path = f"{HOTEL}/rooms/{room_id}"
+    body = house.stay(check_in=True, room_id=room_id)
+    dirty = await house.api.post(STAYS, body, status=400)
+    assert "Room 103 is not clean" in dirty.json["message"]
+    assert "allow_dirty" in dirty.json["message"]
+    await house.api.patch(path, {"status": "clean"}, status=200)
+    assert (await house.book(check_in=True, room_id=room_id))["roomNumber"] == "103"
+    taken = await house.api.post(STAYS, body, status=400)
+    assert "or somebody is still in it" in taken.json["message"]
 
 
 async def test_what_is_cancelled_is_free_again(house: House) -> None:
@@ -243,6 +259,18 @@ async def test_a_guest_is_found_by_their_number(business: Business) -> None:
     assert (guest["email"], guest["customerId"]) == ("bola@example.com", new["customerId"])
 
 
+async def test_a_guest_who_is_known_keeps_what_is_known(business: Business) -> None:
+    """A booking fills in what nobody had noted; a change of the guest changes the rest."""
+    house = await House.open(business, rooms=2)
+    person = {"name": "C.", "phone_number": "+2348030000001"}
+    for number, notes in (("A1", None), ("B2", "Early riser")):
+        guest = {**person, "document_number": number, "document_type": "passport", "notes": notes}
+        await house.book(guest_id=None, guest=guest)
+    known = (await house.api.get(f"{HOTEL}/guests/{house.guest_id}", status=200)).data
+    assert (known["documentNumber"], known["documentType"]) == ("A1", "passport")
+    assert (known["name"], known["notes"]) == ("Chinedu Eze", "Early riser")
+
+
 async def test_reservations_are_found(house: House) -> None:
     """By status, day, room, guest, code and name."""
     first, second = await house.book(0, 2), await house.book(4, 6)
@@ -264,3 +292,6 @@ async def test_reservations_are_found(house: House) -> None:
     assert await found(f"search={first['shortCode'].lower()}") == [first["id"]]
     assert await found("search=chin") == both
     assert await found("search=nobody") == []
+    # Nothing that could be a word is nobody's name, and not everybody's.
+    for words in ("%25", "_", "%E2%80%94", "%F0%9F%92%A5", "%5C"):
+        assert await found(f"search={words}") == []

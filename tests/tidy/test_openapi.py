@@ -217,6 +217,21 @@ def test_every_field_has_a_sentence() -> None:
     )
 
 
+def test_only_what_can_be_null_speaks_of_null() -> None:
+    """A sentence of the glossary that doesn't fit a field is replaced beside that field."""
+    found = [
+        f"{name}.{key}: {field['description']}"
+        for name, schema in SCHEMAS.items()
+        for key, field in schema.get("properties", {}).items()
+        if re.search(r"\bnull\b", field.get("description", "")) and not _can_be_null(field)
+    ]
+    tidy("A field that is never null says nothing of null: give it a sentence of its own.", found)
+
+
+def _can_be_null(field: dict[str, Any]) -> bool:
+    return any("null" in one.get("type", ()) for one in (field, *field.get("anyOf", ())))
+
+
 def _is_sentence(described: dict[str, Any]) -> bool:
     text = described.get("description", "")
     return len(text) > 8 and (text[0].isupper() or text[0] in "`{") and text.endswith((".", ":"))

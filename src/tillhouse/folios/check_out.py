@@ -25,6 +25,6 @@ async def check_out(call: Call, reservation_id: UUID, how: CheckOut) -> Folio:
     today = DayClock.at_midnight(stay.time_zone).today(call.now)
     await nights.post(call, stay, rules.slept(list(nights.costs(stay)), today))
     state = await apply(call, stay)
-    rules.check_settled(state.orders, stay.currency, leaves_debt=bool(how.leave_as_debt))
+    rules.check_settled(state.orders, stay.currency, leaves_debt=how.leave_as_debt)
     await reservations.check_out(call, reservation_id)
     return await show(call, reservation_id)

@@ -47,6 +47,7 @@ class NewFolioPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     method: FolioMethod
     """How it was paid."""
     reference: PaymentReference | None = None
+    """The reference of the payment, such as the number of a transfer."""
 
 
 class NewFolioRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -57,13 +58,15 @@ class NewFolioRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     method: FolioMethod
     """How it is handed back."""
     reason: Reason | None = None
+    """Why it is handed back, in words for people."""
     reference: PaymentReference | None = None
+    """The reference of the refund, such as the number of a transfer."""
 
 
 class CheckOut(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How a stay ends."""
 
-    leave_as_debt: bool | None = False
+    leave_as_debt: bool = False
     """Whether the guest may leave while the stay owes money, which stays the guest's debt."""
 
 
@@ -71,6 +74,7 @@ class FolioCharge(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """An order of a stay; each night is one."""
 
     order_id: UUID
+    """The order."""
     short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
     night: DayShown | None
     """The night that it is for; null: another charge."""
@@ -93,8 +97,11 @@ class FolioPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     kind: FolioPaymentKind
     """`refund`: handed back; `reversal`: the payment provider took it back."""
     amount: Decimal
+    """The amount that came in, or went back."""
     method: PaymentMethod
+    """How it came in, or went back."""
     reference: Annotated[str | None, Meta(examples=["TRF-88120"])]
+    """The reference that was given with it; null: none."""
     reason: str | None
     """Why it went back; null: not said."""
     payment_link_id: UUID | None
@@ -102,7 +109,7 @@ class FolioPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     transaction_id: UUID
     """The transaction of the payment."""
     at: Timestamp
-    """When the money came in."""
+    """When the money came in, or went back."""
     by: Person
     """The person or program that recorded it."""
 
@@ -111,9 +118,11 @@ class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Everything that a stay owes and that was paid for it."""
 
     reservation_id: UUID
+    """The stay."""
     short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
     """The code of the reservation."""
     status: ReservationStatus
+    """The status of the stay."""
     customer_id: UUID
     """The customer that the guest is: the folio's unspent money is part of that credit."""
     currency: str

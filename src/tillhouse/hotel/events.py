@@ -23,6 +23,7 @@ class ServiceRequestData(msgspec.Struct, rename="camel"):
     reservation_id: UUID | None
     room_id: UUID | None
     source: RequestSource
+    """How the wish was heard."""
 
 
 HOTEL_RESERVATION_CREATED = EventType(

@@ -115,6 +115,7 @@ class TicketShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: TicketId
     order_id: OrderId
+    """The order that is prepared."""
     short_code: Annotated[str, Meta(examples=["7KQ4M2XB"])]
     station: Annotated[str, Meta(examples=["kitchen"])]
     status: Stage

@@ -40,6 +40,7 @@ class MessageDelivery(msgspec.Struct, rename="camel"):
     message_id: MessageId
     conversation_id: ConversationId
     delivery_status: Literal["sent", "delivered", "read", "failed"]
+    """How far the message got."""
     meta_message_id: str | None
 
 

@@ -38,6 +38,7 @@ class PaymentData(ChangeData, rename="camel"):
 
     payment_link: PaidLink | UnsetType = UNSET
     customer: Payer | UnsetType = UNSET
+    """The customer of the link."""
 
 
 ORDER_CREATED = EventType("order.created", "An order was recorded", "Orders", ChangeData)

@@ -25,11 +25,14 @@ class PaymentShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     kind: Literal["payment", "correction"]
+    """`correction`: what was said to be paid was put right."""
     amount: Decimal
     """The amount that came in, without the tip; negative for a correction."""
     method: PaymentMethod
+    """How it was paid."""
     status: PaymentState
     reference: Annotated[str | None, Meta(examples=["TRF-88120"])]
+    """The reference that was given with it; null: none."""
     tip: Decimal
     """An amount on top, which is not part of the sale."""
     change_amount: Decimal
@@ -49,6 +52,7 @@ class RefundedLine(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The line of the order."""
     quantity: Decimal
     amount: Decimal
+    """The amount that was given back for it."""
 
 
 class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -56,7 +60,9 @@ class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     amount: Decimal
+    """The amount that was given back."""
     method: PaymentMethod
+    """How it was given back."""
     status: PaymentState
     """`pending` while it is on its way through the payment provider; `failed` when that gave
     nothing back, and `reversed` when what went back came home again."""

@@ -43,6 +43,7 @@ class NewStorePrice(msgspec.Struct, forbid_unknown_fields=True):
     """The price of a variant in one store."""
 
     store_id: StoreId
+    """The store."""
     price: Price
     """The price of one unit in this store."""
 
@@ -152,6 +153,7 @@ class StorePrice(msgspec.Struct, frozen=True, rename="camel"):
     """The price of a variant in one store."""
 
     store_id: StoreId
+    """The store."""
     price: Decimal
     """The price of one unit in this store."""
 

@@ -91,6 +91,7 @@ class Session(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     id: UUID
     table_id: TableId
     table_label: str
+    """The label of the table."""
     store_id: StoreId | None
     status: SessionStatus
     covers: int | None

@@ -26,14 +26,18 @@ _GUEST: LiteralString = """
 async def upsert_guest(
     db: Db, key: BookKey, customer_id: CustomerId, facts: GuestFacts, now: datetime
 ) -> Record:
-    """The guest that a customer is; made, when they never stayed here."""
+    """The guest that a customer is, with what was not known yet; made, when there is none."""
     row = await db.fetchrow(
         """
         INSERT INTO hotel_guests (book_id, id, customer_id, name, document_type, document_number,
             nationality, notes, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
         ON CONFLICT (book_id, customer_id) WHERE deleted_at IS NULL
-        DO UPDATE SET customer_id = EXCLUDED.customer_id
+        DO UPDATE SET
+            document_type = coalesce(hotel_guests.document_type, EXCLUDED.document_type),
+            document_number = coalesce(hotel_guests.document_number, EXCLUDED.document_number),
+            nationality = coalesce(hotel_guests.nationality, EXCLUDED.nationality),
+            notes = coalesce(hotel_guests.notes, EXCLUDED.notes)
         RETURNING id, name, xmax = 0 AS is_new
         """,
         *key,

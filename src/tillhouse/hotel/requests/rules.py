@@ -19,9 +19,7 @@ _NEXT: dict[RequestStatus, tuple[RequestStatus, ...]] = {
     "done": (),
     "cancelled": (),
 }
-UNKNOWN_ASSIGNEE = FieldError(
-    "assignee_id", "is no member of this business: name one of them, or null for nobody"
-)
+UNKNOWN_ASSIGNEE = FieldError("assignee_id", "is no member of this business: see GET /v1/staff")
 
 
 class NamedFacts(msgspec.Struct, frozen=True, kw_only=True):

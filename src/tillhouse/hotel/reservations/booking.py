@@ -33,7 +33,7 @@ async def create(call: Call, new: NewReservation) -> Reservation:
     """Book a room; of two who want the last one the first gets it."""
     facts = await _facts(call, new)
     check(rules.booking_faults(new, facts))
-    guest_id = await _guest_id(call, new)
+    guest_id = await _guest_id(call, new, rules.GUEST_AT)
     if not await lock_type(call.db, call.book.id, _type_of(facts)):
         check([UNKNOWN_TYPE])
     made = await _book(call, new, facts, guest_id, None)
@@ -50,7 +50,10 @@ async def create_group(call: Call, new: NewGroup) -> ReservationGroup:
         for index, one in enumerate(asked)
         for fault in rules.booking_faults(one, facts[index])
     )
-    guest_ids = [await _guest_id(call, one) for one in asked]
+    guest_ids: dict[int, UUID] = {}
+    for index in rules.order_of_guests(asked):
+        at = f"reservations[{index}].{rules.GUEST_AT}"
+        guest_ids[index] = await _guest_id(call, asked[index], at)
     type_ids = {_type_of(one) for one in facts}
     if await lock_types(call.db, call.book.id, [*type_ids]) < len(type_ids):
         raise rules.TypeWent
@@ -129,13 +132,13 @@ async def _book(
         call.db, call.book.id, call.now, row, new.room_id, allows_dirty=new.allow_dirty
     )
     if made is None:
-        raise rules.none_free(facts.room_number, stay.check_in, stay.check_out)
+        raise rules.none_free(new, facts)
     return shown(made)
 
 
-async def _guest_id(call: Call, new: NewReservation) -> UUID:
+async def _guest_id(call: Call, new: NewReservation, at: str) -> UUID:
     if new.guest is not None:
-        return (await find_or_make(call, new.guest, rules.GUEST_AT)).id
+        return (await find_or_make(call, new.guest, at)).id
     if new.guest_id is None:
         raise AssertionError("a booking without a guest is a fault")
     return new.guest_id

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from tillhouse.hotel.reservations.rules import OPEN, length_errors
+from tillhouse.hotel.reservations.rules import OPEN, length_errors, not_clean
 from tillhouse.hotel.reservations.types import Reservation, ReservationPatch
 from tillhouse.kit.clock import parse_date
 from tillhouse.kit.errors import FieldError, Refused
@@ -100,6 +100,4 @@ def check_move(before: Reservation, to: Target, *, allows_dirty: bool) -> None:
             f"GET /v1/hotel/reservations?room_id={to.id}."
         )
     if before.status == "checked_in" and to.status == "dirty" and not allows_dirty:
-        raise Refused(
-            f"Room {to.number} is not clean: have it cleaned, choose another, or send allow_dirty."
-        )
+        raise not_clean(to.number)

@@ -174,16 +174,56 @@ def total_of(nights: Sequence[Night], taxes: Sequence[Tax], currency: str) -> De
     return sum(costs, Decimal(0))
 
 
-def none_free(number: str | None, check_in: date, check_out: date) -> Refused:
-    """The refusal of a booking that finds no room."""
-    days = f"from {check_in} to {check_out}"
+def order_of_guests(asked: Sequence[NewReservation]) -> list[int]:
+    """The bookings of a group in an order that doesn't depend on how they were sent.
+
+    Of two groups that name the same guests one then waits for the other, and never both.
+    """
+
+    def contact(index: int) -> tuple[str, str, str]:
+        guest = asked[index].guest
+        if guest is None:
+            return "", "", ""
+        return str(guest.phone_number or ""), str(guest.email or ""), str(guest.name)
+
+    return sorted(range(len(asked)), key=contact)
+
+
+def none_free(new: NewReservation, facts: BookingFacts) -> Refused:
+    """The refusal of a booking that finds no room, or none to move into at once."""
+    days = f"from {new.check_in_date} to {new.check_out_date}"
     ask = "see GET /v1/hotel/availability"
+    number = facts.room_number
+    if new.check_in:
+        return _none_ready(new, facts, days)
     if number is not None:
         return Refused(
             f"Room {number} is not free {days}: choose another room or other days, {ask}."
         )
     return Refused(
         f"No room of this type is free {days}: choose another type or other days, {ask}."
+    )
+
+
+def _none_ready(new: NewReservation, facts: BookingFacts, days: str) -> Refused:
+    dirty = "" if new.allow_dirty else ", have one cleaned, or send allow_dirty"
+    if facts.room_number is None:
+        return Refused(
+            f"No room of this type is free {days} and ready to move into: see "
+            f"GET /v1/hotel/rooms?room_type_id={facts.room_type_id}. Choose another type{dirty}."
+        )
+    if facts.room_status == "dirty" and not new.allow_dirty:
+        return not_clean(facts.room_number)
+    return Refused(
+        f"Room {facts.room_number} is not free {days}, or somebody is still in it: choose another "
+        "room, or check them out first, see GET /v1/hotel/rooms."
+    )
+
+
+def not_clean(room_number: str) -> Refused:
+    """The refusal to let somebody move into a room that isn't cleaned."""
+    return Refused(
+        f"Room {room_number} is not clean: have it cleaned, choose another, or send allow_dirty."
     )
 
 

@@ -129,6 +129,7 @@ class Reservation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     room_type_id: UUID
     room_type_name: Annotated[str, Meta(examples=["Standard"])]
     room_id: UUID
+    """The room that the stay has."""
     room_number: Annotated[str, Meta(examples=["101"])]
     """The number on the room's door."""
     rate_plan_id: UUID | None

@@ -101,7 +101,7 @@ async def _set(
     if new.assignee_id is not None and new.assignee_id != old.assignee_id:
         name = await store.find_member_name(call.db, call.business_id, new.assignee_id)
         if name is None:
-            raise Invalid(assignee_id="is nobody of this business")
+            raise Invalid(assignee_id="is no member of this business: see GET /v1/staff")
     key = BookKey(call.book.id, conversation_id)
     await store.update_conversation(call.db, key, new, call.now)
     if new.snoozed_until is not None and new.snoozed_until != old.snoozed_until:

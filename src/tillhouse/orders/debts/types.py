@@ -33,8 +33,10 @@ class Debt(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     order_id: UUID
+    """The order that is to be paid."""
     order_short_code: str
     customer: Debtor
+    """The customer who owes."""
     status: DebtStatus
     balance: Decimal
     currency: str

@@ -12,6 +12,7 @@ class MethodSum(msgspec.Struct, frozen=True, rename="camel"):
     """The amount that came in by one method."""
 
     method: PaymentMethod
+    """How it was paid."""
     amount: Decimal
     """Payments less corrections, refunds and, of cash, change; tips are no part of it."""
 

@@ -33,6 +33,7 @@ class NewPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     method: PaymentMethod
     """How it was paid. `credit` spends the customer's credit."""
     reference: PaymentReference | None = None
+    """The reference of the payment, such as the number of a transfer."""
     tip: Price | None = None
     """An amount on top that is not part of the sale. Left out or null: none."""
     at: Moment | None = None

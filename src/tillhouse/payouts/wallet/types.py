@@ -66,6 +66,7 @@ class WalletEntry(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The balance of the wallet with this entry."""
     currency: str
     source: EntrySource
+    """The thing for which the money moved."""
     reference: Annotated[str, Meta(examples=["TXN-7K2MQ4WX9PZR"])] | None
     """The reference of the transaction that it belongs to."""
     transaction_id: UUID | None

@@ -56,13 +56,12 @@ def _where(book_id: BookId, query: ReservationQuery) -> Where:
         .and_("v.group_id = $", query.group_id)
     )
     if query.words:
-        code = where.slot(query.code)
-        return where.and_(
-            "v.short_code = "
-            + code
-            + " OR customer_words(v.book_id, v.guest_name) @@ customer_query($1, $)",
-            query.words,
-        )
+        code, words = where.slot(query.code), where.slot(query.words)
+        asked = " customer_query($1, " + words + ")"
+        # A query of mere punctuation leaves only the book, which every guest matches.
+        is_word = " AND numnode(" + asked + ") > $"
+        named = "customer_words(v.book_id, v.guest_name) @@" + asked + is_word
+        return where.and_("v.short_code = " + code + " OR " + named, 1)
     return where.and_("v.short_code = $", query.code)
 
 
