@@ -100,6 +100,7 @@ async def called(s: Story) -> None:
     s.chapter("2026-01-31T19:35:00Z")
     keyed = {"headers": {"Idempotency-Key": "bola-tomorrow"}, **_BY}
     body = _call(s, context="She ordered two cakes for 10:00.", metadata={"cart": "7"})
+    s.sends("POST /v1/voice/calls", {**body, "reservation_id": NOBODY}, status=422, **_BY)
     s.known["call_id"] = s.sends("POST /v1/voice/calls", body, **keyed)["id"]
     s.sends("POST /v1/voice/calls", body, **keyed)
     wrong = {"customer_phone": "0803", "purpose": "", "ai_agent_id": NOBODY}

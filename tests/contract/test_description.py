@@ -95,7 +95,7 @@ BEYOND_THE_SCHEMA = [
     r"Letting withdrawals go again, or raising their limit, is for the owner",
     r"The e-mail address and the phone number belong to two different customers",
     r"customer_phone: (?:must be a number|is on the suppression list)",
-    r"not_after: must be later than",
+    r"not_after: must be (?:later than|in the years)",
     r"calling_hours\.until: must be later than from",
     r"provider: must be (?:simulator|a real one)",
     r"(?:is_default|status): the default agent must be active",

@@ -34,6 +34,18 @@ async def test_new_nights_cost_what_they_cost_now(house: House) -> None:
     assert (await change(house, stay, notes=None)).data["notes"] is None
 
 
+async def test_other_days_are_to_be_confirmed_anew(house: House) -> None:
+    """A stay that only gets other heads or notes stays confirmed."""
+    stay = await house.book(1, 3)
+    async with house.api.app.services.pool.transaction() as db:
+        await db.execute(
+            "UPDATE hotel_reservations SET confirmed_at = now() WHERE id = $1::text::uuid",
+            stay["id"],
+        )
+    assert (await change(house, stay, adults=2, notes="Late")).data["confirmedAt"] is not None
+    assert (await change(house, stay, check_out_date=day(4))).data["confirmedAt"] is None
+
+
 async def test_a_stay_is_not_extended_into_another(house: House) -> None:
     """The refusal says what to do; the move that it names makes the way free."""
     first = await house.book(1, 3)

@@ -36,17 +36,23 @@ def completion(found: dict[str, Any], model: str = "test") -> dict[str, Any]:
 
 
 def clerk(asked: dict[str, Any]) -> dict[str, Any]:
-    """The next message of a model that does as it is told: finds, reads back, confirms, ends."""
+    """The next message of a model that does as it is told: finds, confirms or cancels."""
     last = asked["messages"][-1]
+    is_of_hotel = any(tool["function"]["name"] == "find_reservation" for tool in asked["tools"])
     if last["role"] == "tool":
         result = json.loads(last["content"])
+        if result["result"].startswith("find_reservation") and result["done"]:
+            return message(f"You have a {result['room']} from {result['arrival']}. Will you come?")
         if "summary" in result:
             return message(f"You ordered {result['summary']}. Is that right?")
         words = "It is confirmed. Goodbye." if result["done"] else "I could not do that. Goodbye."
         return message(words, ("end_call", "{}"))
+    thing = "reservation" if is_of_hotel else "order"
     if last["content"] == "yes":
-        return message(None, ("confirm_order", "{}"))
-    return message(None, ("find_order", "{}"))
+        return message(None, (f"confirm_{thing}", "{}"))
+    if last["content"] == "no" and is_of_hotel:
+        return message(None, ("cancel_reservation", "{}"))
+    return message(None, (f"find_{thing}", "{}"))
 
 
 class ModelServer:

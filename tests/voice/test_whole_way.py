@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ import pytest
 import standardwebhooks
 
 from tests.conftest import SETTINGS, fresh_database, running
+from tests.hotel.house import House
 from tests.make import Make
 from tests.voice.desk import CALLS, Desk, phone
 from tests.voice.model_server import ModelServer
@@ -74,6 +76,16 @@ async def _order(caller: Desk, number: str, **fields: Any) -> dict[str, Any]:
     return (await api.post("/v1/orders", body, status=201)).data
 
 
+async def _make(app: App, placed: dict[str, Any]) -> None:
+    """Make a call in the last minutes, so that its events are due by now."""
+    began = now() - timedelta(minutes=3)
+    async with app.services.pool.transaction() as db:
+        await db.execute(
+            "UPDATE voice_calls SET due_at = $2 WHERE id = $1::text::uuid", placed["id"], began
+        )
+    await Network(app.services, VirtualClock(began)).run()
+
+
 async def _told(receiver: Receiver, wanted: set[tuple[str, str]]) -> dict[str, Received]:
     """The first webhook of each type that is wanted, about this call or order."""
     found: dict[str, Received] = {}
@@ -89,7 +101,8 @@ async def _told(receiver: Receiver, wanted: set[tuple[str, str]]) -> dict[str, R
 
 def _about(one: Received) -> str:
     data = json.loads(one.body)["data"]
-    return data.get("callId") or data.get("entityId") or ""
+    about = data.get("callId") or data.get("entityId") or data.get("reservationId")
+    return about or data.get("id") or ""
 
 
 @pytest.mark.parametrize("runtime", ["scripted", "chat"])
@@ -105,7 +118,7 @@ async def test_a_call_confirms_an_order_and_others_hear_of_it(
     model = {"model_url": models.url, "model_name": "test"} if runtime == "chat" else {}
     agent = await caller.agent(runtime=runtime, **model)
     placed = await caller.place(customer_phone=number, ai_agent_id=agent["id"])
-    await Network(told_app.services, VirtualClock(now())).run()
+    await _make(told_app, placed)
     call = await caller.call(placed["id"])
     assert (call["status"], call["outcome"]["code"]) == ("completed", "order_confirmed")
     names = ("voice.call.started", "voice.call.completed", "voice.recording.ready")
@@ -125,6 +138,46 @@ async def test_a_call_confirms_an_order_and_others_hear_of_it(
     assert ["customer", "yes"] in [[turn["role"], turn["text"]] for turn in turns]
 
 
+@pytest.mark.parametrize("runtime", ["scripted", "chat"])
+@pytest.mark.parametrize(
+    ("ending", "outcome"),
+    [("0100", "reservation_confirmed"), ("0110", "reservation_cancelled")],
+)
+async def test_a_call_confirms_or_cancels_a_stay_and_others_hear_of_it(
+    told_app: App, receiver: Receiver, models: ModelServer, runtime: str, ending: str, outcome: str
+) -> None:
+    """The guest says yes, and what they need, or no: the stay says so, and each event arrives."""
+    business = await Make(told_app, told_app.services).business(currency="NGN", country="NG")
+    caller, shop = await Desk.open(business), Shop(told_app, business)
+    house, number = await House.open(business), phone(ending)
+    guest = {"name": "Bola Ahmed", "phone_number": number}
+    stay = await house.book(1, 3, guest_id=None, guest=guest)
+    await shop.endpoint(receiver.url, events=["*"])
+    model = {"model_url": models.url, "model_name": "test"} if runtime == "chat" else {}
+    agent = await caller.agent(runtime=runtime, script="reservation_confirmation", **model)
+    placed = await caller.place(customer_phone=number, ai_agent_id=agent["id"])
+    await _make(told_app, placed)
+    call = await caller.call(placed["id"])
+    assert (call["status"], call["outcome"]["code"]) == ("completed", outcome)
+    names = ("voice.call.started", "voice.call.completed", "voice.recording.ready")
+    wanted = {(name, placed["id"]) for name in names}
+    if outcome == "reservation_cancelled":
+        wanted.add(("hotel.reservation.cancelled", stay["id"]))
+    elif runtime == "scripted":
+        wanted.add(("hotel.service_request.created", stay["id"]))
+    found = await _told(receiver, wanted)
+    secret = await shop.secret()
+    for one in found.values():
+        headers = {name.lower(): value for name, value in one.headers.items()}
+        standardwebhooks.Webhook(secret).verify(one.body, headers)
+    after = await house.read(stay)
+    is_confirmed = outcome == "reservation_confirmed"
+    assert after["status"] == ("booked" if is_confirmed else "cancelled")
+    assert (after["confirmedAt"] is not None) == is_confirmed
+    if not is_confirmed:
+        assert json.loads(found["hotel.reservation.cancelled"].body)["data"] == after
+
+
 async def test_a_link_from_a_call_reaches_the_customer_and_is_paid(told_app: App) -> None:
     """The message goes out by the sandbox number; its link leads to a page that takes the money."""
     business = await Make(told_app, told_app.services).business(currency="NGN", country="NG")
@@ -133,7 +186,7 @@ async def test_a_link_from_a_call_reaches_the_customer_and_is_paid(told_app: App
     order = await _order(caller, number)
     agent = await caller.agent(script="payment_reminder")
     placed = await caller.place(customer_phone=number, ai_agent_id=agent["id"])
-    await Network(told_app.services, VirtualClock(now())).run()
+    await _make(told_app, placed)
     assert (await caller.call(placed["id"]))["outcome"]["code"] == "link_sent"
     api = await business.client("payment_links:read", "messaging:read")
     [link] = (await api.get("/v1/payment-links", status=200)).data

@@ -36,7 +36,8 @@ ENUMS: dict[str, tuple[str, str]] = {
     "AgentTool": (
         "Agent.tools",
         "Something that an agent may do: look for the customer's order, send a payment link, "
-        "confirm a scheduled order, or note that somebody is not to be called any more.",
+        "confirm a scheduled order; look for the guest's reservation, confirm it, cancel it, note "
+        "what the guest asks for; or note that somebody is not to be called any more.",
     ),
     "AttachmentKind": (
         "Attachment.kind", "What a file is, by its content; customers alone send a `sticker`.",

@@ -4,9 +4,8 @@ from datetime import datetime
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, new_id
-from tillhouse.kit.patching import facts_of
 from tillhouse.kit.values import Name
-from tillhouse.voice.agents.rules import AgentFacts
+from tillhouse.voice.agents.rules import new_agent
 from tillhouse.voice.agents.store import insert_agent
 from tillhouse.voice.agents.types import NewAgent
 from tillhouse.voice.numbers.rules import NumberFacts
@@ -21,7 +20,7 @@ async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> None:
     """Give a test book a number of the simulator's, and an agent."""
     agent = BookKey(book_id, new_id())
     new = NewAgent(name=Name("Front desk"), is_default=True)
-    await insert_agent(db, agent, facts_of(AgentFacts, new), now)
+    await insert_agent(db, agent, new_agent(new), now)
     facts = NumberFacts(
         label="Sandbox",
         status="active",

@@ -1,4 +1,4 @@
-"""Reservations: list, show, lock, check in, check out, cancel."""
+"""Reservations: list, show, lock, confirm, check in, check out, cancel."""
 
 from uuid import UUID
 
@@ -64,6 +64,13 @@ async def check_out(call: Call, reservation_id: UUID) -> Reservation:
     await update_dirty(call.db, BookKey(call.book.id, after.room_id), call.now)
     await emit(call, HOTEL_RESERVATION_CHECKED_OUT, after)
     return after
+
+
+async def confirm(call: Call, reservation_id: UUID) -> Reservation:
+    """Note that the guest will come; confirming twice is confirming once."""
+    rules.check_status(await lock_reservation(call, reservation_id), "booked", "confirmed")
+    key = BookKey(call.book.id, reservation_id)
+    return shown(existing(await store.update_confirmed(call.db, key, call.now)))
 
 
 async def cancel(call: Call, reservation_id: UUID, why: Cancel) -> Reservation:

@@ -152,6 +152,8 @@ class Reservation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     source: BookingSource
     """Where the booking came from."""
     notes: str | None
+    confirmed_at: Timestamp | None
+    """When the guest said that they will come, on these days; null: not yet."""
     checked_in_at: Timestamp | None
     """When the guest moved in; null: not yet."""
     checked_out_at: Timestamp | None

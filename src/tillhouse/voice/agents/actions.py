@@ -15,7 +15,7 @@ from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
-from tillhouse.kit.patching import facts_of, merged
+from tillhouse.kit.patching import facts_of
 from tillhouse.voice.agents import rules, store
 from tillhouse.voice.agents.rules import AgentFacts
 from tillhouse.voice.agents.secrets import copy_key, keep_key
@@ -27,8 +27,6 @@ from tillhouse.voice.events import (
     AgentData,
 )
 from tillhouse.webhooks.emit import emit
-
-_APART = ("model_key",)
 
 
 async def list_page(call: Call, wanted: AgentFilter) -> PageOf[Agent]:
@@ -46,7 +44,7 @@ async def show(call: Call, voice_agent_id: UUID) -> Agent:
 
 async def create(call: Call, new: NewAgent) -> Agent:
     """Make an agent."""
-    facts = facts_of(AgentFacts, new)
+    facts = rules.new_agent(new)
     check(await _faults(call, new, facts))
     key = await _insert(call, facts)
     if new.model_key is not None:
@@ -57,7 +55,7 @@ async def create(call: Call, new: NewAgent) -> Agent:
 async def new_faults(call: Call, new: NewAgent) -> list[FieldError]:
     """The faults of a new agent."""
     with suppress(InvalidField):
-        return await _faults(call, new, facts_of(AgentFacts, new))
+        return await _faults(call, new, rules.new_agent(new))
     return []
 
 
@@ -65,7 +63,7 @@ async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
     """Change what the patch names."""
     before = _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
     old = facts_of(AgentFacts, before)
-    facts = merged(old, patch, _APART)
+    facts = rules.changed_agent(old, patch)
     check(await _faults(call, patch, facts))
     if facts == old and patch.model_key is UNSET:
         return before
@@ -86,7 +84,7 @@ async def patch_faults(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> l
     """The faults of a change, if there is such an agent."""
     old = facts_of(AgentFacts, await show(call, voice_agent_id))
     with suppress(InvalidField):
-        return await _faults(call, patch, merged(old, patch, _APART))
+        return await _faults(call, patch, rules.changed_agent(old, patch))
     return []
 
 

@@ -3,17 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from msgspec import UNSET
 
 from tillhouse.kit.errors import FieldError, unknown
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.network import Network
 from tillhouse.kit.partial import faults
+from tillhouse.kit.patching import facts_of, merged
 from tillhouse.voice.agents.model_url import target_fault
-from tillhouse.voice.agents.types import AgentPatch, NewAgent
+from tillhouse.voice.agents.types import TOOLS_OF, AgentPatch, NewAgent, Script
 
 NAME_LENGTH_MAX = 120
 _COPY = " (copy)"
 _NEEDED = "is needed where runtime is chat"
+# They are no facts.
+_APART = ("model_key",)
 
 
 class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +35,7 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
     runtime: str
     model_url: str | None
     model_name: str | None
-    script: str
+    script: Script
     tools: list[str]
     disclosure: str
     recording_enabled: bool
@@ -41,6 +45,22 @@ class AgentFacts(msgspec.Struct, frozen=True, kw_only=True):
     silence_timeout_seconds: int
     max_attempts: int
     retry_delay_seconds: int
+
+
+def new_agent(new: NewAgent) -> AgentFacts:
+    """A new agent: where it names no tools, those of its script."""
+    facts = facts_of(AgentFacts, new)
+    if new.tools is None:
+        return msgspec.structs.replace(facts, tools=[*TOOLS_OF[new.script]])
+    return facts
+
+
+def changed_agent(old: AgentFacts, patch: AgentPatch) -> AgentFacts:
+    """An agent as a patch leaves it: its tools go with the script that they came with."""
+    facts = merged(old, patch, _APART)
+    if patch.tools is UNSET and set(old.tools) == set(TOOLS_OF[old.script]):
+        return msgspec.structs.replace(facts, tools=[*TOOLS_OF[facts.script]])
+    return facts
 
 
 def agent_faults(

@@ -1,6 +1,7 @@
 """Requests and answers of the routes of voice agents."""
 
-from typing import Annotated, ClassVar, Literal, cast
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, cast, get_args
 from uuid import UUID
 
 import msgspec
@@ -16,12 +17,33 @@ from tillhouse.webhooks.rules import URL_LENGTH_MAX
 
 AgentStatus = Literal["active", "inactive"]
 Script = Literal["payment_reminder", "order_confirmation", "reservation_confirmation", "feedback"]
-ToolName = Literal["find_order", "send_payment_link", "confirm_order", "record_opt_out"]
+ToolName = Literal[
+    "find_order",
+    "send_payment_link",
+    "confirm_order",
+    "find_reservation",
+    "confirm_reservation",
+    "cancel_reservation",
+    "note_service_request",
+    "record_opt_out",
+]
 VoicemailAction = Literal["hang_up", "leave_message"]
 Runtime = Literal["scripted", "chat"]
 
-TOOLS: tuple[ToolName, ...] = ("find_order", "send_payment_link", "confirm_order", "record_opt_out")
-Tools = Annotated[list[ToolName], Meta(max_length=len(TOOLS))]
+# The tools of an agent that names none.
+TOOLS_OF: Mapping[Script, tuple[ToolName, ...]] = {
+    "payment_reminder": ("find_order", "send_payment_link", "record_opt_out"),
+    "order_confirmation": ("find_order", "confirm_order", "record_opt_out"),
+    "reservation_confirmation": (
+        "find_reservation",
+        "confirm_reservation",
+        "cancel_reservation",
+        "note_service_request",
+        "record_opt_out",
+    ),
+    "feedback": ("record_opt_out",),
+}
+Tools = Annotated[list[ToolName], Meta(max_length=len(get_args(ToolName)))]
 Seconds = Annotated[int, Meta(ge=30, le=7200)]
 RingSeconds = Annotated[int, Meta(ge=5, le=120)]
 SilenceSeconds = Annotated[int, Meta(ge=2, le=60)]
@@ -115,8 +137,9 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The key that the server wants; sealed, and shown by no answer."""
     script: Script = "order_confirmation"
     """The conversation that it leads."""
-    tools: Tools = msgspec.field(default_factory=lambda: list(TOOLS))
-    """Everything that it may do in your business; a script goes on without the other tools."""
+    tools: Tools | None = None
+    """Everything that it may do in your business; a script goes on without the other tools. Left
+    out: the tools of its script."""
     disclosure: Said = cast("Said", "This is an automated call, and it is recorded.")
     """Said first in every call."""
     recording_enabled: bool = True
@@ -168,7 +191,8 @@ class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     script: Script | UnsetType = UNSET
     """The conversation that it leads."""
     tools: Tools | UnsetType = UNSET
-    """Everything that it may do in your business; a script goes on without the other tools."""
+    """Everything that it may do in your business; a script goes on without the other tools.
+    Another `script` alone brings its own tools, where these were those of the script before."""
     disclosure: Said | UnsetType = UNSET
     """Said first in every call."""
     recording_enabled: bool | UnsetType = UNSET

@@ -66,6 +66,7 @@ async def place(call: Call, new: NewCall) -> Reply[VoiceCall]:
         customer_name=new.customer_name or facts.customer_name,
         customer_phone=new.customer_phone,
         order_id=new.order_id,
+        reservation_id=new.reservation_id,
         purpose=new.purpose,
         context=new.context or None,
         metadata=msgspec.json.encode(new.metadata).decode(),
@@ -90,6 +91,7 @@ def _named(call: Call, new: NewCall) -> placing.Named:
         agent_id=_right(new, "ai_agent_id"),
         phone=_right(new, "customer_phone"),
         order_id=_right(new, "order_id"),
+        reservation_id=_right(new, "reservation_id"),
         own_key=call.claim.key if call.claim else None,
     )
 

@@ -36,6 +36,7 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     customer_name: str | None
     is_suppressed: bool
     has_order: bool
+    has_reservation: bool
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ def new_faults(new: NewCall, facts: CallFacts, now: datetime) -> list[FieldError
         lambda: _agent_faults(new, facts),
         lambda: _phone_faults(new, facts),
         lambda: _order_faults(new, facts),
+        lambda: _stay_faults(new, facts),
         lambda: _scheduled_faults(new, now),
         lambda: _limit_faults(new, now),
     )
@@ -88,6 +90,11 @@ def _phone_faults(new: NewCall, facts: CallFacts) -> Iterator[FieldError]:
 def _order_faults(new: NewCall, facts: CallFacts) -> Iterator[FieldError]:
     if new.order_id is not None and not facts.has_order:
         yield unknown("order_id", "order")
+
+
+def _stay_faults(new: NewCall, facts: CallFacts) -> Iterator[FieldError]:
+    if new.reservation_id is not None and not facts.has_reservation:
+        yield unknown("reservation_id", "reservation")
 
 
 def _scheduled_faults(new: NewCall, now: datetime) -> Iterator[FieldError]:

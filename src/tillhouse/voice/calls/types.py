@@ -103,6 +103,9 @@ class NewCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The agent that calls, as `GET /v1/voice/agents` lists it."""
     order_id: OrderId | None = None
     """The order that the call is about; left out: the customer's latest one that fits."""
+    reservation_id: UUID | None = None
+    """The stay that the call is about; left out: the customer's next one, or of several the one
+    whose code or id is in `context`."""
     scheduled_for: Moment | None = None
     """When to call; left out: as soon as possible."""
     not_after: Moment | None = None
@@ -207,6 +210,8 @@ class VoiceCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The words for the agent."""
     order_id: OrderId | None
     """The order that the call is about; null: the agent looks for it."""
+    reservation_id: UUID | None
+    """The stay that the call is about; null: the agent looks for it."""
     voice_number: CalledFrom
     """The number that the call comes from."""
     agent: CallingAgent

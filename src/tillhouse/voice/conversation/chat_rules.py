@@ -31,7 +31,15 @@ _NAME_LENGTH_MAX = 64
 END_CALL = "end_call"
 EXPECTED = Expected(phrases=(*YES, *NO, *OPT_OUT), digits_max=1)
 # They change something, so that the customer has to have said a word before.
-ACTS: frozenset[str] = frozenset({"confirm_order", "send_payment_link"})
+ACTS: frozenset[str] = frozenset(
+    {
+        "confirm_order",
+        "send_payment_link",
+        "confirm_reservation",
+        "cancel_reservation",
+        "note_service_request",
+    }
+)
 _NO_ARGUMENTS = ("", "{}", "null")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -45,19 +53,27 @@ _TASKS: Mapping[Script, str] = {
     "order_confirmation": "Find the order, read it back, and confirm it if the customer agrees.",
     "payment_reminder": "Find the order that is not paid, say what is owed, and send a link to "
     "pay it if the customer agrees.",
-    "reservation_confirmation": "Ask whether the customer will come as reserved.",
+    "reservation_confirmation": "Find the reservation, ask whether the customer will come, and "
+    "confirm it if they say so. Cancel it only if they ask for that. If they need anything for "
+    "their stay, let them say it, and note it.",
     "feedback": "Ask how it was, from one to five, and for a comment.",
 }
 _TOOLS: Mapping[ToolName, str] = {
     "find_order": "Look up the order that this call is about.",
     "confirm_order": "Confirm that order, after the customer agreed.",
     "send_payment_link": "Send the customer a message with a link to pay that order.",
+    "find_reservation": "Look up the reservation that this call is about.",
+    "confirm_reservation": "Note that the customer will come, after they said so.",
+    "cancel_reservation": "Cancel that reservation, after the customer asked for it.",
+    "note_service_request": "Note the customer's last words as a wish for their stay.",
     "record_opt_out": "Never call this customer again, because the customer asks for that.",
 }
 # The outcome of a call, by the last tool that was really used.
 _OUTCOMES: Mapping[str, str] = {
     "confirm_order": "order_confirmed",
     "send_payment_link": "link_sent",
+    "confirm_reservation": "reservation_confirmed",
+    "cancel_reservation": "reservation_cancelled",
     "record_opt_out": "opted_out",
 }
 
@@ -239,4 +255,6 @@ def refusal(asked: Asked, allowed: Collection[str], used: int, *, has_heard: boo
 def outcome_of(done: Sequence[str]) -> str:
     """The outcome of a conversation in which these tools were really used."""
     last = [_OUTCOMES[name] for name in done if name in _OUTCOMES]
-    return last[-1] if last else "talked"
+    if last:
+        return last[-1]
+    return "request_noted" if "note_service_request" in done else "talked"

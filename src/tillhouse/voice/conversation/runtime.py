@@ -15,6 +15,7 @@ class Conversation:
         self._data: dict[str, str] = {}
         self._asked: dict[str, int] = {}
         self._is_gone = False
+        self._gone = "hung_up"
         self._end: str | None = None
 
     async def lead(self) -> Spoken:
@@ -39,6 +40,8 @@ class Conversation:
                     name = then
                 case rules.Use(tool=tool, done=done, failed=failed):
                     name = done if (await talk.use(tool)).is_done else failed
+                case rules.May(tool=tool, then=then, otherwise=otherwise):
+                    name = then if talk.may(tool) else otherwise
                 case rules.Ask():
                     name = await self._ask(step)
                 case rules.End(text=text, outcome=outcome):
@@ -47,14 +50,14 @@ class Conversation:
             if talk.has_opted_out:
                 await talk.say(rules.OPTED_OUT.text)
                 return rules.OPTED_OUT.outcome
-        return "hung_up"
+        return self._gone
 
     async def _ask(self, step: rules.Ask) -> str:
         self._asked[step.name] = self._asked.get(step.name, 0) + 1
         await self._talk.say(rules.filled(step.text, self._talk.words))
         heard = await self._talk.listen(rules.expected_of(step))
         if heard.kind == "gone":
-            self._is_gone = True
+            self._is_gone, self._gone = True, step.gone
             return rules.START
         if heard.kind != "nothing":
             return self._answered(step, heard)
@@ -77,5 +80,6 @@ class Conversation:
         if rules.asks_again(self._asked[step.name]):
             steps = rules.SCRIPTS[self._led.script]
             return next(name for name, one in steps.items() if one is step)
-        self._end = "silence"
-        return "silent"
+        if step.silent == rules.SILENT:
+            self._end = "silence"
+        return step.silent

@@ -9,6 +9,8 @@ from tillhouse.providers.telephony.provider import Expected, Heard
 from tillhouse.voice.agents.types import Script, ToolName
 
 START = "start"
+# The step of every script that ends it when nobody answers.
+SILENT = "silent"
 YES = ("yes", "yeah", "yes please", "okay", "sure", "of course", "correct", "that is right")
 NO = ("no", "no thanks", "not now", "not yet", "wrong")
 OPT_OUT = ("stop calling me", "do not call me", "don't call me", "stop calling", "remove me")
@@ -39,7 +41,11 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     choices: tuple[Choice, ...] = ()
     # After any answer where there are no choices.
-    then: str = "silent"
+    then: str = SILENT
+    # After no answer.
+    silent: str = SILENT
+    # The outcome when the customer hangs up here.
+    gone: str = "hung_up"
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +56,14 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
     failed: str
 
 
+class May(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the agent has a tool decides how it goes on."""
+
+    tool: ToolName
+    then: str
+    otherwise: str
+
+
 class End(msgspec.Struct, frozen=True, kw_only=True):
     """The agent says the last words and hangs up; what came of it."""
 
@@ -57,7 +71,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
 
 
-Step: TypeAlias = Say | Ask | Use | End
+Step: TypeAlias = Say | Ask | Use | May | End
 Steps: TypeAlias = Mapping[str, Step]
 
 
@@ -137,7 +151,7 @@ _PAYMENT: Steps = {
     "none": End(
         text="There is nothing to be paid. Thank you, and goodbye.", outcome="nothing_owed"
     ),
-    "silent": _SILENT,
+    SILENT: _SILENT,
 }
 _ORDER: Steps = {
     START: Use(tool="find_order", done="ask", failed="ask_plainly"),
@@ -162,20 +176,68 @@ _ORDER: Steps = {
     ),
     "agreed": End(text="Thank you, and goodbye.", outcome="agreed"),
     "refused": End(text="Thank you, and goodbye.", outcome="refused"),
-    "silent": _SILENT,
+    SILENT: _SILENT,
 }
+_COMES = "reservation_confirmed"
 _RESERVATION: Steps = {
-    START: Ask(
+    START: Use(tool="find_reservation", done="ask", failed="ask_plainly"),
+    "ask": Ask(
+        name="comes",
+        text="You have a reservation with us: {room}, from {arrival} to {departure}. Will you "
+        "come? Say yes or press 1, say no or press 2.",
+        choices=(_yes("confirm"), _no("may_cancel")),
+    ),
+    "confirm": Use(tool="confirm_reservation", done="may_note", failed="not_done"),
+    "not_done": End(text=_SORRY, outcome="reservation_not_confirmed"),
+    "may_note": May(tool="note_service_request", then="ask_wish", otherwise="confirmed"),
+    "confirmed": End(
+        text="Thank you. Your reservation {reservation} is confirmed. Goodbye.", outcome=_COMES
+    ),
+    "ask_wish": Ask(
+        name="has_wish",
+        text="Thank you. Your reservation {reservation} is confirmed. Is there anything that you "
+        "need for your stay? Say yes or press 1, say no or press 2.",
+        choices=(_yes("wish"), _no("see_you")),
+        silent="see_you",
+        gone=_COMES,
+    ),
+    "wish": Ask(
+        name="wish", text="Please say what you need.", then="note", silent="see_you", gone=_COMES
+    ),
+    "note": Use(tool="note_service_request", done="noted", failed="not_noted"),
+    "noted": End(text="I have noted that. We look forward to seeing you. Goodbye.", outcome=_COMES),
+    "not_noted": End(
+        text="I could not note that: please tell us when you arrive. Goodbye.", outcome=_COMES
+    ),
+    "see_you": End(text="We look forward to seeing you. Goodbye.", outcome=_COMES),
+    "may_cancel": May(tool="cancel_reservation", then="keep", otherwise="kept"),
+    "keep": Ask(
+        name="keeps",
+        text="Shall we keep it for you all the same? Say yes or press 1 to keep it, say no or "
+        "press 2 to cancel it.",
+        choices=(_yes("kept"), _no("cancel")),
+        silent="kept",
+        gone="reservation_declined",
+    ),
+    "kept": End(
+        text="Thank you for telling us. Somebody will get in touch with you. Goodbye.",
+        outcome="reservation_declined",
+    ),
+    "cancel": Use(tool="cancel_reservation", done="cancelled", failed="not_cancelled"),
+    "cancelled": End(
+        text="Your reservation {reservation} is cancelled. Thank you for telling us. Goodbye.",
+        outcome="reservation_cancelled",
+    ),
+    "not_cancelled": End(text=_SORRY, outcome="reservation_not_cancelled"),
+    "ask_plainly": Ask(
         name="comes",
         text="You have a reservation with us: {purpose}. Will you come? Say yes or press 1, say "
         "no or press 2.",
         choices=(_yes("coming"), _no("not_coming")),
     ),
-    "coming": End(
-        text="Thank you. We look forward to seeing you. Goodbye.", outcome="reservation_confirmed"
-    ),
-    "not_coming": End(text="Thank you for telling us. Goodbye.", outcome="reservation_declined"),
-    "silent": _SILENT,
+    "coming": End(text="Thank you. We look forward to seeing you. Goodbye.", outcome="agreed"),
+    "not_coming": End(text="Thank you for telling us. Goodbye.", outcome="refused"),
+    SILENT: _SILENT,
 }
 _RATINGS = ("five", "four", "three", "two", "one")
 _FEEDBACK: Steps = {
@@ -190,7 +252,7 @@ _FEEDBACK: Steps = {
     "comment": Ask(name="comment", text="Is there anything else you want to tell us?",
                    then="thanks"),
     "thanks": End(text="Thank you for your time. Goodbye.", outcome="rated"),
-    "silent": End(text="Thank you. Goodbye.", outcome="no_answer"),
+    SILENT: End(text="Thank you. Goodbye.", outcome="no_answer"),
 }  # fmt: skip
 
 SCRIPTS: Mapping[Script, Steps] = {

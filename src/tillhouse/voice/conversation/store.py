@@ -1,6 +1,7 @@
-"""Statements of conversations: their steps, and the order that one is about."""
+"""Statements of conversations: their steps, and the order or the stay that one is about."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
@@ -76,6 +77,43 @@ async def find_owing(db: Db, book_id: BookId, phone: str) -> Record | None:
         """,
         book_id,
         phone,
+    )
+
+
+async def find_open_stay(db: Db, book_id: BookId, reservation_id: UUID) -> UUID | None:
+    """The stay that a call names, unless it is over."""
+    return await db.fetchval(
+        """
+        SELECT v.id FROM hotel_reservations v
+        WHERE v.book_id = $1 AND v.id = $2 AND v.status IN ('booked', 'checked_in')
+        """,
+        book_id,
+        reservation_id,
+    )
+
+
+async def find_next_stay(
+    db: Db, book_id: BookId, phone: str, named: Sequence[str], now: datetime
+) -> UUID | None:
+    """The stay of the guest with this number that begins next; first one whose name was given."""
+    return await db.fetchval(
+        """
+        SELECT v.id FROM customers c
+        JOIN hotel_guests g ON g.book_id = c.book_id AND g.customer_id = c.id
+            AND g.deleted_at IS NULL
+        JOIN hotel_reservations v ON v.book_id = g.book_id AND v.guest_id = g.id
+        JOIN books k ON k.id = v.book_id
+        JOIN businesses b ON b.id = k.business_id
+        WHERE c.book_id = $1 AND c.phone_number = $2 AND c.deleted_at IS NULL
+            AND v.status IN ('booked', 'checked_in')
+            AND v.check_out_on >= ($4::timestamptz AT TIME ZONE b.time_zone)::date
+        ORDER BY v.short_code = ANY($3) OR v.id::text = ANY($3) DESC, v.status, v.check_in_on, v.id
+        LIMIT 1
+        """,
+        book_id,
+        phone,
+        named,
+        now,
     )
 
 

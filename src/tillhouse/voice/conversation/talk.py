@@ -10,7 +10,8 @@ from tillhouse.voice.agents.types import Script
 from tillhouse.voice.calls.types import TurnRole
 from tillhouse.voice.conversation import script_rules as rules
 from tillhouse.voice.conversation.log import StepLog
-from tillhouse.voice.conversation.tools import Subject, Used, refuse, use
+from tillhouse.voice.conversation.subject import Subject, Used
+from tillhouse.voice.conversation.tools import refuse, use
 
 _ROLES: dict[str, TurnRole] = {"text": "customer", "digits": "dtmf"}
 
@@ -74,6 +75,8 @@ class Talk:
         heard = await self._party.listen(expected, self.led.silence)
         if heard.kind in ("gone", "nothing"):
             return heard
+        words = heard.text if heard.kind == "text" else ""
+        self._subject = msgspec.structs.replace(self._subject, heard=words)
         role = _ROLES[heard.kind]
         self._log.add(role, heard.text, heard.started_at, heard.ended_at, heard.confidence)
         await self.write()
@@ -92,10 +95,12 @@ class Talk:
         used = await use(self._services, self._subject, tool)
         self._log.add("tool", used.told, began, self._clock.now())
         self.words.update(used.words)
-        if used.order_id is not None:
-            # The next tools are about the order that was spoken of, and no other.
-            self._subject = msgspec.structs.replace(self._subject, order_id=used.order_id)
+        self._subject = self._subject.after(used)
         return used
+
+    def may(self, tool: str) -> bool:
+        """Whether the agent may use a tool."""
+        return tool in self._subject.tools
 
     async def refuse(self, tool: str, why: str) -> Used:
         """Note that a tool was asked for in vain."""

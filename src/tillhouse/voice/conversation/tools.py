@@ -3,19 +3,18 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
 import structlog
 from asyncpg import Record
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call, system_call
-from tillhouse.access.callers import Book, SystemCaller
+from tillhouse.access.callers import SystemCaller
 from tillhouse.access.process import Services
 from tillhouse.checkout.actions import create as create_link
 from tillhouse.checkout.types import NewLink
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Problem, Refused
-from tillhouse.kit.ids import BookKey, BusinessId, CustomerId, NumberId, OrderId, new_id
+from tillhouse.kit.ids import BookKey, CustomerId, NumberId, OrderId, new_id
 from tillhouse.messaging.actions.messages import write
 from tillhouse.messaging.rules import is_window_open
 from tillhouse.messaging.sending import send
@@ -25,42 +24,14 @@ from tillhouse.orders.deposits.actions import following
 from tillhouse.orders.types import Confirmation
 from tillhouse.products.values import Price
 from tillhouse.voice.agents.types import Script
+from tillhouse.voice.conversation import stay_tools as stays
 from tillhouse.voice.conversation import store
+from tillhouse.voice.conversation.subject import Did, Subject, Used
 from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 
 log = structlog.get_logger()
 
 _OWING: frozenset[Script] = frozenset({"payment_reminder"})
-
-
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The call that an agent's tools are used in."""
-
-    call: BookKey
-    business_id: BusinessId
-    book: Book
-    phone: str
-    order_id: OrderId | None
-    agent_name: str
-    script: Script
-    tools: frozenset[str]
-
-
-class Used(msgspec.Struct, frozen=True):
-    """The result of a tool: what is told in the transcript, and words for the script."""
-
-    is_done: bool
-    told: str
-    words: dict[str, str] = {}
-    # The order that was found, which the next tools are about.
-    order_id: OrderId | None = None
-
-
-class _Did(msgspec.Struct, frozen=True):
-    """The result of a tool's transaction, and the work that its commit leaves."""
-
-    used: Used
-    after: Callable[[], Awaitable[Any]] | None = None
 
 
 async def use(services: Services, subject: Subject, tool: str) -> Used:
@@ -111,21 +82,23 @@ async def _note(call: Call, subject: Subject, tool: str, used: Used) -> None:
     }
     if used.order_id is not None:
         metadata["orderId"] = str(used.order_id)
+    if used.reservation_id is not None:
+        metadata["reservationId"] = str(used.reservation_id)
     await audit.note(call, ("voice_tool.used", f"In a call: {used.told}"), metadata)
 
 
-async def _find_order(call: Call, subject: Subject) -> _Did:
+async def _find_order(call: Call, subject: Subject) -> Did:
     """The order that the call names, or the customer's latest one that fits the script."""
     row = await _order(call, subject)
     if row is None:
-        return _Did(Used(False, "find_order: there is none that fits"))
+        return Did(Used(False, "find_order: there is none that fits"))
     words = {
         "order": row["short_code"],
         "summary": row["summary"],
         "total": f"{row['total_amount']:f} {row['currency']}",
         "outstanding": f"{row['remaining_amount']:f} {row['currency']}",
     }
-    return _Did(Used(True, f"find_order: {row['short_code']}", words, OrderId(row["id"])))
+    return Did(Used(True, f"find_order: {row['short_code']}", words, OrderId(row["id"])))
 
 
 async def _order(call: Call, subject: Subject) -> Record | None:
@@ -135,7 +108,7 @@ async def _order(call: Call, subject: Subject) -> Record | None:
     return await find(call.db, call.book.id, subject.phone)
 
 
-async def _confirm_order(call: Call, subject: Subject) -> _Did:
+async def _confirm_order(call: Call, subject: Subject) -> Did:
     """Make a scheduled order a sale; nobody pays on the telephone."""
     row = await _order(call, subject)
     if row is None:
@@ -145,10 +118,10 @@ async def _confirm_order(call: Call, subject: Subject) -> _Did:
     used = Used(
         True, f"confirm_order: {order.short_code}", {"order": order.short_code}, OrderId(order.id)
     )
-    return _Did(used, following(call, order))
+    return Did(used, following(call, order))
 
 
-async def _send_payment_link(call: Call, subject: Subject) -> _Did:
+async def _send_payment_link(call: Call, subject: Subject) -> Did:
     """A link for what the order still owes, in a message to the number that was called."""
     row = await _order(call, subject)
     if row is None:
@@ -173,7 +146,7 @@ async def _send_payment_link(call: Call, subject: Subject) -> _Did:
     written = await write(call, number, draft)
     used = Used(True, f"send_payment_link: {row['short_code']}", {}, OrderId(row["id"]))
     sending = written.sending if written else None
-    return _Did(used, _sender(call.services, sending) if sending else None)
+    return Did(used, _sender(call.services, sending) if sending else None)
 
 
 def _sender(services: Services, sending: Sending) -> Callable[[], Awaitable[Any]]:
@@ -183,7 +156,7 @@ def _sender(services: Services, sending: Sending) -> Callable[[], Awaitable[Any]
     return after
 
 
-async def _record_opt_out(call: Call, subject: Subject) -> _Did:
+async def _record_opt_out(call: Call, subject: Subject) -> Did:
     """Call this number no more."""
     row = SuppressionRow(
         phone_number=subject.phone,
@@ -193,12 +166,16 @@ async def _record_opt_out(call: Call, subject: Subject) -> _Did:
         created_by_name=subject.agent_name,
     )
     await insert_suppression(call.db, BookKey(call.book.id, new_id()), row, call.now)
-    return _Did(Used(True, f"record_opt_out: {subject.phone}"))
+    return Did(Used(True, f"record_opt_out: {subject.phone}"))
 
 
-_TOOLS: dict[str, Callable[[Call, Subject], Awaitable[_Did]]] = {
+_TOOLS: dict[str, Callable[[Call, Subject], Awaitable[Did]]] = {
     "find_order": _find_order,
     "send_payment_link": _send_payment_link,
     "confirm_order": _confirm_order,
+    "find_reservation": stays.find_reservation,
+    "confirm_reservation": stays.confirm_reservation,
+    "cancel_reservation": stays.cancel_reservation,
+    "note_service_request": stays.note_service_request,
     "record_opt_out": _record_opt_out,
 }

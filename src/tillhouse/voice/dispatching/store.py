@@ -19,8 +19,9 @@ FIRST = (UUID(int=0), UUID(int=0))
 
 CLAIMED: LiteralString = """
     SELECT c.book_id, c.id, c.status, c.generation, c.number_id, c.agent_id, c.provider,
-        c.customer_name, c.customer_phone, c.order_id, c.purpose, c.context, c.attempt,
-        c.max_attempts, c.expires_at AS not_after, c.answered_at, c.answered_by, c.recording_status,
+        c.customer_name, c.customer_phone, c.order_id, c.reservation_id, c.purpose, c.context,
+        c.attempt, c.max_attempts, c.expires_at AS not_after, c.answered_at, c.answered_by,
+        c.recording_status,
         n.phone_number, n.settings_sealed, n.calls_from, n.calls_until,
         n.deleted_at IS NULL AS is_number_there,
         a.status = 'active' AND a.deleted_at IS NULL AS is_agent_active, a.name AS agent_name,
@@ -55,6 +56,7 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     customer_name: str | None
     customer_phone: str
     order_id: UUID | None
+    reservation_id: UUID | None
     purpose: str
     context: str | None
     attempt: int

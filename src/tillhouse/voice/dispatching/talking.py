@@ -17,8 +17,8 @@ from tillhouse.voice.conversation.chat_rules import Brief
 from tillhouse.voice.conversation.log import Spoken, StepLog
 from tillhouse.voice.conversation.model import Model, ModelAccount
 from tillhouse.voice.conversation.runtime import Conversation
+from tillhouse.voice.conversation.subject import Subject
 from tillhouse.voice.conversation.talk import Led, Talk
-from tillhouse.voice.conversation.tools import Subject
 from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store import Claimed
 from tillhouse.voice.speech.speaking import NotSpoken
@@ -100,6 +100,8 @@ def _led(call: Claimed, *, is_machine: bool) -> Led:
         book=Book(call.book_id, call.environment),
         phone=call.customer_phone,
         order_id=OrderId(call.order_id) if call.order_id else None,
+        reservation_id=call.reservation_id,
+        context=call.context or "",
         agent_name=call.agent_name,
         script=msgspec.convert(call.script, type=Script),
         tools=frozenset(call.tools),

@@ -51,11 +51,13 @@ async def find_change_facts(db: Db, key: BookKey, check_in: date, check_out: dat
 
 
 async def update_stay(db: Db, key: BookKey, row: ChangedRow, now: datetime) -> Record | None:
-    """A stay has other days, heads or notes."""
+    """A stay has other days, heads or notes; other days are to be confirmed anew."""
     return await db.fetchrow(
         """
         WITH v AS (
             UPDATE hotel_reservations SET check_in_on = $3, check_out_on = $4,
+                confirmed_at = CASE WHEN check_in_on = $3 AND check_out_on = $4
+                    THEN confirmed_at END,
                 nights = $5::text::jsonb, total_amount = $6, adults = $7, children = $8,
                 notes = $9, updated_at = $10
             WHERE book_id = $1 AND id = $2 RETURNING *)

@@ -19,8 +19,9 @@ SHOWN: LiteralString = """
         v.rate_plan_id, v.adults, v.children, v.check_in_on::text AS check_in_date,
         v.check_out_on::text AS check_out_date, v.nights::text AS nights,
         v.taxes::text AS taxes, v.total_amount, v.deposit_amount, v.currency, v.source, v.notes,
-        iso(v.checked_in_at) AS checked_in_at, iso(v.checked_out_at) AS checked_out_at,
-        iso(v.cancelled_at) AS cancelled_at, iso(v.no_show_at) AS no_show_at, v.cancel_reason,
+        iso(v.confirmed_at) AS confirmed_at, iso(v.checked_in_at) AS checked_in_at,
+        iso(v.checked_out_at) AS checked_out_at, iso(v.cancelled_at) AS cancelled_at,
+        iso(v.no_show_at) AS no_show_at, v.cancel_reason,
         iso(v.created_at) AS created_at, iso(v.updated_at) AS updated_at
 """
 """The columns of a reservation `v`, with what `SHOWN_FROM` joins to it."""

@@ -55,6 +55,21 @@ async def update_checked_out(db: Db, key: BookKey, now: datetime) -> Record | No
     )
 
 
+async def update_confirmed(db: Db, key: BookKey, now: datetime) -> Record | None:
+    """The guest says that they will come; the first time counts."""
+    return await db.fetchrow(
+        """
+        WITH v AS (
+            UPDATE hotel_reservations SET confirmed_at = coalesce(confirmed_at, $3),
+                updated_at = CASE WHEN confirmed_at IS NULL THEN $3 ELSE updated_at END
+        """
+        + _CHANGED
+        + SHOWN_FROM,
+        *key,
+        now,
+    )
+
+
 async def update_cancelled(
     db: Db, key: BookKey, reason: str | None, now: datetime
 ) -> Record | None:

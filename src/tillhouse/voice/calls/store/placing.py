@@ -17,6 +17,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: UUID | None
     phone: str | None
     order_id: UUID | None
+    reservation_id: UUID | None
     own_key: str | None
 
 
@@ -34,6 +35,7 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     customer_name: str | None
     customer_phone: str
     order_id: OrderId | None
+    reservation_id: UUID | None
     purpose: str
     context: str | None
     metadata: str
@@ -55,11 +57,13 @@ async def find_facts(db: Db, book_id: BookId, named: Named) -> Record:
                     WHERE book_id = $1 AND phone_number = $4) AS is_suppressed,
             EXISTS (SELECT FROM orders
                     WHERE book_id = $1 AND id = $5 AND deleted_at IS NULL) AS has_order,
+            EXISTS (SELECT FROM hotel_reservations
+                    WHERE book_id = $1 AND id = $6) AS has_reservation,
             e.id AS earlier_id, e.idempotency_fingerprint AS earlier_fingerprint
         FROM (SELECT) one
         LEFT JOIN voice_agents a ON a.book_id = $1 AND a.id = $3 AND a.deleted_at IS NULL
         LEFT JOIN customers c ON c.book_id = $1 AND c.phone_number = $4 AND c.deleted_at IS NULL
-        LEFT JOIN voice_calls e ON e.book_id = $1 AND e.idempotency_key = $6
+        LEFT JOIN voice_calls e ON e.book_id = $1 AND e.idempotency_key = $7
         """,
         book_id,
         *msgspec.structs.astuple(named),
@@ -74,10 +78,10 @@ async def insert_call(db: Db, key: BookKey, row: CallRow, now: datetime) -> None
         """
         INSERT INTO voice_calls (book_id, id, status, queue_reason, due_at, expires_at,
             scheduled_at, number_id, agent_id, provider, customer_id, customer_name,
-            customer_phone, order_id, purpose, context, metadata, max_attempts, idempotency_key,
-            idempotency_fingerprint, created_at, updated_at)
-        VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-            $16::text::jsonb, $17, $18, $19, $20, $20)
+            customer_phone, order_id, reservation_id, purpose, context, metadata, max_attempts,
+            idempotency_key, idempotency_fingerprint, created_at, updated_at)
+        VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+            $17::text::jsonb, $18, $19, $20, $21, $21)
         """,
         *key,
         *msgspec.structs.astuple(row),

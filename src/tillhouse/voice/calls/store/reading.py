@@ -23,8 +23,9 @@ CALL: LiteralString = """
                 WHERE l.book_id = c.book_id AND l.number_id = c.number_id
                     AND l.lease_until > now()) THEN 'concurrency' END AS queue_reason,
         c.direction, c.customer_id, c.customer_name, c.customer_phone, c.purpose, c.context,
-        c.order_id, c.number_id, n.phone_number, c.agent_id, a.name AS agent_name, c.provider,
-        c.provider_call_id, c.attempt, c.max_attempts, iso(c.scheduled_at) AS scheduled_for,
+        c.order_id, c.reservation_id, c.number_id, n.phone_number, c.agent_id,
+        a.name AS agent_name, c.provider, c.provider_call_id, c.attempt, c.max_attempts,
+        iso(c.scheduled_at) AS scheduled_for,
         iso(c.expires_at) AS not_after, iso(c.dialed_at) AS dialed_at,
         iso(c.ringing_at) AS ringing_at, iso(c.answered_at) AS answered_at,
         iso(c.ended_at) AS ended_at, c.duration_seconds, c.ended_reason, c.ended_by,
