@@ -1,17 +1,19 @@
 """Turns of the dispatcher: a campaign, or many numbers that wait, delay no other call."""
 
+import asyncio
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
 
+from tests.make import Make
 from tests.voice.desk import Desk, phone
 from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.simulator.telephone import Simulator
 from tillhouse.voice.dispatching.clock import HurriedClock
-from tillhouse.voice.dispatching.dispatcher import Dispatcher
+from tillhouse.voice.dispatching.dispatcher import AT_ONCE, Dispatcher
 
 
 class StillClock(HurriedClock):
@@ -19,6 +21,26 @@ class StillClock(HurriedClock):
 
     async def sleep(self, seconds: float) -> None:
         """Return at once, in the same moment."""
+
+
+class HeldClock(HurriedClock):
+    """Time in which nothing goes on until it is released: calls don't end."""
+
+    def __init__(self, begins: datetime) -> None:
+        super().__init__(begins)
+        self._released = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return once it is released."""
+        await self._released.wait()
+
+    def go_on(self, time: timedelta) -> None:
+        """Let time pass for everybody but those who sleep."""
+        self._now += time
+
+    def release(self) -> None:
+        """Wake all who sleep."""
+        self._released.set()
 
 
 @pytest.fixture
@@ -129,6 +151,34 @@ async def test_calls_are_dialled_at_the_pace_of_their_number(
     while await dispatcher.claim():
         pass
     assert 0 < dispatcher.rest_s <= 0.05
+    await dispatcher.stop()
+    await _forget(services, caller)
+
+
+async def test_a_long_campaign_leaves_places_for_other_businesses(
+    caller: Desk, services: Services, network_app: App
+) -> None:
+    """Two hundred calls of one that don't end: the one call of another is dialled all the same."""
+    line = await caller.number(calls_per_second=100, max_concurrent_calls=500)
+    model = await caller.place(scheduled_for="2120-01-01T00:00:00Z")
+    clock = HeldClock(now())
+    await _queue(services, UUID(model["id"]), line["id"], 200, clock.now())
+    dispatcher = Dispatcher(services, {"simulator": Simulator()}, clock)
+    calls = -1
+    while dispatcher.calls > calls:
+        calls = dispatcher.calls
+        clock.go_on(timedelta(seconds=1))
+        while await dispatcher.claim():
+            pass
+    assert AT_ONCE // 2 < calls < AT_ONCE
+    other = await Desk.open(await Make(network_app, services).business())
+    placed = await other.place()
+    clock.go_on(timedelta(seconds=1))
+    while await dispatcher.claim():
+        pass
+    assert (await other.call(placed["id"]))["status"] == "dialing"
+    assert dispatcher.calls == calls + 1
+    clock.release()
     await dispatcher.stop()
     await _forget(services, caller)
 

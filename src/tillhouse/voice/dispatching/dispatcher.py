@@ -23,6 +23,7 @@ from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.handling import TROUBLE, Handling
 from tillhouse.voice.dispatching.leases import store as leases
 from tillhouse.voice.dispatching.means import Means
+from tillhouse.voice.dispatching.places import Places
 from tillhouse.voice.dispatching.reconciling import end_expired, reconcile
 from tillhouse.voice.hooks import store as hooks
 
@@ -58,7 +59,7 @@ class Dispatcher:
         self._telephones = telephones
         self._means = Means(services.settings)
         self._clock = clock
-        self._at_once = at_once
+        self._places = Places(at_once)
         self._after = store.FIRST
         self._under_way: dict[asyncio.Task[None], Handling] = {}
         self._renewed_at = clock.now()
@@ -118,8 +119,11 @@ class Dispatcher:
         await self._claimed.wait(min(timeout_s, self.rest_s))
 
     async def claim(self) -> bool:
-        """Begin calls that are due, some of each number; whether there is more to look at."""
-        if len(self._under_way) >= self._at_once:
+        """Begin calls that are due, one of each number, those of books with fewer calls first.
+
+        It returns whether there is more to look at.
+        """
+        if not self._places.has_free:
             # The end of a call wakes it.
             self.rest_s = POLL_S
             return False
@@ -130,17 +134,19 @@ class Dispatcher:
             rows = await store.list_numbers_waiting(db, self._after, store.NUMBERS_LOOKED)
         is_last = len(rows) < store.NUMBERS_LOOKED
         self._after = store.FIRST if is_last else (rows[-1]["book_id"], rows[-1]["number_id"])
+        # The end of a call wakes those that may not have another place.
+        rows = [row for row in rows if self._places.may_take(row["book_id"])]
         self.rest_s = min([self.rest_s, *(_rest_until(row, now) for row in rows)])
+        due = [row for row in rows if row["due_at"] is not None and row["due_at"] <= now]
         moved = 0
-        for row in rows:
-            if row["due_at"] is not None and row["due_at"] <= now:
-                moved += await self._claim_from(row["book_id"], row["number_id"])
+        for row in sorted(due, key=lambda row: self._places.of(row["book_id"])):
+            moved += await self._claim_from(row["book_id"], row["number_id"])
         return moved > 0 or not is_last
 
     async def _claim_from(self, book_id: BookId, number_id: UUID) -> int:
         """Begin calls of one number; how many times some were moved."""
         for moved in range(_MOVES_IN_TURN):
-            if len(self._under_way) >= self._at_once:
+            if not self._places.may_take(book_id):
                 return moved
             claimed = await claim_next(self.services, book_id, number_id, self._clock.now())
             if isinstance(claimed, Intent):
@@ -156,10 +162,12 @@ class Dispatcher:
         handling = Handling(self.services, self._clock, telephone, intent, self._means)
         task = asyncio.create_task(handling.run())
         self._under_way[task] = handling
+        self._places.take(intent.call.book_id)
         task.add_done_callback(self._end)
 
     def _end(self, task: asyncio.Task[None]) -> None:
         handling = self._under_way.pop(task)
+        self._places.give_back(handling.held[0].book_id)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             # Its lease ends, and a dispatcher finds out what to write.
