@@ -88,6 +88,12 @@ async def test_another_businesss_agent_is_missing(desk: Desk, make: Make) -> Non
     [
         ("name", "x"),
         ("language", "english"),
+        ("language", "EN"),
+        ("language", "en-ng"),
+        ("language", "en_NG"),
+        ("language", "en-NG-x-private"),
+        ("language", "en\n"),
+        ("language", "--help"),
         ("tone", "t" * 41),
         ("script", "sing"),
         ("tools", ["withdraw"]),

@@ -145,10 +145,10 @@ def _dial(wish: _Wish, recording: StereoWav) -> Dial:
 
 async def _follow(wish: _Wish, line: Line) -> Called:
     """Tell what happens, and talk once somebody answers."""
-    voice = Espeak.found(wish.language)
+    voice = Espeak.found()
     if voice is None:
         _tell("espeak-ng is not installed: you hear tones instead of words.")
-    talk, answered_at = Talk(voice), None
+    talk, answered_at = Talk(voice, wish.language), None
     talking: asyncio.Task[None] | None = None
     ended: Ended | None = None
     _tell(f"Calling {wish.to} …")

@@ -19,9 +19,9 @@ _TONE_S = 0.18
 class Talk:
     """One talk; the keys that were pressed are kept."""
 
-    def __init__(self, voice: Speaks | None) -> None:
+    def __init__(self, voice: Speaks | None, language: str) -> None:
         self.keys = ""
-        self._voice = voice
+        self._voice, self._language = voice, language
         # None: nothing will be heard any more.
         self._pressed: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -68,7 +68,7 @@ class Talk:
     async def _sound(self, text: str) -> bytes:
         if self._voice is not None:
             try:
-                return await self._voice.speak(text)
+                return await self._voice.speak(text, self._language)
             except NotSpoken:
                 self._voice = None
         return tones()

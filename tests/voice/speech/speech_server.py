@@ -14,6 +14,7 @@ class SpeechServer:
         self.sound = b""
         self.words = '{"text": " Yes,  please. "}'
         self.status = 200
+        self.refused: set[str] = set()
         self.hangs = False
         self.spoken: list[dict[str, Any]] = []
         self.heard: list[dict[str, Any]] = []
@@ -40,8 +41,9 @@ class SpeechServer:
 
     async def _speak(self, request: web.Request) -> web.Response:
         key = request.headers.get("authorization")
-        self.spoken.append({"key": key, **json.loads(await request.read())})
-        return web.Response(status=self.status, body=self.sound, content_type="audio/wav")
+        asked = {"key": key, **json.loads(await request.read())}
+        self.spoken.append(asked)
+        return web.Response(status=self._status(asked), body=self.sound, content_type="audio/wav")
 
     async def _hear(self, request: web.Request) -> web.Response:
         form = await request.post()
@@ -51,4 +53,8 @@ class SpeechServer:
         self.heard.append({**fields, "name": file.filename, "sound": file.file.read()})
         if self.hangs:
             await self._released.wait()
-        return web.Response(status=self.status, text=self.words, content_type="application/json")
+        status = self._status(fields)
+        return web.Response(status=status, text=self.words, content_type="application/json")
+
+    def _status(self, asked: dict[str, Any]) -> int:
+        return 400 if asked.get("language") in self.refused else self.status

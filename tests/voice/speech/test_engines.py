@@ -69,11 +69,11 @@ async def test_an_engine_speaks(
 ) -> None:
     """Its sound comes at the rate of telephones, whatever rate and channels it has."""
     speech.sound = _wav(rate, channels)
-    sound = await HttpVoice(client, _account(speech)).speak("Hello.")
+    sound = await HttpVoice(client, _account(speech)).speak("Hello.", "en")
     assert len(sound) == 16_000
     assert speech.spoken == [
         {"key": "Bearer sk-nobody", "model": "m", "input": "Hello.", "voice": "ada",
-         "response_format": "wav"}
+         "response_format": "wav", "language": "en"}
     ]  # fmt: skip
 
 
@@ -81,7 +81,7 @@ async def test_sound_is_converted_beside_the_loop(speech: SpeechServer, client: 
     """The process that paces the sound of calls computes less than the one that converts."""
     speech.sound = _wav(24_000, seconds=20)
     own_s, others_s = time.process_time(), _computed_by_children_s()
-    sound = await HttpVoice(client, _account(speech)).speak("Hello.")
+    sound = await HttpVoice(client, _account(speech)).speak("Hello.", "en")
     assert len(sound) == 20 * 16_000
     spent_s = time.process_time() - own_s
     assert spent_s < (_computed_by_children_s() - others_s) / 2
@@ -94,7 +94,7 @@ def _computed_by_children_s() -> float:
 
 async def test_an_engine_hears(speech: SpeechServer, client: Client) -> None:
     """A WAV goes there, words come back without doubled blanks."""
-    words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES)
+    words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES, "en")
     assert words is not None
     assert words.text == "Yes, please."
     [heard] = speech.heard
@@ -103,7 +103,47 @@ async def test_an_engine_hears(speech: SpeechServer, client: Client) -> None:
         assert (sound.getframerate(), sound.getnchannels()) == (8000, 1)
         assert sound.readframes(8000) == _SECOND
     speech.words = '{"text": "  "}'
-    assert await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES) is None
+    assert await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES, "en") is None
+
+
+async def test_an_engine_is_told_the_language(speech: SpeechServer, client: Client) -> None:
+    """All of it to speak; to hear, the language without its country."""
+    speech.sound = _wav(8000)
+    await HttpVoice(client, _account(speech)).speak("Bonjour.", "fr-CA")
+    await HttpEar(client, _account(speech)).hear(_SECOND, (), "fr-CA")
+    assert speech.spoken[0]["language"] == "fr-CA"
+    assert speech.heard[0]["language"] == "fr"
+
+
+async def test_a_language_that_an_engine_refuses_is_left_out(
+    speech: SpeechServer, client: Client
+) -> None:
+    """It is asked once more without it, and from then on at once; others are still told."""
+    speech.sound, speech.refused = _wav(8000), {"pcm-NG", "pcm"}
+    voice, ear = HttpVoice(client, _account(speech)), HttpEar(client, _account(speech))
+    for _ in range(2):
+        assert len(await voice.speak("How far?", "pcm-NG")) == 16_000
+        words = await ear.hear(_SECOND, (), "pcm")
+        assert words is not None
+    told = ["pcm-NG", None, None]
+    assert [one.get("language") for one in speech.spoken] == told
+    assert [one.get("language") for one in speech.heard] == ["pcm", None, None]
+    await voice.speak("Hello.", "en")
+    assert speech.spoken[-1]["language"] == "en"
+    speech.status = 400
+    with pytest.raises(NotSpoken, match="400"):
+        await voice.speak("Hello.", "en")
+    speech.status = 200
+    await voice.speak("Hello.", "en")
+    assert speech.spoken[-1]["language"] == "en"
+
+
+async def test_control_characters_are_no_words(speech: SpeechServer, client: Client) -> None:
+    """No database would take a NUL."""
+    speech.words = '{"text": "yes\\u0000\\u0007 please"}'
+    words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES, "en")
+    assert words is not None
+    assert words.text == "yes please"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +158,7 @@ async def test_a_sound_that_is_none_is_refused(
     """No crash, and no noise on the line."""
     speech.sound = sound
     with pytest.raises(NotSpoken):
-        await HttpVoice(client, _account(speech)).speak("Hello.")
+        await HttpVoice(client, _account(speech)).speak("Hello.", "en")
 
 
 def test_a_sound_has_its_bound() -> None:
@@ -134,7 +174,7 @@ async def test_a_transcript_that_is_none_is_refused(
     """The customer is asked again."""
     speech.words = words
     with pytest.raises(NotHeard):
-        await HttpEar(client, _account(speech)).hear(_SECOND, ())
+        await HttpEar(client, _account(speech)).hear(_SECOND, (), "en")
 
 
 async def test_an_engine_that_refuses_or_is_away_is_told_apart(
@@ -143,12 +183,12 @@ async def test_an_engine_that_refuses_or_is_away_is_told_apart(
     """The operator reads why."""
     speech.status = 401
     with pytest.raises(NotSpoken, match="401"):
-        await HttpVoice(client, _account(speech)).speak("Hello.")
+        await HttpVoice(client, _account(speech)).speak("Hello.", "en")
     with pytest.raises(NotHeard, match="401"):
-        await HttpEar(client, _account(speech)).hear(_SECOND, ())
+        await HttpEar(client, _account(speech)).hear(_SECOND, (), "en")
     await speech.stop()
     with pytest.raises(NotSpoken, match="unreachable"):
-        await HttpVoice(client, _account(speech)).speak("Hello.")
+        await HttpVoice(client, _account(speech)).speak("Hello.", "en")
 
 
 async def test_an_engine_that_hangs_is_left(speech: SpeechServer, client: Client) -> None:
@@ -165,15 +205,39 @@ async def test_the_next_engine_stands_in() -> None:
     """One that fails is not the end, as long as there is another."""
 
     class Mute:
-        async def speak(self, text: str) -> bytes:
+        async def speak(self, text: str, language: str) -> bytes:
             raise NotSpoken("mute")
 
-    assert await FirstVoice([Mute(), Speaker()]).speak("Hello.") == bytes(16_000)
+    assert await FirstVoice([Mute(), Speaker()]).speak("Hello.", "en") == bytes(16_000)
     with pytest.raises(NotSpoken, match="mute"):
-        await FirstVoice([Mute()]).speak("Hello.")
-    found = await FirstEar([Ear(""), Ear("yes")]).hear(_SECOND, ())
+        await FirstVoice([Mute()]).speak("Hello.", "en")
+    found = await FirstEar([Ear(""), Ear("yes")]).hear(_SECOND, (), "en")
     assert found is not None
     assert found.text == "yes"
+
+
+async def test_a_language_without_a_voice_is_spoken_in_english() -> None:
+    """By the last engine; a call goes on with an accent."""
+
+    class English:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def speak(self, text: str, language: str) -> bytes:
+            self.asked.append(language)
+            if language != "en":
+                raise NotSpoken("no such voice")
+            return bytes(2)
+
+    first, last = English(), English()
+    assert await FirstVoice([first, last]).speak("Bawo ni", "yo") == bytes(2)
+    assert (first.asked, last.asked) == (["yo"], ["yo", "en"])
+
+
+async def test_pocketsphinx_takes_no_other_language_for_english() -> None:
+    """A French no is no English yes; the customer is asked to press a key."""
+    with pytest.raises(NotHeard, match="English alone"):
+        await SphinxEar().hear(_SECOND, _PHRASES, "fr-FR")
 
 
 def _with_engines(speech_url: str) -> Settings:
@@ -191,9 +255,9 @@ async def test_the_operator_is_told_which_engines_there_are() -> None:
 async def test_a_decoder_that_fails_or_hangs_is_no_answer() -> None:
     """Its process is ended; the customer is asked again."""
     with pytest.raises(NotHeard, match="failed"):
-        await SphinxEar(module="json.decoder").hear(_SECOND, _PHRASES)
+        await SphinxEar(module="json.decoder").hear(_SECOND, _PHRASES, "en")
     with pytest.raises(NotHeard, match="longer"):
-        await SphinxEar(within_s=0.0).hear(_SECOND, _PHRASES)
+        await SphinxEar(within_s=0.0).hear(_SECOND, _PHRASES, "en")
 
 
 @needs_sphinx
@@ -207,11 +271,11 @@ async def test_a_decoder_that_fails_or_hangs_is_no_answer() -> None:
 )  # fmt: skip
 async def test_pocketsphinx_hears_what_espeak_says(said: str, meaning: str | None) -> None:
     """One of the phrases, and nothing else for one: above all no yes that nobody said."""
-    espeak, ear = Espeak.found("en-us"), SphinxEar.found()
+    espeak, ear = Espeak.found(), SphinxEar.found()
     assert espeak is not None
     assert ear is not None
-    sound = bytes(8000) + await espeak.speak(said) + bytes(8000)
-    words = await ear.hear(sound, (*YES, *NO, *OPT_OUT, "xyzzyplugh"))
+    sound = bytes(8000) + await espeak.speak(said, "en-US") + bytes(8000)
+    words = await ear.hear(sound, (*YES, *NO, *OPT_OUT, "xyzzyplugh"), "en-US")
     found = words and ("yes" if words.text in YES else "no" if words.text in NO else words.text)
     assert found == meaning
-    assert await ear.hear(sound, ()) is None
+    assert await ear.hear(sound, (), "en") is None

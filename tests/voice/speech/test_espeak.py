@@ -49,28 +49,40 @@ async def test_words_become_sound() -> None:
     """Seconds of it, and what looks like an option is spoken."""
     espeak = Espeak.found()
     assert espeak is not None
-    sound = await espeak.speak("--help is what I say to you.")
+    sound = await espeak.speak("--help is what I say to you.", "en-NG")
     assert 1 < len(sound) / 16_000 < 10
     assert _power(sound) > 500
 
 
 @needs_espeak
+@pytest.mark.parametrize(("language", "same"), [("fr", "fr-ZZ"), ("pt-BR", "pt-BR")])
+async def test_each_language_has_its_voice(language: str, same: str) -> None:
+    """The country's where there is one, else the language's, and not English."""
+    espeak = Espeak.found()
+    assert espeak is not None
+    sound = await espeak.speak("Bonjour, dix", language)
+    assert sound == await espeak.speak("Bonjour, dix", same)
+    others = {await espeak.speak("Bonjour, dix", other) for other in ("en", "pt")}
+    assert sound not in others
+
+
+@needs_espeak
 async def test_a_voice_that_is_not_there_is_said() -> None:
     """The operator hears which."""
-    espeak = Espeak.found("xx-none")
+    espeak = Espeak.found()
     assert espeak is not None
     with pytest.raises(NotSpoken, match="xx-none"):
-        await espeak.speak("Hello")
+        await espeak.speak("Hello", "xx-none")
 
 
 @needs_espeak
 async def test_a_line_with_sound_becomes_a_party() -> None:
     """The agents of calls by SIP speak by it; a party stays as it is."""
     line, engines = Line(), Engines(SETTINGS)
-    made = engines.party_of(line, now)
+    made = engines.party_of(line, now, "en")
     assert isinstance(made, SpokenParty)
-    assert engines.party_of(made, now) is made
-    assert engines.party_of(None, now) is None
+    assert engines.party_of(made, now, "en") is made
+    assert engines.party_of(None, now, "en") is None
     engines.close()
     made.close()
 
@@ -81,4 +93,4 @@ async def test_a_program_that_answers_nonsense_is_refused(tmp_path: Path) -> Non
     program.write_text(f"#!{sys.executable}\nprint('RIFF and nothing else')\n")
     program.chmod(0o755)
     with pytest.raises(NotSpoken, match="no WAV"):
-        await Espeak(str(program)).speak("Hello")
+        await Espeak(str(program)).speak("Hello", "en")

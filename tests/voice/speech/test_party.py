@@ -11,7 +11,7 @@ from tests.waiting import ended
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.provider import Digit, Expected
 from tillhouse.voice.speech.hearing import NotHeard, Words
-from tillhouse.voice.speech.party import SpokenParty, Utterances
+from tillhouse.voice.speech.party import LineEngines, SpokenParty, Utterances
 
 _LOUD, _QUIET = struct.pack("<160h", *[3000, -3000] * 80), bytes(320)
 _SHORT, _LONG = timedelta(milliseconds=50), timedelta(seconds=30)
@@ -20,7 +20,7 @@ _SHORT, _LONG = timedelta(milliseconds=50), timedelta(seconds=30)
 class Speaker:
     """Speaks a second for each text."""
 
-    async def speak(self, text: str) -> bytes:
+    async def speak(self, text: str, language: str) -> bytes:
         """Sound."""
         return bytes(16_000)
 
@@ -32,7 +32,7 @@ class Ear:
         self.words = list(words)
         self.heard: list[int] = []
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
         """The next words; an empty one fails."""
         self.heard.append(len(pcm) // 320)
         word = self.words.pop(0)
@@ -87,7 +87,7 @@ class Line:
 
 
 def _party(line: Line, ear: Ear | None = None) -> SpokenParty:
-    return SpokenParty(line, Speaker(), ear, now)
+    return SpokenParty(line, LineEngines(Speaker(), ear, "en"), now)
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,11 @@ RetrySeconds = Annotated[int, Meta(ge=30, le=86_400)]
 
 class Language(
     Coded,
-    pattern="^[a-z]{2,3}(?:-[A-Z]{2})?$",
-    wrong="must be a language such as en or en-NG",
+    pattern="^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?$",
+    wrong="must be a language such as en, en-NG, es-419 or zh-Hant-TW",
     example="en-NG",
 ):
-    """A language, perhaps as a country speaks it."""
+    """A language, perhaps in a script, perhaps as a region speaks it: a subset of BCP 47."""
 
 
 class Tone(OneLine, longest=40, example="friendly"):
@@ -117,7 +117,7 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     store_id: StoreId | None = None
     """The store that it speaks for."""
     language: Language = cast("Language", "en")
-    """The language that it speaks."""
+    """The language that it speaks and hears, for engines that know several; scripts are English."""
     tone: Tone = cast("Tone", "friendly")
     """How it sounds, in a word or two."""
     is_default: bool = False
@@ -169,7 +169,7 @@ class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     store_id: StoreId | UnsetType | None = UNSET
     """The store that it speaks for."""
     language: Language | UnsetType = UNSET
-    """The language that it speaks."""
+    """The language that it speaks and hears, for engines that know several; scripts are English."""
     tone: Tone | UnsetType = UNSET
     """How it sounds, in a word or two."""
     is_default: bool | UnsetType = UNSET

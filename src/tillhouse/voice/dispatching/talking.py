@@ -39,7 +39,7 @@ async def talk_on(
 ) -> Spoken:
     """Lead the whole conversation, and hang up; whatever fails is an end, too."""
     call = answered.call
-    party = means.engines.party_of(line.party, clock.now)
+    party = means.engines.party_of(line.party, clock.now, call.language)
     try:
         if party is None:
             return _failed("no_speech")

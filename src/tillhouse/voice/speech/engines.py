@@ -11,8 +11,8 @@ from tillhouse.voice.outgoing.client import ANYWHERE, Client
 from tillhouse.voice.speech.espeak import Espeak
 from tillhouse.voice.speech.hearing import Hears, NotHeard, Words
 from tillhouse.voice.speech.http_engines import EngineAccount, HttpEar, HttpVoice
-from tillhouse.voice.speech.party import SpokenParty
-from tillhouse.voice.speech.speaking import NotSpoken, Speaks
+from tillhouse.voice.speech.party import LineEngines, SpokenParty
+from tillhouse.voice.speech.speaking import ENGLISH, NotSpoken, Speaks, primary
 from tillhouse.voice.speech.sphinx import SphinxEar
 
 log = structlog.get_logger()
@@ -24,12 +24,15 @@ class FirstVoice:
     def __init__(self, voices: Sequence[Speaks]) -> None:
         self._voices = voices
 
-    async def speak(self, text: str) -> bytes:
-        """The text as sound."""
+    async def speak(self, text: str, language: str) -> bytes:
+        """The text as sound; by the last engine in English, where none has the language."""
         failed = NotSpoken("there is no engine that speaks")
-        for voice in self._voices:
+        tries = [(voice, language) for voice in self._voices]
+        if primary(language) != ENGLISH:
+            tries += [(voice, ENGLISH) for voice in self._voices[-1:]]
+        for voice, spoken in tries:
             try:
-                return await voice.speak(text)
+                return await voice.speak(text, spoken)
             except NotSpoken as error:
                 log.warning("voice_not_spoken", error=str(error))
                 failed = error
@@ -42,12 +45,12 @@ class FirstEar:
     def __init__(self, ears: Sequence[Hears]) -> None:
         self._ears = ears
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
         """The words of an utterance."""
         failed = NotHeard("there is no engine that hears")
         for ear in self._ears:
             try:
-                return await ear.hear(pcm, phrases)
+                return await ear.hear(pcm, phrases, language)
             except NotHeard as error:
                 log.warning("voice_not_heard", error=str(error))
                 failed = error
@@ -64,13 +67,15 @@ class Engines:
         self._voice = FirstVoice(voices) if voices else None
         self._ear = FirstEar(ears) if ears else None
 
-    def party_of(self, other: Party | Audio | None, now: Callable[[], datetime]) -> Party | None:
+    def party_of(
+        self, other: Party | Audio | None, now: Callable[[], datetime], language: str
+    ) -> Party | None:
         """The other side as agents talk to it; None where nothing here can speak."""
         if isinstance(other, Party):
             return other
         if other is None or self._voice is None:
             return None
-        return SpokenParty(other, self._voice, self._ear, now)
+        return SpokenParty(other, LineEngines(self._voice, self._ear, language), now)
 
     def close(self) -> None:
         """Ask them no more."""

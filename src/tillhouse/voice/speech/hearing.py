@@ -19,9 +19,9 @@ class NotHeard(Exception):
 class Hears(Protocol):
     """An engine that hears."""
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
         """The words in PCM16, mono, 8 kHz, one of the phrases if any are given; None: nothing.
 
-        It raises `NotHeard` when it fails.
+        The language is one such as en-NG. It raises `NotHeard` when it fails.
         """
         ...

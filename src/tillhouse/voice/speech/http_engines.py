@@ -1,6 +1,9 @@
 """Speech engines behind HTTP, as OpenAI's API has them: /audio/speech, /audio/transcriptions."""
 
+import re
 import secrets
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import msgspec
 
@@ -8,7 +11,7 @@ from tillhouse.kit.json import encode
 from tillhouse.voice.outgoing.client import Answer, Client, Limits, Post, Unanswered
 from tillhouse.voice.speech.converting import Converter
 from tillhouse.voice.speech.hearing import NotHeard, Words
-from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken
+from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken, primary
 from tillhouse.voice.speech.wav import telephone_wav
 
 # Two minutes of sound, 48 kHz, 16 bits, one channel, and a little more.
@@ -16,6 +19,12 @@ _SPOKEN = Limits(seconds=20.0, body_bytes=12 * 1024 * 1024)
 _HEARD = Limits(seconds=10.0, body_bytes=64 * 1024)
 _HEARD_LENGTH_MAX = 500
 _OK = 200
+# Nothing that was said; a database takes no NUL.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+# An engine says by these that it doesn't know a field, or a language.
+_REFUSED = (400, 422)
+_LANGUAGES_MAX = 1000
 
 
 class EngineAccount(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +40,25 @@ class EngineAccount(msgspec.Struct, frozen=True, kw_only=True):
         return f"EngineAccount({self.url!r}, {self.model!r}, …)"
 
 
+class Languages:
+    """The languages that an engine takes as a field; one that it refuses is left out."""
+
+    def __init__(self) -> None:
+        self._refused: set[str] = set()
+
+    async def ask(self, language: str, ask: Callable[[str | None], Awaitable[Answer]]) -> Answer:
+        """An answer in a language, or in none where the engine refuses it but not the rest."""
+        if language in self._refused:
+            return await ask(None)
+        answer = await ask(language)
+        if answer.status not in _REFUSED:
+            return answer
+        answer = await ask(None)
+        if answer.status == _OK and len(self._refused) < _LANGUAGES_MAX:
+            self._refused.add(language)
+        return answer
+
+
 class HttpVoice:
     """Speaks by an engine behind HTTP."""
 
@@ -38,26 +66,30 @@ class HttpVoice:
         self._client = client
         self._account = account
         self._converter = Converter()
+        self._languages = Languages()
 
-    async def speak(self, text: str) -> bytes:
+    async def speak(self, text: str, language: str) -> bytes:
         """The text as sound."""
-        account = self._account
-        body = encode(
-            {
-                "model": account.model,
-                "input": text[:TEXT_LENGTH_MAX],
-                "voice": account.voice,
-                "response_format": "wav",
-            }
-        )
-        post = Post(url=f"{account.url}/audio/speech", body=body, key=account.key)
         try:
-            answer = await self._client.post(post, _SPOKEN)
+            answer = await self._languages.ask(language, partial(self._ask, text))
         except Unanswered as error:
             raise NotSpoken(f"the speaking engine: {error.reason}") from error
         if answer.status != _OK:
             raise NotSpoken(f"the speaking engine answered {answer.status}")
         return await self._converter.convert(answer.body, "the speaking engine")
+
+    async def _ask(self, text: str, language: str | None) -> Answer:
+        account = self._account
+        fields = {
+            "model": account.model,
+            "input": text[:TEXT_LENGTH_MAX],
+            "voice": account.voice,
+            "response_format": "wav",
+        }
+        if language is not None:
+            fields["language"] = language
+        post = Post(url=f"{account.url}/audio/speech", body=encode(fields), key=account.key)
+        return await self._client.post(post, _SPOKEN)
 
 
 class _Transcript(msgspec.Struct, frozen=True):
@@ -70,23 +102,30 @@ class HttpEar:
     def __init__(self, client: Client, account: EngineAccount) -> None:
         self._client = client
         self._account = account
+        self._languages = Languages()
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
         """The words of an utterance; the engine isn't told which are expected."""
+        try:
+            answer = await self._languages.ask(primary(language), partial(self._ask, pcm))
+        except Unanswered as error:
+            raise NotHeard(f"the hearing engine: {error.reason}") from error
+        words = " ".join(_CONTROL.sub(" ", _text(answer)).split())[:_HEARD_LENGTH_MAX]
+        return Words(words) if words else None
+
+    async def _ask(self, pcm: bytes, language: str | None) -> Answer:
         account = self._account
-        kind, body = _form({"model": account.model, "response_format": "json"}, pcm)
+        fields = {"model": account.model, "response_format": "json"}
+        if language is not None:
+            fields["language"] = language
+        kind, body = _form(fields, pcm)
         post = Post(
             url=f"{account.url}/audio/transcriptions",
             body=body,
             content_type=kind,
             key=account.key,
         )
-        try:
-            answer = await self._client.post(post, _HEARD)
-        except Unanswered as error:
-            raise NotHeard(f"the hearing engine: {error.reason}") from error
-        words = " ".join(_text(answer).split())[:_HEARD_LENGTH_MAX]
-        return Words(words) if words else None
+        return await self._client.post(post, _HEARD)
 
 
 def _text(answer: Answer) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Literal
 
+import msgspec
+
 from tillhouse.providers.telephony.provider import Audio, Digit, Expected, Heard
 from tillhouse.voice.speech.hearing import Hears, NotHeard, Words
 from tillhouse.voice.speech.speaking import Speaks
@@ -49,13 +51,20 @@ def _loudness(frame: bytes) -> float:
     return sum(map(abs, samples)) / len(samples) if samples else 0.0
 
 
+class LineEngines(msgspec.Struct, frozen=True):
+    """The engines of one line, and the language that they speak and hear there."""
+
+    speaks: Speaks
+    # None: customers answer by keys.
+    hears: Hears | None
+    language: str
+
+
 class SpokenParty:
     """A `Party` made of `Audio`; a key or an utterance stops what is being said."""
 
-    def __init__(
-        self, audio: Audio, speaks: Speaks, hears: Hears | None, now: Callable[[], datetime]
-    ) -> None:
-        self._audio, self._speaks, self._hears, self._now = audio, speaks, hears, now
+    def __init__(self, audio: Audio, engines: LineEngines, now: Callable[[], datetime]) -> None:
+        self._audio, self._engines, self._now = audio, engines, now
         # Keys and utterances as they come; None: the line is over.
         self._came: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self._something = asyncio.Event()
@@ -74,11 +83,11 @@ class SpokenParty:
         self._something.set()
 
     def _utterance(self, utterances: Utterances, frame: bytes) -> bytes | None:
-        return utterances.take(frame) if self._hears is not None else None
+        return utterances.take(frame) if self._engines.hears is not None else None
 
     async def say(self, text: str) -> None:
         """Say it to the end; returns early when the customer talks or the line is over."""
-        sound = await self._speaks.speak(text)
+        sound = await self._engines.speaks.speak(text, self._engines.language)
         self._something.clear()
         if self._is_over or not self._came.empty():
             return
@@ -124,8 +133,11 @@ class SpokenParty:
             return None
 
     async def _words(self, sound: bytes, expected: Expected) -> Words | None:
+        hears = self._engines.hears
+        if hears is None:
+            return None
         try:
-            return await self._hears.hear(sound, expected.phrases) if self._hears else None
+            return await hears.hear(sound, expected.phrases, self._engines.language)
         except NotHeard:
             # A customer who isn't understood is asked again.
             return None

@@ -2,7 +2,13 @@
 
 from typing import Protocol
 
+ENGLISH = "en"
 TEXT_LENGTH_MAX = 2000
+
+
+def primary(language: str) -> str:
+    """A language without the country or the script: en of en-NG."""
+    return language.split("-")[0]
 
 
 class NotSpoken(Exception):
@@ -12,6 +18,6 @@ class NotSpoken(Exception):
 class Speaks(Protocol):
     """An engine that speaks."""
 
-    async def speak(self, text: str) -> bytes:
-        """The text as PCM16, mono, 8 kHz, or raise `NotSpoken`."""
+    async def speak(self, text: str, language: str) -> bytes:
+        """The text, in a language such as en-NG, as PCM16, mono, 8 kHz, or raise `NotSpoken`."""
         ...

@@ -8,6 +8,7 @@ import msgspec
 
 from tillhouse.voice.speech.hearing import NotHeard, Words
 from tillhouse.voice.speech.programs import run_program
+from tillhouse.voice.speech.speaking import ENGLISH, primary
 
 MODULE = "pocketsphinx"
 _DECODER = "tillhouse.voice.speech.sphinx_decoder"
@@ -29,8 +30,10 @@ class SphinxEar:
         """The engine, where it is installed."""
         return cls() if importlib.util.find_spec(MODULE) is not None else None
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...]) -> Words | None:
-        """The phrase that was said; free speech is beyond it."""
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
+        """The phrase that was said; free speech and other languages are beyond it."""
+        if primary(language) != ENGLISH:
+            raise NotHeard(f"{MODULE} hears English alone")
         if not phrases:
             return None
         command = (sys.executable, "-m", self._module)
