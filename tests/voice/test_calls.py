@@ -32,6 +32,17 @@ async def test_a_call_is_queued(desk: Desk) -> None:
     await desk.api.get(f"{CALLS}/{call['id']}/recording", status=404)
 
 
+async def test_a_call_says_when_it_may_begin_and_which_key_placed_it(desk: Desk) -> None:
+    """At once, or when it is scheduled; a call without a key shows none."""
+    headers = {"idempotency-key": "tomorrow-7"}
+    call = (await desk.api.post(CALLS, desk.body(), headers=headers, status=202)).data
+    assert (call["idempotencyKey"], call["notBefore"]) == ("tomorrow-7", call["createdAt"])
+    assert (call["transcriptStatus"], call["summary"]) == ("none", None)
+    later = "2120-01-31T09:00:00.000Z"
+    other = await desk.place(scheduled_for=later)
+    assert (other["idempotencyKey"], other["notBefore"]) == (None, later)
+
+
 async def test_a_call_says_what_it_waits_for(desk: Desk, services: Services) -> None:
     """Nothing while a slot is free: it is dialled in a moment."""
     number = await desk.number(max_concurrent_calls=1)

@@ -6,7 +6,7 @@ import os
 import random
 import time
 import wave
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,8 @@ async def test_a_number_ends_as_its_last_digits_say(
     assert (call["answeredAt"] is not None) == (STARTED in told)
     assert (call["durationSeconds"] > 0) == (STARTED in told and ending != "0103")
     assert (call["recordingUrl"] is not None) == (READY in told)
+    assert (call["transcriptStatus"] == "ready") == (STARTED in told and ending != "0103")
+    assert (call["summary"] is not None) == (STARTED in told)
     happened = await events(caller, placed["id"])
     assert sorted(one["type"] for one in happened) == sorted(told)
     final = next(one["data"] for one in happened if one["type"] in (COMPLETED, FAILED))
@@ -84,6 +86,9 @@ async def test_nobody_reached_is_called_again(caller: Desk, network: Network) ->
     call = await caller.call(placed["id"])
     assert (call["status"], call["attempt"], call["maxAttempts"]) == ("completed", 2, 3)
     assert [one["result"] for one in call["attempts"]] == ["busy", "hung_up"]
+    ended_at = datetime.fromisoformat(call["attempts"][0]["endedAt"])
+    pause = datetime.fromisoformat(call["notBefore"]) - ended_at
+    assert pause == timedelta(seconds=60)
     assert [one["type"] for one in await events(caller, placed["id"])][-1] in (COMPLETED, READY)
     refused = await caller.place(customer_phone=phone("0104"), ai_agent_id=agent["id"])
     busy = await caller.place(customer_phone=phone("0101"), ai_agent_id=agent["id"])
@@ -115,6 +120,8 @@ async def test_a_conversation_confirms_an_order(
     await network.run()
     call = await caller.call(placed["id"])
     assert call["outcome"] == {"code": "order_confirmed", "data": {"confirms": "yes"}}
+    summary = f"Order {order['shortCode']} is confirmed: the customer agreed."
+    assert (call["summary"], call["transcriptStatus"]) == (summary, "ready")
     after = (await orders.get(f"/v1/orders/{order['id']}", status=200)).data
     assert (order["status"], after["status"], after["amountPaid"]) == ("scheduled", "pending", 0)
     turns = (await caller.api.get(f"{CALLS}/{placed['id']}/transcript", status=200)).data["turns"]

@@ -55,6 +55,10 @@ async def test_a_guest_says_yes_and_asks_for_something(
     call = await _called(caller, network, number)
     assert (stay["confirmedAt"], call["outcome"]["code"]) == (None, "reservation_confirmed")
     assert call["outcome"]["data"] == {"comes": "yes", "has_wish": "yes", "wish": "thank you"}
+    assert call["summary"] == (
+        f"Reservation {stay['shortCode']} is confirmed: the guest will come. "
+        "They asked for: thank you."
+    )
     after = await house.read(stay)
     assert (after["status"], after["confirmedAt"] is not None) == ("booked", True)
     code = stay["shortCode"]

@@ -939,6 +939,7 @@ CREATE TABLE hotel_reservations (
     cancel_reason text,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    confirmed_at timestamp(3) with time zone,
     CONSTRAINT hotel_reservations_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT hotel_reservations_code_key UNIQUE (book_id, short_code),
     CONSTRAINT hotel_reservations_room_taken EXCLUDE USING gist (book_id WITH =, room_id WITH =, daterange(check_in_on, check_out_on) WITH &&) WHERE (status = ANY (ARRAY['booked'::text, 'checked_in'::text])),
@@ -2433,6 +2434,8 @@ CREATE TABLE voice_calls (
     idempotency_fingerprint bytea,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    reservation_id uuid,
+    summary text,
     CONSTRAINT voice_calls_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT voice_calls_end CHECK ((ended_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'missed'::text, 'cancelled'::text]))),
     CONSTRAINT voice_calls_recording_known CHECK (recording_status = ANY (ARRAY['none'::text, 'recording'::text, 'ready'::text, 'deleted'::text])),
@@ -2441,7 +2444,8 @@ CREATE TABLE voice_calls (
     CONSTRAINT voice_calls_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
     CONSTRAINT voice_calls_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
     CONSTRAINT voice_calls_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES voice_numbers(book_id, id),
-    CONSTRAINT voice_calls_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+    CONSTRAINT voice_calls_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
+    CONSTRAINT voice_calls_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id)
 ) WITH (fillfactor=75);
 CREATE INDEX voice_calls_by_agent ON voice_calls USING btree (book_id, agent_id, created_at, id);
 CREATE INDEX voice_calls_by_customer ON voice_calls USING btree (book_id, customer_id, created_at, id) WHERE customer_id IS NOT NULL;

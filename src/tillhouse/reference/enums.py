@@ -68,6 +68,10 @@ ENUMS: dict[str, tuple[str, str]] = {
     "TelephonyProvider": (
         "VoiceNumber.provider", "How calls reach a telephone; the `simulator` reaches none.",
     ),
+    "TranscriptStatus": (
+        "VoiceCall.transcript_status",
+        "`in_progress` while people talk, `ready` once the transcript is whole.",
+    ),
     "TurnRole": ("Turn.role", "A side of a conversation, or what was done in it."),
     "VoiceNumberStatus": (
         "VoiceNumber.status", "Calls from a `paused` number wait until it is `active` again.",

@@ -24,11 +24,13 @@ QueueReason = Literal[
     "concurrency", "rate", "quiet_hours", "retry_backoff", "number_paused", "scheduled"
 ]
 RecordingStatus = Literal["none", "recording", "ready", "deleted"]
+TranscriptStatus = Literal["none", "in_progress", "ready"]
 TurnRole = Literal["agent", "customer", "dtmf", "tool"]
 
 CONTEXT_LENGTH_MAX = 4_000
 ADDRESS_LENGTH_MAX = 255
 _SIP = re.compile(r"sips?:[A-Za-z0-9._~%+-]{1,64}@[A-Za-z0-9.\[\]:-]{1,150}")
+_SUMMARY = "Order K7M2Q4XD is confirmed: the customer agreed."
 _ADDRESS_MESSAGE = "must be a number in international form such as +2348030000000"
 
 Metadata = Annotated[
@@ -228,6 +230,8 @@ class VoiceCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Each time that it was dialled."""
     scheduled_for: Timestamp | None
     """When it was to begin; null: as soon as possible."""
+    not_before: Timestamp
+    """It is not dialled before: it is scheduled, put off to the morning, or tried again then."""
     not_after: Timestamp
     """A call that was not begun by then fails."""
     dialed_at: Timestamp | None
@@ -248,14 +252,21 @@ class VoiceCall(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A person or a machine."""
     outcome: CallOutcome | None
     """The result of the conversation; null: there was none."""
+    summary: Annotated[str, Meta(examples=[_SUMMARY])] | None
+    """The conversation in a sentence or two, made of what was heard and done; null: there was
+    none, or nothing to tell."""
     opt_out: bool
     """Whether the person asked not to be called any more."""
     recording_status: RecordingStatus
     """`ready` once the recording can be fetched; `deleted` once its time is over."""
     recording_url: str | None
     """Where the recording is fetched within a day; null: there is none."""
+    transcript_status: TranscriptStatus
+    """`ready` once the transcript is whole; it can be read before."""
     metadata: dict[str, str]
     """Your own words about the call."""
+    idempotency_key: str | None
+    """The `Idempotency-Key` that placed it; null: it had none."""
     created_at: Timestamp
     updated_at: Timestamp
 

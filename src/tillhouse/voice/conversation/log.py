@@ -65,3 +65,5 @@ class Spoken(msgspec.Struct, frozen=True):
     has_opted_out: bool = False
     # The end that the agent gave it, such as silence; None: an ordinary one.
     end: str | None = None
+    # In a sentence or two; None: there is nothing to tell.
+    summary: str | None = None

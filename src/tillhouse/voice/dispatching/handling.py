@@ -267,6 +267,7 @@ class Handling:
             duration_seconds=round(lasted.total_seconds()),
             outcome_code=spoken.outcome if spoken else None,
             outcome=msgspec.json.encode(spoken.data).decode() if spoken else None,
+            summary=spoken.summary if spoken else None,
             has_opted_out=spoken.has_opted_out if spoken else False,
             recording_status="ready" if has_recording else "none",
         )

@@ -110,6 +110,7 @@ class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
     duration_seconds: int
     outcome_code: str | None = None
     outcome: str | None = None
+    summary: str | None = None
     has_opted_out: bool = False
     recording_status: str = "none"
 
@@ -335,8 +336,8 @@ async def update_ended(db: Db, key: BookKey, end: CallEnd, now: datetime) -> Non
         """
         UPDATE voice_calls SET status = $3, queue_reason = NULL, lease_until = NULL,
             ended_reason = $4, ended_by = $5, duration_seconds = $6, outcome_code = $7,
-            outcome = $8::text::jsonb, has_opted_out = $9, recording_status = $10,
-            ended_at = $11, updated_at = $11
+            outcome = $8::text::jsonb, summary = $9, has_opted_out = $10,
+            recording_status = $11, ended_at = $12, updated_at = $12
         WHERE book_id = $1 AND id = $2
         """,
         *key,

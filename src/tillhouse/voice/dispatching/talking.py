@@ -18,6 +18,7 @@ from tillhouse.voice.conversation.log import Spoken, StepLog
 from tillhouse.voice.conversation.model import Model, ModelAccount
 from tillhouse.voice.conversation.runtime import Conversation
 from tillhouse.voice.conversation.subject import Subject
+from tillhouse.voice.conversation.summaries import summary_of
 from tillhouse.voice.conversation.talk import Led, Talk
 from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store import Claimed
@@ -65,10 +66,13 @@ async def _lead(
     steps = StepLog(services, clock, call.key, answered.attempt)
     talk = Talk(services, clock, party, steps, _led(call, is_machine=answered.is_machine))
     if call.runtime == "scripted" or call.model_url is None or call.model_name is None:
-        return await Conversation(talk).lead()
-    key = await _key(services, call)
-    model = Model(means.models, ModelAccount(call.model_url, call.model_name, key))
-    return await ChatConversation(talk, model, _brief(call, talk)).lead()
+        spoken = await Conversation(talk).lead()
+    else:
+        key = await _key(services, call)
+        model = Model(means.models, ModelAccount(call.model_url, call.model_name, key))
+        spoken = await ChatConversation(talk, model, _brief(call, talk)).lead()
+    summary = summary_of(spoken.outcome, spoken.data, talk.words)
+    return msgspec.structs.replace(spoken, summary=summary)
 
 
 async def _key(services: Services, call: Claimed) -> str | None:

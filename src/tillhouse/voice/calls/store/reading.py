@@ -25,13 +25,18 @@ CALL: LiteralString = """
         c.direction, c.customer_id, c.customer_name, c.customer_phone, c.purpose, c.context,
         c.order_id, c.reservation_id, c.number_id, n.phone_number, c.agent_id,
         a.name AS agent_name, c.provider, c.provider_call_id, c.attempt, c.max_attempts,
-        iso(c.scheduled_at) AS scheduled_for,
+        iso(c.scheduled_at) AS scheduled_for, iso(c.due_at) AS not_before,
         iso(c.expires_at) AS not_after, iso(c.dialed_at) AS dialed_at,
         iso(c.ringing_at) AS ringing_at, iso(c.answered_at) AS answered_at,
         iso(c.ended_at) AS ended_at, c.duration_seconds, c.ended_reason, c.ended_by,
         c.answered_by, c.outcome_code, c.outcome::text AS outcome, c.has_opted_out AS opt_out,
-        c.recording_status, c.metadata::text AS metadata, iso(c.created_at) AS created_at,
-        iso(c.updated_at) AS updated_at,
+        c.summary, CASE WHEN c.answered_at IS NULL THEN 'none'
+            WHEN c.ended_at IS NULL THEN 'in_progress'
+            WHEN EXISTS (SELECT FROM voice_steps s
+                WHERE s.book_id = c.book_id AND s.call_id = c.id) THEN 'ready'
+            ELSE 'none' END AS transcript_status,
+        c.recording_status, c.idempotency_key, c.metadata::text AS metadata,
+        iso(c.created_at) AS created_at, iso(c.updated_at) AS updated_at,
         (SELECT coalesce(json_agg(json_build_object('number', t.number,
                 'startedAt', iso(t.started_at), 'endedAt', iso(t.ended_at), 'result', t.result,
                 'sipStatus', t.sip_status, 'detail', t.detail) ORDER BY t.number), '[]')::text
