@@ -111,6 +111,8 @@ def booked(s: Story) -> None:
     query = {"search": "nwosu", "from": _day(0), "to": _day(9), "room_id": made["roomId"]}
     s.sends("GET" + stays, query={**query, "guest_id": s.known["guest_id"]}, **_BY)
     s.sends("GET" + stays, query={"group_id": NOBODY}, **_BY)
+    leaving = {"status": "checked_in", "departs_from": _day(0), "departs_to": _day(2)}
+    s.sends("GET" + stays, query=leaving, **_BY)
     s.sends("GET /v1/hotel/rooms/{room_id}", room_id=made["roomId"], **_BY)
     query = {"room_type_id": s.known["room_type_id"], "status": "clean", "page": 1, "limit": 10}
     s.sends("GET /v1/hotel/rooms", query=query, **_BY)
@@ -162,6 +164,7 @@ def requests(s: Story) -> None:
     query = {"status": "done", "category": "housekeeping", "room_id": room_id}
     stay = {"reservation_id": s.known["reservation_id"], "page": 1, "limit": 10}
     s.sends("GET" + all_of_them, query={**query, **stay}, **_BY)
+    s.sends("GET" + all_of_them, query={"assignee_id": NOBODY}, **_BY)
 
 
 def _stay(s: Story, begins: int, ends: int, **fields: Any) -> dict[str, Any]:

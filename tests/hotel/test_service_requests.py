@@ -211,6 +211,8 @@ async def test_requests_are_found(house: House) -> None:
     first = await _ask(house, room_id=stay["roomId"])
     other = await _ask(house, room_id=await house.room(), category="maintenance")
     last = await _ask(house, guest_id=house.guest_id, category="food")
+    mine = {"assignee_id": house.business.user_id}
+    await house.api.patch(f"{REQUESTS}/{other['id']}", mine, status=200)
     await house.api.patch(f"{REQUESTS}/{last['id']}", {"status": "done"}, status=200)
     for query, wanted in (
         ("", [last, other, first]),
@@ -219,6 +221,8 @@ async def test_requests_are_found(house: House) -> None:
         (f"?room_id={stay['roomId']}", [first]),
         (f"?reservation_id={stay['id']}", [first]),
         (f"?reservation_id={stay['id']}&status=done", []),
+        (f"?assignee_id={house.business.user_id}", [other]),
+        (f"?assignee_id={NOBODY}", []),
         ("?page=2&limit=2", [first]),
     ):
         found = (await house.api.get(REQUESTS + query, status=200)).data

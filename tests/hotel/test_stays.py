@@ -287,6 +287,9 @@ async def test_reservations_are_found(house: House) -> None:
     assert await found("status=checked_in") == [first["id"]]
     assert await found(f"from={day(1)}") == [second["id"]]
     assert await found(f"to={day(3)}&from={day(0)}") == [first["id"]]
+    assert await found(f"departs_to={day(2)}") == [first["id"]]
+    assert await found(f"departs_from={day(3)}&departs_to={day(6)}") == [second["id"]]
+    assert await found(f"departs_to={day(2)}&status=booked") == []
     of_room = [one["id"] for one in (second, first) if one["roomId"] == first["roomId"]]
     assert await found(f"room_id={first['roomId']}&guest_id={house.guest_id}") == of_room
     assert await found(f"search={first['shortCode'].lower()}") == [first["id"]]

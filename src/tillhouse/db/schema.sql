@@ -953,6 +953,7 @@ CREATE TABLE hotel_reservations (
     CONSTRAINT hotel_reservations_book_id_room_id_room_type_id_fkey FOREIGN KEY (book_id, room_id, room_type_id) REFERENCES hotel_rooms(book_id, id, room_type_id)
 ) WITH (fillfactor=75);
 CREATE INDEX hotel_reservations_by_arrival ON hotel_reservations USING btree (book_id, check_in_on, id);
+CREATE INDEX hotel_reservations_by_departure ON hotel_reservations USING btree (book_id, check_out_on, id);
 CREATE INDEX hotel_reservations_by_status ON hotel_reservations USING btree (book_id, status, id);
 CREATE INDEX hotel_reservations_by_word ON hotel_reservations USING gin (customer_words(book_id, guest_name));
 CREATE UNIQUE INDEX hotel_reservations_in_room ON hotel_reservations USING btree (book_id, room_id) WHERE status = 'checked_in'::text;
@@ -1025,6 +1026,7 @@ CREATE TABLE hotel_service_requests (
 );
 CREATE INDEX hotel_service_requests_by_category ON hotel_service_requests USING btree (book_id, category, id);
 CREATE INDEX hotel_service_requests_by_status ON hotel_service_requests USING btree (book_id, status, id);
+CREATE INDEX hotel_service_requests_of_assignee ON hotel_service_requests USING btree (book_id, assigned_to, id) WHERE assigned_to IS NOT NULL;
 CREATE INDEX hotel_service_requests_of_reservation ON hotel_service_requests USING btree (book_id, reservation_id, id) WHERE reservation_id IS NOT NULL;
 CREATE INDEX hotel_service_requests_of_room ON hotel_service_requests USING btree (book_id, room_id, id) WHERE room_id IS NOT NULL;
 

@@ -9,7 +9,7 @@ from tillhouse.access.call import Call
 from tillhouse.folios import rules
 from tillhouse.folios.nights import costs
 from tillhouse.folios.store import stays
-from tillhouse.folios.store.stays import OrderRow, PaymentShown
+from tillhouse.folios.store.stays import OrderRow, PaymentRow
 from tillhouse.folios.types import Folio, FolioCharge, FolioPayment, FolioPaymentKind
 from tillhouse.hotel.reservations.types import ReservationStatus
 from tillhouse.kit.errors import existing
@@ -66,7 +66,7 @@ def _charge(row: OrderRow) -> FolioCharge:
     )
 
 
-def _payment(row: PaymentShown) -> FolioPayment:
+def _payment(row: PaymentRow) -> FolioPayment:
     return FolioPayment(
         id=row.id,
         kind=cast("FolioPaymentKind", row.kind),

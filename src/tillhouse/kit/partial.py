@@ -30,6 +30,14 @@ class PartialBody:
             raise InvalidField from None
 
 
+def given(asked: object, name: str) -> Any:
+    """A field of a request; None also where its form is wrong."""
+    try:
+        return getattr(asked, name)
+    except InvalidField:
+        return None
+
+
 def faults(*rules: Callable[[], Iterable[FieldError]]) -> list[FieldError]:
     """Everything that the rules find wrong, each asked by itself."""
     found: list[FieldError] = []

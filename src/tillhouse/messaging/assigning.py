@@ -2,8 +2,8 @@
 
 A conversation that begins to wait, and a member who comes online, queue a job in their own
 transaction. The job assigns one batch under the lock of the book's inbox, so that two processes
-never decide at once. It waits for no other lock that is held by one who may wait for this one:
-a conversation that is held by another transaction is passed over, and looked at again.
+never decide at once. It waits for no conversation while it holds that lock: one that another
+transaction has locked is skipped, and looked at again a second later.
 """
 
 from datetime import datetime, timedelta

@@ -109,7 +109,7 @@ class OrderRow(msgspec.Struct, frozen=True, kw_only=True):
         return StayOrder(id=self.id, short_code=self.short_code, position=position, used=self.used)
 
 
-class PaymentShown(msgspec.Struct, frozen=True, kw_only=True):
+class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A payment of a stay, by its columns."""
 
     id: UUID
@@ -125,12 +125,12 @@ class PaymentShown(msgspec.Struct, frozen=True, kw_only=True):
     by: Person
 
 
-class Whole(msgspec.Struct, frozen=True, kw_only=True):
+class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
     """A stay with all that its folio shows."""
 
     stay: Stay
     orders: list[OrderRow]
-    payments: list[PaymentShown]
+    payments: list[PaymentRow]
     moved: list[Moved]
 
 
@@ -146,7 +146,7 @@ async def lock_stay(db: Db, key: BookKey) -> Stay | None:
     return Stay(**row) if row else None
 
 
-async def find_folio(db: Db, key: BookKey) -> Whole | None:
+async def find_folio(db: Db, key: BookKey) -> FolioRows | None:
     """A stay with its orders and its payments, of one moment; None if there is none."""
     row = await db.fetchrow(
         "SELECT s.*, (SELECT json_agg(c) FROM ("
@@ -164,10 +164,10 @@ async def find_folio(db: Db, key: BookKey) -> Whole | None:
         return None
     fields = dict(row)
     orders, payments, moved = (fields.pop(name) for name in ("orders", "payments", "moved"))
-    return Whole(
+    return FolioRows(
         stay=Stay(**fields),
         orders=msgspec.json.decode(orders or "[]", type=list[OrderRow]),
-        payments=msgspec.json.decode(payments or "[]", type=list[PaymentShown]),
+        payments=msgspec.json.decode(payments or "[]", type=list[PaymentRow]),
         moved=msgspec.json.decode(moved or "[]", type=list[Moved]),
     )
 

@@ -16,7 +16,7 @@ from tillhouse.hotel.requests.types import (
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.kit.partial import InvalidField, PartialBody
+from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.webhooks.emit import emit
 
@@ -83,13 +83,5 @@ async def _assignee_faults(call: Call, patch: ServiceRequestPatch) -> list[Field
 
 
 async def _facts(call: Call, new: NewServiceRequest) -> rules.NamedFacts:
-    named = (_named(new, name) for name in ("reservation_id", "room_id", "guest_id"))
+    named = (given(new, name) for name in ("reservation_id", "room_id", "guest_id"))
     return await store.find_named(call.db, call.book.id, *named)
-
-
-def _named(new: NewServiceRequest | PartialBody, name: str) -> UUID | None:
-    """An id of the request; None also where its form is wrong."""
-    try:
-        return getattr(new, name)
-    except InvalidField:
-        return None

@@ -146,6 +146,7 @@ def _where(book_id: BookId, wanted: ServiceRequestFilter) -> Where:
         .and_("s.category = $", wanted.category)
         .and_("s.room_id = $", wanted.room_id)
         .and_("s.reservation_id = $", wanted.reservation_id)
+        .and_("s.assigned_to = $", wanted.assignee_id)
     )
 
 

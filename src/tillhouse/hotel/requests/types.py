@@ -85,3 +85,5 @@ class ServiceRequestFilter(Paged):
     """Only requests for this room."""
     reservation_id: UUID | None = None
     """Only requests of this stay."""
+    assignee_id: UserId | None = None
+    """Only requests that this member sees to."""

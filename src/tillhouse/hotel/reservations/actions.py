@@ -98,6 +98,8 @@ def _query(wanted: ReservationFilter) -> reading.ReservationQuery:
         status=[*wanted.status] if wanted.status else None,
         since=wanted.since.day if wanted.since else None,
         until=wanted.until.day if wanted.until else None,
+        departs_from=wanted.departs_from.day if wanted.departs_from else None,
+        departs_to=wanted.departs_to.day if wanted.departs_to else None,
         room_id=wanted.room_id,
         guest_id=wanted.guest_id,
         group_id=wanted.group_id,

@@ -24,7 +24,7 @@ from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id, short_code
 from tillhouse.kit.json import encode
-from tillhouse.kit.partial import InvalidField, PartialBody
+from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.values import DayClock
 from tillhouse.webhooks.emit import emit_all
 
@@ -148,10 +148,10 @@ async def _facts(call: Call, new: NewReservation) -> rules.BookingFacts:
     row = await store.find_booking_facts(
         call.db,
         call.book.id,
-        _named(new, "room_type_id"),
-        _named(new, "room_id"),
-        _named(new, "rate_plan_id"),
-        _named(new, "guest_id"),
+        given(new, "room_type_id"),
+        given(new, "room_id"),
+        given(new, "rate_plan_id"),
+        given(new, "guest_id"),
     )
     return rules.BookingFacts(
         today=DayClock.at_midnight(row["time_zone"]).today(call.now),
@@ -165,14 +165,6 @@ async def _facts(call: Call, new: NewReservation) -> rules.BookingFacts:
         has_plan=row["price"] is not None,
         guest_name=row["guest_name"],
     )
-
-
-def _named(new: NewReservation | PartialBody, name: str) -> UUID | None:
-    """An id of the request; None also where its form is wrong."""
-    try:
-        return getattr(new, name)
-    except InvalidField:
-        return None
 
 
 def _prices(row: Record) -> Prices | None:

@@ -44,7 +44,7 @@ class BookingFacts(msgspec.Struct, frozen=True, kw_only=True):
     guest_name: str | None
 
 
-class Stay(msgspec.Struct, frozen=True, kw_only=True):
+class PricedStay(msgspec.Struct, frozen=True, kw_only=True):
     """The days of a stay, and what they cost."""
 
     check_in: date
@@ -152,14 +152,14 @@ def priced(
     prices: Prices,
     currency: str,
     booked: Sequence[Night] = (),
-) -> Stay:
+) -> PricedStay:
     """The nights of a stay with what they cost; those that were booked keep their price."""
     kept = {night.date: night.price for night in booked}
     nights = [
         Night(day.isoformat(), kept.get(day.isoformat(), prices.of(day)))
         for day in nights_between(check_in, check_out)
     ]
-    return Stay(
+    return PricedStay(
         check_in=check_in,
         check_out=check_out,
         nights=nights,

@@ -186,6 +186,10 @@ class ReservationFilter(Paged, rename={"since": "from", "until": "to"}):
     """Only stays that begin on this day or later."""
     until: Day | None = None
     """Only stays that begin on this day or before."""
+    departs_from: Day | None = None
+    """Only stays that end on this day or later."""
+    departs_to: Day | None = None
+    """Only stays that end on this day or before."""
     room_id: UUID | None = None
     """Only stays in this room."""
     guest_id: UUID | None = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -13,7 +12,7 @@ from tillhouse.customers.types import Wanted as WantedCustomer
 from tillhouse.http.route import Reply, envelope
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kitchen.types import Sending
 from tillhouse.labels.actions import tag_ids
 from tillhouse.orders import announce, promotion, stock
@@ -321,35 +320,28 @@ async def facts_of(call: Call, new: NewOrder) -> Facts:
 
 def store_key_of(call: Call, new: NewOrder) -> StoreKey:
     """The book and the store that the order names."""
-    return call.book.id, _given(new, "store_id"), _given(new, "store_name")
+    return call.book.id, given(new, "store_id"), given(new, "store_name")
 
 
 def wanted_of(call: Call, new: NewOrder) -> Wanted:
     """The ids that the order names, as far as they can be read."""
-    items: list[NewItem] = _given(new, "items") or []
+    items: list[NewItem] = given(new, "items") or []
     named = [ids for ids in map(_ids, items) if ids.product]
     return Wanted(
-        customer_id=_given(new, "customer_id"),
-        customer_name=name_of(_given(new, "customer_id"), _given(new, "customer_name")),
-        session_id=_given(new, "table_session_id"),
-        server_id=_given(new, "served_by_user_id"),
-        term_id=_given(new, "academic_term_id"),
-        reservation_id=_given(new, "hotel_reservation_id"),
-        room_id=_given(new, "hotel_room_id"),
+        customer_id=given(new, "customer_id"),
+        customer_name=name_of(given(new, "customer_id"), given(new, "customer_name")),
+        session_id=given(new, "table_session_id"),
+        server_id=given(new, "served_by_user_id"),
+        term_id=given(new, "academic_term_id"),
+        reservation_id=given(new, "hotel_reservation_id"),
+        room_id=given(new, "hotel_room_id"),
         products=list({ids.product for ids in named if ids.product}),
         variants=list({ids.variant for ids in named if ids.variant}),
         bare_products=list({ids.product for ids in named if ids.product and not ids.variant}),
-        tags=[tag for tag in map(uuid_of, _given(new, "tags") or []) if tag],
+        tags=[tag for tag in map(uuid_of, given(new, "tags") or []) if tag],
         options=list({option for ids in named for option in ids.options}),
         key=call.claim.key if call.claim else None,
     )
-
-
-def _given(new: NewOrder, name: str) -> Any:
-    try:
-        return getattr(new, name)
-    except InvalidField:
-        return None
 
 
 class _Ids(msgspec.Struct):

@@ -38,6 +38,8 @@ class ReservationQuery(msgspec.Struct, frozen=True, kw_only=True):
     status: list[str] | None = None
     since: date | None = None
     until: date | None = None
+    departs_from: date | None = None
+    departs_to: date | None = None
     room_id: UUID | None = None
     guest_id: UUID | None = None
     group_id: UUID | None = None
@@ -52,6 +54,8 @@ def _where(book_id: BookId, query: ReservationQuery) -> Where:
         .and_("v.status = ANY($)", query.status)
         .and_("v.check_in_on >= $", query.since)
         .and_("v.check_in_on <= $", query.until)
+        .and_("v.check_out_on >= $", query.departs_from)
+        .and_("v.check_out_on <= $", query.departs_to)
         .and_("v.room_id = $", query.room_id)
         .and_("v.guest_id = $", query.guest_id)
         .and_("v.group_id = $", query.group_id)
