@@ -189,3 +189,18 @@ async def test_guests_who_swap_rooms_end_in_an_answer(house: House) -> None:
         )
     )
     assert [answer.status for answer in answers] == [400, 400]
+
+
+async def test_a_wrong_form_and_a_broken_rule_are_told_together(house: House) -> None:
+    """Of a change, a move and a group alike."""
+    stay = await house.book(1, 3)
+    wrong = {"adults": 9, "notes": "x" * 1001}
+    assert (await change(house, stay, 422, **wrong)).wrong_fields == {"adults", "notes"}
+    wrong = {"check_out_date": day(1), "children": -1}
+    assert (await change(house, stay, 422, **wrong)).wrong_fields == {"check_out_date", "children"}
+    moved = await house.act(stay, "move", room_id=_ID, allow_dirty="yes")
+    assert moved.wrong_fields == {"room_id", "allow_dirty"}
+    rooms = [house.stay(1, 3, adults=9), house.stay(1, 3, notes="x" * 1001)]
+    path = f"{HOTEL}/reservation-groups"
+    group = await house.api.post(path, {"reservations": rooms}, status=422)
+    assert group.wrong_fields == {"reservations[0].adults", "reservations[1].notes"}

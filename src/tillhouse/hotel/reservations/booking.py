@@ -20,6 +20,7 @@ from tillhouse.hotel.reservations.types import (
 )
 from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
 from tillhouse.hotel.rooms.store import lock_type, lock_types
+from tillhouse.hotel.values import GROUP_MAX
 from tillhouse.kit.errors import FieldError, Refused, check
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import new_id, short_code
@@ -46,7 +47,7 @@ async def create_group(call: Call, new: NewGroup) -> ReservationGroup:
     asked = new.reservations
     facts = [await _facts(call, one) for one in asked]
     check(
-        FieldError(f"reservations[{index}].{fault.field}", fault.message)
+        rules.at_room(index, fault)
         for index, one in enumerate(asked)
         for fault in rules.booking_faults(one, facts[index])
     )
@@ -87,6 +88,15 @@ async def new_faults(call: Call, new: NewReservation) -> list[FieldError]:
     except InvalidField:
         pass
     return found
+
+
+async def group_faults(call: Call, new: NewGroup) -> list[FieldError]:
+    """The faults of bookings that are made together, each with the place of its room."""
+    return [
+        rules.at_room(index, fault)
+        for index, one in enumerate(new.reservations[:GROUP_MAX])
+        for fault in await new_faults(call, one)
+    ]
 
 
 def _type_of(facts: rules.BookingFacts) -> UUID:

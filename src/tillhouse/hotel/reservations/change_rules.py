@@ -10,7 +10,10 @@ from msgspec import UNSET
 from tillhouse.hotel.reservations.rules import OPEN, length_errors, not_clean
 from tillhouse.hotel.reservations.types import Reservation, ReservationPatch
 from tillhouse.kit.clock import parse_date
-from tillhouse.kit.errors import FieldError, Refused
+from tillhouse.kit.errors import FieldError, Refused, unknown
+from tillhouse.kit.partial import faults
+
+UNKNOWN_ROOM = unknown("room_id", "room")
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,21 +37,33 @@ def check_open(before: Reservation) -> None:
         )
 
 
+def days_of(stay: Reservation) -> tuple[date, date]:
+    """The days of a stay."""
+    return parse_date(stay.check_in_date), parse_date(stay.check_out_date)
+
+
 def wanted_days(before: Reservation, patch: ReservationPatch) -> tuple[date, date]:
     """The days of the stay after the change."""
+    old = days_of(before)
     return (
-        parse_date(before.check_in_date)
-        if patch.check_in_date is UNSET
-        else patch.check_in_date.day,
-        parse_date(before.check_out_date)
-        if patch.check_out_date is UNSET
-        else patch.check_out_date.day,
+        old[0] if patch.check_in_date is UNSET else patch.check_in_date.day,
+        old[1] if patch.check_out_date is UNSET else patch.check_out_date.day,
+    )
+
+
+def patch_faults(
+    before: Reservation, patch: ReservationPatch, capacity: int, today: date
+) -> list[FieldError]:
+    """Everything that is wrong with a change, beside its form."""
+    return faults(
+        lambda: day_errors(before, wanted_days(before, patch), today),
+        lambda: head_errors(before, patch, capacity),
     )
 
 
 def day_errors(before: Reservation, days: tuple[date, date], today: date) -> Iterator[FieldError]:
     """The faults of other days; those that stay as they are have none."""
-    old = parse_date(before.check_in_date), parse_date(before.check_out_date)
+    old = days_of(before)
     if days == old:
         return
     if days[0] != old[0] and before.status == "checked_in":

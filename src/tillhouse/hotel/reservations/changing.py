@@ -10,13 +10,13 @@ from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.hotel.rates.rules import Prices, read_weekday_prices
 from tillhouse.hotel.reservations import change_rules as rules
-from tillhouse.hotel.reservations.actions import lock_reservation
+from tillhouse.hotel.reservations.actions import lock_reservation, show
 from tillhouse.hotel.reservations.rules import priced
 from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import changing as store
 from tillhouse.hotel.reservations.types import Move, Reservation, ReservationPatch
-from tillhouse.hotel.rooms.store import lock_type, update_dirty
-from tillhouse.kit.errors import check, existing, unknown
+from tillhouse.hotel.rooms.store import lock_type, show_room, update_dirty
+from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey
 from tillhouse.kit.json import encode
 from tillhouse.kit.values import DayClock
@@ -31,15 +31,28 @@ async def change(call: Call, reservation_id: UUID, patch: ReservationPatch) -> R
     key = BookKey(call.book.id, reservation_id)
     facts = await store.find_change_facts(call.db, key, *days)
     today = DayClock.at_midnight(facts["time_zone"]).today(call.now)
-    check(
-        [
-            *rules.day_errors(before, days, today),
-            *rules.head_errors(before, patch, facts["capacity"]),
-        ]
-    )
+    check(rules.patch_faults(before, patch, facts["capacity"], today))
     rules.check_room_free(before, days, is_taken=facts["is_taken"])
     row = _changed(before, patch, days, facts)
     return shown(existing(await store.update_stay(call.db, key, row, call.now)))
+
+
+async def patch_faults(
+    call: Call, reservation_id: UUID, patch: ReservationPatch
+) -> list[FieldError]:
+    """The faults of a change of a stay, if there is one."""
+    before = await show(call, reservation_id)
+    facts = await store.find_change_facts(
+        call.db, BookKey(call.book.id, reservation_id), *rules.days_of(before)
+    )
+    today = DayClock.at_midnight(facts["time_zone"]).today(call.now)
+    return rules.patch_faults(before, patch, facts["capacity"], today)
+
+
+async def move_faults(call: Call, to: Move) -> list[FieldError]:
+    """The fault of a room that isn't there."""
+    found = await show_room(call.db, call.book.id, to.room_id)
+    return [] if found else [rules.UNKNOWN_ROOM]
 
 
 async def move(call: Call, reservation_id: UUID, to: Move) -> Reservation:
@@ -51,7 +64,7 @@ async def move(call: Call, reservation_id: UUID, to: Move) -> Reservation:
     found = await store.lock_rooms(call.db, call.book.id, reservation_id, rooms)
     target = next((rules.Target(**row) for row in found if row["id"] == to.room_id), None)
     if target is None:
-        check([unknown("room_id", "room")])
+        check([rules.UNKNOWN_ROOM])
         raise AssertionError("an unknown room is a fault")
     rules.check_move(before, target, allows_dirty=to.allow_dirty)
     key = BookKey(call.book.id, reservation_id)

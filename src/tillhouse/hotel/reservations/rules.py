@@ -67,6 +67,11 @@ def booking_faults(new: NewReservation, facts: BookingFacts) -> list[FieldError]
     )
 
 
+def at_room(index: int, fault: FieldError) -> FieldError:
+    """The same fault, of one of several rooms."""
+    return FieldError(f"reservations[{index}].{fault.field}", fault.message)
+
+
 def _day_errors(new: NewReservation, today: date) -> Iterator[FieldError]:
     yield from stay_errors(new.check_in_date.day, new.check_out_date.day, today)
     if new.check_in and new.check_in_date.day != today:
