@@ -115,6 +115,8 @@ def withdrawn(s: Story) -> None:
         "page": 1,
         "limit": 10,
     }
+    refund = {"order_id": s.known["old_id"], "reason": "The card was closed"}
+    s.sends(asks, {**takings, "amount": 500, "refund": refund}, status=403, **third)
     s.sends("GET /v1/wallet/withdrawals", query=listed, **by)
     s.sends("GET /v1/wallet", **by)
     with s.working():

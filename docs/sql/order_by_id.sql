@@ -28,7 +28,7 @@ SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
             SELECT f.id, f.amount, f.method, f.status, f.reason, f.restocked,
                 coalesce(f.lines, '[]') AS lines, f.payment_id AS "paymentId",
                 f.provider, f.provider_refund_id AS "providerRefundId",
-                f.failure_reason AS "failureReason",
+                f.withdrawal_id AS "withdrawalId", f.failure_reason AS "failureReason",
                 f.transaction_id AS "transactionId", iso(f.happened_at) AS at,
                 json_build_object('id', f.recorded_by_id, 'name', f.recorded_by_name) AS by
             FROM refunds f WHERE f.book_id = o.book_id AND f.order_id = o.id

@@ -127,8 +127,10 @@ class Auditor:
         pending = [one for one in sold if one.status == "pending"]
         debts = sum(one.debt for one in book.orders.values())
         waiting = [
-            one for one in book.withdrawals.values() if one.status in ("requested", "processing")
-        ]
+            one for one in book.withdrawals.values()
+            # The transaction of a refund is there once it is paid out.
+            if one.status in ("requested", "processing") and not one.is_refund
+        ]  # fmt: skip
         wanted = {
             "salesTotal": sum(one.total for one in sold),
             "expensesTotal": sum(amount for amount, _, stands in book.expenses.values() if stands),

@@ -2,7 +2,7 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -176,20 +176,30 @@ class Book(msgspec.Struct, kw_only=True):
             if payment.order == order_id and not payment.is_reversed
         }  # fmt: skip
 
-    def begin_return(self, order_id: str, amount: int, payment: str | None) -> Return:
-        """A refund that is on its way from now on, as far as it is allowed."""
+    def begin_return(
+        self, order_id: str, amount: int, payments: Collection[str] | None = None
+    ) -> Return:
+        """A refund of one of these payments (None: any) is on its way from now on, if allowed."""
         order = self.orders[order_id]
         if order.status == "refunded" or amount > order.returnable:
             raise Refusal("so much is not there")
         there = self.returnable(order_id)
-        if not any(left >= amount for n, left in there.items() if payment in (None, n)):
+        wanted = there if payments is None else payments
+        if not any(left >= amount for n, left in there.items() if n in wanted):
             raise Refusal("no payment has so much")
         credit = self._credit_of(order_id)
         back, kept = order.parts(amount, credit)
         if back < amount or amount > self.available:
             raise Refusal("spent as credit, or withdrawn")
         held = 0 if credit is None or not order.kept else min(amount, kept)
-        return Return(order=order_id, payment=payment or "", amount=amount, held_credit=held)
+        return Return(order=order_id, payment="", amount=amount, held_credit=held)
+
+    def refused(self, order_id: str) -> set[str]:
+        """The payments of an order that the provider refused to give back."""
+        return self.returnable(order_id).keys() & {
+            one.payment for one in self.returns.values()
+            if one.order == order_id and one.status == "failed" and one.withdrawal is None
+        }  # fmt: skip
 
     def keep_return(self, number: str, one: Return) -> None:
         """It was accepted: nothing is booked, and as much less can be given back."""
@@ -232,12 +242,18 @@ class Book(msgspec.Struct, kw_only=True):
     @property
     def available(self) -> int:
         """The part of it that isn't held."""
-        held = sum(one.amount for one in self.returns.values() if one.status == "pending")
+        held = sum(
+            one.amount for one in self.returns.values()
+            if one.status == "pending" and one.withdrawal is None
+        )  # fmt: skip
         return self.wallet - self._withdrawn("requested") - held
 
     def _returned(self) -> int:
         """The part of the wallet that went back through the provider."""
-        there = [one for one in self.returns.values() if one.status == "successful"]
+        there = [
+            one for one in self.returns.values()
+            if one.status == "successful" and one.withdrawal is None
+        ]  # fmt: skip
         return sum(one.amount - one.claim for one in there)
 
     def _withdrawn(self, *statuses: str) -> int:
@@ -277,7 +293,10 @@ class Book(msgspec.Struct, kw_only=True):
             if stands:
                 held["expenses"] += amount
                 held[TENDERS[method]] -= amount
-        completed = self._withdrawn("completed")
+        completed = sum(
+            one.amount for one in self.withdrawals.values()
+            if one.status == "completed" and not one.is_refund
+        )  # fmt: skip
         held["wallet"] -= self.wallet
         held["withdrawals_in_transit"] -= self._withdrawn("processing")
         held["provider_clearing"] -= completed

@@ -64,16 +64,20 @@ class Withdrawal(msgspec.Struct, kw_only=True):
 
     amount: int
     status: str = "requested"
+    # Whether it pays a refund of an order out.
+    is_refund: bool = False
 
 
 class Return(msgspec.Struct, kw_only=True):
-    """A refund that goes back through the provider."""
+    """A refund that goes back through the provider, or that a withdrawal pays out."""
 
     order: str
     # The provider's id of the payment that it gives back.
     payment: str
     amount: int
     status: str = "pending"
+    # The withdrawal that pays it out.
+    withdrawal: str | None = None
     # Held of the customer's credit while it is on its way.
     held_credit: int = 0
     # Of what went back: what the order no longer had, what of it was sold, what the wallet lacked.

@@ -1,6 +1,6 @@
 """Orders, payments and refunds at the till."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
@@ -120,21 +120,22 @@ class TillSteps(WalkBase):
             [body["payment_id"]] = [one["id"] for one in payments if one["reference"] == named]
         wanted: Return | None = None
         with suppress(Refusal):
-            wanted = self.book.begin_return(order_id, amount, named)
+            wanted = self.book.begin_return(order_id, amount, {named} if named else None)
         answer = await self.desk.ask(("POST", path + "/refunds"), body, step.crash)
         if not self.is_refused(answer, is_refused=wanted is None) and wanted is not None:
-            self._sent_back(wanted, answer.data)
+            self.sent_back(wanted, answer.data, {named} if named else None)
         return True
 
-    def _sent_back(self, wanted: Return, order: Body) -> None:
+    def sent_back(self, wanted: Return, order: Body, payments: Collection[str] | None) -> None:
+        """A refund is on its way: it is of one of these payments (None: of any)."""
         [seen] = [
             one for one in order["refunds"]
-            if one["provider"] and one["id"] not in self.book.returns
+            if (one["provider"] or one["withdrawalId"]) and one["id"] not in self.book.returns
         ]  # fmt: skip
-        assert seen["status"] == "pending", seen
+        assert (seen["status"], seen["withdrawalId"]) == ("pending", wanted.withdrawal), seen
         references = {one["id"]: one["reference"] for one in order["payments"]}
         chosen = references[seen["paymentId"]]
-        assert wanted.payment in ("", chosen), (wanted, seen)
+        assert payments is None or chosen in payments, (wanted, seen)
         assert self.book.returnable(wanted.order)[chosen] >= wanted.amount, (wanted, seen)
         wanted.payment = chosen
         self.reach["refunds on their way"] += 1

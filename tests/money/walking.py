@@ -4,14 +4,13 @@ from tests.money.auditing import Auditor
 from tests.money.link_steps import LinkSteps
 from tests.money.payer_steps import PayerSteps
 from tests.money.steps import Step
-from tests.money.till_steps import TillSteps
 from tests.money.wallet_steps import WalletSteps
 
 # Everything that a client sees is looked at after so many steps, all accounts after each.
 FULL_EVERY = 4
 
 
-class Walk(TillSteps, LinkSteps, PayerSteps, WalletSteps):
+class Walk(LinkSteps, PayerSteps, WalletSteps):
     """A walk through everything that moves money."""
 
     # The steps that could be taken so far.

@@ -1,15 +1,20 @@
 """Money that goes out: withdrawals and expenses."""
 
-from tests.money.book_parts import Withdrawal
+from contextlib import suppress
+
+import msgspec
+
+from tests.money.book_parts import Return, Withdrawal
 from tests.money.order_money import Refusal
 from tests.money.provider_side import major
-from tests.money.steps import PAYOUTS, Step
-from tests.money.walk_base import WalkBase
+from tests.money.steps import PAYOUTS, RETURNS, Step
+from tests.money.till_steps import TillSteps
+from tests.orders.shop import ORDERS
 
 EXPENSES, WITHDRAWALS = "/v1/finance/expenses", "/v1/wallet/withdrawals"
 
 
-class WalletSteps(WalkBase):
+class WalletSteps(TillSteps):
     """Steps of money that goes out."""
 
     async def withdraw(self, step: Step) -> None:
@@ -27,6 +32,42 @@ class WalletSteps(WalkBase):
         number = answer.data["id"]
         self.book.withdrawals[number] = Withdrawal(amount=amount)
         self.book.events["wallet.withdrawal.requested", number] += 1
+
+    async def pay_out(self, step: Step) -> bool:
+        """A payment that the provider refused to give back is to be paid out."""
+        there = {n: one for n in self.book.orders if (one := await self._refused(n))}
+        if (order_id := self.pick(there, step)) is None:
+            # None was refused so far: the sandbox refuses these amounts.
+            return await self.send_back(msgspec.structs.replace(step, size=4 + step.way % 2))
+        self.reach["refunds to be paid out"] += 1
+        amount, payments = RETURNS[step.size % len(RETURNS)], there[order_id]
+        wanted: Return | None = None
+        with suppress(Refusal):
+            self.book.check_withdrawal(amount)
+            wanted = self.book.begin_return(order_id, amount, payments)
+        body = {
+            "amount": str(major(amount)),
+            "payout_account_id": self.desk.account_id,
+            "refund": {"order_id": order_id},
+        }
+        answer = await self.desk.ask(("POST", WITHDRAWALS), body, step.crash)
+        if self.is_refused(answer, is_refused=wanted is None) or wanted is None:
+            return True
+        wanted.withdrawal = number = answer.data["id"]
+        self.book.withdrawals[number] = Withdrawal(amount=amount, is_refund=True)
+        self.book.events["wallet.withdrawal.requested", number] += 1
+        order = (await self.desk.get(f"{ORDERS}/{order_id}")).data
+        self.sent_back(wanted, order, payments)
+        return True
+
+    async def _refused(self, order_id: str) -> set[str]:
+        """The payments of an order that may be paid out: the provider didn't think better of it."""
+        states = await self.desk.provider.refunds()
+        rethought = {
+            one.payment for number, one in self.book.returns.items()
+            if one.status == "failed" and states.get(number) == "successful"
+        }  # fmt: skip
+        return self.book.refused(order_id) - rethought
 
     async def drop_withdrawal(self, step: Step) -> bool:
         """A withdrawal is taken back, unless it was sent."""

@@ -27,6 +27,8 @@ NEXT_OF_REFUND = {
     "successful": ["reversed"],
     "reversed": [],
 }
+# The same of one that is paid out: a withdrawal that failed stays so.
+NEXT_OF_PAID_OUT = {**NEXT_OF_REFUND, "failed": []}
 
 
 async def catch_up(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
@@ -105,9 +107,11 @@ async def _returns(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
         seen = minor(row["amount"]), str(row["order_id"]), row["provider_transaction_id"]
         assert seen == (one.amount, one.order, one.payment), (dict(row), one)
         if row["status"] == "reversed" and one.status in ("pending", "failed"):
+            assert one.withdrawal is None or one.status == "pending", dict(row)
             book.end_return(one, "successful")
         if row["status"] != one.status:
-            assert row["status"] in NEXT_OF_REFUND[one.status], f"{one.status}: {dict(row)}"
+            steps = NEXT_OF_REFUND if one.withdrawal is None else NEXT_OF_PAID_OUT
+            assert row["status"] in steps[one.status], f"{one.status}: {dict(row)}"
             book.end_return(one, row["status"])
         if one.status == "successful":
             booked = minor(row["shortfall"]), minor(row["of_sale"]), minor(row["claimed"])
@@ -133,5 +137,6 @@ _RETURNS = """
         (SELECT coalesce(sum(t.amount), 0) FROM ledger_transfers t WHERE t.book_id = $1
             AND t.source_id = f.id AND t.kind = 'refund_claim') AS claimed
     FROM refunds f JOIN payins p ON p.book_id = $1 AND p.id = f.payin_id
-    WHERE f.book_id = $1 AND f.hold_id IS NOT NULL ORDER BY f.id
+    WHERE f.book_id = $1 AND (f.hold_id IS NOT NULL OR f.withdrawal_id IS NOT NULL)
+    ORDER BY f.id
 """

@@ -1931,16 +1931,21 @@ CREATE TABLE refunds (
     of_sale order_amount NOT NULL DEFAULT 0,
     failure_reason text,
     ended_at timestamp(3) with time zone,
+    withdrawal_id uuid,
     CONSTRAINT refunds_pkey PRIMARY KEY (book_id, order_id, id),
-    CONSTRAINT refunds_have_transactions CHECK (transaction_id IS NOT NULL OR hold_id IS NOT NULL AND ((status::text = ANY (ARRAY['pending'::text, 'failed'::text])) OR shortfall::numeric = amount::numeric)),
+    CONSTRAINT refunds_go_one_way CHECK (hold_id IS NULL OR withdrawal_id IS NULL),
+    CONSTRAINT refunds_have_transactions CHECK (transaction_id IS NOT NULL OR (hold_id IS NOT NULL OR withdrawal_id IS NOT NULL) AND ((status::text = ANY (ARRAY['pending'::text, 'failed'::text])) OR shortfall::numeric = amount::numeric)),
     CONSTRAINT refunds_shortfall_within_amount CHECK (shortfall::numeric <= amount::numeric),
     CONSTRAINT refunds_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
     CONSTRAINT refunds_book_id_order_id_payment_id_fkey FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments(book_id, order_id, id),
-    CONSTRAINT refunds_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id)
+    CONSTRAINT refunds_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id),
+    CONSTRAINT refunds_book_id_withdrawal_id_fkey FOREIGN KEY (book_id, withdrawal_id) REFERENCES withdrawals(book_id, id)
 );
 CREATE INDEX refunds_of_payin ON refunds USING btree (book_id, payin_id) WHERE payin_id IS NOT NULL;
+CREATE UNIQUE INDEX refunds_of_withdrawal ON refunds USING btree (book_id, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
+CREATE INDEX refunds_on_their_way ON refunds USING btree (book_id, id) WHERE status::text = 'pending'::text;
 CREATE UNIQUE INDEX refunds_provider_key ON refunds USING btree (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
-CREATE UNIQUE INDEX refunds_sent ON refunds USING btree (book_id, id) WHERE hold_id IS NOT NULL;
+CREATE UNIQUE INDEX refunds_sent ON refunds USING btree (book_id, id) WHERE hold_id IS NOT NULL OR withdrawal_id IS NOT NULL;
 
 CREATE TABLE sales_by_hour (
     book_id uuid NOT NULL,
@@ -2667,7 +2672,7 @@ CREATE TABLE withdrawals (
     hold_id uuid NOT NULL,
     transfer_id uuid,
     payout_transfer_id uuid,
-    transaction_id uuid NOT NULL,
+    transaction_id uuid,
     idempotency_key text NOT NULL,
     idempotency_fingerprint bytea NOT NULL,
     requested_by_id uuid NOT NULL,
@@ -2677,12 +2682,15 @@ CREATE TABLE withdrawals (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     looked_at timestamp(3) with time zone,
+    order_id uuid,
     CONSTRAINT withdrawals_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT withdrawals_idempotency_key UNIQUE (book_id, idempotency_key),
     CONSTRAINT withdrawals_provider_key UNIQUE (book_id, provider_key),
     CONSTRAINT withdrawals_are_sent CHECK ((status::text = ANY (ARRAY['requested'::text, 'cancelled'::text])) OR sent_at IS NOT NULL AND transfer_id IS NOT NULL),
     CONSTRAINT withdrawals_fee_bounds CHECK (fee >= 0::numeric),
+    CONSTRAINT withdrawals_have_transactions CHECK (transaction_id IS NOT NULL OR order_id IS NOT NULL),
     CONSTRAINT withdrawals_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT withdrawals_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
     CONSTRAINT withdrawals_book_id_payout_account_id_fkey FOREIGN KEY (book_id, payout_account_id) REFERENCES payout_accounts(book_id, id)
 );
 CREATE INDEX withdrawals_by_account ON withdrawals USING btree (book_id, payout_account_id, id);

@@ -77,6 +77,9 @@ class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The payment provider that gives it back; null: it was handed back another way."""
     provider_refund_id: Annotated[str | None, Meta(examples=["3018284"])]
     """The provider's id of the refund; null: it has named none."""
+    withdrawal_id: UUID | None
+    """The withdrawal that pays it out, where the provider doesn't give the payment back; null:
+    there is none."""
     failure_reason: str | None
     """Why the provider gave nothing back, or took it home again; null: it did neither."""
     transaction_id: UUID | None

@@ -41,6 +41,7 @@ class ReturningProvider(BankingProvider):
 
     def catch_up(self) -> None:
         """Execute what arrived late."""
+        super().catch_up()
         for wanted in self._late_refunds:
             self._give(wanted, "successful")
         self._late_refunds.clear()

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from uuid import UUID
 
+import msgspec
+
 from tillhouse.access.call import Call
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
@@ -36,6 +38,17 @@ _SPENT = (
 )
 
 
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund that may go back and is not kept yet; its order is locked."""
+
+    order: OrderState
+    new: NewRefund
+    decided: Refund
+    payment: Returnable
+    # The part of it that the customer's credit keeps.
+    of_credit: Decimal
+
+
 async def begin(
     call: Call,
     order: OrderState,
@@ -46,9 +59,26 @@ async def begin(
     """Hold what is to go back, keep the refund as pending, and queue the job that sends it."""
     payment = rules.chosen(payments, decided.amount, new.payment_id)
     await _check_provider(call, payment.provider)
-    kept = await _of_credit(call, order, decided.amount)
-    refund_id, by = new_id(), actor_of(call)
-    lines = decided.shown_lines()
+    kept = await of_credit(call, order, decided.amount)
+    due = Due(order=order, new=new, decided=decided, payment=payment, of_credit=kept)
+    refund_id = await keep(call, due)
+    job = NewJob(book_id=call.book.id, kind=RETURN, subject_id=refund_id)
+    await queue_job(call.db, job, call.now, call.now)
+    return refund_id
+
+
+async def keep(call: Call, due: Due, withdrawal_id: UUID | None = None) -> UUID:
+    """Keep a refund as pending, with what is held for it.
+
+    Where a withdrawal pays it out, that holds the amount in the wallet.
+    """
+    order, decided, new, payment = due.order, due.decided, due.new, due.payment
+    refund_id, by, lines = new_id(), actor_of(call), decided.shown_lines()
+    hold_id = credit_hold_id = None
+    if withdrawal_id is None:
+        hold_id = await _hold(call, order, refund_id, Account("wallet"), decided.amount)
+    if due.of_credit:
+        credit_hold_id = await _hold(call, order, refund_id, _credit(order), due.of_credit)
     row = NewReturn(
         id=refund_id,
         order_id=order.id,
@@ -57,19 +87,27 @@ async def begin(
         lines=encode(lines).decode() if lines else None,
         payment_id=payment.payment_id,
         payin_id=payment.payin_id,
-        provider=payment.provider,
-        hold_id=await _hold(call, order, refund_id, Account("wallet"), decided.amount),
-        credit_hold_id=await _hold(call, order, refund_id, _credit(order), kept) if kept else None,
+        provider=payment.provider if withdrawal_id is None else None,
+        hold_id=hold_id,
+        credit_hold_id=credit_hold_id,
         restocks=bool(new.restock),
         by_id=by.id,
         by_name=by.name,
+        withdrawal_id=withdrawal_id,
     )
     await insert_return(call.db, call.book.id, row, call.now)
     key = BookKey(call.book.id, order.id)
     await add_returning(call.db, key, decided.amount, call.now)
-    job = NewJob(book_id=call.book.id, kind=RETURN, subject_id=refund_id)
-    await queue_job(call.db, job, call.now, call.now)
     return refund_id
+
+
+async def gives_back(call: Call, name: str) -> bool:
+    """Whether a payment can be given back by the provider that it came by."""
+    try:
+        connection = await find_provider(call.services, call.db, call.book, name)
+    except NoProvider:
+        return False
+    return connection.provider.capabilities.has_refunds
 
 
 async def _check_provider(call: Call, name: str) -> None:
@@ -78,15 +116,17 @@ async def _check_provider(call: Call, name: str) -> None:
     except NoProvider:
         raise Refused(
             f"The payment came by {name}, which is not connected any more: connect it by "
-            "PUT /v1/payment-providers, or name the method by which the money was handed back."
+            "PUT /v1/payment-providers, pay it out by POST /v1/wallet/withdrawals, or name the "
+            "method by which the money was handed back."
         ) from None
     if not connection.provider.capabilities.has_refunds:
         raise Refused(
-            f"{name} gives no payment back: pay the customer another way, and name that as method."
+            f"{name} gives no payment back: pay it out by POST /v1/wallet/withdrawals, or pay the "
+            "customer another way, and name that as method."
         )
 
 
-async def _of_credit(call: Call, order: OrderState, amount: Decimal) -> Decimal:
+async def of_credit(call: Call, order: OrderState, amount: Decimal) -> Decimal:
     """The part that the customer's credit keeps; refused where it keeps less than is needed."""
     available = None
     if order.customer_id is not None:

@@ -20,7 +20,7 @@ from tillhouse.ledger.store.transactions import update_reversed
 from tillhouse.orders import announce, stock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
-from tillhouse.orders.changing.writing import Cause, Repayment, write
+from tillhouse.orders.changing.writing import Cause, Repayment, Written, write
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
@@ -50,13 +50,15 @@ class Which(msgspec.Struct, frozen=True):
     order_id: OrderId
 
 
-class _Back(msgspec.Struct, frozen=True):
-    """A refund whose provider has spoken, with its order, both locked."""
+class Back(msgspec.Struct, frozen=True):
+    """A refund whose outcome is known, with its order, both locked."""
 
     call: Call
     order: OrderState
     sent: Sent
-    seen: SeenRefund
+    # The provider's own name of it, and its words.
+    provider_reference: str | None = None
+    words: str | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -77,7 +79,7 @@ class _Back(msgspec.Struct, frozen=True):
     @property
     def reason(self) -> str:
         """The provider's words."""
-        return storable(self.seen.reason or _FAILED)[:_WORDS_LENGTH_MAX]
+        return storable(self.words or _FAILED)[:_WORDS_LENGTH_MAX]
 
 
 async def apply(services: Services, db: Db, which: Which, seen: SeenRefund | None) -> Sent | None:
@@ -87,47 +89,57 @@ async def apply(services: Services, db: Db, which: Which, seen: SeenRefund | Non
     if order is None or sent is None or seen is None:
         return sent
     call = system_call(services, db, sent.business_id, sent.book)
-    back = _Back(call, order, sent, seen)
-    step = rules.step_of(sent.status, seen.state)
-    if step is not None and sent.status == "pending":
-        key = BookKey(sent.book_id, order.id)
-        await add_returning(db, key, -sent.amount, call.now)
-    match step:
+    back = Back(call, order, sent, seen.provider_reference, seen.reason)
+    match rules.step_of(sent.status, seen.state):
         case "complete":
-            await _complete(back)
+            await complete(back)
         case "fail":
-            await _fail(back)
+            await fail(back)
         case "undo":
-            await _undo(back)
+            await undo(back)
         case None:
             if seen.provider_reference is not None and sent.provider_refund_id is None:
                 await update_known(db, sent, seen.provider_reference)
     return sent
 
 
-async def _complete(back: _Back) -> None:
-    """Take the money out of the wallet, and book the refund by the function that books any."""
+async def complete(back: Back) -> UUID | None:
+    """Take the money out of the wallet, and book the refund by the function that books any.
+
+    The transaction of the refund; None where the order had nothing left of it.
+    """
     call, order, sent = back.call, back.order, back.sent
+    await _leave(back)
     available = await _credit(back)
     await _take(back)
     amount = min(sent.amount, order.amount_paid - order.change_amount)
     after = refunded(order, amount, available)
     booked = order.amount_paid - after.amount_paid
+    written = Written()
     if booked > 0:
-        await write(call, order, after, await _cause(back))
+        written = await write(call, order, after, await _cause(back))
     if booked < sent.amount:
         # The order has given this part back already, by another way.
         await post(call.db, back.ledger, back.source, rules.short(sent.amount - booked))
     ending = Ending(
         status="successful",
-        provider_refund_id=back.seen.provider_reference,
+        provider_refund_id=back.provider_reference,
         shortfall=sent.amount - booked,
         of_sale=after.refunded_amount - order.refunded_amount,
     )
     await update_ended(call.db, sent, ending, call.now)
+    return None if written.refund is None else written.refund.transaction_id
 
 
-async def _credit(back: _Back) -> Decimal | None:
+async def _leave(back: Back) -> None:
+    """The refund is on its way no more."""
+    call, sent = back.call, back.sent
+    if sent.status == "pending":
+        key = BookKey(sent.book_id, sent.order_id)
+        await add_returning(call.db, key, -sent.amount, call.now)
+
+
+async def _credit(back: Back) -> Decimal | None:
     """The customer's credit without what is held of it for this; None: no bound."""
     call, order, sent = back.call, back.order, back.sent
     if sent.status == "pending" and sent.credit_hold_id is not None:
@@ -138,9 +150,12 @@ async def _credit(back: _Back) -> Decimal | None:
     return await lock_available(call.db, call.book.id, account)
 
 
-async def _take(back: _Back) -> None:
+async def _take(back: Back) -> None:
     call, sent = back.call, back.sent
-    if sent.status == "pending":
+    if sent.withdrawal_id is not None:
+        # The withdrawal has taken it out.
+        return
+    if sent.status == "pending" and sent.hold_id is not None:
         await settle(call.db, back.ledger, sent.hold_id, rules.FUNDING, kind=rules.FUNDED)
         return
     # It had failed, and its hold is gone: the wallet gives what it has, the rest is a claim.
@@ -148,7 +163,7 @@ async def _take(back: _Back) -> None:
     await post(call.db, back.ledger, back.source, rules.funded(sent.amount, available))
 
 
-async def _cause(back: _Back) -> Cause:
+async def _cause(back: Back) -> Cause:
     sent = back.sent
     moved = await _restock(back)
     return Cause(
@@ -163,7 +178,7 @@ async def _cause(back: _Back) -> Cause:
     )
 
 
-async def _restock(back: _Back) -> list[Moved]:
+async def _restock(back: Back) -> list[Moved]:
     """The stock of its lines comes back with the money, unless all of it has since."""
     sent, order = back.sent, back.order
     if not sent.restocks or not sent.lines or order.stock_state != "taken":
@@ -172,21 +187,20 @@ async def _restock(back: _Back) -> list[Moved]:
     return await stock.give_back(back.call, order, quantities)
 
 
-async def _fail(back: _Back) -> None:
+async def fail(back: Back) -> None:
     """Let go of what was held."""
     call, sent = back.call, back.sent
-    if sent.credit_hold_id is not None:
-        await release(call.db, back.ledger, sent.credit_hold_id)
-    await release(call.db, back.ledger, sent.hold_id)
-    ending = Ending(
-        status="failed", provider_refund_id=back.seen.provider_reference, reason=back.reason
-    )
+    await _leave(back)
+    for hold_id in (sent.credit_hold_id, sent.hold_id):
+        if hold_id is not None:
+            await release(call.db, back.ledger, hold_id)
+    ending = Ending(status="failed", provider_refund_id=back.provider_reference, reason=back.reason)
     await update_ended(call.db, sent, ending, call.now)
     subject = announce.Subject(back.order.id, back.order.store_id, back.order.customer_id)
     await emit_all(call, [announce.refund_failed(call, subject, sent.id, back.reason)])
 
 
-async def _undo(back: _Back) -> None:
+async def undo(back: Back) -> None:
     """The money that had gone back is the business's again, and the order's."""
     call, order, sent = back.call, back.order, back.sent
     for number, transfer_id in enumerate(await list_transfers(call.db, sent)):

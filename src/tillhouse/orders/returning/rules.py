@@ -34,6 +34,8 @@ class Returnable(msgspec.Struct, frozen=True, kw_only=True):
     payin_id: UUID
     provider: str
     left: Decimal
+    # Its provider has refused to give it back.
+    is_refused: bool = False
 
 
 def check_returning(before: OrderState, after: OrderState) -> None:
@@ -141,6 +143,8 @@ class RefundFaultFacts(msgspec.Struct, frozen=True, kw_only=True):
     credit_hold: str | None
     has_credit_hold: bool
     transaction: str | None
+    # A withdrawal pays it out: the hold and what leaves the wallet are the withdrawal's.
+    is_paid_out: bool
     # Given to the funding of the wallet, and taken from what the provider has.
     funded: Decimal
     short: Decimal
@@ -161,7 +165,7 @@ _MUST: dict[PaymentState, tuple[tuple[str, ...], str | None]] = {
 def refund_faults(facts: RefundFaultFacts) -> Iterator[str]:
     """Every way in which a refund and its money disagree."""
     holds, transaction = _MUST[facts.status]
-    if facts.hold not in holds:
+    if facts.hold not in holds and not facts.is_paid_out:
         yield f"is {facts.status} and its hold {facts.hold}"
     if facts.has_credit_hold and (facts.credit_hold == "pending") != (facts.status == "pending"):
         yield f"is {facts.status} and its hold of credit {facts.credit_hold}"
@@ -169,7 +173,7 @@ def refund_faults(facts: RefundFaultFacts) -> Iterator[str]:
         yield f"is {facts.status} and its transaction {facts.transaction}, not {transaction}"
     is_back = facts.status == "successful"
     for what, has, must in (
-        ("left the wallet", facts.funded, facts.amount),
+        ("left the wallet", facts.funded, _ZERO if facts.is_paid_out else facts.amount),
         ("is a claim", facts.short, facts.shortfall),
     ):
         if has != (want := must if is_back else _ZERO):

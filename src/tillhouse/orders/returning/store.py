@@ -1,4 +1,4 @@
-"""Statements on refunds that go back through a provider."""
+"""Statements on refunds that go back through a provider, or are paid out in its place."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,9 +18,10 @@ from tillhouse.payins.hooks import HeardReturn
 
 _SENT: LiteralString = """
     SELECT f.book_id, f.id, f.order_id, f.status, f.amount, f.reason, f.lines, f.restocks,
-        f.restocked, f.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at,
-        f.is_unclear, f.shortfall, f.of_sale, f.transaction_id, p.currency,
-        p.provider_transaction_id, v.reference AS payment_reference, b.business_id, b.environment
+        f.restocked, p.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at,
+        f.is_unclear, f.withdrawal_id, f.shortfall, f.of_sale, f.transaction_id,
+        p.currency, p.provider_transaction_id, v.reference AS payment_reference, b.business_id,
+        b.environment
     FROM refunds f
     JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
     JOIN books b ON b.id = f.book_id
@@ -29,7 +30,7 @@ _SENT: LiteralString = """
 
 
 class NewReturn(msgspec.Struct, frozen=True, kw_only=True):
-    """A refund that is about to go back."""
+    """A refund that is about to go back: with a hold of its own, or by a withdrawal."""
 
     id: UUID
     order_id: OrderId
@@ -38,12 +39,13 @@ class NewReturn(msgspec.Struct, frozen=True, kw_only=True):
     lines: str | None
     payment_id: UUID
     payin_id: UUID
-    provider: str
-    hold_id: UUID
+    provider: str | None
+    hold_id: UUID | None
     credit_hold_id: UUID | None
     restocks: bool
     by_id: UUID
     by_name: str
+    withdrawal_id: UUID | None = None
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,10 +62,12 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     restocked: bool
     provider: str
     provider_refund_id: str | None
-    hold_id: HoldId
+    # None: a withdrawal pays it out, which has the hold.
+    hold_id: HoldId | None
     credit_hold_id: HoldId | None
     asked_at: datetime | None
     is_unclear: bool
+    withdrawal_id: UUID | None
     shortfall: Decimal
     of_sale: Decimal
     transaction_id: UUID | None
@@ -96,7 +100,10 @@ async def list_returnable(db: Db, book_id: BookId, order_id: OrderId) -> list[Re
         SELECT p.id AS payment_id, i.id AS payin_id, i.provider, i.amount - coalesce((
                 SELECT sum(f.amount) FROM refunds f
                 WHERE f.book_id = $1 AND f.payin_id = i.id
-                    AND f.status IN ('pending', 'successful')), 0) AS left
+                    AND f.status IN ('pending', 'successful')), 0) AS left,
+            EXISTS (SELECT FROM refunds f
+                WHERE f.book_id = $1 AND f.payin_id = i.id AND f.hold_id IS NOT NULL
+                    AND f.status = 'failed') AS is_refused
         FROM payments p JOIN payins i ON i.book_id = $1 AND i.id = p.receipt_id
         WHERE p.book_id = $1 AND p.order_id = $2 AND i.status = 'received'
         ORDER BY p.id
@@ -113,9 +120,9 @@ async def insert_return(db: Db, book_id: BookId, new: NewReturn, now: datetime) 
         """
         INSERT INTO refunds (book_id, id, order_id, method, amount, reason, lines, status,
             payment_id, payin_id, provider, hold_id, credit_hold_id, restocks, recorded_by_id,
-            recorded_by_name, happened_at, created_at)
+            recorded_by_name, withdrawal_id, happened_at, created_at)
         VALUES ($1, $2, $3, 'cloove_pay', $4, $5, $6::jsonb, 'pending', $7, $8, $9, $10, $11, $12,
-            $13, $14, $15, $15)
+            $13, $14, $15, $16, $16)
         """,
         book_id,
         *msgspec.structs.astuple(new),
@@ -138,14 +145,30 @@ async def add_returning(db: Db, key: BookKey, amount: Decimal, now: datetime) ->
 
 async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> Sent | None:
     """One refund, which nobody else moves meanwhile."""
-    row = await db.fetchrow(
-        _SENT
-        + """ WHERE f.book_id = $1 AND f.id = $2 AND f.hold_id IS NOT NULL
-        FOR NO KEY UPDATE OF f
-        """,
-        book_id,
-        refund_id,
+    return _sent(
+        await db.fetchrow(
+            _SENT
+            + """ WHERE f.book_id = $1 AND f.id = $2 AND f.hold_id IS NOT NULL
+            FOR NO KEY UPDATE OF f
+            """,
+            book_id,
+            refund_id,
+        )
     )
+
+
+async def lock_paid_out(db: Db, book_id: BookId, withdrawal_id: UUID) -> Sent | None:
+    """The refund that a withdrawal pays out, which nobody else moves meanwhile."""
+    return _sent(
+        await db.fetchrow(
+            _SENT + " WHERE f.book_id = $1 AND f.withdrawal_id = $2 FOR NO KEY UPDATE OF f",
+            book_id,
+            withdrawal_id,
+        )
+    )
+
+
+def _sent(row: Record | None) -> Sent | None:
     if row is None:
         return None
     known: dict[str, Any] = dict(row)
@@ -220,12 +243,13 @@ async def update_ended(db: Db, sent: Sent, ending: Ending, now: datetime) -> Non
         """
         UPDATE refunds SET status = $3, provider_refund_id = coalesce($4, provider_refund_id),
             failure_reason = $5, shortfall = $6, of_sale = $7, is_unclear = false, ended_at = $8
-        WHERE book_id = $1 AND id = $2 AND hold_id IS NOT NULL
+        WHERE book_id = $1 AND order_id = $9 AND id = $2
         """,
         sent.book_id,
         sent.id,
         *msgspec.structs.astuple(ending),
         now,
+        sent.order_id,
     )
 
 
@@ -244,9 +268,12 @@ async def list_transfers(db: Db, sent: Sent) -> Sequence[TransferId]:
 
 
 async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that are refunds through a provider."""
+    """Those of the ids that are refunds through a provider, or paid out."""
     rows = await db.fetch(
-        "SELECT id FROM refunds WHERE book_id = $1 AND id = ANY($2) AND hold_id IS NOT NULL",
+        """
+        SELECT id FROM refunds
+        WHERE book_id = $1 AND id = ANY($2) AND (hold_id IS NOT NULL OR withdrawal_id IS NOT NULL)
+        """,
         book_id,
         list(ids),
     )
@@ -260,6 +287,7 @@ async def list_with_money(
     rows: Sequence[Record] = await db.fetch(
         """
         SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, h.status AS hold,
+            f.withdrawal_id IS NOT NULL AS is_paid_out,
             c.status AS credit_hold, f.credit_hold_id IS NOT NULL AS has_credit_hold,
             x.status AS transaction, p.amount AS arrived, m.funded, m.short, (
                 SELECT coalesce(sum(r.amount), 0) FROM refunds r
@@ -280,7 +308,9 @@ async def list_with_money(
             FROM ledger_transfers t
             WHERE t.book_id = $1 AND t.source_id = f.id AND t.source_type = 'refund'
         ) m
-        WHERE f.book_id = $1 AND f.id > $2 AND f.hold_id IS NOT NULL ORDER BY f.id LIMIT $3
+        WHERE f.book_id = $1 AND f.id > $2
+            AND (f.hold_id IS NOT NULL OR f.withdrawal_id IS NOT NULL)
+        ORDER BY f.id LIMIT $3
         """,
         book_id,
         after,

@@ -28,6 +28,26 @@ _RECENT: LiteralString = """
 """
 
 
+# The transaction of an entry; that of a refund is its order's.
+_TRANSACTION: LiteralString = """
+    LEFT JOIN LATERAL (
+        (SELECT x.id, x.reference FROM refunds f
+         JOIN transactions x ON x.book_id = f.book_id AND x.id = f.transaction_id
+         WHERE p.source_type = 'refund' AND f.book_id = $1 AND f.id = p.source_id
+            AND f.hold_id IS NOT NULL)
+        UNION ALL
+        (SELECT x.id, x.reference FROM refunds f
+         JOIN transactions x ON x.book_id = f.book_id AND x.id = f.transaction_id
+         WHERE p.source_type = 'withdrawal' AND f.book_id = $1 AND f.withdrawal_id = p.source_id)
+        UNION ALL
+        (SELECT x.id, x.reference FROM transactions x
+         WHERE x.book_id = $1 AND x.source_id = p.source_id AND x.source_type = p.source_type
+         ORDER BY x.id LIMIT 1)
+        LIMIT 1
+    ) x ON true
+"""
+
+
 async def show_wallet(db: Db, book_id: BookId) -> Record:
     """The balance, what is held of it, and what is being withdrawn."""
     row = await db.fetchrow(
@@ -87,13 +107,9 @@ async def list_entries(
             (SELECT sum FROM recent WHERE is_end) AS recent,
             x.id AS transaction_id, x.reference
         FROM page p CROSS JOIN beginning
-        LEFT JOIN LATERAL (
-            SELECT x.id, x.reference FROM transactions x
-            WHERE x.book_id = $1 AND x.source_id = p.source_id AND x.source_type = p.source_type
-            ORDER BY x.id LIMIT 1
-        ) x ON true
-        ORDER BY p.id DESC
-        """,
+        """
+        + _TRANSACTION
+        + " ORDER BY p.id DESC",
         book_id,
         NOBODY,
         position.transfer_id if position else _NEWEST,

@@ -1,5 +1,6 @@
 """Withdrawals: request, list, show, cancel."""
 
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -8,7 +9,8 @@ import msgspec
 from asyncpg import Record
 
 from tillhouse.access.call import Call
-from tillhouse.access.callers import KeyCaller, UserCaller
+from tillhouse.access.callers import KeyCaller, SystemCaller, UserCaller
+from tillhouse.access.rules import check_scope
 from tillhouse.http.route import Reply
 from tillhouse.http.wire import decode
 from tillhouse.kit.errors import FieldError, Forbidden, KeyReused, Refused, check, existing
@@ -19,18 +21,26 @@ from tillhouse.kit.values import DayClock
 from tillhouse.ledger.posting import Insufficient, Wanted, hold, post, release
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source
 from tillhouse.ledger.store.holds import show_balance
-from tillhouse.ledger.store.transactions import update_status
 from tillhouse.orders.actor import actor_of
+from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.changing.store import lock_order
+from tillhouse.orders.payments.types import Received
+from tillhouse.orders.refunds.types import NewRefund
+from tillhouse.orders.returning import paying_out
+from tillhouse.orders.returning.actions import Due
+from tillhouse.orders.returning.outcome import Back
 from tillhouse.payouts.accounts.actions import check_stepped_up
 from tillhouse.payouts.events import WALLET_WITHDRAWAL_FAILED, WALLET_WITHDRAWAL_REQUESTED
 from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.withdrawals import rules
 from tillhouse.payouts.withdrawals.announce import told
-from tillhouse.payouts.withdrawals.outcome import given_back, ledger_of
+from tillhouse.payouts.withdrawals.outcome import given_back, ledger_of, mark
 from tillhouse.payouts.withdrawals.store import limits, reading, requests, states
+from tillhouse.payouts.withdrawals.store.states import State
 from tillhouse.payouts.withdrawals.types import (
     Destination,
     NewWithdrawal,
+    PaidOutRefund,
     Requester,
     Withdrawal,
     WithdrawalFilter,
@@ -39,6 +49,8 @@ from tillhouse.webhooks.emit import emit
 
 WALLET = Account("wallet")
 _CANCELLED = "cancelled"
+# The scope by which refunds are asked for.
+_ORDERS = "orders:write"
 
 
 class OwnerOnly(
@@ -53,7 +65,8 @@ class Money(msgspec.Struct, frozen=True):
 
     given: limits.Given
     hold_id: UUID
-    transaction_id: UUID
+    # None: the refund will have one.
+    transaction_id: UUID | None
     provider_key: str
 
 
@@ -62,37 +75,60 @@ async def request(call: Call, new: NewWithdrawal) -> Reply[Withdrawal]:
     claim = call.claim
     assert claim is not None, "the route needs a key"  # noqa: S101
     _check_caller(call)
+    order = await _lock_order(call, new.refund)
     found = await _lock_facts(call, new.payout_account_id, claim.key)
     if found["earlier_id"] is not None:
         if found["earlier_fingerprint"] != claim.fingerprint:
             raise KeyReused
         return Reply(await show(call, found["earlier_id"]), is_replay=True)
-    facts = _facts(found)
+    facts = _facts(found, order)
     check(rules.new_faults(new, facts))
     assert facts.account is not None, "the rules refuse a withdrawal to nowhere"  # noqa: S101
     rules.check_account(facts.account, facts, call.now)
     rules.check_policy(new.amount, facts)
-    given = await _reserve(call, new.amount, facts)
+    due = await _decide_refund(call, order, new)
     withdrawal_id = new_id()
+    money = await _take(call, new, facts, withdrawal_id)
+    key, row = BookKey(call.book.id, withdrawal_id), _row(call, new, facts, money)
+    await requests.insert_withdrawal(call.db, key, row, WITHDRAWAL, call.now)
+    if due is not None:
+        await paying_out.begin(call, due, withdrawal_id)
+    await _tell_requested(call, withdrawal_id, new, facts.currency)
+    return Reply(await show(call, withdrawal_id))
+
+
+async def _lock_order(call: Call, refund: PaidOutRefund | None) -> OrderState | None:
+    """The order of a refund that is paid out, locked before all else; None where it isn't there."""
+    if refund is None:
+        return None
+    if not isinstance(call.caller, SystemCaller):
+        check_scope(call.caller.scopes, _ORDERS)
+    return await lock_order(call.db, call.book.id, refund.order_id)
+
+
+async def _decide_refund(call: Call, order: OrderState | None, new: NewWithdrawal) -> Due | None:
+    if new.refund is None or order is None:
+        return None
+    wanted = NewRefund(
+        amount=Received(new.amount),
+        payment_id=new.refund.payment_id,
+        reason=new.refund.reason,
+    )
+    return await paying_out.decide(call, order, wanted)
+
+
+async def _take(call: Call, new: NewWithdrawal, facts: rules.Facts, withdrawal_id: UUID) -> Money:
+    """Reserve the amount: of the limits, then in the wallet."""
+    given = await _reserve(call, new.amount, facts)
     source = Source(type=rules.SOURCE, id=withdrawal_id, happened_at=call.now)
     ledger = Ledger(call.book.id, facts.currency, call.now)
     hold_id = await _hold(call, ledger, source, new.amount)
-    seen = Movement("wallet_withdrawal", "wallet", new.amount, "pending")
-    posted = await post(call.db, ledger, source, Postings(movements=(seen,)))
-    money = Money(given, hold_id, posted.transactions[0], f"wd-{withdrawal_id}")
-    key, row = BookKey(call.book.id, withdrawal_id), _row(call, new, facts, money)
-    await requests.insert_withdrawal(call.db, key, row, WITHDRAWAL, call.now)
-    more = {"payoutAccountId": new.payout_account_id, "reference": new.reference}
-    event = told(
-        WALLET_WITHDRAWAL_REQUESTED,
-        call.business_id,
-        withdrawal_id,
-        (new.amount, facts.currency),
-        more,
-        call.now,
-    )
-    await emit(call, *event)
-    return Reply(await show(call, withdrawal_id))
+    transaction_id = None
+    if new.refund is None:
+        seen = Movement("wallet_withdrawal", "wallet", new.amount, "pending")
+        posted = await post(call.db, ledger, source, Postings(movements=(seen,)))
+        transaction_id = posted.transactions[0]
+    return Money(given, hold_id, transaction_id, f"wd-{withdrawal_id}")
 
 
 def _check_caller(call: Call) -> None:
@@ -104,12 +140,26 @@ def _check_caller(call: Call) -> None:
 
 async def new_faults(call: Call, new: NewWithdrawal) -> list[FieldError]:
     """The faults of a new withdrawal."""
-    try:
+    account_id = order = None
+    with suppress(InvalidField):
+        order = await _lock_order(call, new.refund)
+    with suppress(InvalidField):
         account_id = new.payout_account_id
-    except InvalidField:
-        account_id = None
     found = await _lock_facts(call, account_id, "")
-    return rules.new_faults(new, _facts(found))
+    return rules.new_faults(new, _facts(found, order))
+
+
+async def _tell_requested(
+    call: Call, withdrawal_id: UUID, new: NewWithdrawal, currency: str
+) -> None:
+    more: dict[str, Any] = {"payoutAccountId": new.payout_account_id, "reference": new.reference}
+    if new.refund is not None:
+        more["orderId"] = new.refund.order_id
+    amount = (new.amount, currency)
+    event = told(
+        WALLET_WITHDRAWAL_REQUESTED, call.business_id, withdrawal_id, amount, more, call.now
+    )
+    await emit(call, *event)
 
 
 async def _lock_facts(call: Call, account_id: UUID | None, own_key: str) -> dict[str, Any]:
@@ -117,7 +167,7 @@ async def _lock_facts(call: Call, account_id: UUID | None, own_key: str) -> dict
     return await requests.lock_facts(call.db, call.book.id, key_id, account_id, own_key)
 
 
-def _facts(row: dict[str, Any]) -> rules.Facts:
+def _facts(row: dict[str, Any], order: OrderState | None) -> rules.Facts:
     account = None
     if row["id"] is not None:
         names = [one for one in rules.AccountFacts.__struct_fields__ if one != "currency"]
@@ -130,7 +180,11 @@ def _facts(row: dict[str, Any]) -> rules.Facts:
             raise Refused("This key has no withdrawal policy: give it one, then try again.")
         policy = rules.policy_of(decode(row["policy"].encode()), row["lineage_id"])
     return rules.Facts(
-        currency=row["currency"], time_zone=row["time_zone"], account=account, policy=policy
+        currency=row["currency"],
+        time_zone=row["time_zone"],
+        account=account,
+        policy=policy,
+        has_order=order is not None,
     )
 
 
@@ -196,6 +250,7 @@ def _row(
         counted_on=money.given.counted_on,
         hold_id=money.hold_id,
         transaction_id=money.transaction_id,
+        order_id=new.refund.order_id if new.refund else None,
         idempotency_key=claim.key,
         idempotency_fingerprint=claim.fingerprint,
         requested_by_id=by.id,
@@ -221,20 +276,35 @@ async def show(call: Call, withdrawal_id: UUID) -> Withdrawal:
 async def cancel(call: Call, withdrawal_id: UUID) -> Withdrawal:
     """Give the amount back, unless the withdrawal was sent; cancelling twice is cancelling once."""
     _check_caller(call)
-    state = existing(await states.lock_withdrawal(call.db, call.book.id, withdrawal_id))
+    state, back = await _lock(call, withdrawal_id)
     if state.status == _CANCELLED:
         return await show(call, withdrawal_id)
     if state.status != "requested":
         raise rules.TooLate
+    if back is not None:
+        await paying_out.give_up(back, _CANCELLED)
     await limits.give_spend_back(call.db, state.book_id, given_back(state))
     ledger = ledger_of(state, call.now)
     await release(call.db, ledger, state.hold_id)
     await states.update_cancelled(call.db, state, call.now)
-    await update_status(call.db, ledger, state.transaction_id, "failed")
+    await mark(call.db, state, "failed", call.now)
     amount, more = (state.amount, state.currency), {"reason": _CANCELLED}
+    if state.order_id is not None:
+        more["orderId"] = str(state.order_id)
     event = told(WALLET_WITHDRAWAL_FAILED, call.business_id, state.id, amount, more, call.now)
     await emit(call, *event)
     return await show(call, withdrawal_id)
+
+
+async def _lock(call: Call, withdrawal_id: UUID) -> tuple[State, Back | None]:
+    """A withdrawal, locked; of one that pays a refund out, that and its order before it."""
+    which = call.db, call.book.id, withdrawal_id
+    state = await states.lock_without_order(*which)
+    if state is not None:
+        return state, None
+    order_id = existing(await states.find_order_id(*which))
+    back = await paying_out.lock_refunded(call, order_id, withdrawal_id)
+    return existing(await states.lock_withdrawal(*which)), back
 
 
 def _shown(row: Record) -> Withdrawal:

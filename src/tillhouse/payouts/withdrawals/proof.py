@@ -32,6 +32,18 @@ _MUST = {
 }
 
 
+# By status: those in which the refund may be that it pays out.
+_REFUND = {
+    "requested": ("pending",),
+    "cancelled": ("failed",),
+    "processing": ("pending",),
+    "completed": ("successful",),
+    "failed": ("failed",),
+    "reversed": ("failed", "reversed"),
+}
+_SEEN = {"successful": "successful", "reversed": "reversed"}
+
+
 def withdrawal_faults(row: Record) -> Iterator[str]:
     """Every way in which a withdrawal and its money disagree."""
     hold, left, transit, paid, seen = _MUST[row["status"]]
@@ -41,13 +53,28 @@ def withdrawal_faults(row: Record) -> Iterator[str]:
     for what, has, must in (
         ("left the wallet", row["left"], left * amount),
         ("is on the way", row["transit"], transit * amount),
-        ("was paid out", row["paid"], paid * amount + fee),
+        ("was paid out", row["paid"], (0 if row["is_refund"] else paid * amount) + fee),
+        ("was paid out of an order", row["funded"], paid * amount if row["is_refund"] else 0),
         ("was its fee", row["fees"], fee),
     ):
         if has != must:
             yield f"is {row['status']}, and {has:f} {what} instead of {must:f}"
-    if (row["seen_status"], row["seen_amount"]) != (seen, amount):
+    if row["is_refund"]:
+        yield from _refund_faults(row)
+    elif (row["seen_status"], row["seen_amount"]) != (seen, amount):
         yield f"its transaction is {row['seen_status']}, of {row['seen_amount']}, not {seen}"
+
+
+def _refund_faults(row: Record) -> Iterator[str]:
+    """Both have one amount, one outcome and one transaction."""
+    status, amount = row["refund_status"], row["amount"]
+    if status not in _REFUND[row["status"]] or row["refund_amount"] != amount:
+        yield f"is {row['status']}, and its refund {status}, of {row['refund_amount']}"
+        return
+    back = amount - row["shortfall"] if status in _SEEN else 0
+    must = (_SEEN[status], -back) if back else (None, None)
+    if (row["seen_status"], row["seen_amount"]) != must or not row["is_one"]:
+        yield f"its transaction is {row['seen_status']}, of {row['seen_amount']}, not {must[0]}"
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:

@@ -63,6 +63,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     account: AccountFacts | None
     # None: a person asks, who has the business's limit alone.
     policy: Policy | None
+    # Whether the order is there whose refund is paid out.
+    has_order: bool
 
 
 def policy_of(kept: dict[str, Any], lineage_id: AppId) -> Policy:
@@ -88,7 +90,11 @@ def new_faults(new: NewWithdrawal, facts: Facts) -> list[FieldError]:
         if wrong := check_scale(new.amount, facts.currency):
             yield FieldError("amount", wrong)
 
-    return faults(amount, account)
+    def refund() -> Iterator[FieldError]:
+        if new.refund is not None and not facts.has_order:
+            yield unknown("refund.order_id", "order")
+
+    return faults(amount, account, refund)
 
 
 def check_account(account: AccountFacts, facts: Facts, now: datetime) -> None:

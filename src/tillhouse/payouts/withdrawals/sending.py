@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from tillhouse.access.call import system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
@@ -23,7 +24,7 @@ from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
-from tillhouse.ledger.store.transactions import update_status
+from tillhouse.orders.returning.paying_out import lock_refunded
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
 from tillhouse.payins.outgoing import (
     FIRST_LOOK,
@@ -40,7 +41,7 @@ from tillhouse.payins.types import Connection
 from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.freezing.store import lock_frozen
 from tillhouse.payouts.gateway import Finds
-from tillhouse.payouts.withdrawals.outcome import TRANSIT, apply, ledger_of
+from tillhouse.payouts.withdrawals.outcome import TRANSIT, Answered, apply, ledger_of, mark
 from tillhouse.payouts.withdrawals.rules import SOURCE
 from tillhouse.payouts.withdrawals.store import states
 from tillhouse.payouts.withdrawals.store.states import State
@@ -52,6 +53,7 @@ LOOK = "withdrawal_look"
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """A withdrawal whose provider is asked: to pay, or how it ended."""
 
+    state: State
     connection: Connection | None
     wanted: PayoutRequest
     # Whether an earlier call may have been executed: then the provider is asked how it ended.
@@ -66,15 +68,14 @@ FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[Connection | None]]
 
 def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
     """The jobs that send a withdrawal, look what became of it, and follow a provider's hint."""
-    failures_max = services.settings.payout_failures_max
     look_up = partial(finds, services)
     return (
         OutsideKind(
             name=WITHDRAWAL,
             begin=partial(_begin_sending, look_up),
             run=_ask,
-            record=partial(_record_sending, failures_max),
-            record_late=partial(_record_late, failures_max),
+            record=partial(_record_sending, services),
+            record_late=partial(_record_late, services),
             retry=SENDING,
             lease=LEASE,
         ),
@@ -82,8 +83,8 @@ def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
             name=LOOK,
             begin=partial(_begin_looking, look_up),
             run=_ask,
-            record=partial(_record_look, failures_max),
-            record_late=partial(_record_late, failures_max),
+            record=partial(_record_look, services),
+            record_late=partial(_record_late, services),
             retry=LOOKING,
             lease=LEASE,
         ),
@@ -91,8 +92,8 @@ def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
             name=HEARD_PAYOUT,
             begin=partial(_begin_hearing, look_up),
             run=_ask,
-            record=partial(_record_heard, failures_max),
-            record_late=partial(_record_late, failures_max),
+            record=partial(_record_heard, services),
+            record_late=partial(_record_late, services),
             retry=HEARING,
             lease=LEASE,
         ),
@@ -112,7 +113,7 @@ async def _begin_sending(finds: FindsHere, db: Db, job: Job) -> Ask | None:
         ledger = ledger_of(state, at)
         transfer_id = await settle(db, ledger, state.hold_id, TRANSIT, kind=SOURCE)
         await states.update_sent(db, state, transfer_id, at)
-        await update_status(db, ledger, state.transaction_id, "processing")
+        await mark(db, state, "processing", at)
         return _ask_for(state, connection, is_unclear=False, may_resend=False)
     is_frozen = await lock_frozen(db, state.book_id)
     if not state.is_unclear:
@@ -161,7 +162,13 @@ def _ask_for(
         account_name=state.account_name,
         narration=state.narration or "",
     )
-    return Ask(connection=connection, wanted=wanted, is_unclear=is_unclear, may_resend=may_resend)
+    return Ask(
+        state=state,
+        connection=connection,
+        wanted=wanted,
+        is_unclear=is_unclear,
+        may_resend=may_resend,
+    )
 
 
 async def _ask(wanted: Ask) -> Came:
@@ -183,15 +190,14 @@ def _failed(reference: str, reason: str) -> SeenPayout:
 
 
 async def _record_sending(
-    failures_max: int, db: Db, job: Job, ask: Ask, came: Came
+    services: Services, db: Db, _job: Job, ask: Ask, came: Came
 ) -> Again | None:
-    state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
+    state = await _apply(services, db, ask, came)
     if state is None:
         return None
     if isinstance(came, Nothing) and came.is_certain:
         await states.update_asked(db, state, None, now(), is_unclear=False)
         return Again(came.reason)
-    await _settle(failures_max, db, state, came)
     is_open = isinstance(came, Nothing) or came.state == "processing"
     if state.status == "processing" and is_open:
         look = NewJob(book_id=state.book_id, kind=LOOK, subject_id=state.id)
@@ -199,32 +205,37 @@ async def _record_sending(
     return None
 
 
-async def _record_look(failures_max: int, db: Db, job: Job, ask: Ask, came: Came) -> Again | None:
-    state = await states.lock_withdrawal(db, job.book_id, job.subject_id)
-    if state is None:
+async def _record_look(services: Services, db: Db, _job: Job, ask: Ask, came: Came) -> Again | None:
+    if await _apply(services, db, ask, came) is None:
         return None
-    await _settle(failures_max, db, state, came)
     if isinstance(came, Nothing):
         return Again(came.reason)
     return Again("processing") if came.state == "processing" else None
 
 
-async def _record_heard(failures_max: int, db: Db, job: Job, ask: Ask, came: Came) -> Again | None:
+async def _record_heard(
+    services: Services, db: Db, _job: Job, ask: Ask, came: Came
+) -> Again | None:
     if isinstance(came, Nothing):
         return Again(came.reason)
-    state = await states.lock_by_provider_key(db, job.book_id, ask.wanted.reference)
-    if state is not None:
-        await _settle(failures_max, db, state, came)
+    await _apply(services, db, ask, came)
     return None
 
 
-async def _record_late(failures_max: int, db: Db, job: Job, ask: Ask, came: Came) -> None:
+async def _record_late(services: Services, db: Db, _job: Job, ask: Ask, came: Came) -> None:
     """The end of a withdrawal counts whenever it is heard."""
-    state = await states.lock_by_provider_key(db, job.book_id, ask.wanted.reference)
-    if state is not None:
-        await _settle(failures_max, db, state, came)
+    await _apply(services, db, ask, came)
 
 
-async def _settle(failures_max: int, db: Db, state: State, came: Came) -> None:
-    if isinstance(came, SeenPayout):
-        await apply(db, state, came, failures_max, now())
+async def _apply(services: Services, db: Db, ask: Ask, came: Came) -> State | None:
+    """Bring the withdrawal to what was said; the withdrawal as it was before."""
+    asked, back = ask.state, None
+    if asked.order_id is not None:
+        call = system_call(services, db, asked.business_id, asked.book)
+        back = await lock_refunded(call, asked.order_id, asked.id)
+    state = await states.lock_withdrawal(db, asked.book_id, asked.id)
+    if state is not None and isinstance(came, SeenPayout):
+        failures_max = services.settings.payout_failures_max
+        answered = Answered(state=state, back=back, seen=came, failures_max=failures_max, now=now())
+        await apply(db, answered)
+    return state

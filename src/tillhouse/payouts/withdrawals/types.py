@@ -8,9 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.ids import OrderId
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
 from tillhouse.kit.text_types import OneLine
+from tillhouse.orders.types import Reason
 
 WithdrawalStatus = Literal[
     "requested", "processing", "completed", "failed", "reversed", "cancelled"
@@ -37,6 +39,16 @@ class OwnReference(OneLine, longest=100, example="PAYOUT-2026-01"):
     """A name that the business gives."""
 
 
+class PaidOutRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The refund that a withdrawal pays out, where the provider doesn't give the payment back."""
+
+    order_id: OrderId
+    """The order that the amount is a refund of."""
+    payment_id: UUID | None = None
+    """The payment that is given back. Left out or null: the first of which enough is left."""
+    reason: Reason | None = None
+
+
 class NewWithdrawal(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Money that is to leave the wallet."""
 
@@ -48,6 +60,8 @@ class NewWithdrawal(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The text that the bank shows, as far as it does."""
     reference: OwnReference | None = None
     """The business's own name of the withdrawal."""
+    refund: PaidOutRefund | None = None
+    """The refund that it pays out, to an account of the customer's; also needs `orders:write`."""
 
 
 class WithdrawalFilter(Paged):
@@ -104,8 +118,11 @@ class Withdrawal(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The name that the provider gave it."""
     failure_reason: Annotated[str, Meta(examples=["the account is closed"])] | None
     """The reason for which it failed or came back."""
-    transaction_id: UUID
-    """The transaction of this withdrawal, as the list of transactions shows it."""
+    order_id: UUID | None
+    """The order that it pays a refund of out; null: of none."""
+    transaction_id: UUID | None
+    """The transaction of this withdrawal, as the list of transactions shows it. That of a refund
+    is the refund's: null until the withdrawal is completed."""
     requested_by: Requester
     """The person or key that requested it."""
     sent_at: Timestamp | None

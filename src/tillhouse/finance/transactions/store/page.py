@@ -128,8 +128,10 @@ async def find_cause(db: Db, book_id: BookId, transaction_id: UUID) -> Record | 
             WHERE p.book_id = $1 AND p.id = t.source_id AND t.source_type = 'payin'
             LIMIT 1
         ) p ON true
-        LEFT JOIN withdrawals w
-            ON w.book_id = $1 AND w.id = t.source_id AND t.source_type = 'withdrawal'
+        LEFT JOIN refunds f ON f.book_id = $1 AND f.order_id = t.source_id
+            AND f.transaction_id = t.id AND t.source_type = 'order'
+        LEFT JOIN withdrawals w ON w.book_id = $1 AND w.id = CASE t.source_type
+            WHEN 'withdrawal' THEN t.source_id WHEN 'order' THEN f.withdrawal_id END
         WHERE t.book_id = $1 AND t.id = $2 AND (p.id IS NOT NULL OR w.id IS NOT NULL)
         """,
         book_id,

@@ -18,12 +18,15 @@ async def find_there(db: Db, book_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Sequence[Record]:
-    """Withdrawals by id, with what their hold, their transfers and their transaction say."""
+    """Withdrawals by id, with what their hold, transfers, transaction and refund say."""
     return await db.fetch(
         """
         SELECT w.id, w.status, w.amount, w.fee, h.status AS hold, x.status AS seen_status,
-            x.amount AS seen_amount, m.*
+            x.amount AS seen_amount, w.order_id IS NOT NULL AS is_refund, f.status AS refund_status,
+            f.amount AS refund_amount, f.shortfall,
+            f.transaction_id IS NOT DISTINCT FROM w.transaction_id AS is_one, m.*
         FROM withdrawals w
+        LEFT JOIN refunds f ON f.book_id = w.book_id AND f.withdrawal_id = w.id
         LEFT JOIN ledger_holds h ON h.book_id = w.book_id AND h.id = w.hold_id
         LEFT JOIN transactions x ON x.book_id = w.book_id AND x.id = w.transaction_id
         CROSS JOIN LATERAL (
@@ -35,6 +38,9 @@ async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Seq
                 coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'provider_clearing'), 0)
                     - coalesce(sum(t.amount)
                         FILTER (WHERE t.debit_kind = 'provider_clearing'), 0) AS paid,
+                coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'wallet_funding'), 0)
+                    - coalesce(sum(t.amount)
+                        FILTER (WHERE t.debit_kind = 'wallet_funding'), 0) AS funded,
                 coalesce(sum(t.amount) FILTER (WHERE t.debit_kind = 'fees'), 0)
                     - coalesce(sum(t.amount) FILTER (WHERE t.credit_kind = 'fees'), 0) AS fees
             FROM ledger_transfers t

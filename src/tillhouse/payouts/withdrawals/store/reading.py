@@ -14,8 +14,8 @@ from tillhouse.kit.page import Page
 _WITHDRAWAL: LiteralString = """
     SELECT w.id, w.status, w.amount, w.fee, w.currency, w.narration, w.reference,
         w.payout_account_id, w.account_version, w.bank_code, w.bank_name, w.account_number,
-        w.account_name, w.provider, w.provider_reference, w.failure_reason, w.transaction_id,
-        w.requested_by_id, w.requested_by_name, iso(w.sent_at) AS sent_at,
+        w.account_name, w.provider, w.provider_reference, w.failure_reason, w.order_id,
+        w.transaction_id, w.requested_by_id, w.requested_by_name, iso(w.sent_at) AS sent_at,
         iso(w.ended_at) AS ended_at, iso(w.created_at) AS created_at,
         iso(w.updated_at) AS updated_at
     FROM withdrawals w WHERE w.book_id = $1

@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import QUEUE
-from tillhouse.kit.ids import AppId, BookId, BookKey, KeyId
+from tillhouse.kit.ids import AppId, BookId, BookKey, KeyId, OrderId
 
 
 class WithdrawalRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,8 @@ class WithdrawalRow(msgspec.Struct, frozen=True, kw_only=True):
     lineage_id: AppId | None
     counted_on: date
     hold_id: UUID
-    transaction_id: UUID
+    transaction_id: UUID | None
+    order_id: OrderId | None
     idempotency_key: str
     idempotency_fingerprint: bytes
     requested_by_id: UUID
@@ -81,14 +82,14 @@ async def insert_withdrawal(
             INSERT INTO withdrawals (book_id, id, status, amount, currency, narration, reference,
                 payout_account_id, account_version, provider, bank_code, bank_name,
                 account_number, account_name, provider_key, lineage_id, counted_on, hold_id,
-                transaction_id, idempotency_key, idempotency_fingerprint, requested_by_id,
-                requested_by_name, created_at, updated_at)
+                transaction_id, order_id, idempotency_key, idempotency_fingerprint,
+                requested_by_id, requested_by_name, created_at, updated_at)
             VALUES ($1, $2, 'requested', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-                $15, $16, $17, $18, $19, $20, $21, $22, $24, $24)
+                $15, $16, $17, $18, $19, $20, $21, $22, $23, $25, $25)
             RETURNING id
         ), queueing AS (
-            SELECT $1::uuid AS book_id, $23::text AS kind, id AS subject_id, '' AS key,
-                NULL::bytea AS payload, $24::timestamptz AS due_at, $24::timestamptz AS queued_at
+            SELECT $1::uuid AS book_id, $24::text AS kind, id AS subject_id, '' AS key,
+                NULL::bytea AS payload, $25::timestamptz AS due_at, $25::timestamptz AS queued_at
             FROM withdrawal
         ),
         """

@@ -9,14 +9,15 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import AppId, BookId, BusinessId, HoldId, TransferId
+from tillhouse.kit.ids import AppId, BookId, BusinessId, HoldId, OrderId, TransferId
 from tillhouse.payouts.withdrawals.types import WithdrawalStatus
 
 _STATE: LiteralString = """
     SELECT w.book_id, w.id, w.status, w.amount, w.currency, w.narration, w.payout_account_id,
         w.provider, w.bank_code, w.account_number, w.account_name, w.provider_key, w.is_unclear,
         w.asked_at, w.fee, w.lineage_id, w.counted_on, w.hold_id, w.transfer_id,
-        w.payout_transfer_id, w.transaction_id, w.created_at, k.business_id, k.environment
+        w.payout_transfer_id, w.transaction_id, w.order_id, w.created_at, k.business_id,
+        k.environment
     FROM withdrawals w JOIN books k ON k.id = w.book_id
     WHERE w.book_id = $1
 """
@@ -45,7 +46,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     hold_id: HoldId
     transfer_id: TransferId | None
     payout_transfer_id: TransferId | None
-    transaction_id: UUID
+    # Of a refund, the refund's: None until it is completed.
+    transaction_id: UUID | None
+    # The order that it pays a refund of out.
+    order_id: OrderId | None
     created_at: datetime
     business_id: BusinessId
     environment: str
@@ -64,12 +68,30 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     fee: Decimal = Decimal(0)
     payout_transfer_id: UUID | None = None
+    transaction_id: UUID | None = None
+
+
+async def find_order_id(db: Db, book_id: BookId, withdrawal_id: UUID) -> OrderId | None:
+    """The order that a withdrawal pays a refund of out, which never changes; None: of none."""
+    return await db.fetchval(
+        "SELECT order_id FROM withdrawals WHERE book_id = $1 AND id = $2", book_id, withdrawal_id
+    )
 
 
 async def lock_withdrawal(db: Db, book_id: BookId, withdrawal_id: UUID) -> State | None:
     """One withdrawal, which nobody else moves meanwhile."""
     row = await db.fetchrow(
         _STATE + " AND w.id = $2 FOR NO KEY UPDATE OF w", book_id, withdrawal_id
+    )
+    return State(**row) if row else None
+
+
+async def lock_without_order(db: Db, book_id: BookId, withdrawal_id: UUID) -> State | None:
+    """One that pays no refund out, locked; None where it isn't there, or does."""
+    row = await db.fetchrow(
+        _STATE + " AND w.id = $2 AND w.order_id IS NULL FOR NO KEY UPDATE OF w",
+        book_id,
+        withdrawal_id,
     )
     return State(**row) if row else None
 
@@ -150,6 +172,7 @@ async def update_ended(db: Db, state: State, ending: Ending, now: datetime) -> N
             provider_reference = coalesce($4, provider_reference),
             failure_reason = coalesce($5, failure_reason), fee = greatest(fee, $6),
             payout_transfer_id = coalesce($7, payout_transfer_id),
+            transaction_id = coalesce(transaction_id, $9),
             is_unclear = false, ended_at = $8, updated_at = $8
         WHERE book_id = $1 AND id = $2
         """,
@@ -161,4 +184,5 @@ async def update_ended(db: Db, state: State, ending: Ending, now: datetime) -> N
         ending.fee,
         ending.payout_transfer_id,
         now,
+        ending.transaction_id,
     )
