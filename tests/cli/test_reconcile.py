@@ -11,6 +11,23 @@ _PAID = """
     SELECT b.id, $2, NULL, '0123456789', 'successful', 500, 5, 'NGN', 'Bola', now()
     FROM books b WHERE b.business_id = $1::text::uuid AND b.environment = 'test'
 """
+# Of an order that nobody made: its keys rest for this statement.
+_RETURNING = """
+    WITH resting AS MATERIALIZED (
+        SELECT set_config('session_replication_role', 'replica', true) AS role
+    )
+    INSERT INTO refunds (book_id, id, order_id, method, amount, status, hold_id, recorded_by_id,
+        recorded_by_name, happened_at, created_at)
+    SELECT b.id, $2::uuid, $2::uuid, 'cloove_pay', 500, 'pending', $2::uuid, $2::uuid, 'Ada',
+        now(), now()
+    FROM resting, books b
+    WHERE resting.role <> '' AND b.business_id = $1::text::uuid AND b.environment = 'test'
+"""
+_WORKED_ON = """
+    INSERT INTO jobs (book_id, id, kind, subject_id, due_at, created_at)
+    SELECT book_id, id, 'refund_look', id, now() + interval '1 day', now()
+    FROM refunds WHERE id = $1
+"""
 _WAITING = """
     INSERT INTO payins (book_id, id, provider, provider_transaction_id, status, target_type,
         target_id, amount, fee, currency, paid_at, created_at, updated_at)
@@ -74,6 +91,24 @@ async def test_a_payment_that_waits_for_hours_is_told_by_doctor_and_verify(
     assert "waiting payin" in {fault["subject"] for fault in broken["ledgerFaults"]}
     assert (one["id"], one["repair"]) == (str(payin), "apply")
     [fine] = [one for one in command.json("doctor")["findings"] if one["about"] == "money"]
+    assert fine["state"] == "fine"
+
+
+async def test_a_refund_that_nothing_works_on_is_told_by_doctor(
+    command: Command, business: str, embedded: Embedded
+) -> None:
+    """As a withdrawal is; one that a job works on isn't."""
+    refund = new_id()
+    await fetch(embedded, _RETURNING, business, refund)
+    try:
+        [told] = [one for one in command.json("doctor")["findings"] if one["about"] == "money"]
+        await fetch(embedded, _WORKED_ON, refund)
+        [fine] = [one for one in command.json("doctor")["findings"] if one["about"] == "money"]
+    finally:
+        await fetch(embedded, "DELETE FROM jobs WHERE subject_id = $1", refund)
+        await fetch(embedded, "DELETE FROM refunds WHERE id = $1", refund)
+    words = "1 refunds have no job any more in 1 environments"
+    assert (told["state"], told["message"].partition(":")[0]) == ("unsafe", words)
     assert fine["state"] == "fine"
 
 

@@ -43,6 +43,8 @@ SCANS = {
     "command counts it",
     "payouts.withdrawals.store.proving.list_stuck": "the index holds dead jobs alone, and a "
     "command looks",
+    "orders.returning.store.count_stuck_returns": "the index holds what is on its way, and a "
+    "command counts it",
     "orders.returning.store.list_stuck_returns": "the index holds dead jobs alone, and a command "
     "looks",
     "access.store.keys.delete_full_buckets": "once a day; an index of the column that each request "

@@ -25,6 +25,7 @@ from tillhouse.db.pool import Pool
 from tillhouse.jobs.store import list_dead
 from tillhouse.jobs.sweeping import KEPT_FOR
 from tillhouse.kit.clock import iso, now
+from tillhouse.orders.returning.store import count_stuck_returns
 from tillhouse.payins.proof import APPLIED_WITHIN
 from tillhouse.payins.store.waiting import count_waiting
 from tillhouse.payouts.withdrawals.store.proving import count_stuck
@@ -279,10 +280,11 @@ async def _dead_jobs(pool: Pool) -> list[Finding]:
 
 
 async def _waiting_money(pool: Pool) -> list[Finding]:
-    """Payments that nobody applied, and withdrawals that nothing brings to their end."""
+    """Payments that nobody applied, withdrawals and refunds that nothing brings to their end."""
     async with pool.reading() as db:
         payins = await count_waiting(db, now() - APPLIED_WITHIN)
         withdrawals = await count_stuck(db)
+        refunds = await count_stuck_returns(db)
     found = [
         Finding(
             "unsafe",
@@ -293,10 +295,11 @@ async def _waiting_money(pool: Pool) -> list[Finding]:
         for row, what in (
             (payins, "payments wait to be applied"),
             (withdrawals, "withdrawals have no job any more"),
+            (refunds, "refunds have no job any more"),
         )
         if row["count"]
     ]
-    return found or [Finding("fine", "money", "No payment and no withdrawal is stuck.")]
+    return found or [Finding("fine", "money", "No payment, withdrawal or refund is stuck.")]
 
 
 async def _storage(pool: Pool, settings: Settings) -> list[Finding]:

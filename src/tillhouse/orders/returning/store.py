@@ -319,6 +319,26 @@ async def list_with_money(
     return [RefundFaultFacts(**row) for row in rows]
 
 
+_STUCK: LiteralString = """
+    f.hold_id IS NOT NULL AND f.status = 'pending'
+        AND NOT EXISTS (SELECT FROM jobs j
+            WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NULL
+                AND j.kind IN ('refund', 'refund_look'))
+"""
+
+
+async def count_stuck_returns(db: Db) -> Record:
+    """How many are stuck in all books, and of how many books they are."""
+    row = await db.fetchrow(
+        """
+        SELECT count(*) AS count, count(DISTINCT f.book_id) AS books FROM refunds f WHERE
+        """
+        + _STUCK
+    )
+    assert row is not None, "an aggregate has a row"  # noqa: S101
+    return row
+
+
 async def list_stuck_returns(db: Db, book_id: UUID, limit: int) -> Sequence[Record]:
     """Refunds on their way that no job brings to their end, with why the last one gave up."""
     return await db.fetch(
@@ -328,13 +348,10 @@ async def list_stuck_returns(db: Db, book_id: UUID, limit: int) -> Sequence[Reco
                 WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NOT NULL
                     AND j.kind IN ('refund', 'refund_look')
                 ORDER BY j.dead_at DESC LIMIT 1), 'its job is gone') AS reason
-        FROM refunds f
-        WHERE f.book_id = $1 AND f.hold_id IS NOT NULL AND f.status = 'pending'
-            AND NOT EXISTS (SELECT FROM jobs j
-                WHERE j.book_id = f.book_id AND j.subject_id = f.id AND j.dead_at IS NULL
-                    AND j.kind IN ('refund', 'refund_look'))
-        ORDER BY f.id LIMIT $2
-        """,
+        FROM refunds f WHERE f.book_id = $1 AND
+        """
+        + _STUCK
+        + " ORDER BY f.id LIMIT $2",
         book_id,
         limit,
     )
