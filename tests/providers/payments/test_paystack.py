@@ -16,7 +16,7 @@ from tests.providers.payments.vendors import (
     payout_request,
     refund_request,
 )
-from tillhouse.kit.clock import now
+from tillhouse.kit.clock import iso, now
 from tillhouse.providers.payments.paystack import Paystack
 from tillhouse.providers.payments.provider import (
     HeardPayment,
@@ -232,6 +232,47 @@ async def test_a_refund_that_needs_attention_waits(sim: PaystackSimulator) -> No
     found = await adapter.find_refund(sim.credentials, HeardRefund(None, made.provider_reference))
     assert (found.reference, found.provider_reference) == (made.reference, made.provider_reference)
     assert (found.state, found.reason) == ("pending", "needs-attention")
+
+
+async def test_a_refund_is_found_behind_a_hundred_newer_ones(sim: PaystackSimulator) -> None:
+    """One that isn't on the first page was asked for all the same: it isn't asked for again."""
+    payment = await paid(PAYSTACK, sim)
+    adapter = Paystack(sim.base_url)
+    wanted = refund_request(PAYSTACK, payment, "2000")
+    made = await adapter.refund(sim.credentials, wanted)
+    for number in range(250):
+        sim.refunds.insert(0, {**sim.refunds[-1], "id": 10**6 + number, "merchant_note": ""})
+    assert await adapter.refund(sim.credentials, wanted) == made
+    assert len(sim.refunds) == 251
+    since = HeardRefund(wanted.reference, None, payment.transaction_id, since=now())
+    assert await adapter.find_refund(sim.credentials, since) == made
+    sim.asked.clear()
+    later = HeardRefund("rf-0199a7c0-0000-7000-8000-000000000000", None, payment.transaction_id)
+    with pytest.raises(Unknown):
+        await adapter.find_refund(sim.credentials, later)
+    pages = [asked.query.get("page") for asked in sim.asked]
+    assert pages == ["1", "2", "3"]
+
+
+async def test_a_list_without_end_says_nothing_of_what_is_not_in_it(
+    sim: PaystackSimulator,
+) -> None:
+    """A part of it doesn't tell that a refund was never asked for."""
+    payment = await paid(PAYSTACK, sim)
+    adapter = Paystack(sim.base_url)
+    await adapter.refund(sim.credentials, refund_request(PAYSTACK, payment, "2000"))
+    old = now() - timedelta(days=3)
+    other = {**sim.refunds[0], "merchant_note": "", "createdAt": iso(old)}
+    sim.refunds += [{**other, "id": 10**6 + number} for number in range(2_500)]
+    name = "rf-0199a7c0-0000-7000-8000-000000000000"
+    heard = HeardRefund(name, None, payment.transaction_id)
+    with pytest.raises(NotReached):
+        await adapter.find_refund(sim.credentials, heard)
+    sim.asked.clear()
+    heard = HeardRefund(name, None, payment.transaction_id, since=now())
+    with pytest.raises(Unknown):
+        await adapter.find_refund(sim.credentials, heard)
+    assert len(sim.asked) == 1
 
 
 async def test_a_refund_by_the_dashboard_is_a_reversal(sim: PaystackSimulator) -> None:

@@ -147,9 +147,14 @@ async def _ask_for(
         amount=sent.amount,
         currency=sent.currency,
         reason=sent.reason or _REASON,
+        since=sent.created_at,
     )
     known = HeardRefund(
-        reference, sent.provider_refund_id, sent.provider_transaction_id, sent.payment_reference
+        reference,
+        sent.provider_refund_id,
+        sent.provider_transaction_id,
+        sent.payment_reference,
+        sent.created_at,
     )
     return Ask(
         connection=connection,

@@ -19,7 +19,7 @@ from tillhouse.payins.hooks import HeardReturn
 _SENT: LiteralString = """
     SELECT f.book_id, f.id, f.order_id, f.status, f.amount, f.reason, f.lines, f.restocks,
         f.restocked, p.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at,
-        f.is_unclear, f.withdrawal_id, f.shortfall, f.of_sale, f.transaction_id,
+        f.is_unclear, f.withdrawal_id, f.created_at, f.shortfall, f.of_sale, f.transaction_id,
         p.currency, p.provider_transaction_id, v.reference AS payment_reference, b.business_id,
         b.environment
     FROM refunds f
@@ -68,6 +68,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     asked_at: datetime | None
     is_unclear: bool
     withdrawal_id: UUID | None
+    created_at: datetime
     shortfall: Decimal
     of_sale: Decimal
     transaction_id: UUID | None

@@ -7,8 +7,9 @@ no reference of ours, so each carries it in its note for merchants.
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from urllib.parse import quote, urlencode
 
 from tillhouse.kit.clock import iso, now
@@ -46,6 +47,8 @@ SIGNATURE = "x-paystack-signature"
 _SHORTEST, _LONGEST = timedelta(minutes=15), timedelta(hours=8)
 _PAGE = 100
 _PAGES_MAX = 20
+# The clock of Paystack and ours differ by less.
+_CLOCKS_APART = timedelta(days=1)
 _LISTS = {"payments": "/transaction", "payouts": "/transfer", "refunds": "/refund"}
 
 
@@ -134,14 +137,17 @@ class Paystack:
 
     async def _is_given_back(self, credentials: Credentials, payment: SeenPayment) -> bool:
         """Whether refunds of ours are all that a reversal is about."""
-        answer = await self._refunds(credentials, payment.transaction_id)
-        return answers.refunded(answer, payment) >= payment.amount
+        given_back = Decimal(0)
+        async for answer in self._refunds(credentials, payment.transaction_id, None):
+            given_back += answers.refunded(answer, payment)
+        return given_back >= payment.amount
 
     async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back, unless that was asked for before."""
         try:
             return await self.find_refund(
-                credentials, HeardRefund(wanted.reference, None, wanted.transaction_id)
+                credentials,
+                HeardRefund(wanted.reference, None, wanted.transaction_id, since=wanted.since),
             )
         except Unknown:
             pass
@@ -165,14 +171,31 @@ class Paystack:
             return answers.refund(await self._look(credentials, path), heard.reference)
         if heard.reference is None:
             raise Unknown("no reference")
-        answer = await self._refunds(credentials, heard.transaction_id)
-        return answers.refund_among(answer, heard.reference)
+        async for answer in self._refunds(credentials, heard.transaction_id, heard.since):
+            if (found := answers.refund_among(answer, heard.reference)) is not None:
+                return found
+        raise Unknown(f"no refund of {heard.reference}")
 
-    async def _refunds(self, credentials: Credentials, transaction_id: str | None) -> Answer:
+    async def _refunds(
+        self, credentials: Credentials, transaction_id: str | None, since: datetime | None
+    ) -> AsyncIterator[Answer]:
+        """The refunds of a payment by pages, back to a moment.
+
+        A list that is longer than is read says nothing of what isn't there.
+        """
         query = {"perPage": str(_PAGE)}
         if transaction_id is not None:
             query["transaction"] = transaction_id
-        return await self._look(credentials, f"/refund?{urlencode(query)}")
+        if since is not None:
+            query["from"] = iso(since - _CLOCKS_APART)
+            query["to"] = iso(now() + _CLOCKS_APART)
+        for page in range(1, _PAGES_MAX + 1):
+            path = f"/refund?{urlencode({**query, 'page': str(page)})}"
+            answer = await self._look(credentials, path)
+            yield answer
+            if not answers.has_more(answer, page):
+                return
+        raise NotReached("the list of refunds is too long")
 
     async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
         """Send money; Paystack takes a reference once."""

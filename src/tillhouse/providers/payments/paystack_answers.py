@@ -227,12 +227,12 @@ def refund(answer: Answer, reference: str | None) -> SeenRefund:
     return _refund(_data(answer, _Refund), reference)
 
 
-def refund_among(answer: Answer, reference: str) -> SeenRefund:
+def refund_among(answer: Answer, reference: str) -> SeenRefund | None:
     """The refund of this reference among others."""
     for told in _data(answer, list[_Refund]):
         if told.merchant_note == note(reference):
             return _refund(told, reference)
-    raise Unknown(f"no refund of {reference}")
+    return None
 
 
 def refunded(answer: Answer, payment: SeenPayment) -> Decimal:

@@ -151,6 +151,8 @@ class RefundRequest(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
     currency: str
     reason: str
+    # It was asked for after this moment, as far as our clock knows.
+    since: datetime | None = None
 
 
 class SeenRefund(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,6 +228,8 @@ class HeardRefund(msgspec.Struct, frozen=True):
     # providers find one only by their own reference, or among those of the payment.
     transaction_id: str | None = None
     payment_reference: str | None = None
+    # It was asked for after this moment, as far as our clock knows.
+    since: datetime | None = None
 
 
 Heard: TypeAlias = HeardPayment | HeardPayout | HeardRefund

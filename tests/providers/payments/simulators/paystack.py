@@ -218,13 +218,7 @@ class PaystackSimulator(Simulator):
     async def _list_refunds(self, request: web.Request) -> web.Response:
         of = request.query.get("transaction")
         found = [one for one in self.refunds if of in (None, str(one["transaction"]))]
-        if "from" in request.query:
-            return _listed("Refunds retrieved", request, found[::-1], "createdAt")
-        return answer({
-            "status": True, "message": "Refunds retrieved", "data": found[:100],
-            "meta": {"total": len(found), "skipped": 0, "perPage": "100", "page": 1,
-                     "pageCount": 1, "failedRefundCount": 0},
-        })  # fmt: skip
+        return _listed("Refunds retrieved", request, found[::-1], "createdAt")
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
         for one in self.refunds:
@@ -284,9 +278,10 @@ def _told(message: str, data: object, status: int = 200) -> web.Response:
 
 def _listed(message: str, request: web.Request, found: list[Json], at: str) -> web.Response:
     """A page of what was made in a time, the newest first."""
-    since, until = (parse_timestamp(request.query[name]) for name in ("from", "to"))
+    since = parse_timestamp(request.query.get("from", "1970-01-01T00:00:00Z"))
+    until = parse_timestamp(request.query.get("to", "2200-01-01T00:00:00Z"))
     fitting = [one for one in found[::-1] if since <= parse_timestamp(one[at]) <= until]
-    size, page = int(request.query["perPage"]), int(request.query["page"])
+    size, page = int(request.query.get("perPage", 50)), int(request.query.get("page", 1))
     start = (page - 1) * size
     meta = {"total": len(fitting), "skipped": start, "perPage": size, "page": page,
             "pageCount": -(-len(fitting) // size)}  # fmt: skip
