@@ -95,6 +95,18 @@ async def test_a_live_book_takes_no_test_keys(owner: Api) -> None:
     tests_own = {"provider": "paystack", "secrets": {"secret_key": SECRET.replace("live", "test")}}
     answer = await put(owner, tests_own, status=422)
     assert answer.wrong_fields == {"secrets.secret_key"}
+    monnify = dict.fromkeys(("secret_key", "contract_code", "wallet_account"), "5f2c1b7e9a0d4c3e")
+    others = {
+        "flutterwave": (
+            {**FLUTTERWAVE["secrets"], "secret_key": "FLWSECK_TEST-5f2c"},
+            "secret_key",
+        ),
+        "monnify": ({**monnify, "api_key": "MK_TEST_5F2C1B7E9A"}, "api_key"),
+        "stripe": ({"secret_key": "rk_test_5f2c", "webhook_secret": "whsec_5f2c"}, "secret_key"),
+    }
+    for provider, (secrets, name) in others.items():
+        answer = await put(owner, {"provider": provider, "secrets": secrets}, status=422)
+        assert answer.wrong_fields == {f"secrets.{name}"}, provider
 
 
 async def test_secrets_need_a_password_of_a_moment_ago(business: Business) -> None:

@@ -49,6 +49,7 @@ class BankingProvider:
         opens="account", has_payouts=True, has_name_enquiry=True, has_statement=True
     )
     secret_names: Sequence[str] = ()
+    test_prefixes: Sequence[str] = ()
 
     def __init__(self) -> None:
         self.manners: deque[Manner] = deque()

@@ -67,8 +67,10 @@ async def change_faults(call: Call, wanted: ProviderChange) -> list[FieldError]:
 def _faults(call: Call, wanted: ProviderChange) -> list[FieldError]:
     def wrong_secrets() -> list[FieldError]:
         provider = provider_of(call.services, wanted.provider)
-        names = provider.secret_names if provider else ()
-        return list(rules.secrets_errors(wanted, names)) if provider else []
+        if provider is None:
+            return []
+        names, prefixes = provider.secret_names, provider.test_prefixes
+        return list(rules.secrets_errors(wanted, names, prefixes))
 
     return faults(
         lambda: rules.provider_errors(wanted, call.book.environment, VENDORS), wrong_secrets

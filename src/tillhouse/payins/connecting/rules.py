@@ -7,8 +7,6 @@ from tillhouse.kit.secrets import Environment
 from tillhouse.payins.connecting.types import ProviderChange
 
 _HINT_LENGTH = 4
-# Money that a vendor only pretends to have is no money of a live book.
-_TEST_PREFIXES = ("sk_test_", "rk_test_", "pk_test_", "flwseck_test", "mk_test_")
 
 
 class NotAccepted(
@@ -39,15 +37,17 @@ def provider_errors(
         yield FieldError("provider", f"must be one of {', '.join(sorted(known))}")
 
 
-def secrets_errors(change: ProviderChange, wanted: Sequence[str]) -> Iterator[FieldError]:
-    """Every secret that the provider needs, and no other."""
+def secrets_errors(
+    change: ProviderChange, wanted: Sequence[str], test_prefixes: Sequence[str]
+) -> Iterator[FieldError]:
+    """Every secret that the provider needs, and no other; in a live book none for tests."""
     if change.secrets is None or not isinstance(change.secrets, dict):
         return
     for name in wanted:
         if name not in change.secrets:
             yield FieldError(f"secrets.{name}", f"is required for {change.provider}")
     for name, value in sorted(change.secrets.items()):
-        if name in wanted and str(value).lower().startswith(_TEST_PREFIXES):
+        if name in wanted and str(value).lower().startswith(tuple(test_prefixes)):
             yield FieldError(f"secrets.{name}", "is a test key: a live book takes live ones")
     for name in sorted(set(change.secrets) - set(wanted)):
         yield FieldError(f"secrets.{name[:100]}", f"is nothing that {change.provider} needs")

@@ -59,6 +59,7 @@ class Sandbox:
         has_statement=True,
     )
     secret_names: Sequence[str] = ()
+    test_prefixes: Sequence[str] = ()
 
     _HEADER: ClassVar[str] = "x-sandbox-signature"
 

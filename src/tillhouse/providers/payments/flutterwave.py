@@ -60,6 +60,7 @@ class Flutterwave:
         currencies=frozenset(_COUNTRIES),
     )
     secret_names: Sequence[str] = ("secret_key", "secret_hash")
+    test_prefixes: Sequence[str] = ("flwseck_test", "flwpubk_test")
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)

@@ -65,6 +65,7 @@ class Monnify:
         currencies=frozenset({CURRENCY}),
     )
     secret_names: Sequence[str] = ("api_key", "secret_key", "contract_code", "wallet_account")
+    test_prefixes: Sequence[str] = ("mk_test_",)
 
     def __init__(self, base_url: str | None = None, timeout_s: float = TIMEOUT_S) -> None:
         self._live = Caller(base_url or BASE_URL, timeout_s)

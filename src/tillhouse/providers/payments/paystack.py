@@ -66,6 +66,7 @@ class Paystack:
         currencies=frozenset({"NGN"}),
     )
     secret_names: Sequence[str] = ("secret_key",)
+    test_prefixes: Sequence[str] = ("sk_test_", "pk_test_")
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)

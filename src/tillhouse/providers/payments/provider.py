@@ -242,6 +242,8 @@ class PaymentProvider(Protocol):
     capabilities: Capabilities
     # The names of the secrets that a connection needs.
     secret_names: Sequence[str]
+    # The beginnings, in small letters, of secrets whose money the vendor only pretends to have.
+    test_prefixes: Sequence[str]
 
     async def check(self, credentials: Credentials) -> None:
         """Ask something harmless, to see that the credentials are good."""

@@ -62,6 +62,7 @@ class Stripe:
         currencies=currencies_of("stripe"),
     )
     secret_names: Sequence[str] = ("secret_key", "webhook_secret")
+    test_prefixes: Sequence[str] = ("sk_test_", "rk_test_", "pk_test_")
 
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._caller = Caller(base_url, timeout_s)
