@@ -1,5 +1,6 @@
 """Receipts of transactions: a page and a file at a signed address, which keep what they said."""
 
+import asyncio
 from urllib.parse import urlsplit
 
 from tests.finance.books import TRANSACTIONS, Books
@@ -53,3 +54,19 @@ async def test_no_address_can_be_made_up(open_books: Open) -> None:
     moved = f"{of_order.path}?{path.split('?')[1]}".replace("/receipts", "/transaction-receipts")
     for wrong in (swapped, moved, path[:-1] + "~", path.replace("until=", "until=9"), path + "x"):
         await books.shop.business.anybody.get(wrong, status=404)
+
+
+async def test_asked_for_at_once_it_is_one(open_books: Open) -> None:
+    """Ten requests get the same address, and a receipt of its order is another."""
+    books = await open_books()
+    order = await books.sell(70)
+    (sale,) = await books.all()
+    paths = await asyncio.gather(*(_receipt(books, sale["id"]) for _ in range(10)))
+    assert len({path.split("?")[0] for path in paths}) == 1
+    await books.shop.api.post(f"/v1/orders/{order['id']}/receipt", status=200)
+    kept = await books.shop.sql.fetch(
+        "SELECT transaction_id, order_id, number FROM receipts WHERE book_id = $1 ORDER BY id",
+        books.shop.book,
+    )
+    ids = [(str(row["transaction_id"]), str(row["order_id"]), row["number"]) for row in kept]
+    assert ids == [(sale["id"], "None", 1), ("None", order["id"], 1)]

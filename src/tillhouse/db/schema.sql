@@ -1893,15 +1893,19 @@ CREATE UNLOGGED TABLE rate_cells (
 CREATE TABLE receipts (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    order_id uuid NOT NULL,
+    order_id uuid,
     number integer NOT NULL,
     content jsonb NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
+    transaction_id uuid,
     CONSTRAINT receipts_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT receipts_number_key UNIQUE (book_id, order_id, number),
-    CONSTRAINT receipts_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id)
+    CONSTRAINT receipts_are_of_one CHECK (num_nonnulls(order_id, transaction_id) = 1),
+    CONSTRAINT receipts_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
+    CONSTRAINT receipts_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id)
 );
 CREATE UNIQUE INDEX receipts_id_key ON receipts USING btree (id);
+CREATE UNIQUE INDEX receipts_of_transaction ON receipts USING btree (book_id, transaction_id, number) WHERE transaction_id IS NOT NULL;
 
 CREATE TABLE refunds (
     book_id uuid NOT NULL,
@@ -2162,19 +2166,6 @@ CREATE TABLE tags (
     CONSTRAINT tags_slug_key UNIQUE (book_id, slug),
     CONSTRAINT tags_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
-
-CREATE TABLE transaction_receipts (
-    book_id uuid NOT NULL,
-    id uuid NOT NULL,
-    transaction_id uuid NOT NULL,
-    number integer NOT NULL,
-    content text NOT NULL,
-    created_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT transaction_receipts_pkey PRIMARY KEY (book_id, id),
-    CONSTRAINT transaction_receipts_number_key UNIQUE (book_id, transaction_id, number),
-    CONSTRAINT transaction_receipts_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id)
-);
-CREATE UNIQUE INDEX transaction_receipts_id_key ON transaction_receipts USING btree (id);
 
 CREATE TABLE transaction_tallies (
     book_id uuid NOT NULL,

@@ -26,6 +26,6 @@ ROOM = Room(
         Scope("finance:transactions:read", "Read transactions", "Finance", "medium"),
         Scope("finance:expenses:write", "Record expenses", "Finance", "medium"),
     ),
-    kept_tables=("expenses", "transaction_receipts"),
+    kept_tables=("expenses",),
     sources=(EXPENSE_SOURCE,),
 )

@@ -12,10 +12,10 @@ from tillhouse.finance.transactions.receipts import rules, store
 from tillhouse.finance.transactions.receipts.rules import Content
 from tillhouse.finance.transactions.types import TransactionReceipt
 from tillhouse.kit.errors import Missing, existing
-from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.json import encode
 from tillhouse.orders.receipts.actions import Found
 from tillhouse.orders.receipts.addresses import Address, Addresses
+from tillhouse.orders.receipts.keeping import keep
+from tillhouse.orders.receipts.store import Subject, find_receipt
 
 ADDRESSES = Addresses("transaction receipt addresses", "transaction-receipts")
 
@@ -24,14 +24,8 @@ async def make(call: Call, transaction_id: UUID) -> TransactionReceipt:
     """The address of a receipt that says how the transaction stands; valid for a week from now."""
     # Locked: two calls at once make one receipt, and what it says is of one moment.
     row = existing(await store.lock_transaction(call.db, call.book.id, transaction_id))
-    content = Content(**row)
-    newest = await store.find_newest(call.db, call.book.id, transaction_id)
-    if newest is not None and _content(newest["content"]) == content:
-        return TransactionReceipt(ADDRESSES.url(call.services, newest["id"], call.now))
-    receipt_id = new_id()
-    number = newest["number"] + 1 if newest else 1
-    key, text = BookKey(call.book.id, receipt_id), encode(content).decode()
-    await store.insert_receipt(call.db, key, transaction_id, number, text, call.now)
+    content, subject = Content(**row), Subject(transaction_id=transaction_id)
+    receipt_id = await keep(call.db, call.book.id, subject, content, call.now)
     return TransactionReceipt(ADDRESSES.url(call.services, receipt_id, call.now))
 
 
@@ -39,10 +33,9 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     """The receipt at an address that is still good; every other one reads as missing."""
     if not ADDRESSES.is_good(services, address, now):
         raise Missing
-    row = existing(await store.find_receipt(db, address.receipt_id))
-    sheet = rules.sheet(_content(row["content"]), row["number"], row["created_at"])
+    row = existing(await find_receipt(db, address.receipt_id))
+    if row["transaction_id"] is None:
+        raise Missing
+    content = msgspec.json.decode(row["content"], type=Content)
+    sheet = rules.sheet(content, row["number"], row["created_at"])
     return Found(address.receipt_id, sheet, row["created_at"], row["book_id"])
-
-
-def _content(text: str) -> Content:
-    return msgspec.json.decode(text, type=Content)

@@ -1,12 +1,11 @@
-"""Statements on receipts of transactions."""
+"""The statement of receipts of transactions: what one says."""
 
-from datetime import datetime
 from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.ids import BookId
 
 
 async def lock_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
@@ -31,41 +30,4 @@ async def lock_transaction(db: Db, book_id: BookId, transaction_id: UUID) -> Rec
         """,
         book_id,
         transaction_id,
-    )
-
-
-async def find_newest(db: Db, book_id: BookId, transaction_id: UUID) -> Record | None:
-    """The receipt that a transaction got last."""
-    return await db.fetchrow(
-        """
-        SELECT id, number, content FROM transaction_receipts
-        WHERE book_id = $1 AND transaction_id = $2 ORDER BY number DESC LIMIT 1
-        """,
-        book_id,
-        transaction_id,
-    )
-
-
-async def insert_receipt(
-    db: Db, key: BookKey, transaction_id: UUID, number: int, content: str, now: datetime
-) -> None:
-    """Keep what a receipt says."""
-    await db.execute(
-        """
-        INSERT INTO transaction_receipts (book_id, id, transaction_id, number, content, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6)
-        """,
-        *key,
-        transaction_id,
-        number,
-        content,
-        now,
-    )
-
-
-async def find_receipt(db: Db, receipt_id: UUID) -> Record | None:
-    """A receipt whose address was given out: that names the receipt and no book_id."""
-    return await db.fetchrow(
-        "SELECT book_id, number, content, created_at FROM transaction_receipts WHERE id = $1",
-        receipt_id,
     )
