@@ -108,6 +108,22 @@ async def test_a_campaign_at_night_delays_no_other(caller: Desk, services: Servi
     await _forget(services, caller)
 
 
+async def test_calls_at_night_are_looked_at_once(caller: Desk, services: Services) -> None:
+    """Where all that are due were put off, their number isn't asked for another one."""
+    asleep = await caller.number(calling_hours=_closed_now())
+    model = await caller.place(scheduled_for="2120-01-01T00:00:00Z")
+    await _queue(services, UUID(model["id"]), asleep["id"], 5, now())
+    dispatcher = _dispatcher(services)
+    before = services.pool.statements
+    assert not await dispatcher.claim()
+    # The numbers that wait; the number, its next call, those beside it, and their new times.
+    assert services.pool.statements - before <= 1 + 4
+    reasons = [one["queueReason"] for one in await _listed(caller, asleep["id"])]
+    assert reasons == ["quiet_hours"] * 5
+    await dispatcher.stop()
+    await _forget(services, caller)
+
+
 async def test_a_call_behind_many_numbers_is_dialled_at_once(
     caller: Desk, services: Services
 ) -> None:
@@ -148,8 +164,8 @@ async def test_calls_are_dialled_at_the_pace_of_their_number(
     model = await caller.place(scheduled_for="2120-01-01T00:00:00Z")
     await _queue(services, UUID(model["id"]), line["id"], 30, now())
     dispatcher = _dispatcher(services)
-    while await dispatcher.claim():
-        pass
+    assert not await dispatcher.claim(), "the pace allows no second call now: no second look"
+    assert dispatcher.calls == 1
     assert 0 < dispatcher.rest_s <= 0.05
     await dispatcher.stop()
     await _forget(services, caller)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.voice.desk import CALLS, Desk, phone
 from tests.voice.test_simulated_calls import COMPLETED, FAILED, STARTED, events
 from tillhouse.app import App
+from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookKey
 from tillhouse.providers.telephony.provider import Ended
@@ -78,15 +79,15 @@ class Walk:
                 if await store.update_answered(db, key, intent.generation, answer, self._at):
                     await tell_start(db, intent.call, self._at)
             else:
-                state = await store.lock_held(db, key, intent.generation)
-                if state is not None:
-                    await self._end(intent, state["status"], state["answered_at"], db)
+                await self._end(intent, db)
 
-    async def _end(self, intent: Intent, status: str, answered_at: datetime | None, db) -> None:
+    async def _end(self, intent: Intent, db: Db) -> None:
         ended = Ended(result=self._chance.choice(_RESULTS), ended_by="provider")
         end = AttemptEnd(result=ended.result, ended_by="provider", sip_status=None, detail=None)
         key = intent.call.key
-        await store.end_attempt(db, key, intent.attempt, end, self._at)
+        status = await store.end_held(db, key, intent.generation, intent.attempt, end, self._at)
+        if status is None:
+            return
         if status == "cancelled":
             await store.end_lease(db, key)
             return

@@ -63,7 +63,7 @@ async def _intend(services: Services, db: Db, key: BookKey, call: Call) -> Inten
     assert claimed is not None, "it was placed a moment ago"  # noqa: S101
     # Dispatchers go by the real time: none finds it left behind.
     at = now()
-    return await intend(services, db, claimed, call.now, Hold(at + LEASE, at))
+    return await intend(services, db, claimed, call.now, Hold(at + LEASE, at - call.now))
 
 
 async def make_the_call(services: Services, intent: Intent) -> None:

@@ -20,10 +20,10 @@ _POSTPONED_AT_ONCE = 100
 
 
 class Hold(msgspec.Struct, frozen=True):
-    """Until when a call is held, and when the next one may be dialled from its number."""
+    """Until when a call is held, and how long its number dials no other one."""
 
     until: datetime
-    next_at: datetime
+    pace: timedelta
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +35,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     generation: int
     account: Account
     begun_at: datetime
+    pace: timedelta
 
 
 async def claim_next(
@@ -50,22 +51,22 @@ async def claim_next(
             return False
         match rules.judge(_waiting(call), now):
             case rules.Postponed():
-                await _postpone_some(db, book_id, number_id, now)
-                return True
+                return await _postpone_some(db, book_id, number_id, now)
             case rules.Over() as over:
                 await end_queued(db, call, over, now)
                 return True
             case None:
                 pace = timedelta(seconds=1 / number["calls_per_second"])
-                return await intend(services, db, call, now, Hold(now + LEASE, now + pace))
+                return await intend(services, db, call, now, Hold(now + LEASE, pace))
 
 
-async def _postpone_some(db: Db, book_id: BookId, number_id: UUID, now: datetime) -> None:
-    """Let calls wait that are due at night, many of a campaign at a time."""
+async def _postpone_some(db: Db, book_id: BookId, number_id: UUID, now: datetime) -> bool:
+    """Let calls wait that are due at night, many of a campaign at a time; whether more are due."""
     calls = await store.lock_waiting(db, book_id, number_id, now, _POSTPONED_AT_ONCE)
     judged = [(call.id, rules.judge(_waiting(call), now)) for call in calls]
     times = {call_id: what.until for call_id, what in judged if isinstance(what, rules.Postponed)}
     await store.update_quiet(db, book_id, times, now)
+    return len(calls) == _POSTPONED_AT_ONCE or len(times) < len(calls)
 
 
 def _waiting(call: Claimed) -> rules.Waiting:
@@ -89,7 +90,7 @@ async def intend(services: Services, db: Db, call: Claimed, now: datetime, hold:
             services.vault, db, call.business_id, call.number_id, call.settings_sealed
         )
     attempt_id = new_id()
-    await store.update_dialing(db, call, attempt_id, now, hold.until, hold.next_at)
+    await store.update_dialing(db, call, attempt_id, now, hold.until, now + hold.pace)
     return Intent(
         call=call,
         attempt_id=attempt_id,
@@ -97,6 +98,7 @@ async def intend(services: Services, db: Db, call: Claimed, now: datetime, hold:
         generation=call.generation + 1,
         account=account,
         begun_at=now,
+        pace=hold.pace,
     )
 
 

@@ -136,26 +136,28 @@ class Dispatcher:
         self._after = store.FIRST if is_last else (rows[-1]["book_id"], rows[-1]["number_id"])
         # The end of a call wakes those that may not have another place.
         rows = [row for row in rows if self._places.may_take(row["book_id"])]
-        self.rest_s = min([self.rest_s, *(_rest_until(row, now) for row in rows)])
-        due = [row for row in rows if row["due_at"] is not None and row["due_at"] <= now]
-        moved = 0
-        for row in sorted(due, key=lambda row: self._places.of(row["book_id"])):
-            moved += await self._claim_from(row["book_id"], row["number_id"])
-        return moved > 0 or not is_last
+        for row in sorted(rows, key=lambda row: self._places.of(row["book_id"])):
+            rest_s = _rest_until(row, now)
+            if rest_s <= 0:
+                rest_s = await self._claim_from(row["book_id"], row["number_id"])
+            self.rest_s = min(self.rest_s, rest_s)
+        return self.rest_s <= 0 or not is_last
 
-    async def _claim_from(self, book_id: BookId, number_id: UUID) -> int:
-        """Begin calls of one number; how many times some were moved."""
-        for moved in range(_MOVES_IN_TURN):
+    async def _claim_from(self, book_id: BookId, number_id: UUID) -> float:
+        """Begin a call of one number; how long it can be left alone then."""
+        for _ in range(_MOVES_IN_TURN):
             if not self._places.may_take(book_id):
-                return moved
+                # The end of a call wakes it.
+                return POLL_S
             claimed = await claim_next(self.services, book_id, number_id, self._clock.now())
             if isinstance(claimed, Intent):
                 self._begin(claimed)
-                # The pace of the number allows the next one later.
-                return moved + 1
+                # The pace of the number allows no other call before.
+                return claimed.pace.total_seconds()
             if not claimed:
-                return moved
-        return _MOVES_IN_TURN
+                # A slot, or whatever else holds its number at this moment.
+                return AGAIN_S
+        return 0.0
 
     def _begin(self, intent: Intent) -> None:
         telephone = self._telephones.get(intent.call.provider)  # pyright: ignore[reportArgumentType]
@@ -230,9 +232,4 @@ class Dispatcher:
 
 def _rest_until(row: Record, now: datetime) -> float:
     """How long a number can be left alone."""
-    if row["due_at"] is None:
-        return POLL_S
-    if row["due_at"] <= now:
-        # For a slot, or for whatever else holds its number at this moment.
-        return AGAIN_S
-    return (row["due_at"] - now).total_seconds()
+    return POLL_S if row["due_at"] is None else (row["due_at"] - now).total_seconds()

@@ -222,14 +222,14 @@ class Handling:
             detail=ended.detail[:_DETAIL_LENGTH_MAX] or None,
         )
         async with self._services.pool.transaction() as db:
-            state = await store.lock_held(db, key, generation)
-            if state is None:
+            number = self._intent.attempt
+            status = await store.end_held(db, key, generation, number, end, at)
+            if status is None:
                 log.warning("voice_end_late", call=str(self._call.id), result=ended.result)
                 return
-            await store.end_attempt(db, key, self._intent.attempt, end, at)
             if ended.result == "unwanted":
                 await insert_suppression(db, BookKey(key.book_id, new_id()), _unwanted(self), at)
-            if state["status"] == "cancelled":
+            if status == "cancelled":
                 await store.end_lease(db, key)
                 return
             match rules.after(self._attempted(spoken), ended, at):

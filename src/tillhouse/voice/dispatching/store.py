@@ -330,6 +330,32 @@ async def lock_held(db: Db, key: BookKey, generation: int) -> Record | None:
     )
 
 
+async def end_held(
+    db: Db, key: BookKey, generation: int, number: int, end: AttemptEnd, now: datetime
+) -> str | None:
+    """Lock a call that is held, and keep what came of its attempt; its status, None: not held."""
+    return await db.fetchval(
+        """
+        WITH held AS (
+            SELECT status FROM voice_calls
+            WHERE book_id = $1 AND id = $2 AND generation = $9 AND lease_until IS NOT NULL
+            FOR NO KEY UPDATE
+        ), ended AS (
+            UPDATE voice_attempts SET result = $4, ended_by = $5, sip_status = $6, detail = $7,
+                ended_at = $8
+            WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
+                AND EXISTS (SELECT FROM held)
+        )
+        SELECT status FROM held
+        """,
+        *key,
+        number,
+        *msgspec.structs.astuple(end),
+        now,
+        generation,
+    )
+
+
 async def update_ended(db: Db, key: BookKey, end: CallEnd, now: datetime) -> None:
     """End a call that is locked, and free its slot."""
     await db.execute(
