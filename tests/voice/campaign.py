@@ -15,6 +15,7 @@ from tillhouse.access.process import Services
 from tillhouse.kit.ids import new_id
 from tillhouse.voice.dispatching.rules import zones_of
 
+_FIRST = UUID(int=0)
 _FINAL = {"completed", "failed", "missed", "cancelled"}
 _ENDINGS = ("0100", "0101", "0102", "0103", "0104", "0105", "0106", "0107", "0108", "0109",
             "0110", "0111", "0112", "0113", "0114", "0115")  # fmt: skip
@@ -30,14 +31,30 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     at_once: int = 8
     seed: int = 1
     # Due within so long.
-    hours: int = 48
+    hours: float = 48
 
 
-async def fill(services: Services, book_id: UUID, load: Load, at: datetime) -> None:
-    """Queue calls of every kind, from numbers with hours of calling."""
-    chance = random.Random(load.seed)  # noqa: S311 - the same calls each time
+class Callers(msgspec.Struct, frozen=True):
+    """The agents and the numbers of a campaign."""
+
+    agent_ids: list[UUID]
+    number_ids: list[UUID]
+
+
+async def callers(services: Services, book_id: UUID, load: Load, at: datetime) -> Callers:
+    """Agents with all scripts, and numbers with hours of calling."""
     agent_ids = await _agents(services, book_id, at)
-    number_ids = await _numbers(services, book_id, load, at)
+    return Callers(agent_ids, await _numbers(services, book_id, load, at))
+
+
+async def fill(
+    services: Services, book_id: UUID, load: Load, at: datetime, made_by: Callers | None = None
+) -> UUID:
+    """Queue calls of every kind; all their ids and those of their events are above this one."""
+    before = new_id()
+    chance = random.Random(load.seed)  # noqa: S311 - the same calls each time
+    made_by = made_by or await callers(services, book_id, load, at)
+    agent_ids, number_ids = made_by.agent_ids, made_by.number_ids
     async with services.pool.transaction() as db:
         for begin in range(0, load.calls, 5_000):
             rows = [
@@ -46,7 +63,7 @@ async def fill(services: Services, book_id: UUID, load: Load, at: datetime) -> N
                     chance.choice(number_ids),
                     chance.choice(agent_ids),
                     _phone(chance),
-                    at + timedelta(seconds=chance.randrange(load.hours * 3_600)),
+                    at + timedelta(seconds=chance.randrange(round(load.hours * 3_600))),
                     chance.randrange(1, 4),
                 )
                 for _ in range(begin, min(begin + 5_000, load.calls))
@@ -65,6 +82,7 @@ async def fill(services: Services, book_id: UUID, load: Load, at: datetime) -> N
                 *(list(column) for column in zip(*rows, strict=True)),
                 at,
             )
+    return before
 
 
 def _phone(chance: random.Random) -> str:
@@ -109,14 +127,13 @@ async def _numbers(services: Services, book_id: UUID, load: Load, at: datetime) 
     return [row["id"] for row in rows]
 
 
-async def faults(services: Services, book_id: UUID) -> list[str]:
-    """Everything that is not as it must be once all calls have ended."""
+async def faults(services: Services, book_id: UUID, after: UUID = _FIRST) -> list[str]:
+    """Everything that is not as it must be once all calls have ended; of those after an id."""
     async with services.pool.reading() as db:
-        calls = {row["id"]: row for row in await db.fetch(_CALLS, book_id)}
-        attempts = await db.fetch(_ATTEMPTS, book_id)
-        events = await db.fetch(_EVENTS, book_id)
-        late = await db.fetchval(_DIALLED_THOUGH_SUPPRESSED, book_id)
-        untallied = await db.fetchval(_UNTALLIED, book_id)
+        calls = {row["id"]: row for row in await db.fetch(_CALLS, book_id, after)}
+        attempts = await db.fetch(_ATTEMPTS, book_id, after)
+        events = await db.fetch(_EVENTS, book_id, after)
+        late = await db.fetchval(_DIALLED_THOUGH_SUPPRESSED, book_id, after)
     of_call: dict[UUID, list[asyncpg.Record]] = defaultdict(list)
     of_number: dict[UUID, list[asyncpg.Record]] = defaultdict(list)
     for attempt in attempts:
@@ -131,8 +148,14 @@ async def faults(services: Services, book_id: UUID) -> list[str]:
     for made in of_number.values():
         found += [*_of_slots(made), *_of_pace(made)]
     found += [f"{late} calls of people who are not called"] * bool(late)
-    found += [f"{untallied} kinds of calls that the tallies don't know"] * bool(untallied)
     return [*found, *_of_hours(attempts)]
+
+
+async def tally_faults(services: Services, book_id: UUID) -> list[str]:
+    """The kinds of calls whose tallies differ from what a scan of all calls counts."""
+    async with services.pool.reading() as db:
+        untallied = await db.fetchval(_UNTALLIED, book_id)
+    return [f"{untallied} kinds of calls that the tallies don't know"] * bool(untallied)
 
 
 def _of_call(
@@ -186,7 +209,7 @@ def _of_hours(attempts: Sequence[asyncpg.Record]) -> Iterator[str]:
 
 _CALLS = """
     SELECT id, status, lease_until, attempt, max_attempts, answered_at, customer_phone
-    FROM voice_calls WHERE book_id = $1
+    FROM voice_calls WHERE book_id = $1 AND id > $2
 """
 _ATTEMPTS = """
     SELECT a.call_id, a.number, a.started_at, a.ended_at, a.result, c.number_id,
@@ -195,11 +218,11 @@ _ATTEMPTS = """
     JOIN voice_calls c ON c.book_id = a.book_id AND c.id = a.call_id
     JOIN voice_numbers n ON n.book_id = c.book_id AND n.id = c.number_id
     JOIN books k ON k.id = a.book_id JOIN businesses b ON b.id = k.business_id
-    WHERE a.book_id = $1 ORDER BY a.call_id, a.number
+    WHERE a.book_id = $1 AND a.call_id > $2 ORDER BY a.call_id, a.number
 """
 _EVENTS = """
     SELECT type, payload::jsonb -> 'data' ->> 'callId' AS call_id FROM webhook_events
-    WHERE book_id = $1 AND type LIKE 'voice.call.%' ORDER BY id
+    WHERE book_id = $1 AND id > $2 AND type LIKE 'voice.call.%' ORDER BY id
 """
 
 
@@ -208,7 +231,7 @@ _DIALLED_THOUGH_SUPPRESSED = """
     JOIN voice_calls c ON c.book_id = a.book_id AND c.id = a.call_id
     JOIN voice_suppressions s ON s.book_id = c.book_id AND s.phone_number = c.customer_phone
     JOIN voice_calls said ON said.book_id = s.book_id AND said.id = s.call_id
-    WHERE a.book_id = $1 AND a.started_at > said.ended_at
+    WHERE a.book_id = $1 AND a.call_id > $2 AND a.started_at > said.ended_at
 """
 _UNTALLIED = """
     SELECT count(*) FROM (
@@ -223,14 +246,15 @@ _UNTALLIED = """
 """
 
 
-async def results(services: Services, book_id: UUID) -> Mapping[str, int]:
-    """How many calls ended how."""
+async def results(services: Services, book_id: UUID, after: UUID = _FIRST) -> Mapping[str, int]:
+    """How many calls ended how; of those after an id."""
     async with services.pool.reading() as db:
         rows = await db.fetch(
             """
             SELECT status || ' ' || ended_reason AS how, count(*) AS calls FROM voice_calls
-            WHERE book_id = $1 GROUP BY 1
+            WHERE book_id = $1 AND id > $2 GROUP BY 1
             """,
             book_id,
+            after,
         )
     return Counter({row["how"]: row["calls"] for row in rows})

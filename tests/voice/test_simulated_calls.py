@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.voice.campaign import Load, faults, fill
+from tests.voice.campaign import Load, faults, fill, tally_faults
 from tests.voice.desk import AGENTS, CALLS, NUMBERS, SUPPRESSIONS, Desk, phone
 from tests.voice.virtual import Network
 from tillhouse.app import App
@@ -351,3 +351,4 @@ async def test_many_calls_break_no_rule(caller: Desk, network: Network, network_
     await fill(services, book_id, Load(calls=250, numbers=3, at_once=2), network.clock.now())
     await network.run()
     assert await faults(services, book_id) == []
+    assert await tally_faults(services, book_id) == []

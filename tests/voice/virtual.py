@@ -2,19 +2,24 @@
 
 import asyncio
 import heapq
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 from tests.waiting import within
 from tillhouse.access.process import Services
 from tillhouse.providers.telephony.provider import Telephone
 from tillhouse.providers.telephony.simulator.telephone import Simulator
-from tillhouse.voice.dispatching.dispatcher import AT_ONCE, Dispatcher
+from tillhouse.voice.dispatching.dispatcher import AT_ONCE, RECONCILE_EVERY_S, Dispatcher
 
 _WATCHES_APART = timedelta(seconds=1)
+_RECONCILES_APART = timedelta(seconds=RECONCILE_EVERY_S)
 _CLAIMS_APART = timedelta(milliseconds=200)
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _SETTLES_WITHIN_S = 120.0
+
+
+async def _tell_nobody(_at: datetime) -> None:
+    """Nobody wants to know how far it is."""
 
 
 class VirtualClock:
@@ -86,23 +91,27 @@ class Network:
         """How many are under way."""
         return sum(one.calls for one in self._dispatchers)
 
-    async def run(self, tell: Callable[[datetime], None] = lambda _: None) -> None:
+    async def run(self, tell: Callable[[datetime], Awaitable[None]] = _tell_nobody) -> None:
         """Let time pass until every call has ended."""
-        claims_at = watches_at = self.clock.now()
+        claims_at = watches_at = reconciles_at = self.clock.now()
         calls = 0
         while True:
             at = self.clock.now()
             if at >= claims_at or self.calls < calls:
                 claims_at = at + await self._claim()
-                tell(at)
+                await tell(at)
             if at >= watches_at:
-                await self._watch()
+                await asyncio.gather(*(one.watch() for one in self._dispatchers))
                 watches_at = at + _WATCHES_APART
+            if at >= reconciles_at:
+                await self._reconcile()
+                reconciles_at = at + _RECONCILES_APART
             calls = self.calls
             await self._settle()
             wakes_at = self.clock.wakes_at
             if wakes_at is None:
-                wakes_at = claims_at = watches_at = await self._next_due(at)
+                wakes_at = await self._next_due(at)
+                claims_at = watches_at = reconciles_at = wakes_at or at
             if wakes_at is None:
                 return
             self.clock.go_on(wakes_at)
@@ -113,8 +122,7 @@ class Network:
             pass
         return max(_CLAIMS_APART, timedelta(seconds=min(one.rest_s for one in self._dispatchers)))
 
-    async def _watch(self) -> None:
-        await asyncio.gather(*(one.watch() for one in self._dispatchers))
+    async def _reconcile(self) -> None:
         while any(await asyncio.gather(*(one.reconcile() for one in self._dispatchers))):
             pass
 
