@@ -104,6 +104,8 @@ async def _queue(url: str, port: int) -> list[float]:
     ]
     times: list[float] = []
     async with world.services(url) as services:
+        pool = services.pool
+        pool.notifier.start(pool.dedicated, pool.notify, listens=True)
         dispatcher = Dispatcher(services, {"simulator": _Redirected(to)}, RealClock())
         dispatcher.start()
         for count in range(_QUEUED):
@@ -117,6 +119,7 @@ async def _queue(url: str, port: int) -> list[float]:
             while dispatcher.calls:  # noqa: ASYNC110 - it ends within milliseconds
                 await asyncio.sleep(0.05)
         await dispatcher.stop()
+        await pool.notifier.stop()
     transport.close()
     return times
 
