@@ -32,6 +32,7 @@ async def test_free_rooms_are_counted_by_night(house: House) -> None:
             "rate": 100,
             "roomsCount": 2,
             "outOfService": 0,
+            "freeThroughout": 0,
             "nights": [
                 {"date": day(1), "taken": 1, "free": 1},
                 {"date": day(2), "taken": 2, "free": 0},

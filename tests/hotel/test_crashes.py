@@ -128,3 +128,33 @@ async def _booked(lodge: Lodge, rooms: list[str]) -> int:
     """How many of some rooms are booked."""
     query = "SELECT count(*) FROM hotel_reservations WHERE room_id = ANY($1::text[]::uuid[])"
     return await lodge.sql.fetchval(query, rooms)
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+async def test_a_booking_that_makes_room_is_cut(world: World, is_after: bool) -> None:
+    """The others are moved and the room is booked, or neither; asked again, it is booked."""
+    lodge = await _lodge(world)
+    for _ in range(2):
+        await lodge.room()
+    for number in range(1, STATEMENTS_MAX):
+        early = await lodge.book(1, 3)
+        between = await lodge.book(1, 4)
+        late = await lodge.book(4, 6)
+        await lodge.act(between, "cancel")
+        assert early["roomId"] != late["roomId"]
+        body, key = lodge.stay(2, 5), {"idempotency-key": f"booking-{number}-{is_after}"}
+
+        def ask(body: Body = body, key: dict[str, str] = key) -> Awaitable[Response]:
+            return lodge.api.post(STAYS, body, headers=key)
+
+        is_cut = await _cut(world, Crash(number, is_after), ask)
+        rooms = {(await lodge.read(stay))["roomId"] for stay in (early, late)}
+        listed = (await lodge.api.get(f"{STAYS}?status=booked", status=200)).data
+        assert (len(listed), len(rooms)) in ((2, 2), (3, 1))
+        new = (await ask()).data
+        assert new["roomId"] != (await lodge.read(early))["roomId"]
+        for stay in (early, late, new):
+            await lodge.act(stay, "cancel")
+        if not is_cut:
+            break
+    assert STATEMENTS_MIN < number < STATEMENTS_MAX - 1

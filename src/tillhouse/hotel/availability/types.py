@@ -46,6 +46,8 @@ class TypeAvailability(msgspec.Struct, frozen=True, rename="camel", kw_only=True
     """How many rooms of it there are."""
     out_of_service: int
     """How many of them nobody can book now."""
+    free_throughout: int
+    """How many rooms can be booked for all of the nights, also where bookings change rooms."""
     nights: list[FreeNight]
     """Each night, in order."""
 

@@ -5,11 +5,13 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.access.call import Call
+from tillhouse.hotel.assignment.actions import Booking, make_room
 from tillhouse.hotel.events import HOTEL_RESERVATION_CHECKED_IN, HOTEL_RESERVATION_CREATED
 from tillhouse.hotel.guests.actions import find_or_make
 from tillhouse.hotel.guests.actions import new_faults as guest_faults
 from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
 from tillhouse.hotel.reservations import rules
+from tillhouse.hotel.reservations.actions import show
 from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import booking as store
 from tillhouse.hotel.reservations.types import (
@@ -37,7 +39,7 @@ async def create(call: Call, new: NewReservation) -> Reservation:
     guest_id = await _guest_id(call, new, rules.GUEST_AT)
     if not await lock_type(call.db, call.book.id, _type_of(facts)):
         check([UNKNOWN_TYPE])
-    made = await _book(call, new, facts, guest_id, None)
+    made, _ = await _book(call, new, facts, guest_id, None)
     await emit_all(call, _events([made]))
     return made
 
@@ -60,11 +62,15 @@ async def create_group(call: Call, new: NewGroup) -> ReservationGroup:
         raise rules.TypeWent
     group_id = new_id()
     made: list[Reservation] = []
+    moved: set[UUID] = set()
     for index, one in enumerate(asked):
         try:
-            made.append(await _book(call, one, facts[index], guest_ids[index], group_id))
+            booked, others = await _book(call, one, facts[index], guest_ids[index], group_id)
         except Refused as refusal:
             raise Refused(f"reservations[{index}]: {refusal} None was booked.") from None
+        made.append(booked)
+        moved |= others
+    made = [await show(call, one.id) if one.id in moved else one for one in made]
     await emit_all(call, _events(made))
     return ReservationGroup(group_id=group_id, reservations=made)
 
@@ -111,8 +117,8 @@ async def _book(
     facts: rules.BookingFacts,
     guest_id: UUID,
     group_id: UUID | None,
-) -> Reservation:
-    """The reservation of a free room, or a refusal that says what to do."""
+) -> tuple[Reservation, frozenset[UUID]]:
+    """The reservation of a free room, or a refusal; and those that have other rooms for it."""
     if facts.prices is None:
         raise AssertionError("an unknown room type is a fault")
     days = new.check_in_date.day, new.check_out_date.day
@@ -137,13 +143,35 @@ async def _book(
         source=new.source,
         notes=new.notes,
         checked_in_at=call.now if new.check_in else None,
+        is_room_chosen=new.room_id is not None,
     )
-    made = await store.insert_reservation(
-        call.db, call.book.id, call.now, row, new.room_id, allows_dirty=new.allow_dirty
-    )
+    made = await _insert(call, new, row, new.room_id)
+    freed = None
+    if made is None and new.room_id is None:
+        freed = await make_room(call, _wanted(new, row))
+        made = None if freed is None else await _insert(call, new, row, freed.room_id)
     if made is None:
         raise rules.none_free(new, facts)
-    return shown(made)
+    return shown(made), freed.moved if freed else frozenset()
+
+
+async def _insert(
+    call: Call, new: NewReservation, row: store.BookingRow, room_id: UUID | None
+) -> Record | None:
+    return await store.insert_reservation(
+        call.db, call.book.id, call.now, row, room_id, allows_dirty=new.allow_dirty
+    )
+
+
+def _wanted(new: NewReservation, row: store.BookingRow) -> Booking:
+    return Booking(
+        id=row.id,
+        room_type_id=row.room_type_id,
+        since=row.check_in_on,
+        until=row.check_out_on,
+        is_now=new.check_in,
+        allows_dirty=new.allow_dirty,
+    )
 
 
 async def _guest_id(call: Call, new: NewReservation, at: str) -> UUID:

@@ -132,6 +132,8 @@ class Reservation(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The room that the stay has."""
     room_number: Annotated[str, Meta(examples=["101"])]
     """The number on the room's door."""
+    is_room_chosen: bool
+    """Whether the very room was asked for, or given by a move: no booking changes it."""
     rate_plan_id: UUID | None
     """The plan that said the prices; null: the rate of the room type."""
     adults: int

@@ -34,6 +34,7 @@ class BookingRow(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     notes: str | None
     checked_in_at: datetime | None
+    is_room_chosen: bool
 
 
 async def find_booking_facts(
@@ -91,8 +92,8 @@ _FREE: LiteralString = """
         ON n.book_id = r.book_id AND n.room_id = r.id AND n.status = 'checked_in'
     WHERE r.book_id = $1 AND r.room_type_id = $8 AND r.deleted_at IS NULL
         AND r.status <> 'out_of_service' AND (b.check_out_on <= $12::date) IS NOT FALSE
-        AND r.id = coalesce($22::uuid, r.id)
-        AND ($21::timestamptz IS NULL OR (r.status = 'clean' OR $23) AND n.id IS NULL)
+        AND r.id = coalesce($23::uuid, r.id)
+        AND ($21::timestamptz IS NULL OR (r.status = 'clean' OR $24) AND n.id IS NULL)
     ORDER BY least($12::date - b.check_out_on, 1000) + least(a.check_in_on - $13::date, 1000),
         length(r.number), lower(r.number), r.id
     LIMIT 1
@@ -119,9 +120,9 @@ async def insert_reservation(
             INSERT INTO hotel_reservations (book_id, id, short_code, status, group_id, guest_id,
                 guest_name, room_type_id, room_id, rate_plan_id, adults, children, check_in_on,
                 check_out_on, nights, taxes, total_amount, deposit_amount, currency, source,
-                notes, checked_in_at, created_at, updated_at)
+                notes, checked_in_at, is_room_chosen, created_at, updated_at)
             SELECT $1, $3, $4, $5, $6, g.id, g.name, $8, free.id, $9, $10, $11, $12, $13,
-                $14::text::jsonb, $15::text::jsonb, $16, $17, $18, $19, $20, $21, $2, $2
+                $14::text::jsonb, $15::text::jsonb, $16, $17, $18, $19, $20, $21, $22, $2, $2
             FROM free JOIN hotel_guests g ON g.book_id = $1 AND g.id = $7
             RETURNING *)
         """

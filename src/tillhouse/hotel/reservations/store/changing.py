@@ -118,11 +118,12 @@ async def lock_rooms(
 async def update_room_of(
     db: Db, key: BookKey, room_id: UUID, room_type_id: UUID, now: datetime
 ) -> Record | None:
-    """A stay has another room."""
+    """A stay has another room, which it keeps from then on."""
     return await db.fetchrow(
         """
         WITH v AS (
-            UPDATE hotel_reservations SET room_id = $3, room_type_id = $4, updated_at = $5
+            UPDATE hotel_reservations SET room_id = $3, room_type_id = $4, is_room_chosen = true,
+                updated_at = $5
             WHERE book_id = $1 AND id = $2 RETURNING *)
         """
         + SHOWN

@@ -16,6 +16,7 @@ from tillhouse.kit.page import Page
 SHOWN: LiteralString = """
     SELECT v.id, v.short_code, v.status, v.group_id, v.guest_id, v.guest_name, g.customer_id,
         v.room_type_id, t.name AS room_type_name, v.room_id, r.number AS room_number,
+        v.is_room_chosen,
         v.rate_plan_id, v.adults, v.children, v.check_in_on::text AS check_in_date,
         v.check_out_on::text AS check_out_date, v.nights::text AS nights,
         v.taxes::text AS taxes, v.total_amount, v.deposit_amount, v.currency, v.source, v.notes,

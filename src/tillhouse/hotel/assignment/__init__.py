@@ -1,0 +1,1 @@
+"""Which room each stay of a type has, and how bookings change rooms to make one free."""

@@ -1,0 +1,130 @@
+"""Make a room free for a booking: others that are booked get other rooms of the type."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date
+from uuid import UUID
+
+import msgspec
+from asyncpg import Record
+
+from tillhouse.access import audit
+from tillhouse.access.call import Call
+from tillhouse.hotel.assignment import store
+from tillhouse.hotel.assignment.rules import (
+    Assignment,
+    Occupancy,
+    Wanted,
+    assign,
+    most,
+    stays_max,
+)
+
+# Somebody may change a stay that was to get another room; the next attempt leaves that alone.
+_ATTEMPTS = 3
+
+
+class Booking(msgspec.Struct, frozen=True, kw_only=True):
+    """A booking that has found no free room."""
+
+    id: UUID
+    room_type_id: UUID
+    since: date
+    until: date
+    is_now: bool
+    allows_dirty: bool
+
+
+class Freed(msgspec.Struct, frozen=True):
+    """The room that is free now, and the stays that have another one for it."""
+
+    room_id: UUID
+    moved: frozenset[UUID]
+
+
+async def make_room(call: Call, booking: Booking) -> Freed | None:
+    """Free a room for a booking; None: there is no way. The room type is locked."""
+    type_ids = [booking.room_type_id]
+    days = booking.since, booking.until
+    rooms = await store.list_in_service(call.db, call.book.id, type_ids)
+    count, fullest = await store.find_load(call.db, call.book.id, booking.room_type_id, *days)
+    if fullest >= len(rooms) or count > stays_max(len(rooms)):
+        return None
+    stays = _occupancies(await store.list_around(call.db, call.book.id, type_ids, *days))
+    wanted = Wanted(*days, _ready(rooms, booking))
+    for _ in range(_ATTEMPTS):
+        found = assign([room["id"] for room in rooms], stays, [wanted])
+        if found is None:
+            return None
+        locked = await store.lock_movable(call.db, call.book.id, [*found.moves])
+        if locked == found.moves.keys():
+            await _move(call, booking.id, found, rooms, stays)
+            return Freed(found.rooms[0], frozenset(found.moves))
+        changing = found.moves.keys() - locked
+        stays = [
+            msgspec.structs.replace(stay, is_movable=stay.is_movable and stay.id not in changing)
+            for stay in stays
+        ]
+    return None
+
+
+async def count_throughout(
+    call: Call, limits: dict[UUID, int], since: date, until: date
+) -> dict[UUID, int]:
+    """How many rooms of each type can be had for all of the days, at most its limit."""
+    if not limits:
+        return {}
+    room_ids: defaultdict[UUID, list[UUID]] = defaultdict(list)
+    for room in await store.list_in_service(call.db, call.book.id, [*limits]):
+        room_ids[room["room_type_id"]].append(room["id"])
+    around: defaultdict[UUID, list[Record]] = defaultdict(list)
+    for row in await store.list_around(call.db, call.book.id, [*limits], since, until):
+        around[row["room_type_id"]].append(row)
+    wanted = Wanted(since, until)
+    return {
+        type_id: most(room_ids[type_id], _occupancies(around[type_id]), wanted, limit)
+        for type_id, limit in limits.items()
+    }
+
+
+def _occupancies(rows: Iterable[Record]) -> list[Occupancy]:
+    return [
+        Occupancy(
+            row["id"], row["room_id"], row["check_in_on"], row["check_out_on"], row["is_movable"]
+        )
+        for row in rows
+    ]
+
+
+def _ready(rooms: Sequence[Record], booking: Booking) -> frozenset[UUID] | None:
+    """The rooms that a guest who is here could move into."""
+    if not booking.is_now:
+        return None
+    return frozenset(
+        room["id"]
+        for room in rooms
+        if (room["is_clean"] or booking.allows_dirty) and not room["is_occupied"]
+    )
+
+
+async def _move(
+    call: Call,
+    booking_id: UUID,
+    found: Assignment,
+    rooms: Sequence[Record],
+    stays: Sequence[Occupancy],
+) -> None:
+    await store.update_rooms(call.db, call.book.id, found.moves, call.now)
+    number = {room["id"]: room["number"] for room in rooms}
+    moves = [
+        {
+            "reservation_id": stay.id,
+            "from_room": number[stay.room_id],
+            "to_room": number[found.moves[stay.id]],
+        }
+        for stay in stays
+        if stay.id in found.moves
+    ]
+    told = {"reservation_id": booking_id, "moves": moves}
+    title = "Reservations moved to other rooms for a booking"
+    await audit.note(call, ("hotel_reservations.reassigned", title), told)

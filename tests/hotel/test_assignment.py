@@ -1,0 +1,163 @@
+"""Rooms for stays whose days are given, held against all the ways that there are."""
+
+import itertools
+import random
+from collections.abc import Sequence
+from datetime import date, timedelta
+from uuid import UUID
+
+import pytest
+
+from tillhouse.hotel.assignment.rules import (
+    STAYS_MAX,
+    Assignment,
+    Occupancy,
+    Wanted,
+    assign,
+    most,
+    stays_max,
+)
+
+DAY = date(2026, 3, 1)
+DAYS = 8
+DRAWS = 300
+
+
+def on(day: int) -> date:
+    """A day of the calendar of these tests."""
+    return DAY + timedelta(days=day)
+
+
+def drawn(rng: random.Random, rooms: Sequence[UUID], kept: float) -> list[Occupancy]:
+    """Stays that share no room and night; some keep their rooms."""
+    stays: list[Occupancy] = []
+    for room_id in rooms:
+        day = rng.randrange(3)
+        while day < DAYS:
+            until = day + rng.randrange(1, 4)
+            if rng.random() < 0.8:
+                stays.append(
+                    Occupancy(
+                        UUID(int=rng.getrandbits(128)), room_id, on(day), on(until),
+                        rng.random() >= kept,
+                    )
+                )  # fmt: skip
+            day = until + rng.randrange(3)
+    return stays
+
+
+def meet(one: Occupancy | Wanted, other: Occupancy | Wanted) -> bool:
+    """Whether two stays share a night."""
+    return one.since < other.until and other.since < one.until
+
+
+def check(found: Assignment, stays: list[Occupancy], wanted: list[Wanted]) -> None:
+    """Nobody shares a room and a night, and those who keep their rooms have them."""
+    assert found.moves.keys() <= {stay.id for stay in stays if stay.is_movable}
+    placed: list[tuple[Occupancy | Wanted, UUID]] = [
+        (stay, found.moves.get(stay.id, stay.room_id)) for stay in stays
+    ]
+    placed += zip(wanted, found.rooms, strict=True)
+    for (one, room), (other, another) in itertools.combinations(placed, 2):
+        assert room != another or not meet(one, other)
+
+
+def is_possible(rooms: Sequence[UUID], stays: list[Occupancy], wanted: list[Wanted]) -> bool:
+    """Whether there is any way, by trying all."""
+    taken = [(stay, stay.room_id) for stay in stays if not stay.is_movable]
+    items: list[Occupancy | Wanted] = [*wanted, *(stay for stay in stays if stay.is_movable)]
+
+    def place(index: int, placed: list[tuple[Occupancy | Wanted, UUID]]) -> bool:
+        if index == len(items):
+            return True
+        item = items[index]
+        return any(
+            place(index + 1, [*placed, (item, room_id)])
+            for room_id in rooms
+            if not any(room_id == room and meet(item, other) for other, room in placed)
+        )
+
+    return place(0, list(taken))
+
+
+def overlap(stays: list[Occupancy], wanted: Wanted) -> int:
+    """The most rooms that are taken on one of the nights."""
+    nights = (wanted.until - wanted.since).days
+    return max(
+        sum(stay.since <= day < stay.until for stay in stays)
+        for day in (wanted.since + timedelta(days=number) for number in range(nights))
+    )
+
+
+def wanted_days(rng: random.Random) -> Wanted:
+    """Days that somebody asks for."""
+    since = rng.randrange(DAYS)
+    return Wanted(on(since), on(since + rng.randrange(1, 6)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_none_keeps_its_room_all_rooms_can_be_had(seed: int) -> None:
+    """As many as there are beside the fullest night."""
+    rng = random.Random(seed)  # noqa: S311 - the same draws every time
+    has_moves = False
+    for _ in range(DRAWS):
+        rooms = [UUID(int=number) for number in range(rng.randrange(1, 6))]
+        stays, wanted = drawn(rng, rooms, 0), wanted_days(rng)
+        free = len(rooms) - overlap(stays, wanted)
+        assert most(rooms, stays, wanted, max(free, 1)) == free
+        found = assign(rooms, stays, [wanted] * free)
+        assert found is not None
+        check(found, stays, [wanted] * free)
+        has_moves |= bool(found.moves)
+        assert assign(rooms, stays, [wanted] * (free + 1)) is None
+    assert has_moves
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stays_that_keep_their_rooms_have_them(seed: int) -> None:
+    """A way that is found is right; of those that there are, nearly all are found."""
+    rng = random.Random(seed)  # noqa: S311 - the same draws every time
+    possible = found_of_them = 0
+    for _ in range(DRAWS):
+        rooms = [UUID(int=number) for number in range(rng.randrange(1, 4))]
+        stays, wanted = drawn(rng, rooms, 0.4), wanted_days(rng)
+        found = assign(rooms, stays, [wanted])
+        if found is not None:
+            check(found, stays, [wanted])
+        is_there = is_possible(rooms, stays, [wanted])
+        assert is_there or found is None
+        possible += is_there
+        found_of_them += found is not None
+    assert 0 < found_of_them <= possible
+    assert found_of_them >= 0.97 * possible
+
+
+def test_a_room_that_is_wanted_is_one_that_fits() -> None:
+    """A guest who is here needs a room that is ready; nobody who needn't moves."""
+    rooms = [UUID(int=number) for number in range(3)]
+    stay = Occupancy(UUID(int=9), rooms[1], on(0), on(2), is_movable=True)
+    wanted = Wanted(on(0), on(3), frozenset({rooms[1]}))
+    found = assign(rooms, [stay], [wanted])
+    assert found is not None
+    assert (found.rooms, found.moves) == ([rooms[1]], {stay.id: rooms[0]})
+    assert assign(rooms, [stay], [Wanted(on(0), on(3))]) == Assignment([rooms[0]], {})
+    assert assign(rooms, [stay], [Wanted(on(0), on(3), frozenset())]) is None
+
+
+def test_the_work_is_bounded() -> None:
+    """More stays than are looked at are no way; the more rooms, the fewer."""
+    assert [stays_max(rooms) for rooms in (0, 1, 100, 200, 2_000)] == [
+        2_000,
+        2_000,
+        2_000,
+        1_000,
+        100,
+    ]
+    room = UUID(int=1)
+    stays = [
+        Occupancy(UUID(int=number), room, on(number), on(number + 1), is_movable=True)
+        for number in range(STAYS_MAX)
+    ]
+    wanted = [Wanted(on(STAYS_MAX), on(STAYS_MAX + 1))]
+    assert assign([room], stays, wanted) is not None
+    assert assign([room], [*stays, stays[0]], wanted) is None
