@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tillhouse.folios import audit_rules, rules
 from tillhouse.folios.rules import Moved, StayOrder
+from tillhouse.hotel.rates.rules import night_cost
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.orders.posting.rules import LedgerPosition
 
@@ -117,10 +118,12 @@ def test_an_order_holds_what_it_needs() -> None:
 
 def test_nights_that_were_slept() -> None:
     """The first always, then those before today."""
+    cost = night_cost(Decimal(100), [], "NGN")
     nights = [date(2026, 11, day) for day in (20, 21, 22)]
-    assert rules.slept(nights, date(2026, 11, 20)) == nights[:1]
-    assert rules.slept(nights, date(2026, 11, 22)) == nights[:2]
-    assert rules.slept(nights, date(2026, 12, 1)) == nights
+    costs = dict.fromkeys(nights, cost)
+    assert [*rules.slept(costs, date(2026, 11, 20))] == nights[:1]
+    assert [*rules.slept(costs, date(2026, 11, 22))] == nights[:2]
+    assert rules.slept(costs, date(2026, 12, 1)) == costs
 
 
 def test_a_night_is_sold_on_its_day() -> None:

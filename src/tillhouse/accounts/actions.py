@@ -39,6 +39,7 @@ from tillhouse.kit.secrets import digest
 from tillhouse.kit.values import GivenPassword
 from tillhouse.messaging.actions.numbers import open_sandbox
 from tillhouse.payouts.freezing.store import Freeze, upsert_frozen_of
+from tillhouse.stores.store.staff import show_staff
 from tillhouse.voice.opening import open_sandbox as open_voice
 
 SESSION_LASTS = timedelta(days=30)
@@ -234,7 +235,7 @@ async def _judged(call: Call, password: GivenPassword) -> tuple[attempts.Attempt
 
 async def switch(call: Call, choice: BusinessChoice) -> AccessToken:
     """Go on in another business of the same person."""
-    if not await store.is_member(call.db, choice.business_id, call.user.user_id):
+    if not await show_staff(call.db, choice.business_id, call.user.user_id):
         raise Missing("You belong to no such business.")
     user = call.user
     await sessions.update_session_business(call.db, user.session_id, choice.business_id)

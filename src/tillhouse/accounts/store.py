@@ -90,15 +90,6 @@ async def list_memberships(db: Db, user_id: UserId) -> list[Membership]:
     ]
 
 
-async def is_member(db: Db, business_id: BusinessId, user_id: UserId) -> bool:
-    """Whether the person belongs to the business."""
-    return await db.fetchval(
-        "SELECT EXISTS (SELECT FROM members WHERE business_id = $1 AND user_id = $2)",
-        business_id,
-        user_id,
-    )
-
-
 async def find_subscription(db: Db, business_id: BusinessId) -> Record | None:
     """The subscription of a business; None when there is no such business."""
     return await db.fetchrow(

@@ -18,6 +18,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BusinessId, UserId, new_id
 from tillhouse.kit.values import Email, Name, NewPassword
+from tillhouse.stores.store.staff import show_staff
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
 Address = Annotated[str, typer.Argument(help="The person's e-mail address.")]
@@ -74,7 +75,7 @@ def add(  # noqa: PLR0913 - one argument an option
             if not await store.lock_business(db, business_id):
                 raise _no_business(business_id)
             user_id = await _person(services, db, address, new_name, secret)
-            if await store.is_member(db, business_id, UserId(user_id)):
+            if await show_staff(db, business_id, UserId(user_id)):
                 raise CommandError(f"{address} belongs to the business: use `user role`.")
             await store.upsert_member(db, business_id, UserId(user_id), role, moment := now())
             metadata = {"userId": str(user_id), "role": role}

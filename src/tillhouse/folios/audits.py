@@ -88,7 +88,7 @@ async def _post(call: Call, stay_id: UUID, day: date) -> list[Decimal]:
     if stay.status != "checked_in":
         # The guest left meanwhile, and was charged then.
         return []
-    up_to = [night for night in nights.costs(stay) if night <= day]
+    up_to = {night: cost for night, cost in nights.costs(stay).items() if night <= day}
     posted = await nights.post(call, stay, up_to)
     await apply(call, stay)
     return posted

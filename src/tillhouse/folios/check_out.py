@@ -23,7 +23,7 @@ async def check_out(call: Call, reservation_id: UUID, how: CheckOut) -> Folio:
             f"The reservation is {stay.status}: only one that is checked_in can be checked out."
         )
     today = DayClock.at_midnight(stay.time_zone).today(call.now)
-    await nights.post(call, stay, rules.slept(list(nights.costs(stay)), today))
+    await nights.post(call, stay, rules.slept(nights.costs(stay), today))
     state = await apply(call, stay)
     rules.check_settled(state.orders, stay.currency, leaves_debt=how.leave_as_debt)
     await reservations.check_out(call, reservation_id)

@@ -1,6 +1,6 @@
 """Nights of stays become orders, each once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 
@@ -28,14 +28,12 @@ def costs(stay: Stay) -> dict[date, NightCost]:
     }
 
 
-async def post(call: Call, stay: Stay, nights: Sequence[date]) -> list[Decimal]:
+async def post(call: Call, stay: Stay, nights: Mapping[date, NightCost]) -> list[Decimal]:
     """Charge those of the nights that are no orders yet; what they cost. The stay is locked."""
     key = BookKey(call.book.id, stay.id)
     posted = await store.list_posted_nights(call.db, key)
-    cost_of = costs(stay)
-    missing = [night for night in nights if night not in posted]
-    for night in missing:
-        cost = cost_of[night]
+    missing = {night: cost for night, cost in nights.items() if night not in posted}
+    for night, cost in missing.items():
         fee = Fee(
             name=rules.night_name(stay.room_number, stay.room_type, night),
             price=cost.price,
@@ -46,4 +44,4 @@ async def post(call: Call, stay: Stay, nights: Sequence[date]) -> list[Decimal]:
             room_id=stay.room_id,
         )
         await store.insert_night(call.db, key, night, await charge(call, fee))
-    return [cost_of[night].total for night in missing]
+    return [cost.total for cost in missing.values()]

@@ -144,9 +144,10 @@ def handed_back(customer_id: CustomerId, method: Method, amount: Decimal) -> Pos
     return Postings((transfer,), (Movement("refund", method, -amount),))
 
 
-def slept(nights: Sequence[date], today: date) -> list[date]:
+def slept(nights: Mapping[date, NightCost], today: date) -> dict[date, NightCost]:
     """The nights that a stay owes when it ends today: the first one, and those before today."""
-    return [night for index, night in enumerate(nights) if not index or night < today]
+    first = min(nights)
+    return {night: cost for night, cost in nights.items() if night == first or night < today}
 
 
 def night_name(room: str, room_type: str, night: date) -> str:

@@ -14,10 +14,11 @@ from tillhouse.hotel.requests.types import (
     ServiceRequestPatch,
 )
 from tillhouse.kit.errors import FieldError, check, existing
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, UserId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.patching import facts_of, merged
+from tillhouse.stores.store.staff import show_staff
 from tillhouse.webhooks.emit import emit
 
 
@@ -78,8 +79,8 @@ async def _assignee_faults(call: Call, patch: ServiceRequestPatch) -> list[Field
         return []
     if assignee_id is UNSET or assignee_id is None:
         return []
-    is_member = await store.has_member(call.db, call.business_id, assignee_id)
-    return [] if is_member else [rules.UNKNOWN_ASSIGNEE]
+    found = await show_staff(call.db, call.business_id, UserId(assignee_id))
+    return [] if found else [rules.UNKNOWN_ASSIGNEE]
 
 
 async def _facts(call: Call, new: NewServiceRequest) -> rules.NamedFacts:

@@ -14,7 +14,7 @@ from tillhouse.hotel.requests.types import (
     ServiceRequest,
     ServiceRequestFilter,
 )
-from tillhouse.kit.ids import BookId, BookKey, BusinessId, UserId
+from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.page import Page
 
 _SHOWN: LiteralString = """
@@ -128,15 +128,6 @@ async def lock_request(db: Db, book_id: BookId, request_id: UUID) -> ServiceRequ
         request_id,
     )
     return ServiceRequest(**row) if row else None
-
-
-async def has_member(db: Db, business_id: BusinessId, user_id: UserId) -> bool:
-    """Whether somebody is of the business."""
-    return await db.fetchval(
-        "SELECT EXISTS (SELECT FROM members WHERE business_id = $1 AND user_id = $2)",
-        business_id,
-        user_id,
-    )
 
 
 def _where(book_id: BookId, wanted: ServiceRequestFilter) -> Where:

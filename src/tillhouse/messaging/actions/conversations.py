@@ -20,6 +20,7 @@ from tillhouse.messaging.types import (
     NewConversation,
     ReadMark,
 )
+from tillhouse.stores.store.staff import show_staff
 from tillhouse.webhooks.emit import emit
 
 
@@ -99,9 +100,10 @@ async def _set(
 ) -> None:
     name = None
     if new.assignee_id is not None and new.assignee_id != old.assignee_id:
-        name = await store.find_member_name(call.db, call.business_id, new.assignee_id)
-        if name is None:
+        assignee = await show_staff(call.db, call.business_id, new.assignee_id)
+        if assignee is None:
             raise Invalid(assignee_id="is no member of this business: see GET /v1/staff")
+        name = assignee.name
     key = BookKey(call.book.id, conversation_id)
     await store.update_conversation(call.db, key, new, call.now)
     if new.snoozed_until is not None and new.snoozed_until != old.snoozed_until:

@@ -11,7 +11,6 @@ from tillhouse.db.where import Where
 from tillhouse.kit.ids import (
     BookId,
     BookKey,
-    BusinessId,
     ConversationId,
     CustomerId,
     MessageId,
@@ -246,16 +245,4 @@ async def update_unread_twice(db: Db, book_id: BookId, conversation_id: Conversa
         """,
         book_id,
         conversation_id,
-    )
-
-
-async def find_member_name(db: Db, business_id: BusinessId, user_id: UserId) -> str | None:
-    """The name of a person of the business."""
-    return await db.fetchval(
-        """
-        SELECT u.name FROM members m JOIN users u ON u.id = m.user_id
-        WHERE m.business_id = $1 AND m.user_id = $2
-        """,
-        business_id,
-        user_id,
     )
