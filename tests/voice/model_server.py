@@ -38,7 +38,9 @@ def completion(found: dict[str, Any], model: str = "test") -> dict[str, Any]:
 def clerk(asked: dict[str, Any]) -> dict[str, Any]:
     """The next message of a model that does as it is told: finds, confirms or cancels."""
     last = asked["messages"][-1]
-    is_of_hotel = any(tool["function"]["name"] == "find_reservation" for tool in asked["tools"])
+    is_of_hotel = any(
+        tool["function"]["name"] == "find_reservation" for tool in asked.get("tools", ())
+    )
     if last["role"] == "tool":
         result = json.loads(last["content"])
         if result["result"].startswith("find_reservation") and result["done"]:
