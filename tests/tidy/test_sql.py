@@ -110,6 +110,30 @@ async def test_every_statement_prepares(database: asyncpg.Connection) -> None:
     tidy("A statement must prepare on the migrated schema, with a value per placeholder.", found)
 
 
+async def test_no_statement_moves_a_row_in_a_column(database: asyncpg.Connection) -> None:
+    """Numbers come as text (`db/connecting.py`), which the driver can't read within a row."""
+    places: dict[int, list[str]] = {}
+    for statement in statements()[0]:
+        prepared = await _prepared(database, statement)
+        if isinstance(prepared, PreparedStatement):
+            columns = [column.type for column in prepared.get_attributes()]
+            for type_ in (*columns, *prepared.get_parameters()):
+                places.setdefault(type_.oid, []).append(f"{statement.place}: {type_.name}")
+    assert places
+    rows = await database.fetch(
+        """
+        SELECT t.oid FROM pg_type t LEFT JOIN pg_type e ON e.oid = t.typelem
+        WHERE t.oid = ANY($1::oid[])
+            AND ('c' IN (t.typtype, e.typtype) OR 'record'::regtype IN (t.oid, e.oid))
+        """,
+        list(places),
+    )
+    tidy(
+        "A statement answers and takes columns, no rows within columns.",
+        (place for row in rows for place in places[row["oid"]]),
+    )
+
+
 async def test_rows_fit_the_structs_that_are_made_of_them(database: asyncpg.Connection) -> None:
     """Where a row becomes a struct, its columns are the struct's fields."""
     found: list[str] = []

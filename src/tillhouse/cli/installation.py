@@ -15,6 +15,7 @@ from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.store.vault import find_root
 from tillhouse.access.vault import new_master_key, parse_master_key
 from tillhouse.cli.output import CommandError
+from tillhouse.db.connecting import connect_alone
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import Migration, migrate, plan
 from tillhouse.db.pool import Pool
@@ -96,9 +97,7 @@ async def connect(
 ) -> asyncpg.Connection:
     """A connection, or the sentence that says why there is none."""
     try:
-        return await asyncpg.connect(
-            installation.database_url, timeout=CONNECT_WITHIN_S, server_settings=session
-        )
+        return await connect_alone(installation.database_url, session, CONNECT_WITHIN_S)
     except _UNREACHABLE as error:
         reason = str(error).rstrip(".") or type(error).__name__
         shown = without_password(installation.database_url)

@@ -32,6 +32,26 @@ class _Connection(asyncpg.Connection):
         return ""
 
 
+async def connect_alone(
+    url: str, settings: Mapping[str, str] | None = None, timeout_s: int = CONNECT_TIMEOUT_S
+) -> asyncpg.Connection:
+    """One connection with these settings, outside of a pool."""
+    connection = await asyncpg.connect(url, server_settings=dict(settings or {}), timeout=timeout_s)
+    await _read_plain_numbers(connection)
+    return connection
+
+
+async def _read_plain_numbers(connection: asyncpg.Connection) -> None:
+    """Take numerics as PostgreSQL writes them; nothing is sent for that.
+
+    The driver reads the binary form of 20000, which holds no trailing zeros, as `2E+4`. A composite
+    row can't hold a numeric then: no statement answers one.
+    """
+    await connection.set_builtin_type_codec(
+        "numeric", schema="pg_catalog", codec_name="numeric", format="text"
+    )
+
+
 async def connect(url: str, size: int, given: Mapping[str, str]) -> asyncpg.Pool:
     """Connections with these settings beside the usual ones."""
     settings = {**SESSION_SETTINGS, **given}
@@ -40,6 +60,7 @@ async def connect(url: str, size: int, given: Mapping[str, str]) -> asyncpg.Pool
         min_size=1,
         max_size=size,
         connection_class=_Connection,
+        init=_read_plain_numbers,
         server_settings=settings,
         timeout=CONNECT_TIMEOUT_S,
         command_timeout=None if settings["statement_timeout"] == "0" else ANSWERED_WITHIN_S,

@@ -14,12 +14,12 @@ from typing import Any, LiteralString, Self
 import asyncpg
 
 from tillhouse.db.connecting import (
-    CONNECT_TIMEOUT_S,
     FAIL_FAST,
     KEPT_PLANS,
     PATIENT,
     SESSION_SETTINGS,
     connect,
+    connect_alone,
 )
 from tillhouse.db.notifier import CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
@@ -295,7 +295,7 @@ class Pool:
     async def dedicated(self, name: str = WORKING) -> asyncpg.Connection:
         """A connection outside the pool, for its owner to close; known by this name."""
         settings = {**SESSION_SETTINGS, "application_name": name}
-        return await asyncpg.connect(self._url, server_settings=settings, timeout=CONNECT_TIMEOUT_S)
+        return await connect_alone(self._url, settings)
 
     async def notify(self, channel: str = CHANNEL) -> bool:
         """Wake those who listen in other processes; False when nobody does."""
