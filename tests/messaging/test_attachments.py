@@ -172,6 +172,25 @@ async def test_an_address_is_for_one_purpose_and_one_file(inbox: Inbox) -> None:
     assert (await anybody.request("POST", fetching, raw=files.PDF)).status == 404
 
 
+async def test_a_part_of_a_file_is_served(inbox: Inbox) -> None:
+    """A player asks for a range; behind the end is none."""
+    content = files.PDF + bytes(range(256)) * 1_000
+    attachment_id = await upload(inbox.api, content, "long.pdf")
+    shown = (await inbox.api.get(f"{ATTACHMENTS}/{attachment_id}", status=200)).data
+    anybody, path = Api(inbox.api.app), path_of(shown["url"])
+    size = len(content)
+    for told, start, end in (
+        ("bytes=0-", 0, size), ("bytes=1000-1999", 1000, 2000), ("bytes=-7", size - 7, size),
+    ):  # fmt: skip
+        part = await anybody.get(path, headers={"range": told}, status=206)
+        assert part.body == content[start:end]
+        assert part.headers["content-range"] == f"bytes {start}-{end - 1}/{size}"
+        assert part.headers["content-disposition"].startswith("attachment; ")
+    await anybody.get(path, headers={"range": f"bytes={size}-"}, status=416)
+    assert (await anybody.get(path, status=200)).body == content
+    await anybody.get(path[:-1], headers={"range": "bytes=0-"}, status=404)
+
+
 async def test_a_file_is_sent(inbox: Inbox) -> None:
     """With its caption; the message tells its kind and what it is."""
     talk = await inbox.hear(1)

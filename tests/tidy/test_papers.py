@@ -23,6 +23,7 @@ CODES = {
     409: {"request_failed", "order_not_deletable", "limit_reached", "idempotency_in_progress"},
     413: {"payload_too_large"},
     415: {"unsupported_media_type"},
+    416: {"request_failed"},
     422: {"validation_error", "idempotency_key_reused"},
     429: {"rate_limit_exceeded"},
     503: {"unavailable"},

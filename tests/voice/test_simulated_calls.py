@@ -228,6 +228,11 @@ async def test_a_recording_has_both_sides_and_an_address_that_ends(
     answer = await caller.business.anybody.get(address, status=200)
     assert answer.headers["content-type"] == "audio/wav"
     assert len(answer.body) == told["sizeBytes"]
+    sought = {"range": "bytes=44-1043"}
+    part = await caller.business.anybody.get(address, headers=sought, status=206)
+    assert part.body == answer.body[44:1044]
+    sought = {"range": f"bytes={told['sizeBytes']}-"}
+    await caller.business.anybody.get(address, headers=sought, status=416)
     with wave.open(BytesIO(answer.body)) as file:
         assert (file.getnchannels(), file.getframerate(), file.getsampwidth()) == (2, 8000, 2)
         seconds = file.getnframes() / 8000

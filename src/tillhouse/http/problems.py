@@ -6,6 +6,7 @@ from http import HTTPStatus
 from tillhouse.kit.errors import (
     Limited,
     Malformed,
+    OutOfRange,
     Problem,
     Unavailable,
     WrongEncoding,
@@ -23,6 +24,7 @@ STATUS = {
     "conflict": 409,
     "too_large": 413,
     "wrong_media_type": 415,
+    "out_of_range": 416,
     "invalid": 422,
     "limited": 429,
     "unavailable": 503,
@@ -42,6 +44,8 @@ def headers_of(problem: Problem) -> Headers:
         return [(b"retry-after", b"%d" % max(1, -int(-problem.retry_after_s // 1)))]
     if isinstance(problem, WrongMethod):
         return [(b"allow", ", ".join(problem.allowed).encode())]
+    if isinstance(problem, OutOfRange):
+        return [(b"content-range", b"bytes */%d" % problem.size)]
     if isinstance(problem, WrongEncoding):
         return [(b"accept-encoding", b"identity")]
     if problem.kind == "unauthenticated":

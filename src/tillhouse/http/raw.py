@@ -40,6 +40,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     request_id: str
     ip: str
+    method: str
     # The path parameters, as sent.
     path: Mapping[str, str]
     query: Mapping[str, str]
@@ -121,6 +122,7 @@ class RawEndpoint:
             now=exchange.now,
             request_id=exchange.request_id,
             ip=exchange.ip,
+            method=exchange.method,
             path=path,
             query=_query(exchange.query),
             headers=exchange.headers,

@@ -18,6 +18,7 @@
     ├── WrongMediaType                  wrong_media_type  unsupported_media_type
     │   └── WrongEncoding               wrong_media_type  unsupported_media_type
     ├── WrongMethod                     wrong_method      method_not_allowed
+    ├── OutOfRange                      out_of_range      request_failed
     └── Unavailable                     unavailable       unavailable
 
 A feature names its own refusals beside its rules, and gives what differs as class arguments:
@@ -261,6 +262,19 @@ class WrongMethod(
         """Say which methods the path does have."""
         self.allowed = tuple(allowed)
         super().__init__(message or f"Use {' or '.join(self.allowed)} on this path.")
+
+
+class OutOfRange(
+    Problem,
+    kind="out_of_range",
+    message="The file has no such bytes: the header Content-Range tells its size.",
+):
+    """The part of a file that is asked for begins behind its end."""
+
+    def __init__(self, size: int) -> None:
+        """Say how many bytes the file has."""
+        super().__init__()
+        self.size = size
 
 
 class Unavailable(

@@ -5,6 +5,7 @@ import re
 from uuid import UUID
 
 from tillhouse.access.process import Services
+from tillhouse.http.ranges import file_page
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Conflict, Missing
 from tillhouse.kit.ids import BookId, BookKey
@@ -77,22 +78,30 @@ async def take(services: Services, asked: Asked) -> Page:
 
 
 async def show(services: Services, asked: Asked) -> Page:
-    """The file at a signed address: to be saved, and never to be shown by a browser."""
+    """The file at a signed address, or a part of it: to be saved, never shown by a browser."""
     key = _key(asked)
     if not addresses.is_good(services, key, "fetch", asked.query, asked.now):
         raise NoAttachment
     async with services.pool.reading() as db:
-        file = await store.find_file(db, key.book_id, key.id)
-    if file is None:
+        row = await store.show_attachment(db, key)
+    if row is None or row["status"] != "ready":
         raise NoAttachment
-    disposition = rules.disposition(file.filename, key.id, file.content_type)
+    disposition = rules.disposition(row["filename"], key.id, row["content_type"])
     headers = [
         (b"content-disposition", disposition.encode("ascii")),
         (b"content-security-policy", _POLICY),
         (b"x-content-type-options", b"nosniff"),
         (b"x-robots-tag", b"noindex"),
     ]
-    return Page(file.content_type, file.content, headers=headers)
+
+    async def read(start: int, length: int) -> bytes:
+        async with services.pool.reading() as db:
+            content = await store.find_content(db, key, start, length)
+        if content is None:
+            raise NoAttachment
+        return content
+
+    return await file_page(asked, row["content_type"], row["size_bytes"], read, headers)
 
 
 PAGES: tuple[RawRoute, ...] = (

@@ -104,6 +104,19 @@ async def find_file(db: Db, book_id: BookId, attachment_id: UUID) -> AttachmentF
     return AttachmentFile(**row) if row else None
 
 
+async def find_content(db: Db, key: BookKey, start: int, length: int) -> bytes | None:
+    """Some bytes of a file that is there: nothing else of it is read."""
+    return await db.fetchval(
+        """
+        SELECT substring(content FROM $3::int + 1 FOR $4::int) FROM messaging_attachments
+        WHERE book_id = $1 AND id = $2 AND status = 'ready'
+        """,
+        *key,
+        start,
+        length,
+    )
+
+
 async def lock_fetching(db: Db, key: BookKey) -> Record | None:
     """A file that is to be fetched: where it lies, and what it is said to be."""
     return await db.fetchrow(

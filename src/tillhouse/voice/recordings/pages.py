@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 from tillhouse.access.process import Services
+from tillhouse.http.ranges import file_page
 from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BookId, BookKey
@@ -25,7 +26,7 @@ class NoRecording(
 
 
 async def show(services: Services, asked: Asked) -> Page:
-    """The file at a signed address."""
+    """The file at a signed address, or a part of it."""
     parts = asked.path["book_id"], asked.path["call_id"]
     if not all(map(_UUID.fullmatch, parts)):
         raise NoRecording
@@ -36,19 +37,26 @@ async def show(services: Services, asked: Asked) -> Page:
         name = await find_file(db, key)
     if name is None:
         raise NoRecording
-    try:
-        body = await asyncio.to_thread(_read, recordings_folder(services.settings) / name)
-    except FileNotFoundError as error:
-        raise NoRecording from error
+    file = recordings_folder(services.settings) / name
     headers = [
         (b"content-disposition", f'inline; filename="call-{key.id}.wav"'.encode()),
         (b"x-robots-tag", b"noindex"),
     ]
-    return Page("audio/wav", body, headers=headers)
+
+    async def read(start: int, length: int) -> bytes:
+        return await asyncio.to_thread(_read, file, start, length)
+
+    try:
+        size = (await asyncio.to_thread(file.stat)).st_size
+        return await file_page(asked, "audio/wav", size, read, headers)
+    except FileNotFoundError as error:
+        raise NoRecording from error
 
 
-def _read(path: Path) -> bytes:
-    return path.read_bytes()
+def _read(path: Path, start: int, length: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(length)
 
 
 def pages() -> tuple[RawRoute, ...]:
