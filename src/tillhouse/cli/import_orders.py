@@ -25,13 +25,21 @@ from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
 from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
-from tillhouse.cli.output import AsJson, Data, NoBusiness, print_result, stderr_console
+from tillhouse.cli.output import (
+    AsJson,
+    CommandError,
+    Data,
+    NoBusiness,
+    print_result,
+    stderr_console,
+)
 from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.json import encode
 from tillhouse.kit.secrets import Environment
 from tillhouse.orders.importing.actions import Ready, judge, record_all
+from tillhouse.orders.storage.filling import Filling
 from tillhouse.orders.worker import fold
 from tillhouse.webhooks.emit import Source
 
@@ -82,7 +90,7 @@ def orders(  # noqa: PLR0913 - options of a command
             importing = _Run(services, origin, read, wrong)
             await importing.check(takes_now=now)
             if not read.broken and (skip_wrong or not importing.counts.wrong):
-                await importing.record()
+                await importing.record_if_it_fits()
         return importing
 
     done = run(work, data)
@@ -109,6 +117,9 @@ class _Run:
         self.errors: list[RowError] = []
         self.wrong = wrong
         self.has_begun = False
+        self.filling = Filling(services, origin.book.id)
+        # The setting that left no room for all that is new.
+        self.full_by: str | None = None
         self._services = services
         self._origin = origin
         # The places of wrong orders in the file.
@@ -138,10 +149,14 @@ class _Run:
         self.counts.orders = index
         self.errors = [*self.file.broken, *self.errors]
 
-    async def record(self) -> None:
-        """Record what is right and not there yet."""
-        self.has_begun = True
+    async def record_if_it_fits(self) -> None:
+        """Record what is right and not there yet, if the book may hold so many more orders."""
         left = self.counts.orders - self.counts.wrong - self._there
+        if not left or not await self._is_full(left):
+            self.has_begun = True
+            await self._record_all(left)
+
+    async def _record_all(self, left: int) -> None:
         right = (
             draft
             for index, draft in enumerate(self.file.orders(lambda _: None))
@@ -150,6 +165,8 @@ class _Run:
         with _Pace("Recording", left, _ORDERS) as done:
             for batch in _batches(right):
                 await self._record(batch, done)
+                if self.full_by:
+                    break
         # The senders are other processes: a command has no worker that hears its notifier.
         await self._services.pool.notify()
         # Figures of lists add up what was changed since they were folded last: that is much now.
@@ -168,6 +185,8 @@ class _Run:
                 self.counts.unchanged += 1
             else:
                 self._refuse(draft, draft.errors_of(verdict.faults))
+        if ready and await self._is_full(len(ready)):
+            return
         results = await record_all(self._services, self._origin, ready, done)
         for draft, result in zip(drafts, results, strict=True):
             if result.faults:
@@ -176,6 +195,12 @@ class _Run:
                 self.counts.unchanged += 1
             else:
                 self.counts.created += 1
+
+    async def _is_full(self, wanted: int) -> bool:
+        """Whether a quota leaves no room for so many more orders, by a count of this moment."""
+        await self.filling.count()
+        self.full_by = self.filling.setting_without_room(wanted)
+        return self.full_by is not None
 
     def _refuse(self, draft: Draft, errors: list[RowError]) -> None:
         self.counts.wrong += 1
@@ -217,6 +242,8 @@ def _tell(done: _Run, result: dict[str, object], *, as_json: bool, skip_wrong: b
         if len(done.errors) >= ERRORS_MAX:
             stderr_console().print(f"These are the first {ERRORS_MAX} mistakes.")
         raise refuse(path, columns, done.errors, as_json=as_json)
+    if done.full_by is not None:
+        raise _refuse_full(done, result, as_json=as_json)
     if counts.wrong and not skip_wrong:
         raise refuse(path, columns, done.errors, as_json=as_json, counts=result, outcome=_SOME_LEFT)
     shown = f"Orders: {counts.created} recorded, {counts.unchanged} were there already."
@@ -224,6 +251,18 @@ def _tell(done: _Run, result: dict[str, object], *, as_json: bool, skip_wrong: b
         shown += f" {counts.wrong} are wrong: mend them in {done.wrong.path}, then import that."
         result["wrongFile"] = str(done.wrong.path)
     print_result(result, as_json=as_json, shown=shown)
+
+
+def _refuse_full(done: _Run, result: dict[str, object], *, as_json: bool) -> CommandError:
+    """The refusal of orders for which a quota leaves no room."""
+    if as_json:
+        print_result({**result, "fullBy": done.full_by}, as_json=True, shown="")
+    recorded = f"{done.counts.created} of them were recorded, the others weren't"
+    outcome = recorded if done.has_begun else "nothing was imported"
+    return CommandError(
+        f"The new orders of {done.file.path} don't fit: the environment holds "
+        f"{done.filling.told()}; {outcome}. Raise {done.full_by}, then import the file again."
+    )
 
 
 class _WrongOrders:

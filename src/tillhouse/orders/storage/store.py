@@ -1,9 +1,36 @@
 """Statements that count orders: each is read once, soon after it was recorded."""
 
 from datetime import datetime
+from typing import LiteralString
+from uuid import UUID
+
+import msgspec
 
 from tillhouse.access.storage import Limits, Stored
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
+
+# Orders o, each with the bytes of its row and of those of its lines.
+_SIZED: LiteralString = """
+    SELECT o.id, 300 + coalesce(pg_column_size(o.summary), 0)
+        + coalesce(pg_column_size(o.notes), 0)
+        + i.bytes AS bytes
+    FROM orders o CROSS JOIN LATERAL (
+        SELECT coalesce(sum(200 + pg_column_size(i.product_name)
+            + coalesce(pg_column_size(i.variant_name), 0)
+            + coalesce(pg_column_size(i.image_url), 0)
+            + pg_column_size(i.modifiers) + pg_column_size(i.components)), 0) AS bytes
+        FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
+    ) i
+"""
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """How many orders were counted, their bytes, and the last of them."""
+
+    orders: int
+    bytes: int
+    counted_to: UUID
 
 
 async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
@@ -17,16 +44,9 @@ async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
             SELECT b.id AS book_id, o.id, o.bytes
             FROM books b LEFT JOIN order_storage s ON s.book_id = b.id
             CROSS JOIN LATERAL (
-                SELECT o.id, 300 + coalesce(pg_column_size(o.summary), 0)
-                    + coalesce(pg_column_size(o.notes), 0)
-                    + i.bytes AS bytes
-                FROM orders o CROSS JOIN LATERAL (
-                    SELECT coalesce(sum(200 + pg_column_size(i.product_name)
-                        + coalesce(pg_column_size(i.variant_name), 0)
-                        + coalesce(pg_column_size(i.image_url), 0)
-                        + pg_column_size(i.modifiers) + pg_column_size(i.components)), 0) AS bytes
-                    FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
-                ) i
+                """
+        + _SIZED
+        + """
                 WHERE o.book_id = b.id AND o.id > coalesce(s.counted_to, least_id('epoch'))
                     AND o.id < least_id($1)
                 ORDER BY o.id LIMIT $2
@@ -43,6 +63,40 @@ async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
         before,
         limit,
     )
+
+
+async def find_counted(db: Db, book_id: BookId) -> Counted | None:
+    """How many orders of a book were counted; None before the first time."""
+    row = await db.fetchrow(
+        """
+        SELECT orders, bytes::bigint AS bytes, counted_to FROM order_storage WHERE book_id = $1
+        """,
+        book_id,
+    )
+    return Counted(**row) if row else None
+
+
+async def find_uncounted(
+    db: Db, book_id: BookId, counted_to: UUID | None, limit: int
+) -> Counted | None:
+    """Some orders of a book behind the last one that was counted; None when there are none."""
+    row = await db.fetchrow(
+        """
+        WITH found AS (
+            """
+        + _SIZED
+        + """
+            WHERE o.book_id = $1 AND o.id > coalesce($2, least_id('epoch')) ORDER BY o.id LIMIT $3
+        )
+        SELECT count(*) AS orders, sum(bytes)::bigint AS bytes,
+            (array_agg(id ORDER BY id DESC))[1] AS counted_to
+        FROM found HAVING count(*) > 0
+        """,
+        book_id,
+        counted_to,
+        limit,
+    )
+    return Counted(**row) if row else None
 
 
 async def show_stored(db: Db, limits: Limits) -> Stored:
