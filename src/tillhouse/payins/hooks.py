@@ -196,7 +196,14 @@ async def _pass_on(
     if isinstance(heard, HeardPayout):
         kind, told = HEARD_PAYOUT, HeardOutgoing(origin.provider, "payout", heard.reference)
     else:
-        kind, told = HEARD_REFUND, HeardReturn(origin.provider, *msgspec.structs.astuple(heard))
+        kind = HEARD_REFUND
+        told = HeardReturn(
+            origin.provider,
+            heard.reference,
+            heard.provider_reference,
+            heard.transaction_id,
+            heard.payment_reference,
+        )
     new = NewJob(
         book_id=job.book_id,
         kind=kind,
