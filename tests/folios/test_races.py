@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable
 from decimal import Decimal
 
 from tests.api import Response
+from tests.checkout.till import LINKS
 from tests.folios.lodge import STAYS, Lodge
 from tests.orders.shop import ORDERS
 from tests.webhooks.shop import until
@@ -100,6 +101,22 @@ async def test_an_order_by_credit_waits_for_its_stay(lodge: Lodge) -> None:
         await _waits(lodge, 1)
         assert await lodge.sql.execute(gets_credit, lodge.book_id) == "SELECT 1"
     assert (await ordering).status == 201
+
+
+async def test_a_link_waits_for_a_payment(lodge: Lodge) -> None:
+    """While the deposit is paid at the desk, nobody asks for it by a link."""
+    stay = await lodge.book(deposit_amount=60)
+    maker = await lodge.business.client("payment_links:write")
+    body = {"target_type": "reservation", "target_id": stay["id"]}
+    lock = "SELECT FROM hotel_reservations WHERE id = $1::text::uuid FOR NO KEY UPDATE"
+    async with lodge.sql.transaction():
+        await lodge.sql.execute(lock, stay["id"])
+        paying = asyncio.create_task(lodge.pay(stay, 60))
+        await _waits(lodge, 1)
+        asking = asyncio.create_task(maker.post(LINKS, body))
+        await _waits(lodge, 2)
+    await paying
+    assert "has nothing outstanding" in (await asking).json["message"]
 
 
 async def _waits(lodge: Lodge, count: int) -> None:

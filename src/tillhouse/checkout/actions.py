@@ -23,13 +23,11 @@ from tillhouse.kit.ids import BookKey, CustomerId, new_id, public_reference
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.listing.store.days import find_clock
+from tillhouse.orders.recording.store.stays import lock_stay
 from tillhouse.payins.connections import NoProvider
 from tillhouse.payins.store.connections import list_selected
 
 REFERENCE_PREFIX = "pl_"
-_LOCK = {
-    "sale": store.lock_order, "debt": store.lock_debt, "reservation": store.lock_stay,
-}  # fmt: skip
 _FIND = {
     "sale": store.find_order, "debt": store.find_debt, "reservation": store.find_stay,
 }  # fmt: skip
@@ -163,7 +161,15 @@ async def _earlier(call: Call) -> PaymentLink | None:
 
 
 async def _lock_target(call: Call, target_type: OwedType, target_id: UUID) -> Record | None:
-    return await _LOCK[target_type](call.db, call.book.id, target_id)
+    match target_type:
+        case "sale":
+            return await store.lock_order(call.db, call.book.id, target_id)
+        case "debt":
+            return await store.lock_debt(call.db, call.book.id, target_id)
+        case "reservation":
+            # Its sums lie in other rows, which the statement that waits would read too early.
+            await lock_stay(call.db, call.book.id, target_id)
+            return await store.find_stay(call.db, call.book.id, target_id)
 
 
 async def _find_target(call: Call, target_type: OwedType, target_id: UUID) -> Record | None:

@@ -122,11 +122,6 @@ async def find_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | N
     return await db.fetchrow(_STAY, book_id, reservation_id)
 
 
-async def lock_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
-    """The amount that a stay asks for; nothing is paid or charged until the transaction ends."""
-    return await db.fetchrow(_STAY + " FOR NO KEY UPDATE OF r", book_id, reservation_id)
-
-
 async def find_currency(db: Db, book_id: BookId) -> str:
     """The currency of a book."""
     return await db.fetchval(
