@@ -69,6 +69,9 @@ async def fill(
     # The thread that makes the next batch mustn't keep the one that feeds PostgreSQL waiting.
     sys.setswitchinterval(_SWITCH_S)
     connections = [await services.pool.dedicated() for _ in range(_WRITERS + 1)]
+    for connection in connections:
+        # COPY of records takes binary numbers alone.
+        await connection.reset_type_codec("numeric", schema="pg_catalog")
     try:
         await _only_one(connections[0], shop.book_id)
         async with services.pool.reading() as db:
