@@ -14,7 +14,7 @@ DIGITS_MAX, SCALE_MAX = 18, 6
 _FORMS = """
     SELECT n::text AS told, n AS plain, ARRAY[n, NULL] AS list, a::text AS told_of_domain,
         a::order_amount AS domain, ARRAY[a::order_amount] AS domains
-    FROM unnest($1::text[]) t, CAST(t AS numeric) n, mod(abs(n), 10::numeric ^ 15) a
+    FROM unnest($1::text[]) t, CAST(t AS numeric) n, mod(abs(n), 1000000000000000::numeric) a
 """
 _SENT = """
     SELECT $1::numeric::text AS plain, ($2::numeric[])[1]::text AS list,
