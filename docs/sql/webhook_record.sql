@@ -23,29 +23,30 @@ WITH done AS (
     DELETE FROM webhook_queue q USING done d
     WHERE q.book_id = d.book_id AND q.delivery_id = d.delivery_id
         AND q.generation = d.generation AND q.is_claimed AND d.retry_at IS NULL
-    RETURNING q.book_id, q.delivery_id
+    RETURNING d.*
 ), later AS (
     UPDATE webhook_queue q SET due_at = d.retry_at, is_claimed = false,
         attempt = q.attempt + 1
     FROM done d
     WHERE q.book_id = d.book_id AND q.delivery_id = d.delivery_id
         AND q.generation = d.generation AND q.is_claimed AND d.retry_at IS NOT NULL
-    RETURNING q.book_id, q.delivery_id
+    RETURNING d.*
 ), current AS (
-    SELECT book_id, delivery_id FROM over UNION ALL SELECT book_id, delivery_id FROM later
+    SELECT * FROM over UNION ALL SELECT * FROM later
+), outdated AS (
+    SELECT book_id, delivery_id, entry FROM done
+    EXCEPT SELECT book_id, delivery_id, entry FROM current
 ), stale AS (
-    UPDATE webhook_deliveries x SET attempts_log = x.attempts_log || d.entry::jsonb
-    FROM done d
-    WHERE x.book_id = d.book_id AND x.id = d.delivery_id
-        AND NOT x.attempts_log @> jsonb_build_array(d.entry::jsonb) AND NOT EXISTS (
-        SELECT FROM current c
-        WHERE c.book_id = d.book_id AND c.delivery_id = d.delivery_id)
+    UPDATE webhook_deliveries x SET attempts_log = x.attempts_log || o.entry::jsonb
+    FROM outdated o
+    WHERE x.book_id = o.book_id AND x.id = o.delivery_id
+        AND NOT x.attempts_log @> jsonb_build_array(o.entry::jsonb)
 )
 UPDATE webhook_deliveries x SET
-    status = CASE WHEN d.is_delivered THEN 'delivered' ELSE 'failed' END,
-    url = d.url, attempts = x.attempts + 1, response_status = d.response_status,
-    latency_ms = d.latency_ms, error_message = d.error,
-    attempts_log = x.attempts_log || d.entry::jsonb, next_attempt_at = d.retry_at,
-    delivered_at = CASE WHEN d.is_delivered THEN d.at END, updated_at = d.at
-FROM done d JOIN current c ON c.book_id = d.book_id AND c.delivery_id = d.delivery_id
-WHERE x.book_id = d.book_id AND x.id = d.delivery_id;
+    status = CASE WHEN c.is_delivered THEN 'delivered' ELSE 'failed' END,
+    url = c.url, attempts = x.attempts + 1, response_status = c.response_status,
+    latency_ms = c.latency_ms, error_message = c.error,
+    attempts_log = x.attempts_log || c.entry::jsonb, next_attempt_at = c.retry_at,
+    delivered_at = CASE WHEN c.is_delivered THEN c.at END, updated_at = c.at
+FROM current c
+WHERE x.book_id = c.book_id AND x.id = c.delivery_id;

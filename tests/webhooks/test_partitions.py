@@ -1,9 +1,12 @@
 """The log in weeks."""
 
+import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
 
+from tests.webhooks.shop import until
 from tillhouse.app import App
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import new_id
@@ -69,3 +72,40 @@ async def test_everything_lands_in_a_week(sending_app: App) -> None:
         )
     assert isinstance(row, asyncpg.Record)
     assert tuple(row) == (0, 0)
+
+
+async def test_a_backup_that_takes_long_holds_up_no_event(sending_app: App) -> None:
+    """A week that is to be dropped stays until the backup is over; events are written meanwhile."""
+    services = sending_app.services
+    long_ago = datetime(2021, 1, 6, tzinfo=UTC)
+    async with services.pool.transaction() as db:
+        await turn_partitions(db, long_ago, 36500)
+
+    async def turn() -> None:
+        with suppress(asyncpg.LockNotAvailableError):
+            async with services.pool.transaction() as db:
+                await turn_partitions(db, datetime.now(UTC), 100)
+
+    async with services.pool.transaction() as backup:
+        await backup.execute("LOCK TABLE webhook_events, webhook_deliveries IN ACCESS SHARE MODE")
+        turning = asyncio.create_task(turn())
+
+        async def waits() -> bool:
+            waiting = "SELECT bool_or(NOT granted) FROM pg_locks WHERE mode = 'AccessExclusiveLock'"
+            return turning.done() or await backup.fetchval(waiting)
+
+        await until(waits)
+        async with services.pool.transaction() as writing:
+            # Shorter than a request waits, and many times what a chore may wait.
+            await writing.execute("SET LOCAL lock_timeout = '3s'")
+            await writing.execute(
+                "INSERT INTO webhook_events (book_id, id, type, payload)"
+                " VALUES ($1, new_id(now()), 'x', '')",
+                new_id(),
+            )
+            await writing.rollback()
+        await turning
+        assert "webhook_deliveries_20210104" in await _weeks(backup)
+    await turn()
+    async with services.pool.reading() as db:
+        assert "webhook_deliveries_20210104" not in await _weeks(db)

@@ -39,6 +39,8 @@ SLOTS = 1000
 POLL_S = 1.0
 # Results that come within this time are written together.
 GATHER_S = 0.03
+# So many in one transaction: however many wait, each soon lets go of what it locks.
+RECORDED_TOGETHER = 1000
 STRANDED_EVERY_S = 2.0
 STRANDED_ROWS = 1000
 STRANDED_APART_S = 0.005
@@ -212,9 +214,10 @@ class Sender:
             await asyncio.sleep(GATHER_S)
 
     async def _record(self) -> bool:
-        """Write the results so far; on failure they stay, and the leases cover the rest."""
+        """Write the oldest results; on failure they stay, and the leases cover the rest."""
         self._has_results.clear()
-        batch, self._results = one_each(self._results)
+        batch, again = one_each(self._results[:RECORDED_TOGETHER])
+        self._results = again + self._results[RECORDED_TOGETHER:]
         if self._results:
             self._has_results.set()
         try:
@@ -228,6 +231,7 @@ class Sender:
         if not batch:
             return
         async with self._services.pool.transaction() as db:
+            await store.turn_index_scans_off(db)
             await store.record_batch(db, [done(result, self._retries) for result in batch])
             at = now()
             failing = await store.update_endpoint_results(
