@@ -1,34 +1,23 @@
 """The list of calls of a small and of a large book: every filter alone, and some together."""
 
 import argparse
-import asyncio
-import contextlib
-import hashlib
 import math
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import asyncpg
-import msgspec
 from rich.console import Console
 
 from bench import world
-from bench.lists import Book, Client, Timing, report
-from tillhouse import db
-from tillhouse.access.vault import new_master_key
-from tillhouse.db.embedded import Embedded
-from tillhouse.db.migrate import migrate
+from bench.kept import Plan, kept_book
+from bench.lists import Client, Timing, report
 
 SMALL = 10_000
 CALLS = "/v1/voice/calls"
 _MS_MAX = 25.0
 # Far from the newest, what no key is for, and searches.
 _OTHER_MS_MAX = 200.0
-_SCOPES = ("voice:read", "voice:calls:read")
-_SETTINGS = {"rate_limit": "0", "log_level": "error"}
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -36,8 +25,8 @@ def measure(options: argparse.Namespace) -> None:
     found: dict[int, dict[str, Timing]] = {}
     for rows in sorted({SMALL, options.rows or SMALL}):
         with (
-            _book(Path(options.books), rows) as book,
-            world.server("tillhouse", book.url, **_SETTINGS, master_key=book.master_key) as port,
+            kept_book(Path(options.books), _PLAN, rows) as book,
+            world.server("tillhouse", book.url, **book.settings) as port,
         ):
             client = Client(port, book.token)
             found[rows] = {name: client.time(CALLS, q) for name, q in _queries(client).items()}
@@ -90,52 +79,10 @@ def _queries(client: Client) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-@contextlib.contextmanager
-def _book(folder: Path, rows: int) -> Iterator[Book]:
-    """A book with so many calls: filled at the first run, and kept."""
-    migrations = sorted((Path(db.__file__).parent / "migrations").glob("*.sql"))
-    schema = hashlib.sha256(b"".join(path.read_bytes() for path in migrations)).hexdigest()[:8]
-    data = folder / f"calls-{rows}-{schema}"
-    kept = data.with_suffix(".json")
-    data.parent.mkdir(parents=True, exist_ok=True)
-    server = Embedded.start(data)
-    try:
-        if not kept.exists():
-            began = time.monotonic()
-            asyncio.run(_migrate(server.url))
-            key = new_master_key()
-            with world.server("tillhouse", server.url, **_SETTINGS, master_key=key) as port:
-                token = world.api_key(port, _SCOPES)
-                business = world.call(port, "GET", "/v1/voice/health", token=token)["businessId"]
-            asyncio.run(_fill(server.url, UUID(business), rows))
-            book = Book(rows=rows, url="", master_key=key, token=token)
-            kept.write_bytes(msgspec.json.encode(book))
-            print(f"{data}: filled in {time.monotonic() - began:.0f} s", flush=True)
-        known = msgspec.json.decode(kept.read_bytes(), type=Book)
-        yield msgspec.structs.replace(known, url=server.url)
-    finally:
-        server.release()
-
-
-async def _migrate(url: str) -> None:
-    connection = await asyncpg.connect(url)
-    await migrate(connection)
-    await connection.close()
-
-
-async def _fill(url: str, business_id: UUID, rows: int) -> None:
+async def _fill(connection: asyncpg.Connection, book_id: UUID, rows: int) -> None:
     """Calls of three years, the newest of today; a hundredth waits."""
-    connection = await asyncpg.connect(url)
-    book_id = await connection.fetchval(
-        "SELECT id FROM books WHERE business_id = $1 AND environment = 'test'", business_id
-    )
-    # Rows and tallies are of one mould: no trigger and no key has to look at each.
-    await connection.execute("SET session_replication_role = replica")
-    await connection.execute("SET work_mem = '128MB'")
     for statement in _FILLING:
         await connection.execute(statement, book_id, rows)
-    await connection.execute("VACUUM (ANALYZE)")
-    await connection.close()
 
 
 _MORE_AGENTS = """
@@ -233,3 +180,4 @@ _TALLIES = """
     ORDER BY 3, 2
 """
 _FILLING = (_MORE_AGENTS, _MORE_NUMBERS, _CUSTOMERS, _CALLS, _ATTEMPTS, _TALLIES)
+_PLAN = Plan("calls", ("voice:read", "voice:calls:read"), _fill)

@@ -1,9 +1,16 @@
 """Calls by agents: numbers, agents, people who are not called, and calls."""
 
+import base64
+import struct
+
 from story.story import NOBODY, Story
 
 _BY = {"by": "switchboard"}
 _BOLA = "+2348030000001"
+# A tenth of a second of silence: a WAV, mono, 8 kHz, 16 bits.
+_HEAD = struct.pack("<HHIIHH", 1, 1, 8000, 16_000, 2, 16)
+_WAV = b"RIFF\x64\x06\0\0WAVEfmt \x10\0\0\0" + _HEAD + b"data\x40\x06\0\0" + bytes(1600)
+_SOUND = base64.b64encode(_WAV).decode()
 _RECORDED = """
     WITH call AS (
         UPDATE voice_calls SET status = 'completed', queue_reason = NULL, attempt = 1,
@@ -78,6 +85,14 @@ def agents(s: Story) -> None:
         voice_agent_id=second,
         **_BY,
     )
+    path, greeting = (
+        one + "/prompts",
+        {"step": "greeting", "text": "Good evening.", "sound": _SOUND},
+    )
+    s.sends("PUT " + path, greeting, voice_agent_id=second, **_BY)
+    wrong = {"step": "encore", "sound": "La"}
+    s.sends("PUT " + path, wrong, voice_agent_id=second, status=422, **_BY)
+    s.sends("GET " + path, voice_agent_id=second, **_BY)
     copy = s.sends("POST " + one + "/duplicate", voice_agent_id=second, **_BY)["id"]
     s.sends("DELETE " + one, voice_agent_id=copy, **_BY)
 

@@ -216,6 +216,16 @@ async def test_a_script_hears_ratings(caller: Desk, network: Network) -> None:
     assert outcome == {"code": "rated", "data": {"rating": "5", "comment": "thank you"}}
 
 
+async def test_a_rating_without_a_comment_is_one(caller: Desk, network: Network) -> None:
+    """The customer has hung up before it."""
+    agent = await caller.agent(script="feedback")
+    placed = await caller.place(customer_phone=phone("0107"), ai_agent_id=agent["id"])
+    await network.run()
+    call = await caller.call(placed["id"])
+    assert call["endedReason"] == "customer_hangup"
+    assert call["outcome"] == {"code": "rated", "data": {"rating": "5"}}
+
+
 async def test_a_recording_has_both_sides_and_an_address_that_ends(
     caller: Desk, network: Network, network_app: App, recordings: Path
 ) -> None:

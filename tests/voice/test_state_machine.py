@@ -16,11 +16,12 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookKey
 from tillhouse.providers.telephony.provider import Ended
-from tillhouse.voice.dispatching import rules, store
+from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
 from tillhouse.voice.dispatching.reconciling import reconcile
-from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
+from tillhouse.voice.dispatching.store import handling as store
+from tillhouse.voice.dispatching.store.handling import AttemptEnd, CallEnd
 
 _RANK = {
     "queued": 0, "dialing": 1, "ringing": 2, "in_progress": 3,

@@ -26,6 +26,7 @@ from tests.voice.desk import NUMBERS, SCOPES, Desk, phone
 from tests.voice.live import CALLER, Live, installation, needs_voice
 from tests.waiting import within
 from tests.webhooks.shop import until
+from tillhouse.providers.telephony.callbacks import BODY_BYTES_MAX
 from tillhouse.providers.telephony.sip import g711
 
 SETTINGS = {"account_sid": ACCOUNT_SID, "auth_token": AUTH_TOKEN}
@@ -160,7 +161,7 @@ async def test_a_callback_ends_a_call_and_none_moves_it_back(
 
 
 async def test_only_twilio_is_believed(live: Live, sim: TwilioSimulator, url: str) -> None:
-    """Another token, another address, other fields, or no signature: nothing is kept."""
+    """Another token, another address, other fields, too many, no signature: nothing is kept."""
     desk, call_id, sid = await _placed(live, sim)
     sim.spoilt()
     sim.announce(sid, "ringing")
@@ -173,6 +174,8 @@ async def test_only_twilio_is_believed(live: Live, sim: TwilioSimulator, url: st
     elsewhere = Callback(callback.url.replace("https", "http"), callback.body)
     assert await _told(desk, elsewhere) == 401
     assert await _told(desk, callback, **{"x-twilio-signature": ""}) == 401
+    swollen = Callback(callback.url, callback.body + b"&x=" + b"y" * BODY_BYTES_MAX)
+    assert await _told(desk, swollen) == 413
     attempt = callback.url.rpartition("/")[2]
     for one, other in (
         ("/twilio/", "/paystack/"), ("/twilio/", "/sip/"), (attempt, "x"), (attempt, str(uuid4())),

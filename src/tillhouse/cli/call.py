@@ -1,7 +1,6 @@
 """`tillhouse call`: ring a softphone, speak, hear keys, and keep the recording."""
 
 import asyncio
-import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ import typer
 
 from tillhouse.cli.call_talk import Talk
 from tillhouse.cli.output import AsJson, CommandError, print_result, stderr_console, table
-from tillhouse.cli.stopping import run_until_told
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.provider import (
     Account,
@@ -92,9 +91,10 @@ def call(  # noqa: PLR0913 - one argument an option
     settings = {"caller_name": "Tillhouse"}
     if external_address is not None:
         settings["external_address"] = external_address
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stop = Stop()
+    stop.install()
     wish = _Wish(to, say, language, recording, ring, seconds, settings)
-    called = run_until_told(_call(wish))
+    called = run_until_told(_call(wish), stop)
     rows = [(name, value) for name, value in msgspec.structs.asdict(called).items()]
     shown = table(("what", "value"), [(name.replace("_", " "), value) for name, value in rows])
     print_result(called, as_json=as_json, shown=shown)

@@ -15,11 +15,11 @@ from tillhouse.voice.agents import actions as agents
 from tillhouse.voice.agents.types import AgentFilter, AgentPatch, NewAgent, Tone
 from tillhouse.voice.calls.actions import place
 from tillhouse.voice.calls.types import CalledAddress, NewCall, Purpose
-from tillhouse.voice.dispatching import store
 from tillhouse.voice.dispatching.claiming import LEASE, Hold, Intent, intend
 from tillhouse.voice.dispatching.clock import HurriedClock
 from tillhouse.voice.dispatching.handling import Handling
 from tillhouse.voice.dispatching.means import Means
+from tillhouse.voice.dispatching.store.claiming import lock_call
 from tillhouse.voice.numbers import actions as numbers
 
 ANSWERED, BUSY = "+15550200100", "+15550200101"
@@ -59,7 +59,7 @@ async def intend_a_call(call: Call, phone: str) -> Intent:
 
 
 async def _intend(services: Services, db: Db, key: BookKey, call: Call) -> Intent:
-    claimed = await store.lock_call(db, key)
+    claimed = await lock_call(db, key)
     assert claimed is not None, "it was placed a moment ago"  # noqa: S101
     # Dispatchers go by the real time: none finds it left behind.
     at = now()

@@ -56,6 +56,7 @@ ROOM = Room(
         "voice_call_tallies",
         "voice_calls",
         "voice_numbers",
+        "voice_prompts",
         "voice_steps",
         "voice_suppressions",
     ),

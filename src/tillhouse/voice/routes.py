@@ -10,6 +10,7 @@ from tillhouse.kit.ids import BusinessId, KeyId
 from tillhouse.voice.agents import actions as agents
 from tillhouse.voice.calls import actions as calls
 from tillhouse.voice.numbers import actions as numbers
+from tillhouse.voice.prompts import actions as prompts
 from tillhouse.voice.suppression import actions as suppression
 
 
@@ -58,6 +59,11 @@ ROUTES: tuple[Route, ...] = (
           "Update an agent", "Agent updated", faults=agents.patch_faults),
     Route("POST", _AGENT + "/duplicate", agents.duplicate, _WRITE,
           "Make a copy of an agent", "Agent duplicated", status=201, idempotent=True),
+    Route("GET", _AGENT + "/prompts", prompts.show, _READ,
+          "Read what an agent plays at the steps of its script", "Prompts"),
+    Route("PUT", _AGENT + "/prompts", prompts.change, _WRITE,
+          "Set or remove what an agent plays at a step", "Prompts updated",
+          faults=prompts.change_faults),
     Route("DELETE", _AGENT, agents.delete, _WRITE,
           "Delete an agent; its calls that wait fail", "Agent deleted"),
     Route("GET", _CALLS, calls.list_page, _READ_CALLS,

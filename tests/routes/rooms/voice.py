@@ -89,6 +89,7 @@ REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     f"POST {_VOICE}/numbers": lambda _: {"phone_number": _phone(), "label": "Second line"},
     f"POST {_LIST}": lambda _: {"phone_number": _phone()},
+    f"PUT {_VOICE}/agents/{{voice_agent_id}}/prompts": lambda _: {"step": "greeting"},
     f"PATCH {_VOICE}/numbers/{{voice_number_id}}": lambda _: {"label": "Day line"},
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {f"POST {_CALLS}": _body}

@@ -10,6 +10,7 @@ import pytest
 from tests.waiting import ended
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.provider import Digit, Expected
+from tillhouse.voice.conversation.script_rules import SCRIPTS, Ask, expected_of, is_opt_out
 from tillhouse.voice.speech.hearing import NotHeard, Words
 from tillhouse.voice.speech.party import LineEngines, SpokenParty, Utterances
 
@@ -103,6 +104,20 @@ async def test_keys_are_an_answer(pressed: str, digits_max: int, kind: str, text
     heard = await ended(party.listen(Expected(digits_max=digits_max), _SHORT))
     party.close()
     assert (heard.kind, heard.text) == (kind, text)
+
+
+async def test_the_key_of_those_who_want_no_more_calls_counts_at_every_question() -> None:
+    """Also at one that is answered in the customer's own words, where other keys are nothing."""
+    for script in SCRIPTS.values():
+        for step in script.values():
+            if not isinstance(step, Ask):
+                continue
+            line = Line()
+            party = _party(line)
+            line.press("9" if step.choices else "49")
+            heard = await ended(party.listen(expected_of(step), _LONG))
+            party.close()
+            assert is_opt_out(heard), step
 
 
 async def test_a_key_stops_what_is_said_and_counts() -> None:

@@ -175,6 +175,8 @@ class Expected(msgspec.Struct, frozen=True):
     phrases: tuple[str, ...] = ()
     # So many keys end the answer; 0: keys are not expected.
     digits_max: int = 0
+    # Keys that are an answer each, also where none is expected.
+    keys: str = ""
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,8 +195,11 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 class Party(Protocol):
     """The other side of a line as the agent's runtime talks to it, by text."""
 
-    async def say(self, text: str) -> None:
-        """Say it to the end; returns early when the customer talks or the line is over."""
+    async def say(self, text: str, sound: bytes | None = None) -> None:
+        """Say it to the end, or play its sound (PCM16, mono, 8 kHz).
+
+        It returns early when the customer talks or the line is over.
+        """
         ...
 
     async def listen(self, expected: Expected, within: timedelta) -> Heard:

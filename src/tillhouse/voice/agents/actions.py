@@ -26,6 +26,8 @@ from tillhouse.voice.events import (
     VOICE_AGENT_UPDATED,
     AgentData,
 )
+from tillhouse.voice.prompts import store as prompts
+from tillhouse.voice.prompts.quota import keep_quota
 from tillhouse.webhooks.emit import emit
 
 
@@ -59,9 +61,22 @@ async def new_faults(call: Call, new: NewAgent) -> list[FieldError]:
     return []
 
 
+async def lock(call: Call, voice_agent_id: UUID) -> Agent:
+    """One agent, which nobody changes meanwhile."""
+    return _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
+
+
+async def note_change(call: Call, key: BookKey) -> Agent:
+    """Tell of a change of what belongs to an agent."""
+    await store.update_time(call.db, key, call.now)
+    agent = await show(call, key.id)
+    await _announce(call, VOICE_AGENT_UPDATED, "updated", agent)
+    return agent
+
+
 async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
     """Change what the patch names."""
-    before = _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
+    before = await lock(call, voice_agent_id)
     old = facts_of(AgentFacts, before)
     facts = rules.changed_agent(old, patch)
     check(await _faults(call, patch, facts))
@@ -92,15 +107,20 @@ async def duplicate(call: Call, voice_agent_id: UUID) -> Agent:
     """Make a copy of an agent."""
     source = await show(call, voice_agent_id)
     copy = await _insert(call, rules.copy_of(facts_of(AgentFacts, source)))
+    key = BookKey(call.book.id, voice_agent_id)
     if source.has_model_key:
-        await copy_key(call, BookKey(call.book.id, voice_agent_id), copy)
+        await copy_key(call, key, copy)
+    if await prompts.insert_copies(call.db, key, copy.id, call.now):
+        await keep_quota(call.db, call.book.id)
     return await _created(call, copy.id, "duplicated")
 
 
 async def delete(call: Call, voice_agent_id: UUID) -> Deleted:
     """Take an agent out of the list; its calls that wait end as failed."""
-    agent = _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
-    await store.delete_agent(call.db, BookKey(call.book.id, voice_agent_id), call.now)
+    agent = await lock(call, voice_agent_id)
+    key = BookKey(call.book.id, voice_agent_id)
+    await store.delete_agent(call.db, key, call.now)
+    await prompts.delete_prompts(call.db, key)
     await _announce(call, VOICE_AGENT_DELETED, "deleted", agent)
     return Deleted(voice_agent_id, iso(call.now))
 

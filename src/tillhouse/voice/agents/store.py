@@ -86,6 +86,13 @@ async def delete_agent(db: Db, key: BookKey, now: datetime) -> None:
     )
 
 
+async def update_time(db: Db, key: BookKey, now: datetime) -> None:
+    """Something that belongs to an agent has changed."""
+    await db.execute(
+        "UPDATE voice_agents SET updated_at = $3 WHERE book_id = $1 AND id = $2", *key, now
+    )
+
+
 async def update_key(db: Db, key: BookKey, sealed: bytes | None) -> None:
     """The key of an agent's model, sealed."""
     await db.execute(

@@ -49,7 +49,7 @@ class ChatConversation:
             if heard.kind == "gone":
                 return self._spoken() if self._done else Spoken("hung_up", {})
             if self._talk.has_opted_out:
-                await self._talk.say(OPTED_OUT.text)
+                await self._talk.opt_out()
                 return Spoken(OPTED_OUT.outcome, {}, has_opted_out=True)
             silences = silences + 1 if heard.kind == "nothing" else 0
             if silences > 1:

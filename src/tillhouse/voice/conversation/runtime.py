@@ -36,34 +36,34 @@ class Conversation:
             step = steps[name]
             match step:
                 case rules.Say(text=text, then=then):
-                    await talk.say(rules.filled(text, talk.words))
+                    await talk.say(rules.filled(text, talk.words), name)
                     name = then
                 case rules.Use(tool=tool, done=done, failed=failed):
                     name = done if (await talk.use(tool)).is_done else failed
                 case rules.May(tool=tool, then=then, otherwise=otherwise):
                     name = then if talk.may(tool) else otherwise
                 case rules.Ask():
-                    name = await self._ask(step)
+                    name = await self._ask(step, name)
                 case rules.End(text=text, outcome=outcome):
-                    await talk.say(rules.filled(text, talk.words))
+                    await talk.say(rules.filled(text, talk.words), name)
                     return outcome
             if talk.has_opted_out:
-                await talk.say(rules.OPTED_OUT.text)
+                await talk.opt_out()
                 return rules.OPTED_OUT.outcome
         return self._gone
 
-    async def _ask(self, step: rules.Ask) -> str:
+    async def _ask(self, step: rules.Ask, name: str) -> str:
         self._asked[step.name] = self._asked.get(step.name, 0) + 1
-        await self._talk.say(rules.filled(step.text, self._talk.words))
+        await self._talk.say(rules.filled(step.text, self._talk.words), name)
         heard = await self._talk.listen(rules.expected_of(step))
         if heard.kind == "gone":
             self._is_gone, self._gone = True, step.gone
             return rules.START
         if heard.kind != "nothing":
-            return self._answered(step, heard)
-        return self._again(step)
+            return self._answered(step, name, heard)
+        return self._again(step, name)
 
-    def _answered(self, step: rules.Ask, heard: Heard) -> str:
+    def _answered(self, step: rules.Ask, name: str, heard: Heard) -> str:
         if self._talk.has_opted_out:
             return rules.START
         if not step.choices:
@@ -71,15 +71,14 @@ class Conversation:
             return step.then
         choice = rules.chosen(step, heard)
         if choice is None:
-            return self._again(step)
+            return self._again(step, name)
         self._data[step.name] = choice.meaning
         return choice.then
 
-    def _again(self, step: rules.Ask) -> str:
-        """Ask once more, or end: the name of the question is that of no step, so look it up."""
+    def _again(self, step: rules.Ask, name: str) -> str:
+        """Ask once more, or go on without an answer."""
         if rules.asks_again(self._asked[step.name]):
-            steps = rules.SCRIPTS[self._led.script]
-            return next(name for name, one in steps.items() if one is step)
+            return name
         if step.silent == rules.SILENT:
             self._end = "silence"
         return step.silent

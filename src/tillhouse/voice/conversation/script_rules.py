@@ -9,6 +9,9 @@ from tillhouse.providers.telephony.provider import Expected, Heard
 from tillhouse.voice.agents.types import Script, ToolName
 
 START = "start"
+# Names of the sentences that belong to every script.
+DISCLOSURE, GREETED = "disclosure", "greeting"
+OPTING_OUT, LEFT_MESSAGE = "opted_out", "voicemail"
 # The step of every script that ends it when nobody answers.
 SILENT = "silent"
 YES = ("yes", "yeah", "yes please", "okay", "sure", "of course", "correct", "that is right")
@@ -78,8 +81,9 @@ Steps: TypeAlias = Mapping[str, Step]
 def expected_of(ask: Ask) -> Expected:
     """The answers that a question allows, for an engine that hears by a grammar."""
     phrases = tuple(phrase for choice in ask.choices for phrase in choice.phrases)
-    digits_max = 1 if ask.choices else 0
-    return Expected(phrases=(*phrases, *OPT_OUT) if phrases else (), digits_max=digits_max)
+    if not ask.choices:
+        return Expected(keys=OPT_OUT_KEY)
+    return Expected(phrases=(*phrases, *OPT_OUT), digits_max=1)
 
 
 def is_opt_out(heard: Heard) -> bool:
@@ -250,7 +254,7 @@ _FEEDBACK: Steps = {
         ),
     ),
     "comment": Ask(name="comment", text="Is there anything else you want to tell us?",
-                   then="thanks"),
+                   then="thanks", silent="thanks", gone="rated"),
     "thanks": End(text="Thank you for your time. Goodbye.", outcome="rated"),
     SILENT: End(text="Thank you. Goodbye.", outcome="no_answer"),
 }  # fmt: skip

@@ -1,10 +1,13 @@
 """The parts of a conversation that every runtime has: saying, hearing, tools, the log of steps."""
 
+from collections.abc import Mapping
 from datetime import timedelta
+from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.process import Services
+from tillhouse.kit.ids import BookKey
 from tillhouse.providers.telephony.provider import Clock, Expected, Heard, Party
 from tillhouse.voice.agents.types import Script
 from tillhouse.voice.calls.types import TurnRole
@@ -12,6 +15,7 @@ from tillhouse.voice.conversation import script_rules as rules
 from tillhouse.voice.conversation.log import StepLog
 from tillhouse.voice.conversation.subject import Subject, Used
 from tillhouse.voice.conversation.tools import refuse, use
+from tillhouse.voice.prompts.store import find_sound
 
 _ROLES: dict[str, TurnRole] = {"text": "customer", "digits": "dtmf"}
 
@@ -20,6 +24,7 @@ class Led(msgspec.Struct, frozen=True, kw_only=True):
     """The things that an agent knows when its call is answered."""
 
     subject: Subject
+    agent_id: UUID
     script: Script
     disclosure: str
     greeting: str | None
@@ -28,6 +33,8 @@ class Led(msgspec.Struct, frozen=True, kw_only=True):
     leaves_message: bool
     # The words that blanks of the script are filled with.
     words: dict[str, str]
+    # The words of the sounds that are played, by their steps.
+    prompts: Mapping[str, str]
 
 
 class Talk:
@@ -48,27 +55,46 @@ class Talk:
     @property
     def opening(self) -> tuple[str, str]:
         """The disclosure and the greeting."""
-        led = self.led
-        return led.disclosure, led.greeting or rules.filled(rules.GREETING, self.words)
+        prompts = self.led.prompts
+        return (
+            prompts.get(rules.DISCLOSURE, self.led.disclosure),
+            prompts.get(rules.GREETED, self._greeting),
+        )
+
+    @property
+    def _greeting(self) -> str:
+        return self.led.greeting or rules.filled(rules.GREETING, self.words)
 
     async def open(self) -> None:
         """Say the disclosure first, then greet."""
-        for text in self.opening:
-            await self.say(text)
+        await self.say(self.led.disclosure, rules.DISCLOSURE)
+        await self.say(self._greeting, rules.GREETED)
+
+    async def opt_out(self) -> None:
+        """Say that somebody won't be called any more."""
+        await self.say(rules.OPTED_OUT.text, rules.OPTING_OUT)
 
     async def leave_message(self) -> str:
         """Talk to a machine, if at all; the outcome."""
         if not self.led.leaves_message:
             return "voicemail"
-        await self.say(self.led.disclosure)
-        await self.say(rules.filled(rules.VOICEMAIL, self.words))
+        await self.say(self.led.disclosure, rules.DISCLOSURE)
+        await self.say(rules.filled(rules.VOICEMAIL, self.words), rules.LEFT_MESSAGE)
         return "message_left"
 
-    async def say(self, text: str) -> None:
-        """Say something."""
+    async def say(self, text: str, step: str = "") -> None:
+        """Say something, or play the sound of this step."""
+        sound = await self._sound(step) if step in self.led.prompts else None
+        if sound is not None:
+            text = self.led.prompts[step]
         began = self._clock.now()
-        await self._party.say(text)
+        await self._party.say(text, sound)
         self._log.add("agent", text, began, self._clock.now())
+
+    async def _sound(self, step: str) -> bytes | None:
+        agent = BookKey(self._subject.book.id, self.led.agent_id)
+        async with self._services.pool.reading() as db:
+            return await find_sound(db, agent, self.led.script, step)
 
     async def listen(self, expected: Expected) -> Heard:
         """Wait for an answer; a wish not to be called any more holds at once."""

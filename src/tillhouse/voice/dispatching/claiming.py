@@ -9,9 +9,11 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, new_id
 from tillhouse.providers.telephony.provider import Account
-from tillhouse.voice.dispatching import rules, store
+from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.ending import tell_end
-from tillhouse.voice.dispatching.store import CallEnd, Claimed
+from tillhouse.voice.dispatching.store import claiming as store
+from tillhouse.voice.dispatching.store.claiming import Claimed
+from tillhouse.voice.dispatching.store.handling import CallEnd, update_ended
 from tillhouse.voice.numbers.actions import unseal
 
 # A worker renews its leases several times in so long; one that dies holds its slots no longer.
@@ -110,5 +112,5 @@ async def end_queued(db: Db, call: Claimed, over: rules.Over, now: datetime) -> 
         ended_by=over.ended_by,
         duration_seconds=0,
     )
-    await store.update_ended(db, call.key, end, now)
+    await update_ended(db, call.key, end, now)
     await tell_end(db, call, end, None, now)

@@ -4,7 +4,8 @@ from datetime import datetime
 
 from tillhouse.access.callers import Book
 from tillhouse.db.pool import Db
-from tillhouse.voice.dispatching.store import CallEnd, Claimed
+from tillhouse.voice.dispatching.store.claiming import Claimed
+from tillhouse.voice.dispatching.store.handling import CallEnd
 from tillhouse.voice.events import (
     VOICE_CALL_COMPLETED,
     VOICE_CALL_FAILED,

@@ -23,11 +23,12 @@ from tillhouse.providers.telephony.provider import (
     Telephone,
 )
 from tillhouse.voice.conversation.log import Spoken
-from tillhouse.voice.dispatching import rules, store
+from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.claiming import LEASE, Intent
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
 from tillhouse.voice.dispatching.means import Means
-from tillhouse.voice.dispatching.store import AttemptEnd, CallEnd
+from tillhouse.voice.dispatching.store import handling as store
+from tillhouse.voice.dispatching.store.handling import AttemptEnd, CallEnd
 from tillhouse.voice.dispatching.talking import AnsweredCall, talk_on
 from tillhouse.voice.hooks.addresses import callback_url
 from tillhouse.voice.recordings import addresses

@@ -21,7 +21,8 @@ from tillhouse.voice.conversation.subject import Subject
 from tillhouse.voice.conversation.summaries import summary_of
 from tillhouse.voice.conversation.talk import Led, Talk
 from tillhouse.voice.dispatching.means import Means
-from tillhouse.voice.dispatching.store import Claimed
+from tillhouse.voice.dispatching.store.claiming import Claimed
+from tillhouse.voice.prompts.rules import is_complete
 from tillhouse.voice.speech.speaking import NotSpoken
 
 log = structlog.get_logger()
@@ -40,7 +41,7 @@ async def talk_on(
 ) -> Spoken:
     """Lead the whole conversation, and hang up; whatever fails is an end, too."""
     call = answered.call
-    party = means.engines.party_of(line.party, clock.now, call.language)
+    party = means.engines.party_of(line.party, clock.now, call.language, is_spoken=_is_spoken(call))
     try:
         if party is None:
             return _failed("no_speech")
@@ -53,6 +54,18 @@ async def talk_on(
         return _failed("error")
     finally:
         await line.hang_up()
+
+
+def _is_spoken(call: Claimed) -> bool:
+    """Whether anything is said for which the agent has no sound."""
+    leaves_message = call.voicemail_action == "leave_message"
+    script = msgspec.convert(call.script, type=Script)
+    has_all = is_complete(script, _prompts(call), leaves_message=leaves_message)
+    return call.runtime != "scripted" or not has_all
+
+
+def _prompts(call: Claimed) -> dict[str, str]:
+    return msgspec.json.decode(call.prompts or "{}", type=dict[str, str])
 
 
 def _failed(reason: str) -> Spoken:
@@ -112,6 +125,7 @@ def _led(call: Claimed, *, is_machine: bool) -> Led:
     )
     return Led(
         subject=subject,
+        agent_id=call.agent_id,
         script=subject.script,
         disclosure=call.disclosure,
         greeting=call.greeting,
@@ -124,4 +138,5 @@ def _led(call: Claimed, *, is_machine: bool) -> Led:
             "business": call.business_name,
             "purpose": call.purpose.rstrip(".?! "),
         },
+        prompts=_prompts(call),
     )

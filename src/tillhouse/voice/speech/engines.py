@@ -68,12 +68,17 @@ class Engines:
         self._ear = FirstEar(ears) if ears else None
 
     def party_of(
-        self, other: Party | Audio | None, now: Callable[[], datetime], language: str
+        self,
+        other: Party | Audio | None,
+        now: Callable[[], datetime],
+        language: str,
+        *,
+        is_spoken: bool = True,
     ) -> Party | None:
-        """The other side as agents talk to it; None where nothing here can speak."""
+        """The other side as agents talk to it; None where nothing here can speak, and must."""
         if isinstance(other, Party):
             return other
-        if other is None or self._voice is None:
+        if other is None or (self._voice is None and is_spoken):
             return None
         return SpokenParty(other, LineEngines(self._voice, self._ear, language), now)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from tillhouse.providers.telephony.provider import Audio, Digit, Expected, Heard
 from tillhouse.voice.speech.hearing import Hears, NotHeard, Words
-from tillhouse.voice.speech.speaking import Speaks
+from tillhouse.voice.speech.speaking import NotSpoken, Speaks
 
 # A pause of so long ends a row of keys.
 KEYS_PAUSE_S = 3.0
@@ -54,7 +54,8 @@ def _loudness(frame: bytes) -> float:
 class LineEngines(msgspec.Struct, frozen=True):
     """The engines of one line, and the language that they speak and hear there."""
 
-    speaks: Speaks
+    # None: sounds of prompts are played, and nothing else is said.
+    speaks: Speaks | None
     # None: customers answer by keys.
     hears: Hears | None
     language: str
@@ -85,9 +86,10 @@ class SpokenParty:
     def _utterance(self, utterances: Utterances, frame: bytes) -> bytes | None:
         return utterances.take(frame) if self._engines.hears is not None else None
 
-    async def say(self, text: str) -> None:
-        """Say it to the end; returns early when the customer talks or the line is over."""
-        sound = await self._engines.speaks.speak(text, self._engines.language)
+    async def say(self, text: str, sound: bytes | None = None) -> None:
+        """Say it, or play its sound; returns early when the customer talks or the line is over."""
+        if sound is None:
+            sound = await self._spoken(text)
         self._something.clear()
         if self._is_over or not self._came.empty():
             return
@@ -100,6 +102,11 @@ class SpokenParty:
             playing.stop()
             done.cancel()
             interrupted.cancel()
+
+    async def _spoken(self, text: str) -> bytes:
+        if self._engines.speaks is None:
+            raise NotSpoken("there is no engine that speaks")
+        return await self._engines.speaks.speak(text, self._engines.language)
 
     async def listen(self, expected: Expected, within: timedelta) -> Heard:
         """Wait so long for an answer; what was said or pressed during `say` counts."""
@@ -115,6 +122,8 @@ class SpokenParty:
                     return self._heard("text", began, words.text, words.confidence)
             elif came and came != _LAST_KEY and len(keys) + 1 < expected.digits_max:
                 keys += came
+            elif came and came in expected.keys:
+                return self._heard("digits", began, came)
             elif came and expected.digits_max:
                 return self._heard("digits", began, keys + came if came != _LAST_KEY else keys)
             elif keys:

@@ -1,6 +1,7 @@
 """Reads the WAV that a speech engine answers, and writes the one that it is asked about."""
 
 import struct
+from typing import NamedTuple
 
 import msgspec
 
@@ -8,12 +9,23 @@ from tillhouse.voice.speech.resampling import RATE
 from tillhouse.voice.speech.speaking import NotSpoken
 
 _HEAD, _CHUNK = 12, 8
-_PCM, _EXTENSIBLE = 1, 0xFFFE
+_PCM, MU_LAW, _EXTENSIBLE = 1, 7, 0xFFFE
 _FORMAT_BYTES = 16
+_BITS = 16
 _RATES = range(8_000, 48_001)
 _CHANNELS_MAX = 2
 # Nobody listens to a longer answer at once.
 SOUND_MAX_S = 120
+
+
+class Wav(NamedTuple):
+    """The parts of a WAV."""
+
+    kind: int
+    channels: int
+    rate: int
+    bits: int
+    data: memoryview
 
 
 class Sound(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,28 +36,42 @@ class Sound(msgspec.Struct, frozen=True, kw_only=True):
     channels: int
 
 
-def read_sound(wav: bytes, engine: str) -> Sound:
-    """The sound of a WAV with 16 bits a sample, cut where it is too long; else `NotSpoken`."""
+def read_wav(wav: bytes) -> Wav | None:
+    """A WAV of any kind; None where it is none."""
     if wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
-        raise NotSpoken(f"{engine} answered with no WAV")
-    rate = channels = 0
+        return None
+    form: tuple[int, int, int, int] | None = None
     at = _HEAD
     while at + _CHUNK <= len(wav):
         name, size = wav[at : at + 4], struct.unpack_from("<I", wav, at + 4)[0]
         at += _CHUNK
         if name == b"fmt " and size >= _FORMAT_BYTES and at + _FORMAT_BYTES <= len(wav):
             kind, channels, rate, _, _, bits = struct.unpack_from("<HHIIHH", wav, at)
-            is_known = kind in (_PCM, _EXTENSIBLE) and bits == 16 and rate in _RATES
-            if not is_known or not 1 <= channels <= _CHANNELS_MAX:
-                raise NotSpoken(f"{engine} answered with a WAV of another kind than PCM16")
-        if name == b"data" and rate:
+            form = (kind, channels, rate, bits)
+        if name == b"data" and form is not None:
             # A head that was written to a pipe can't know the length: it may be anything.
             length = size if 0 < size <= len(wav) - at else len(wav) - at
-            frame = 2 * channels
-            length = min(length - length % frame, rate * frame * SOUND_MAX_S)
-            return Sound(data=memoryview(wav)[at : at + length], rate=rate, channels=channels)
+            return Wav(*form, memoryview(wav)[at : at + length])
         at += size + size % 2
-    raise NotSpoken(f"{engine} answered with no WAV")
+    return None
+
+
+def is_pcm16(wav: Wav) -> bool:
+    """Whether its samples have 16 bits."""
+    return wav.kind in (_PCM, _EXTENSIBLE) and wav.bits == _BITS
+
+
+def read_sound(wav: bytes, engine: str) -> Sound:
+    """The sound of a WAV with 16 bits a sample, cut where it is too long; else `NotSpoken`."""
+    found = read_wav(wav)
+    if found is None:
+        raise NotSpoken(f"{engine} answered with no WAV")
+    is_known = is_pcm16(found) and found.rate in _RATES and 1 <= found.channels <= _CHANNELS_MAX
+    if not is_known:
+        raise NotSpoken(f"{engine} answered with a WAV of another kind than PCM16")
+    frame = 2 * found.channels
+    length = min(len(found.data) - len(found.data) % frame, found.rate * frame * SOUND_MAX_S)
+    return Sound(data=found.data[:length], rate=found.rate, channels=found.channels)
 
 
 def telephone_wav(pcm: bytes) -> bytes:

@@ -23,8 +23,10 @@ class PaystackSimulator(Simulator):
 
     credentials = Credentials({"secret_key": SECRET_KEY}, is_live=False)
 
-    def __init__(self, hook_url: str | None = None) -> None:
+    def __init__(self, hook_url: str | None = None, secret_key: str = SECRET_KEY) -> None:
         super().__init__(hook_url)
+        self.credentials = Credentials({"secret_key": secret_key}, is_live=False)
+        self._secret_key = secret_key
         self.transactions: dict[str, Json] = {}
         self.accounts: dict[str, Json] = {}
         self.transfers: dict[str, Json] = {}
@@ -57,7 +59,7 @@ class PaystackSimulator(Simulator):
 
     def sign(self, body: bytes, *, forged: bool = False) -> dict[str, str]:
         """The signature is made with the secret key of the API."""
-        key = "somebody else's" if forged else SECRET_KEY
+        key = "somebody else's" if forged else self._secret_key
         signature = hmac.new(key.encode(), body, hashlib.sha512).hexdigest()
         return {"content-type": "application/json", "x-paystack-signature": signature}
 
@@ -129,7 +131,7 @@ class PaystackSimulator(Simulator):
 
     def _authorized(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            if request.headers.get("authorization") != f"Bearer {SECRET_KEY}":
+            if request.headers.get("authorization") != f"Bearer {self._secret_key}":
                 return _refusal(401, "Invalid key", "invalid_Key")
             return await handler(request)
 

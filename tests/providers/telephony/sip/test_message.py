@@ -1,4 +1,9 @@
-"""Reading SIP: every string of bytes is a message or refused, and what is read is what it says."""
+"""Reading SIP: every string of bytes is a message or refused, and what is read is what it says.
+
+TILLHOUSE_TEST_FUZZ=100000 reads that many, other ones each time.
+"""
+
+import os
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,6 +21,7 @@ from tillhouse.providers.telephony.sip.message import (
     write_response,
 )
 
+_EXAMPLES = max(300, int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0")))
 _LISTS = ("via", "contact", "route", "record-route", "unknownheaderwithunusualvalue")
 
 
@@ -122,6 +128,13 @@ def test_what_is_no_address_is_refused(text: str) -> None:
         parse_uri(text)
 
 
+def _put() -> st.SearchStrategy[bytes]:
+    """Bytes that are put in the place of others; some are longer than any that are meant."""
+    odd = (b"9" * 5000, b"x" * 5000, b"\r\n ", b"\r\n", b'"', b"<", b";", b",", b"\\", b"%",
+           "\u0663".encode(), b"\xff", b"[::1", b"-1", b"0", b"4294967296")  # fmt: skip
+    return st.one_of(st.binary(max_size=12), st.sampled_from(odd))
+
+
 def _mutated() -> st.SearchStrategy[bytes]:
     """Torture messages with parts cut out, doubled and replaced."""
 
@@ -131,12 +144,10 @@ def _mutated() -> st.SearchStrategy[bytes]:
         return data[:at] + put + data[at + length :]
 
     known = st.sampled_from([*VALID.values(), *INVALID.values()])
-    return st.tuples(known, st.integers(0, 5000), st.integers(0, 40), st.binary(max_size=12)).map(
-        mutate
-    )
+    return st.tuples(known, st.integers(0, 5000), st.integers(0, 40), _put()).map(mutate)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=_EXAMPLES, deadline=None)
 @given(st.one_of(st.binary(max_size=400), _mutated()))
 @example(b"")
 @example(b"\r\n\r\n")
@@ -159,8 +170,8 @@ _OFFER = (
 )
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.integers(0, len(_OFFER)), st.integers(0, 20), st.binary(max_size=12))
+@settings(max_examples=_EXAMPLES, deadline=None)
+@given(st.integers(0, len(_OFFER)), st.integers(0, 20), _put())
 def test_any_description_is_usable_or_refused(at: int, length: int, put: bytes) -> None:
     """Nothing but `Unusable` is ever raised, and an answer can be written to what is taken."""
     try:

@@ -1,5 +1,9 @@
-"""Sound: laws, packets, their order, and keys."""
+"""Sound: laws, packets, their order, and keys.
 
+TILLHOUSE_TEST_FUZZ=100000 reads that many datagrams, other ones each time.
+"""
+
+import os
 import struct
 
 import pytest
@@ -9,6 +13,7 @@ from hypothesis import strategies as st
 from tillhouse.providers.telephony.sip import g711, keys, rtp
 from tillhouse.providers.telephony.sip.jitter import PACKETS_MAX, START_PACKETS, JitterBuffer
 
+_EXAMPLES = max(300, int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0")))
 _LAWS: tuple[g711.Law, ...] = ("PCMU", "PCMA")
 
 
@@ -64,7 +69,7 @@ def test_extensions_padding_and_sources_are_no_sound() -> None:
     assert packet.payload == b"sound"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=_EXAMPLES, deadline=None)
 @given(st.binary(max_size=80))
 def test_any_datagram_is_a_packet_or_nothing(data: bytes) -> None:
     """Nothing is raised, and a payload is never longer than its datagram."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import Expected, Result
+from tillhouse.providers.telephony.provider import FRAME_BYTES, Expected, Result
 
 Manner = Literal["yes", "no", "keys", "silent", "opts_out", "hangs_up", "breaks"]
 
@@ -79,6 +79,11 @@ class Chance:
 def spoken_s(text: str) -> float:
     """How long it takes to say a text, in whole frames of 20 ms."""
     return max(0.4, round(len(text) / _LETTERS_PER_S * 50) / 50)
+
+
+def played_s(size: int) -> float:
+    """How long it takes to play so many bytes of sound, in whole frames of 20 ms."""
+    return -(-size // FRAME_BYTES) / 50
 
 
 def reply_of(person: Person, expected: Expected) -> tuple[Literal["text", "digits"], str] | None:

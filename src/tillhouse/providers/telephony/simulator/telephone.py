@@ -20,6 +20,7 @@ from tillhouse.providers.telephony.simulator.rules import (
     Chance,
     Person,
     person_at,
+    played_s,
     reply_of,
     spoken_s,
 )
@@ -109,11 +110,11 @@ class SimulatedLine:
         else:
             self._end(Ended(result="hung_up", ended_by="agent"))
 
-    async def say(self, text: str) -> None:
-        """Say it, as far as the other side listens."""
-        seconds = spoken_s(text)
+    async def say(self, text: str, sound: bytes | None = None) -> None:
+        """Say it, or play its sound, as far as the other side listens."""
+        seconds = spoken_s(text) if sound is None else played_s(len(sound))
         if await self._pass(seconds):
-            self._record(tone_of(text, seconds), b"")
+            self._record(tone_of(text, seconds) if sound is None else sound, b"")
 
     async def listen(self, expected: Expected, within: timedelta) -> Heard:
         """Wait for the person's answer."""

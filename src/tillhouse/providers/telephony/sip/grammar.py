@@ -19,6 +19,7 @@ _SENT_BY = re.compile(
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:\S+")
+_PORT = re.compile(r"[0-9]{1,5}")
 _PORT_MAX = 65_535
 
 
@@ -165,8 +166,11 @@ def parse_uri(text: str) -> Uri:
 
 
 def _port(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not 1 <= int(text) <= _PORT_MAX:
+    return None if text is None else parse_port(text)
+
+
+def parse_port(text: str) -> int:
+    """The number of a port."""
+    if _PORT.fullmatch(text) is None or not 1 <= int(text) <= _PORT_MAX:
         raise Malformed("no port")
     return int(text)

@@ -180,13 +180,15 @@ class SipLine:
         )  # fmt: skip
 
     def _begin(self, response: Response) -> None:
+        try:
+            session, why = sdp.parse(response.body), ""
+        except sdp.Unusable as error:
+            session, why = None, str(error)
         conversation = self._conversation = self._new(response, self.media)
         conversation.acknowledge(response.cseq, self._invitation.credentials)
-        try:
-            session = sdp.parse(response.body)
-        except sdp.Unusable as error:
+        if session is None:
             conversation.hang_up()
-            self._end(_without_sound(str(error)))
+            self._end(_without_sound(why))
             return
         self.party = self.media
         self._agent.counts.answered += 1

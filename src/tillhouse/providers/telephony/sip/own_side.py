@@ -4,7 +4,9 @@ import secrets
 
 import msgspec
 
+from tillhouse.kit.network import parse_address
 from tillhouse.providers.telephony.sip.digest import Answer, Challenge, Credentials, choose
+from tillhouse.providers.telephony.sip.grammar import Malformed, parse_port
 from tillhouse.providers.telephony.sip.message import Header, Response
 from tillhouse.providers.telephony.sip.wire import Wire
 
@@ -37,10 +39,14 @@ class OwnSide(msgspec.Struct, kw_only=True):
 
     def learn(self, response: Response) -> None:
         """Believe the other end about the address that it sees, where none was set."""
-        host = response.via.parameters.get("received")
-        port = response.via.parameters.get("rport", "")
-        if self.host is None and host and port.isdecimal() and 0 < int(port) < 65_536:
-            self.host, self.port = host, int(port)
+        if self.host is not None:
+            return
+        try:
+            host = parse_address(response.via.parameters.get("received", ""))
+            port = parse_port(response.via.parameters.get("rport", ""))
+        except (ValueError, Malformed):
+            return
+        self.host, self.port = str(host), port
 
     def headers(
         self, wire: Wire, method: str, cseq: int, branch: str, *, other: str | None = None

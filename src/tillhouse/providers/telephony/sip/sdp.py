@@ -15,6 +15,8 @@ _FORMATS_MAX = 64
 _MEDIA = re.compile(r"([a-z]+) ([0-9]{1,5})(?:/[0-9]{1,3})? ([A-Za-z0-9/]+) ([A-Za-z0-9*. ]+)")
 _CONNECTION = re.compile(r"IN IP[46] ([0-9A-Fa-f:.]{2,45})(?:/.*)?")
 _MAPPING = re.compile(r"rtpmap:([0-9]{1,3}) ([A-Za-z0-9-]+)/([0-9]{1,6})(?:/.*)?", re.IGNORECASE)
+_TYPE = re.compile(r"[0-9]{1,3}")
+_TYPES = 128
 _PORT_MAX = 65_535
 _RATE = "8000"
 
@@ -108,7 +110,7 @@ class _Section:
 
     def _numbers(self) -> list[int]:
         formats = self.stream.formats if self.stream else ()
-        return [int(name) for name in formats if name.isdecimal() and int(name) < 128]
+        return [int(name) for name in formats if _TYPE.fullmatch(name) and int(name) < _TYPES]
 
 
 def parse(body: bytes) -> Session:

@@ -8,7 +8,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookKey
-from tillhouse.voice.dispatching.store import CLAIMED, Claimed
+from tillhouse.voice.dispatching.store.claiming import CLAIMED, Claimed
 
 Held = tuple[UUID, UUID, int]
 """A call by book and id, and the generation that holds it."""

@@ -1,4 +1,4 @@
-"""Statements of the dispatcher: claim, move on, end, reconcile."""
+"""Statements that claim calls: find those that are due, lock one, note that it is dialled."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -29,6 +29,9 @@ CLAIMED: LiteralString = """
         a.language, a.tone, a.instructions, a.disclosure, a.greeting, a.is_recording,
         a.voicemail_action, a.max_duration_s, a.ring_timeout_s, a.silence_timeout_s,
         a.retry_delay_s,
+        (SELECT json_object_agg(p.step, p.text)::text FROM voice_prompts p
+            WHERE p.book_id = c.book_id AND p.agent_id = c.agent_id AND p.script = a.script
+        ) AS prompts,
         coalesce((SELECT true FROM voice_suppressions s
             WHERE s.book_id = c.book_id AND s.phone_number = c.customer_phone), false
         ) AS is_suppressed,
@@ -89,6 +92,8 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     ring_timeout_s: int
     silence_timeout_s: int
     retry_delay_s: int
+    # The words of the sounds of the agent's script, by their steps, as JSON.
+    prompts: str | None
     is_suppressed: bool
     environment: Environment
     business_id: BusinessId
@@ -99,29 +104,6 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> BookKey:
         """The primary key of its row."""
         return BookKey(self.book_id, self.id)
-
-
-class CallEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of a call."""
-
-    status: str
-    ended_reason: str
-    ended_by: str
-    duration_seconds: int
-    outcome_code: str | None = None
-    outcome: str | None = None
-    summary: str | None = None
-    has_opted_out: bool = False
-    recording_status: str = "none"
-
-
-class AttemptEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of an attempt."""
-
-    result: str
-    ended_by: str
-    sip_status: int | None
-    detail: str | None
 
 
 async def list_numbers_waiting(db: Db, after: tuple[UUID, UUID], limit: int) -> Sequence[Record]:
@@ -243,23 +225,6 @@ async def update_dialing(
     )
 
 
-async def update_postponed(
-    db: Db, key: BookKey, due_at: datetime, reason: str, now: datetime
-) -> None:
-    """Let a call wait, with its slot free."""
-    await db.execute(
-        """
-        UPDATE voice_calls SET status = 'queued', queue_reason = $4, due_at = $3,
-            lease_until = NULL, recording_status = 'none', updated_at = $5
-        WHERE book_id = $1 AND id = $2 AND ended_at IS NULL
-        """,
-        *key,
-        due_at,
-        reason,
-        now,
-    )
-
-
 async def update_quiet(
     db: Db, book_id: BookId, times: Mapping[UUID, datetime], now: datetime
 ) -> None:
@@ -273,128 +238,5 @@ async def update_quiet(
         book_id,
         list(times),
         list(times.values()),
-        now,
-    )
-
-
-async def update_ringing(
-    db: Db, key: BookKey, generation: int, provider_call_id: str | None, now: datetime
-) -> bool:
-    """The telephone rings; False when the call is no longer this worker's, or over."""
-    done = await db.execute(
-        """
-        UPDATE voice_calls SET status = 'ringing', ringing_at = $5, updated_at = $5,
-            provider_call_id = coalesce($4, provider_call_id)
-        WHERE book_id = $1 AND id = $2 AND generation = $3 AND status = 'dialing'
-        """,
-        *key,
-        generation,
-        provider_call_id,
-        now,
-    )
-    return done.endswith(" 1")
-
-
-async def update_answered(
-    db: Db,
-    key: BookKey,
-    generation: int,
-    answer: tuple[str, str | None],
-    now: datetime,
-) -> bool:
-    """Somebody has answered: (who, the provider's name); False when that comes too late."""
-    done = await db.execute(
-        """
-        UPDATE voice_calls SET status = 'in_progress', answered_at = $6, updated_at = $6,
-            answered_by = $4, provider_call_id = coalesce($5, provider_call_id)
-        WHERE book_id = $1 AND id = $2 AND generation = $3 AND status IN ('dialing', 'ringing')
-        """,
-        *key,
-        generation,
-        *answer,
-        now,
-    )
-    return done.endswith(" 1")
-
-
-async def lock_held(db: Db, key: BookKey, generation: int) -> Record | None:
-    """The state of a call that a worker holds; None when another one has taken it."""
-    return await db.fetchrow(
-        """
-        SELECT status, answered_at, answered_by FROM voice_calls
-        WHERE book_id = $1 AND id = $2 AND generation = $3 AND lease_until IS NOT NULL
-        FOR NO KEY UPDATE
-        """,
-        *key,
-        generation,
-    )
-
-
-async def end_held(
-    db: Db, key: BookKey, generation: int, number: int, end: AttemptEnd, now: datetime
-) -> str | None:
-    """Lock a call that is held, and keep what came of its attempt; its status, None: not held."""
-    return await db.fetchval(
-        """
-        WITH held AS (
-            SELECT status FROM voice_calls
-            WHERE book_id = $1 AND id = $2 AND generation = $9 AND lease_until IS NOT NULL
-            FOR NO KEY UPDATE
-        ), ended AS (
-            UPDATE voice_attempts SET result = $4, ended_by = $5, sip_status = $6, detail = $7,
-                ended_at = $8
-            WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
-                AND EXISTS (SELECT FROM held)
-        )
-        SELECT status FROM held
-        """,
-        *key,
-        number,
-        *msgspec.structs.astuple(end),
-        now,
-        generation,
-    )
-
-
-async def update_ended(db: Db, key: BookKey, end: CallEnd, now: datetime) -> None:
-    """End a call that is locked, and free its slot."""
-    await db.execute(
-        """
-        UPDATE voice_calls SET status = $3, queue_reason = NULL, lease_until = NULL,
-            ended_reason = $4, ended_by = $5, duration_seconds = $6, outcome_code = $7,
-            outcome = $8::text::jsonb, summary = $9, has_opted_out = $10,
-            recording_status = $11, ended_at = $12, updated_at = $12
-        WHERE book_id = $1 AND id = $2
-        """,
-        *key,
-        *msgspec.structs.astuple(end),
-        now,
-    )
-
-
-async def end_lease(db: Db, key: BookKey) -> None:
-    """Free the slot of a call that has ended otherwise."""
-    await db.execute(
-        """
-        UPDATE voice_calls SET lease_until = NULL,
-            recording_status = CASE recording_status
-                WHEN 'recording' THEN 'none' ELSE recording_status END
-        WHERE book_id = $1 AND id = $2
-        """,
-        *key,
-    )
-
-
-async def end_attempt(db: Db, key: BookKey, number: int, end: AttemptEnd, now: datetime) -> None:
-    """Keep what came of an attempt, once."""
-    await db.execute(
-        """
-        UPDATE voice_attempts SET result = $4, ended_by = $5, sip_status = $6, detail = $7,
-            ended_at = $8
-        WHERE book_id = $1 AND call_id = $2 AND number = $3 AND ended_at IS NULL
-        """,
-        *key,
-        number,
-        *msgspec.structs.astuple(end),
         now,
     )
