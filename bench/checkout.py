@@ -73,7 +73,8 @@ def _open_pages(port: int, process: int, path: str) -> None:
     pages = [socket.create_connection(("127.0.0.1", port)) for _ in range(PAGES)]
     for page in pages:
         page.sendall(request)
-        assert b" 200 " in page.recv(4096)
+        answer = page.recv(4096)
+        assert b" 200 " in answer, answer
     time.sleep(2)
     began, (after, cpu) = time.monotonic(), _use(process)
     time.sleep(10)

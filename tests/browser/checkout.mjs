@@ -119,10 +119,12 @@ async function journeys() {
   const context = await browser.newContext();
   const one = await watched(context, "journey");
   const other = await watched(context, "journey, another tab");
-  await one.goto(BASE + path(made));
-  await other.goto(BASE + path(made));
+  // A network that lets no stream through: this page asks now and then.
+  const asking = await context.newPage();
+  await asking.route("**/events?**", (route) => route.abort());
+  for (const page of [one, other, asking]) await page.goto(BASE + path(made));
   await simulate(other, "Exact");
-  for (const page of [one, other]) {
+  for (const page of [one, other, asking]) {
     await page.waitForURL(/payment_status=successful/, { timeout: 30000 });
     const url = new URL(page.url());
     const got = [url.searchParams.get("cart"), url.searchParams.get("payment_reference"), url.hash];

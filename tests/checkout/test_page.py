@@ -144,6 +144,22 @@ async def test_an_unknown_reference_is_nowhere(open_till: Open, end: str) -> Non
     assert "Nothing to pay here" in pages.pop()
 
 
+async def test_a_guess_takes_the_same_work_however_near_it_is(
+    open_till: Open, services: Services
+) -> None:
+    """One look at the index of references, and nothing that depends on what was guessed."""
+    till = await open_till()
+    reference = (await till.ask_for_wallet())["reference"]
+    size = len(reference)
+    spent: set[int] = set()
+    for right in (len("pl_"), size // 2, size - 1):
+        wrong = "".join("b" if one == "a" else "a" for one in reference[right:])
+        before = services.pool.statements
+        await till.payer.get(f"/pay/{reference[:right]}{wrong}", status=404)
+        spent.add(services.pool.statements - before)
+    assert len(spent) == 1, spent
+
+
 async def test_the_receipt_says_on_which_day(open_till: Open) -> None:
     """Also on the day itself: it is kept, and looked at later."""
     till = await open_till()

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.money.steps import Step, drawn
+from tests.money.steps import HAPPENINGS, Step, drawn
 from tests.money.taking import take_walk
 from tests.money.world import World, standing
 from tillhouse.db.embedded import Embedded
@@ -47,13 +47,15 @@ async def _run(asked: argparse.Namespace) -> int:
                 if asked.seconds and time.monotonic() - began_at > asked.seconds:
                     break
                 rng = random.Random(f"{asked.seed}:{number}")  # noqa: S311 - no secret
-                steps = [drawn(rng) for _ in range(asked.steps)]
+                steps = drawn(rng, asked.steps)
                 name = f"{asked.seed}, walk {number}"
                 failed += not await _take(world, reach, steps, name, shortens=not asked.fail_fast)
                 if failed and asked.fail_fast:
                     break
         server.release()
-    told = "".join(f"{reach[kind]:8,} {kind}\n" for kind in sorted(reach))
+    # Kinds of steps that were never taken are told with 0.
+    kinds = sorted({*reach, *HAPPENINGS})
+    told = "".join(f"{reach[kind]:8,} {kind}\n" for kind in kinds)
     took = time.monotonic() - began_at
     sys.stdout.write(f"{told}{failed} of them failed; seed {asked.seed}, {took:.0f} s\n")
     return 1 if failed else 0

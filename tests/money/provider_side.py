@@ -1,5 +1,6 @@
 """The sandbox as its bank sees it: who paid what, and the messages that are on their way."""
 
+import itertools
 from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
@@ -43,6 +44,8 @@ class ProviderSide:
         self._secret = sandbox_credentials(vault, self._book).secrets[rules.HOOK_SECRET]
         self.bag: list[Message] = []
         self.lost: list[Message] = []
+        # Each hint is another message: one that reads the same is stored once.
+        self._hints = itertools.count()
 
     async def accounts(self) -> list[Account]:
         """Every account that was ever given out, the oldest first."""
@@ -92,13 +95,11 @@ class ProviderSide:
 
     def hint(self, withdrawal_id: str) -> None:
         """There is something to tell of a payout."""
-        again = len(self.bag) + len(self.lost)
-        self._tell("payout", {"reference": f"wd-{UUID(withdrawal_id)}", "n": again})
+        self._tell("payout", {"reference": f"wd-{UUID(withdrawal_id)}", "n": next(self._hints)})
 
     def hint_refund(self, refund_id: str) -> None:
         """There is something to tell of a refund."""
-        again = len(self.bag) + len(self.lost)
-        self._tell("refund", {"reference": f"rf-{UUID(refund_id)}", "n": again})
+        self._tell("refund", {"reference": f"rf-{UUID(refund_id)}", "n": next(self._hints)})
 
     async def rethink(self, refund_id: str) -> None:
         """A refund that was done fails after all, or the other way round; a message says so."""

@@ -45,9 +45,9 @@ async def settle(walk: Walk) -> None:
     await walk.work(Step("work", way=3))
     missing = _missing(walk)
     assert not missing, [(number, walk.book.paid[number]) for number in missing]
+    await _hear_of_refunds(walk)
     differences = (await reconciliation.look()).differences
     assert not differences, differences
-    await _hear_of_refunds(walk)
     await _check_payouts(walk)
     await _check_refunds(walk)
     left = await walk.desk.sql.fetch(_LEFT, walk.desk.book, list(PERIODIC))

@@ -26,11 +26,25 @@ HAPPENINGS = (
     "arrive", "arrive", "arrive", "arrive", "arrive_twice", "arrive_unknown", "arrive_foreign",
     "arrive_in_vain", "take_back", "take_back",
     "deliver", "deliver", "deliver", "deliver_twice", "deliver_all", "deliver_all", "lose",
-    "send_back", "send_back", "send_back", "send_back", "hint_refund", "rethink", "rethink",
-    "pay_out", "pay_out", "pay_out",
+    "send_back", "send_back", "send_back", "send_back_in_vain", "send_back_in_vain",
+    "hint_refund", "rethink", "rethink", "pay_out", "pay_out", "pay_out",
     "requery", "check_page", "withdraw", "withdraw", "drop_withdrawal", "hint", "spend", "unspend",
     "work", "work",
 )  # fmt: skip
+
+# Steps that seldom come by themselves in the order in which each finds what the one before it made.
+CHAINS = (
+    (
+        "sell_by_deposit", "work", "arrive", "deliver_all", "send_back", "work", "hint_refund",
+        "rethink", "deliver_all",
+    ),
+    (
+        "sell_by_deposit", "work", "arrive", "deliver_all", "send_back_in_vain", "work", "pay_out",
+        "work", "hint", "deliver_all",
+    ),
+)  # fmt: skip
+# One of so many draws is a chain.
+CHAINED = 12
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -106,35 +120,68 @@ TOUR = [
     Step("cancel", which=1, crash=UNHEARD),
     Step("revive", which=1, crash=UNHEARD),
 ]
+# Each kind of step, where there is something for it to happen to.
+ROUND = [
+    Step("sell"), Step("pay", size=3), Step("correct", way=1), Step("refund", size=2),
+    Step("sell", size=1), Step("ask_for_debt"), Step("open_page"), Step("drop_link"),
+    Step("pay", size=2), Step("refund_line"), Step("cancel"), Step("revive"),
+    Step("sell"), Step("ask_for_sale"), Step("check_page"), Step("delete"),
+    Step("sell_by_deposit"), Step("work"), Step("arrive"), Step("deliver"), Step("requery"),
+    Step("send_back"), Step("work"), Step("hint_refund"), Step("rethink"), Step("deliver_all"),
+    Step("send_back_in_vain"), Step("work"), Step("pay_out"), Step("work"),
+    Step("withdraw"), Step("drop_withdrawal"), Step("withdraw"), Step("work"), Step("hint"),
+    Step("arrive_twice"), Step("lose"), Step("deliver_twice"),
+    Step("arrive_unknown"), Step("arrive_foreign"), Step("arrive_in_vain"), Step("deliver_all"),
+    Step("take_back"), Step("ask_for_wallet"), Step("expire_link"), Step("spend"), Step("unspend"),
+]  # fmt: skip
 # The statements at which something may crash, of a request and of all that a worker does; those up
 # to 0 are commits, where most is at stake.
 COMMITS, COMMITS_LATE = (-1, 0, 0), tuple(range(-8, 1))
 STATEMENTS, STATEMENTS_LATE = tuple(range(1, 17)), tuple(range(1, 61))
 
+_WHICH, _WAY = st.integers(0, 7), st.integers(0, 3)
 
-def drawn(rng: Random) -> Step:
-    """Any step."""
-    what = rng.choice(HAPPENINGS)
-    crash = None
+
+def drawn(rng: Random, length: int) -> list[Step]:
+    """Any walk of so many steps."""
+    steps: list[Step] = []
+    while len(steps) < length:
+        if rng.randrange(CHAINED):
+            what, which, way = rng.choice(HAPPENINGS), rng.randrange(8), rng.randrange(4)
+            steps.append(Step(what, which, rng.randrange(7), way, _crash(rng, what)))
+        else:
+            steps += [
+                Step(what, 0, rng.randrange(7), rng.randrange(2), _crash(rng, what))
+                for what in rng.choice(CHAINS)
+            ]
+    return steps[:length]
+
+
+def _crash(rng: Random, what: str) -> Crash | None:
     if rng.random() < HALF:
-        numbers = rng.choice(_numbers(what))
-        crash = Crash(rng.choice(numbers), is_after=rng.random() < HALF)
-    return Step(what, rng.randrange(8), rng.randrange(7), rng.randrange(4), crash)
+        return None
+    return Crash(rng.choice(rng.choice(_numbers(what))), is_after=rng.random() < HALF)
 
 
 def _numbers(what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (COMMITS_LATE, STATEMENTS_LATE) if what in LATE else (COMMITS, STATEMENTS)
 
 
-def _step(what: str) -> st.SearchStrategy[Step]:
+def _step(what: str, *, is_chained: bool = False) -> st.SearchStrategy[Step]:
     numbers = st.one_of(*(st.sampled_from(some) for some in _numbers(what)))
     crashes = st.none() | st.builds(Crash, numbers, st.booleans())
-    return st.builds(
-        Step, st.just(what), st.integers(0, 7), st.integers(0, 6), st.integers(0, 3), crashes
-    )
+    which, way = (st.just(0), st.integers(0, 1)) if is_chained else (_WHICH, _WAY)
+    return st.builds(Step, st.just(what), which, st.integers(0, 6), way, crashes)
+
+
+def _chain(names: tuple[str, ...]) -> st.SearchStrategy[list[Step]]:
+    return st.tuples(*(_step(what, is_chained=True) for what in names)).map(list)
 
 
 def walks(length: int) -> st.SearchStrategy[list[Step]]:
     """Walks of so many steps at most."""
-    step = st.sampled_from(HAPPENINGS).flatmap(_step)
-    return st.lists(step, min_size=length // 2, max_size=length)
+    single = st.sampled_from(HAPPENINGS).flatmap(_step).map(lambda step: [step])
+    chain = st.sampled_from(CHAINS).flatmap(_chain)
+    part = st.integers(1, CHAINED).flatmap(lambda number: chain if number == 1 else single)
+    parts = st.lists(part, min_size=length // 2, max_size=length)
+    return parts.map(lambda some: [step for part in some for step in part][:length])

@@ -7,7 +7,7 @@ from collections import Counter
 
 from hypothesis import HealthCheck, Phase, example, given, note, settings
 
-from tests.money.steps import TOUR, Step, walks
+from tests.money.steps import HAPPENINGS, ROUND, TOUR, Step, walks
 from tests.money.taking import take_walk
 from tests.money.world import World
 
@@ -32,3 +32,12 @@ async def test_a_book_is_right_to_the_minor_unit(world: World, steps: list[Step]
         note(repr(step))
     reach: Counter[str] = Counter()
     await take_walk(world, reach, steps)
+
+
+async def test_every_kind_of_step_can_be_taken(world: World) -> None:
+    """None of them waits in vain for something to happen to, and none is only ever refused."""
+    reach: Counter[str] = Counter()
+    await take_walk(world, reach, ROUND)
+    assert [what for what in HAPPENINGS if not reach[what]] == []
+    assert reach["refused"] == 0
+    assert reach["refunds paid out that ended successful"] == 1

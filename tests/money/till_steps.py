@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from tests.money.book_parts import Return
 from tests.money.order_money import OrderMoney, Refusal
 from tests.money.provider_side import major
@@ -125,6 +127,10 @@ class TillSteps(WalkBase):
         if not self.is_refused(answer, is_refused=wanted is None) and wanted is not None:
             self.sent_back(wanted, answer.data, {named} if named else None)
         return True
+
+    async def send_back_in_vain(self, step: Step) -> bool:
+        """The same, of an amount that the sandbox refuses to give back."""
+        return await self.send_back(msgspec.structs.replace(step, size=4 + step.size % 2))
 
     def sent_back(self, wanted: Return, order: Body, payments: Collection[str] | None) -> None:
         """A refund is on its way: it is of one of these payments (None: of any)."""

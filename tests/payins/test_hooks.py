@@ -99,6 +99,31 @@ async def test_the_route_answers_and_bounds(till: Collecting, make: Make) -> Non
     assert len(await till.events()) == 1
 
 
+async def test_what_is_cut_short_moved_or_far_too_long_is_refused(
+    till: Collecting, make: Make
+) -> None:
+    """A truncated body, the signature of another one, and a MiB with a good signature."""
+    api: Api = make.anybody
+    path = f"/hooks/sandbox/{till.book.id}"
+    (payment_id,) = await till.simulate(await till.account())
+    await till.sql.execute("DELETE FROM jobs WHERE book_id = $1", till.book.id)
+    await till.sql.execute("DELETE FROM provider_events WHERE book_id = $1", till.book.id)
+    heard, other = told(transactionId=str(payment_id)), told(transactionId=str(new_id()))
+    padded = heard + b" " * (1024 * 1024 - len(heard))
+    for body, signed, status in (
+        (heard[:-1], heard, 401),
+        (heard[: len(heard) // 2], heard, 401),
+        (b"", heard, 401),
+        (heard, other, 401),
+        (padded, padded, 413),
+    ):
+        headers = {"x-sandbox-signature": till.sign(signed)}
+        answer = await api.request("POST", path, raw=body, headers=headers)
+        assert answer.status == status, (len(body), answer)
+    await till.work()
+    assert (await till.events(), await till.payins()) == ([], [])
+
+
 async def test_rubbish_with_a_good_signature_harms_nobody(till: Collecting) -> None:
     """It is stored, explained, and what comes after it is processed."""
     for body in (b"", b"\xff", b"[]", b'{"event": "payment", "data": 1}', b'{"event": 5}'):

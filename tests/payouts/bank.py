@@ -37,8 +37,16 @@ from tillhouse.providers.payments.provider import (
 )
 
 # executed: answers; broken: executes and breaks; late: is executed after the answer was given up;
-# lost: never arrives, and nobody knows; away: is known not to have arrived.
-Manner = Literal["executed", "slow", "broken", "bug", "late", "lost", "away", "refused", "failed"]
+# lost: never arrives, and nobody knows; away: is known not to have arrived; killed: is late, and
+# the worker that has asked dies before it could note anything.
+Manner = Literal[
+    "executed", "slow", "broken", "bug", "late", "lost", "away", "refused", "failed", "killed"
+]
+
+
+def cut_off(manner: Manner) -> BaseException:
+    """The end of a call that will be executed, or of the process that has made it."""
+    return asyncio.CancelledError() if manner == "killed" else Unclear("timed out")
 
 
 class BankingProvider:
@@ -87,9 +95,9 @@ class BankingProvider:
                 raise Refused("the account is closed")
             case "lost":
                 raise Unclear("timed out")
-            case "late":
+            case "late" | "killed":
                 self._late.append(wanted)
-                raise Unclear("timed out")
+                raise cut_off(manner)
             case "slow":
                 self._execute(wanted, "processing")
             case "failed":

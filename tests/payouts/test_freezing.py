@@ -4,8 +4,9 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
-from tests.make import PASSWORD, Business
+from tests.make import PASSWORD, Business, Make
 from tests.payouts.treasury import SWITCH, Treasury
+from tests.payouts.wallets import CURRENCY
 
 _HERE = {"service-environment": "test"}
 
@@ -42,6 +43,24 @@ async def test_while_frozen_nothing_is_requested_and_nothing_sent(treasury: Trea
         UUID(treasury.business.id),
     )
     assert [row["event_type"] for row in events] == ["payouts.frozen", "payouts.resumed"]
+
+
+async def test_a_freeze_stops_one_book(treasury: Treasury, make: Make) -> None:
+    """Neither another business, nor the live environment of this one."""
+    other = await make.business(currency=CURRENCY)
+    theirs = await Treasury.open(treasury.services, other, treasury.sql)
+    await theirs.fill(100)
+    await treasury.api.request("PUT", SWITCH, {"frozen": True, "reason": "x"}, status=200)
+    await treasury.ask(5, status=400)
+    asked = await theirs.withdraw(5)
+    await theirs.work()
+    assert await theirs.status(asked["id"]) == "completed"
+    live = {"service-environment": "live"}
+    for shown in (
+        await theirs.api.get(SWITCH, status=200),
+        await treasury.business.owner.get(SWITCH, headers=live, status=200),
+    ):
+        assert shown.data["frozen"] is False
 
 
 async def test_failures_one_after_another_freeze(treasury: Treasury) -> None:

@@ -73,6 +73,27 @@ async def test_a_call_that_comes_through_late_beside_its_repetition_pays_once(
     assert treasury.bank.paid == {treasury.reference(asked["id"]): 1}
 
 
+@pytest.mark.parametrize("manner", ["late", "killed"])
+async def test_a_repetition_is_on_its_way_as_long_as_the_first_call(
+    treasury: Treasury, manner: Manner
+) -> None:
+    """Without an answer it is only asked about for an hour, also by another worker."""
+    treasury.bank.manners.extend(["lost", manner, "refused"])
+    asked = await treasury.withdraw(400)
+    reference = treasury.reference(asked["id"])
+    await treasury.work()
+    await treasury.age(asked["id"], HOUR)
+    await treasury.work(MINUTES_5)
+    assert treasury.bank.asked[reference] == 2
+    await treasury.work(DAY)
+    assert (await treasury.status(asked["id"]), treasury.bank.asked[reference]) == ("processing", 2)
+    treasury.bank.catch_up()
+    await treasury.work(DAY)
+    assert await treasury.status(asked["id"]) == "completed"
+    assert treasury.bank.paid == {reference: 1}
+    assert await treasury.faults() == []
+
+
 async def test_one_that_was_not_reached_is_asked_again(treasury: Treasury) -> None:
     """Nothing was executed, so the same call is made until it arrives."""
     treasury.bank.manners.extend(["away", "away"])

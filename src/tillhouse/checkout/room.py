@@ -37,7 +37,7 @@ ROOM = Room(
             "Payment links",
             "medium",
             grants=("payment_links:read",),
-            roles=("cashier",),
+            roles=("cashier", "front_desk"),
         ),
     ),
     kept_tables=("payment_link_tallies", "payment_links"),

@@ -29,8 +29,8 @@ ROOM = Room(
         "orders",
         ("orders", "Orders"),
         "medium",
-        readers=("cashier",),
-        writers=("cashier",),
+        readers=("cashier", "front_desk"),
+        writers=("cashier", "front_desk"),
     ),
     kept_tables=(
         "order_items",

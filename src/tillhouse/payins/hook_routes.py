@@ -9,7 +9,8 @@ from tillhouse.http.raw import Asked, Page, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.payins import hooks
 
-BODY_BYTES_MAX = 1024 * 1024
+# Many times what any vendor tells in one hook.
+BODY_BYTES_MAX = 512 * 1024
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TEXT = "text/plain; charset=utf-8"

@@ -1,18 +1,28 @@
-"""Money that goes out by a provider: sent at most once, and from then on only asked about."""
+"""Money that goes out by a provider: sent at most once, and from then on only asked about.
+
+Its room keeps it with a job that sends it, and gives the steps that are its own: to begin, and to
+bring it to what was said. The rest is the same for all: what follows from an answer, or from none.
+"""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 import structlog
 
-from tillhouse.jobs.kinds import Retry
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
+from tillhouse.jobs.store import queue_job
+from tillhouse.kit.clock import now
 from tillhouse.kit.text import storable
 from tillhouse.providers.payments.provider import NotReached, Refused, Unclear, Unknown
 
 # The answer of a provider about it.
 Seen = TypeVar("Seen")
+# It, as its room keeps it.
+Row = TypeVar("Row")
 # The first look at one that has not ended; the next is an hour later, then one each day, for more
 # than a year.
 FIRST_LOOK = timedelta(minutes=5)
@@ -42,6 +52,112 @@ class Outgoing(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
     find: Callable[[], Awaitable[Seen]]
     # The outcome of one that it refuses, for this reason.
     failed: Callable[[str], Seen]
+
+
+class Ask(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
+    """One whose provider is asked: to send it, or how it ended."""
+
+    row: Row
+    # None: its provider isn't connected.
+    calls: Outgoing[Seen] | None
+    # Whether an earlier call may have been executed: then the provider is asked how it ended.
+    is_unclear: bool
+    # Whether one that the provider doesn't know may be sent again.
+    may_resend: bool = False
+
+
+Begin: TypeAlias = Callable[[Db, Job], Awaitable[Ask[Row, Seen] | None]]
+Record: TypeAlias = Callable[[Db, Job, Ask[Row, Seen], Seen | Nothing], Awaitable[Again | None]]
+
+
+class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
+    """The names of its jobs, and the steps of its room, each within a transaction."""
+
+    sends: str
+    looks: str
+    hears: str
+    begin_sending: Begin[Row, Seen]
+    begin_looking: Begin[Row, Seen]
+    begin_hearing: Begin[Row, Seen]
+    # It may be executed from this moment on, or (None) was not reached.
+    mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
+    # Bring it to what was said; as it was before that, or None where it is gone.
+    apply: Callable[[Db, Row, Seen | Nothing], Awaitable[Row | None]]
+    is_under_way: Callable[[Row], bool]
+    # Whether an answer says no end.
+    is_open: Callable[[Seen], bool]
+
+    def kinds(self) -> tuple[OutsideKind, OutsideKind, OutsideKind]:
+        """The jobs that send it, look what became of it, and follow a provider's hint."""
+        return (
+            self._kind(self.sends, self.begin_sending, self._record_sending, SENDING),
+            self._kind(self.looks, self.begin_looking, self._record_look, LOOKING),
+            self._kind(self.hears, self.begin_hearing, self._record_heard, HEARING),
+        )
+
+    def _kind(
+        self, name: str, begin: Begin[Row, Seen], record: Record[Row, Seen], retry: Retry
+    ) -> OutsideKind:
+        return OutsideKind(
+            name=name,
+            begin=partial(self._begin, begin),
+            run=_ask,
+            record=record,
+            record_late=self._record_late,
+            retry=retry,
+            lease=LEASE,
+        )
+
+    async def _begin(self, begin: Begin[Row, Seen], db: Db, job: Job) -> Ask[Row, Seen] | None:
+        """Note, before it is called, that the provider may execute it from now on."""
+        asked = await begin(db, job)
+        if asked is not None and (asked.may_resend or not asked.is_unclear):
+            await self.mark(db, asked.row, now())
+        return asked
+
+    async def _record_sending(
+        self, db: Db, job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+    ) -> Again | None:
+        row = await self.apply(db, asked.row, came)
+        if row is None:
+            return None
+        if isinstance(came, Nothing) and came.is_certain:
+            await self.mark(db, row, None)
+            return Again(came.reason)
+        is_open = isinstance(came, Nothing) or self.is_open(came)
+        if is_open and self.is_under_way(row):
+            look = NewJob(book_id=job.book_id, kind=self.looks, subject_id=job.subject_id)
+            await queue_job(db, look, now() + FIRST_LOOK, now())
+        return None
+
+    async def _record_look(
+        self, db: Db, _job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+    ) -> Again | None:
+        if await self.apply(db, asked.row, came) is None:
+            return None
+        if isinstance(came, Nothing):
+            return Again(came.reason)
+        return Again("it has not ended") if self.is_open(came) else None
+
+    async def _record_heard(
+        self, db: Db, _job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+    ) -> Again | None:
+        if isinstance(came, Nothing):
+            return Again(came.reason)
+        await self.apply(db, asked.row, came)
+        return None
+
+    async def _record_late(
+        self, db: Db, _job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+    ) -> None:
+        """Its end counts whenever it is heard."""
+        await self.apply(db, asked.row, came)
+
+
+async def _ask(asked: Ask[Row, Seen]) -> Seen | Nothing:
+    if asked.calls is None:
+        return Nothing(not asked.is_unclear, "the payment provider is not connected")
+    return await ask(asked.calls, is_unclear=asked.is_unclear, may_resend=asked.may_resend)
 
 
 def is_settled(asked_at: datetime | None, at: datetime) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable
 
-from tests.payouts.bank import BankingProvider, Manner
+from tests.payouts.bank import BankingProvider, Manner, cut_off
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
@@ -59,9 +59,9 @@ class ReturningProvider(BankingProvider):
                 raise Refused("the payment is too old")
             case "lost":
                 raise Unclear("timed out")
-            case "late":
+            case "late" | "killed":
                 self._late_refunds.append(wanted)
-                raise Unclear("timed out")
+                raise cut_off(manner)
             case "slow":
                 self._give(wanted, "pending")
             case "failed":

@@ -88,6 +88,28 @@ async def test_a_call_that_was_lost_is_sent_again_after_an_hour(till: Giving) ->
     assert till.bank.returned[reference] == 1
 
 
+@pytest.mark.parametrize("manner", ["late", "killed"])
+async def test_a_repetition_is_on_its_way_as_long_as_the_first_call(
+    till: Giving, manner: Manner
+) -> None:
+    """Without an answer it is only asked about for an hour, also by another worker."""
+    till.bank.manners.extend(["lost", manner, "refused"])
+    order = await till.sold()
+    asked = await till.asked(order, amount=400)
+    reference = till.reference(asked)
+    await till.send()
+    await till.age(asked, HOUR)
+    await till.send(MINUTES_5)
+    assert till.bank.wanted[reference] == 2
+    await till.send(DAY)
+    status = (await till.refund_of(order))["status"]
+    assert (status, till.bank.wanted[reference]) == ("pending", 2)
+    till.bank.catch_up()
+    await till.send(DAY)
+    assert (await till.refund_of(order))["status"] == "successful"
+    assert till.bank.returned == {reference: 1}
+
+
 async def test_one_that_was_not_reached_is_asked_again(till: Giving) -> None:
     """Nothing was executed, so the same call is made until it arrives."""
     till.bank.manners.extend(["away", "away"])

@@ -105,11 +105,11 @@ async def lock_by_provider_key(db: Db, book_id: BookId, provider_key: str) -> St
 
 
 async def update_sent(db: Db, state: State, transfer_id: UUID, now: datetime) -> None:
-    """The amount has left the wallet; the provider is asked after the commit."""
+    """The amount has left the wallet."""
     await db.execute(
         """
         UPDATE withdrawals SET status = 'processing', transfer_id = $3, sent_at = $4,
-            is_unclear = true, asked_at = $4, updated_at = $4
+            updated_at = $4
         WHERE book_id = $1 AND id = $2
         """,
         state.book_id,
@@ -122,7 +122,7 @@ async def update_sent(db: Db, state: State, transfer_id: UUID, now: datetime) ->
 async def update_asked(
     db: Db, state: State, asked_at: datetime | None, now: datetime, *, is_unclear: bool
 ) -> None:
-    """The provider is asked to pay again, or is known not to have been reached."""
+    """The provider may be asked to pay, or is known not to have been reached."""
     await db.execute(
         """
         UPDATE withdrawals SET is_unclear = $3, asked_at = coalesce($4, asked_at), updated_at = $5
