@@ -1,5 +1,7 @@
 """`tillhouse backup` and `tillhouse restore` as an operator meets them."""
 
+import asyncio
+import signal
 import subprocess
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from tests.cli.command import Command
 from tests.db.tables import rows_by_table
+from tests.webhooks.shop import until
 from tillhouse.db.embedded import Embedded
 
 WORDS = "five words drawn at random"
@@ -122,4 +125,35 @@ async def test_a_server_of_ones_own_is_told_where_its_key_goes(
     own.environment["TILLHOUSE_MASTER_KEY_FILE"] = str(key)
     assert own.json("verify")["broken"] == []
     await admin.execute("DROP DATABASE restored WITH (FORCE)")
+    await admin.close()
+
+
+async def test_an_end_behind_the_commit_leaves_the_key(
+    file: Path, tmp_path: Path, embedded: Embedded
+) -> None:
+    """Rows that are in need their key, however the rest of the restore ends."""
+    admin = await asyncpg.connect(embedded.url)
+    await admin.execute("CREATE DATABASE ended")
+    url = embedded.url.replace("/tillhouse?", "/ended?")
+    key = tmp_path / "key"
+    own = Command(tmp_path / "none", DATABASE_URL=url, BACKUP_PASSPHRASE=WORDS)
+    holder = await asyncpg.connect(url)
+    async with holder.transaction():
+        # The rows come in beside this; what looks them over afterwards waits for it.
+        await holder.execute("LOCK TABLE pg_catalog.pg_seclabel IN SHARE UPDATE EXCLUSIVE MODE")
+        with own.start("restore", str(file), "--master-key-file", str(key)) as process:
+
+            async def waits() -> bool:
+                return await holder.fetchval("SELECT bool_or(NOT granted) FROM pg_locks")
+
+            await until(waits, within_s=60)
+            process.send_signal(signal.SIGINT)
+            _, said = await asyncio.to_thread(process.communicate, timeout=60)
+        assert process.returncode == 130, said
+        assert "Traceback" not in said
+    await holder.close()
+    own.environment["TILLHOUSE_MASTER_KEY_FILE"] = str(key)
+    own.run("migrate")
+    assert own.json("verify")["broken"] == []
+    await admin.execute("DROP DATABASE ended WITH (FORCE)")
     await admin.close()

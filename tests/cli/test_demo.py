@@ -66,6 +66,17 @@ async def test_demo_orders_are_recorded_once(command: Command, embedded: Embedde
     assert found["too_late"] == 0
 
 
+def test_demo_orders_keep_within_the_quota(tmp_path: Path) -> None:
+    """All that doesn't fit is refused before the first; orders that are there need no room."""
+    limited = Command(tmp_path / "data", ORDER_LIMIT="30")
+    told = limited.refusal("demo", "--orders", "31")
+    assert "31 more demo orders don't fit: the test environment holds 0 of 30 orders" in told
+    assert "Raise TILLHOUSE_ORDER_LIMIT, " in told
+    assert limited.json("demo", "--orders", "30")["filled"] == {"orders": 30, "added": 30}
+    assert "1 more demo orders don't fit" in limited.refusal("demo", "--orders", "31")
+    assert limited.json("demo", "--orders", "20")["filled"] == {"orders": 20, "added": 0}
+
+
 def test_many_demo_orders_are_refused(command: Command) -> None:
     """A larger book is a matter of the benchmarks, and the sentence says how."""
     told = command.refusal("demo", "--orders", "1001")

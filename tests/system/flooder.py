@@ -14,9 +14,12 @@ from contextlib import suppress
 
 import msgspec
 
+from tillhouse.payins.hook_routes import BODY_BYTES_MAX
+
 # Each comes from a network of its own.
 NETWORKS = 16
-HOOK_BYTES = 1024 * 1024
+# As many as a hook of a payment provider may have.
+HOOK_BYTES = BODY_BYTES_MAX
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 
 
@@ -38,11 +41,11 @@ def requests(scene: Scene) -> dict[str, bytes]:
     meta = f"x-hub-signature-256: sha256={'0' * 64}"
     return {
         "forged": _post(f"/hooks/sandbox/{book}", signed, b"{}"),
-        "forged, 1 MiB": _post(f"/hooks/sandbox/{book}", signed, b" " * HOOK_BYTES),
-        "unsigned, 1 MiB": _post(f"/hooks/sandbox/{book}", "x: y", b" " * HOOK_BYTES),
+        "forged, large": _post(f"/hooks/sandbox/{book}", signed, b" " * HOOK_BYTES),
+        "unsigned, large": _post(f"/hooks/sandbox/{book}", "x: y", b" " * HOOK_BYTES),
         "unknown book": _post(f"/hooks/sandbox/{nobody}", signed, b"{}"),
-        "unknown book, 1 MiB": _post(f"/hooks/sandbox/{nobody}", signed, b" " * HOOK_BYTES),
-        "unknown number, 1 MiB": _post(f"/hooks/whatsapp/{nobody}", meta, b" " * HOOK_BYTES),
+        "unknown book, large": _post(f"/hooks/sandbox/{nobody}", signed, b" " * HOOK_BYTES),
+        "unknown number, large": _post(f"/hooks/whatsapp/{nobody}", meta, b" " * HOOK_BYTES),
         "page": _get(link),
         "unknown page": _get("/pay/pl_nobody"),
         "image": _get(f"{link}/qr.svg"),

@@ -58,14 +58,13 @@ class Serving:
         self.ready_after_s = 0.0
 
     @classmethod
-    def start(cls, *args: str, **settings: str) -> "Serving":
-        """Start it; `wait` tells when it is ready."""
+    def start(cls, *args: str, path: Path | None = None, **settings: str) -> "Serving":
+        """Start it; `wait` tells when it is ready. It finds programs in `path` alone, if given."""
+        given = {"PORT": "0", "RATE_LIMIT": "0", "REGISTRATION_LIMIT": "0"} | settings
         log = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         process = subprocess.Popen(
             [*COMMAND, "serve", "--json", *args],
-            env=environment(
-                **({"PORT": "0", "RATE_LIMIT": "0", "REGISTRATION_LIMIT": "0"} | settings)
-            ),
+            env=environment(**given) | ({} if path is None else {"PATH": str(path)}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -73,9 +72,9 @@ class Serving:
         return cls(process, log, time.monotonic())
 
     @classmethod
-    async def up(cls, *args: str, **settings: str) -> "Serving":
+    async def up(cls, *args: str, path: Path | None = None, **settings: str) -> "Serving":
         """Start it and wait until it answers."""
-        return await cls.start(*args, **settings).wait()
+        return await cls.start(*args, path=path, **settings).wait()
 
     async def wait(self) -> "Serving":
         """Wait until it is ready."""

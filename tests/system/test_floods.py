@@ -161,5 +161,5 @@ def _has_met_all(statuses: dict[str, set[str]]) -> bool:
     A large body that nobody reads may be refused by a reset, which takes the answer with it.
     """
     is_shown = all(status in statuses.get(kind, ()) for kind, status in SHOWN.items())
-    small = {kind for kind in requests(Scene(0, "", "")) if "MiB" not in kind}
+    small = {kind for kind in requests(Scene(0, "", "")) if "large" not in kind}
     return is_shown and small <= statuses.keys()

@@ -3,13 +3,28 @@
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from structlog.testing import capture_logs
 
 from tests.system.serving import children
 from tests.waiting import within
+from tillhouse.cli.stopping import Stop
 from tillhouse.cli.worker import Order
 from tillhouse.cli.workers import Workers
+
+
+@contextmanager
+def hearing(stop: Stop) -> Iterator[None]:
+    """Signals to this process are those of a stop while the block runs."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stop.install()
+    try:
+        yield
+    finally:
+        for number, heard in before.items():
+            signal.signal(number, heard)
 
 
 async def test_a_worker_that_is_being_started_leaves_with_the_others(
@@ -24,14 +39,12 @@ async def test_a_worker_that_is_being_started_leaves_with_the_others(
         runs_workers=False,
     )
     before = set(children(os.getpid()))
-    with capture_logs() as logs:
-        serving = asyncio.create_task(Workers(order, [], 1, lambda: None).run())
+    stop = Stop()
+    with hearing(stop), capture_logs() as logs:
+        serving = asyncio.create_task(Workers(order, [], 1, lambda: None, stop).run())
         async with within(60):
             while not set(children(os.getpid())) - before:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0)
             os.kill(os.getpid(), signal.SIGTERM)
             await serving
-    loop = asyncio.get_running_loop()
-    loop.remove_signal_handler(signal.SIGTERM)
-    loop.remove_signal_handler(signal.SIGINT)
     assert "worker_killed" not in [each["event"] for each in logs]

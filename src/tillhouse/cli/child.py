@@ -13,6 +13,7 @@ import sys
 import threading
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
+from weakref import WeakSet
 
 import msgspec
 import structlog
@@ -27,6 +28,8 @@ SILENT_S = 15.0
 FIRST_BEAT_WITHIN_S = 120.0
 
 log = structlog.get_logger()
+
+_started: WeakSet[Process] = WeakSet()
 
 
 async def start_child(
@@ -43,6 +46,7 @@ async def start_child(
         # The terminal's Ctrl-C is for the parent, which tells its children.
         start_new_session=True,
     )  # fmt: skip
+    _started.add(child)
     assert child.stdin is not None  # noqa: S101 - it is a pipe
     # A child that is dead already takes no order; `hear` notices its end.
     with contextlib.suppress(OSError, RuntimeError):
@@ -69,6 +73,13 @@ async def hear(child: Process, take: Callable[[bytes], None]) -> None:
     log.error("child_silent", pid=child.pid, after_s=allowed)
     with contextlib.suppress(ProcessLookupError):
         child.kill()
+
+
+def end_children() -> None:
+    """End all that are left of this process, without a word."""
+    for child in tuple(_started):
+        with contextlib.suppress(ProcessLookupError, RuntimeError):
+            child.kill()
 
 
 def order_line() -> bytes:

@@ -17,6 +17,7 @@ from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import ProductId
 from tillhouse.orders.importing.actions import Ready, record_all
 from tillhouse.orders.importing.store import list_recorded
+from tillhouse.orders.storage.filling import Filling
 from tillhouse.orders.types import NewOrder
 from tillhouse.orders.worker import fold
 from tillhouse.products.actions.imports import import_products
@@ -64,6 +65,8 @@ async def record_orders(services: Services, origin: Source, wanted: int) -> Fill
     missing = [
         _order(key, number, menu, moment) for number, key in enumerate(keys) if key not in recorded
     ]
+    if missing:
+        await _require_room(services, origin, len(missing))
     with Bar("Recording orders", len(missing)) as done:
         results = await record_all(services, origin, missing, done)
     for fault in (fault for result in results for fault in result.faults):
@@ -73,6 +76,17 @@ async def record_orders(services: Services, origin: Source, wanted: int) -> Fill
     await fold(services)
     added = sum(not result.is_there for result in results)
     return Filled(orders=wanted, added=added)
+
+
+async def _require_room(services: Services, origin: Source, wanted: int) -> None:
+    """Refuse more orders than the quota of the book has room for; all of them have no MiB."""
+    filling = Filling(services, origin.book.id)
+    await filling.count()
+    if setting := filling.setting_without_room(wanted):
+        raise CommandError(
+            f"{wanted} more demo orders don't fit: the test environment holds {filling.told()}, "
+            f"and nothing was recorded. Raise {setting}, or ask for fewer."
+        )
 
 
 async def _menu(services: Services, origin: Source) -> list[_Dish]:

@@ -161,7 +161,8 @@ def _speech(settings: Settings) -> list[Finding]:
         f"spoken by {speaks}"
         if speaks
         else (
-            "no engine speaks: install espeak-ng or set TILLHOUSE_SPEAKING_URL to call telephones"
+            "no engine speaks: install espeak-ng or set TILLHOUSE_SPEAKING_URL, or else agents "
+            "need sounds of their own to call telephones"
         )
     )
     heard = (

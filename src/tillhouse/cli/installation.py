@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -15,6 +15,7 @@ from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.store.vault import find_root
 from tillhouse.access.vault import new_master_key, parse_master_key
 from tillhouse.cli.output import CommandError
+from tillhouse.cli.stopping import Stop
 from tillhouse.db.connecting import connect_alone
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.migrate import Migration, migrate, plan
@@ -76,7 +77,7 @@ def require_database(settings: Settings) -> None:
 
 
 @contextmanager
-def running_database(settings: Settings) -> Iterator[Installation]:
+def running_database(settings: Settings, stop: Stop | None = None) -> Iterator[Installation]:
     """Use the database of the settings; the embedded server is started, or joined, meanwhile."""
     if settings.database_url is not None:
         yield Installation(settings=settings, database_url=settings.database_url, embedded=None)
@@ -84,12 +85,18 @@ def running_database(settings: Settings) -> Iterator[Installation]:
     # In a thread, so that a Ctrl-C half-way can't leave a server behind that nobody stops.
     with ThreadPoolExecutor(1, thread_name_prefix="postgres") as thread:
         starting = thread.submit(Embedded.start, settings.data)
+        if stop is not None:
+            stop.at_last(lambda: _leave(starting, at_once=True))
         try:
             server = starting.result()
             yield Installation(settings=settings, database_url=server.url, embedded=server)
         finally:
-            if starting.exception() is None:
-                starting.result().release()
+            _leave(starting)
+
+
+def _leave(starting: Future[Embedded], *, at_once: bool = False) -> None:
+    if starting.exception() is None:
+        starting.result().release(at_once=at_once)
 
 
 async def connect(

@@ -1,7 +1,6 @@
 """`tillhouse listen`: follow a book's events, and pass them on to a program on this machine."""
 
 import contextlib
-import signal
 import sys
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -13,7 +12,7 @@ from yarl import URL
 
 from tillhouse.cli.listen_client import Client, Login, Received
 from tillhouse.cli.output import CommandError, stderr_console
-from tillhouse.cli.stopping import run_until_told
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import EventId
 from tillhouse.kit.secrets import Environment, parse_api_key
@@ -67,9 +66,10 @@ def listen(  # noqa: PLR0913 - one argument an option
         forward_to=forward_to,
         as_json=as_json,
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stop = Stop()
+    stop.install()
     with contextlib.suppress(KeyboardInterrupt):
-        run_until_told(_listen(wish, who, secret))
+        run_until_told(_listen(wish, who, secret), stop)
 
 
 def _environment(key: str | None, wanted: Environment | None) -> Environment:

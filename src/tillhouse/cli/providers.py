@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Annotated, cast, get_args
 
 import typer
-from msgspec import UNSET, UnsetType
 
 from tillhouse.access.audit import COMMAND_LINE
 from tillhouse.access.call import Call
@@ -40,6 +39,7 @@ def commands() -> typer.Typer:
     group = typer.Typer(no_args_is_help=True, help="The payment providers of a business.")
     group.command("list")(list_all)
     group.command()(connect)
+    group.command()(check)
     group.command()(select)
     group.command()(disconnect)
     return group
@@ -86,6 +86,14 @@ def connect(
     print_result({"provider": found}, as_json=as_json, shown=shown)
 
 
+def check(
+    business: Business, provider: Provider, *, data: Data = None, as_json: AsJson = False
+) -> None:
+    """Ask a connected payment provider whether its secrets are still good."""
+    change = ProviderChange(provider=_name(provider), check=True)
+    _changed(business, change, data=data, as_json=as_json)
+
+
 def select(
     business: Business,
     provider: Provider,
@@ -95,34 +103,27 @@ def select(
     as_json: AsJson = False,
 ) -> None:
     """Collect new payments by a provider that is connected, or with --off no longer."""
-    _changed(business, provider, UNSET, data=data, as_json=as_json, is_selected=not off)
+    change = ProviderChange(provider=_name(provider), selected=not off)
+    _changed(business, change, data=data, as_json=as_json)
 
 
 def disconnect(
     business: Business, provider: Provider, *, data: Data = None, as_json: AsJson = False
 ) -> None:
     """Forget the secrets of a payment provider; what it tells from then on is refused."""
-    _changed(business, provider, None, data=data, as_json=as_json, is_selected=False)
+    change = ProviderChange(provider=_name(provider), secrets=None, selected=False)
+    _changed(business, change, data=data, as_json=as_json)
 
 
-def _changed(
-    business: str,
-    provider: str,
-    secrets: UnsetType | None,
-    *,
-    data: Data,
-    as_json: bool,
-    is_selected: bool,
-) -> None:
-    business_id, name = BusinessId(given.id_of("BUSINESS", business)), _name(provider)
-    change = ProviderChange(provider=name, secrets=secrets, selected=is_selected)
+def _changed(business: str, change: ProviderChange, *, data: Data, as_json: bool) -> None:
+    business_id = BusinessId(given.id_of("BUSINESS", business))
 
     async def work(services: Services) -> ProviderShown:
         return await _change(services, business_id, change)
 
     found = run(work, data)
     selected = "selected" if found.selected else "not selected"
-    shown = f"{name} is {found.status}, and {selected}."
+    shown = f"{change.provider} is {found.status}, and {selected}."
     print_result({"provider": found}, as_json=as_json, shown=shown)
 
 

@@ -1,6 +1,5 @@
 """`tillhouse restore`: a backup in an empty database, proved before and after."""
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,11 +18,12 @@ from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.cli.passphrases import FromStdin, passphrase
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.cli.verify import Verdict, look_at_all
 from tillhouse.db import restore as restoring
 from tillhouse.db.archive import ArchiveReader, MasterKey
 from tillhouse.db.backup import SESSION, Manifest
-from tillhouse.db.migrate import migrate
+from tillhouse.db.migrate import Migration, MigrationError, migrate
 from tillhouse.db.restore import Restored, read_manifest, require_migrations
 from tillhouse.kit.clock import iso
 from tillhouse.settings import Settings
@@ -101,8 +101,10 @@ def restore(
         return
     require_migrations(manifest)
     key = KeyPlace(settings, manifest.master_key, master_key_file)
-    with grounds.running_database(settings) as installation:
-        done, verdict = asyncio.run(_restore(installation, archive, key))
+    stop = Stop()
+    stop.install()
+    with grounds.running_database(settings, stop) as installation:
+        done, verdict = run_until_told(_restore(installation, archive, key), stop)
     shown = Group(done.sentence, verdict.shown)
     print_result(done, as_json=as_json, shown=shown)
     if verdict.broken:
@@ -138,11 +140,6 @@ class KeyPlace:
         """Write the key down, unless it is there."""
         if self._path is not None:
             grounds.keep_key(self._path, self.text)
-
-    def clear(self) -> None:
-        """Undo that."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
 
 
 def _has(given: str, wanted: str) -> bool:
@@ -197,7 +194,7 @@ async def _restore(
     try:
         await restoring.require_empty(connection)
         restored = await _bring_rows(connection, archive, key)
-        applied = await migrate(connection)
+        applied = await _bring_up_to_date(connection, installation)
     finally:
         await connection.close()
     seconds = round(time.monotonic() - began, 2)
@@ -226,18 +223,27 @@ async def _bring_rows(
 ) -> Restored:
     records = archive.records()
     with _bar("Restoring", archive.size) as advance:
-        try:
-            return await restoring.restore(
-                connection,
-                read_manifest(records),
-                records,
-                lambda: advance(archive.bytes_read),
-                before_commit=key.fill,
-            )
-        except BaseException:
-            # Without its rows the key would be taken for a new database's.
-            key.clear()
-            raise
+        # The key is there before its rows, and stays: whether a commit failed may never be known.
+        return await restoring.restore(
+            connection,
+            read_manifest(records),
+            records,
+            lambda: advance(archive.bytes_read),
+            before_commit=key.fill,
+        )
+
+
+async def _bring_up_to_date(
+    connection: asyncpg.Connection, installation: Installation
+) -> list[Migration]:
+    try:
+        await restoring.look_over(connection)
+        return await migrate(connection)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, MigrationError, OSError) as error:
+        raise CommandError(
+            f"All rows are back in {installation.shown}, which could not be brought up to date "
+            f"({str(error).rstrip('.')}): run `tillhouse migrate`, then `tillhouse verify`."
+        ) from error
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Backups by schedule: a thread starts a process for each, so that no request waits for one."""
 
+import contextlib
 import subprocess
 import sys
 
@@ -20,6 +21,13 @@ class Schedule(Background):
     def __init__(self, settings: Settings) -> None:
         super().__init__("backup schedule")
         self._settings = settings
+        self._backup: subprocess.Popen[str] | None = None
+
+    def end_backup(self) -> None:
+        """End the one that is under way: it removes its draft."""
+        if self._backup is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._backup.terminate()
 
     def run(self) -> None:
         """Look, and look again, until it is over."""
@@ -37,7 +45,7 @@ class Schedule(Background):
     def _back_up(self) -> None:
         command = [sys.executable, "-P", "-m", "tillhouse", "backup", "--if-due", "--json"]
         # The terminal's Ctrl-C is for us; we end the backup.
-        process = subprocess.Popen(
+        process = self._backup = subprocess.Popen(
             [*command, "--data", str(self._settings.data)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -51,7 +59,7 @@ class Schedule(Background):
                 break
             except subprocess.TimeoutExpired:
                 if self.over.is_set():
-                    process.terminate()
+                    self.end_backup()
         if process.returncode == 0:
             log.info("backup_made", told=told.strip())
         elif not self.over.is_set():

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
 import socket
 from collections.abc import Callable
 from typing import Annotated
@@ -15,6 +14,7 @@ from tillhouse.app import App
 from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.beside import apart_order
+from tillhouse.cli.child import end_children
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import (
@@ -30,6 +30,7 @@ from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.servers import RunningServer, noted
 from tillhouse.cli.sockets import bind, listen
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.cli.watch import Watch
 from tillhouse.cli.welcome import welcome
 from tillhouse.cli.workers import Workers, order_for
@@ -81,8 +82,9 @@ def serve(  # noqa: PLR0913 - one argument an option
     settings = grounds.settings_with(**given)
     tolerate_full_disks()
     logs.set_up(settings.log_level)
-    # From here on a SIGTERM ends us as Ctrl-C does: through every `finally`.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stop = Stop()
+    stop.at_last(end_children)
+    stop.install()
     sockets = bind(settings.host, settings.port)
     given["port"] = sockets[0].getsockname()[1]
     serving = Serving(
@@ -95,23 +97,27 @@ def serve(  # noqa: PLR0913 - one argument an option
         as_json=as_json,
     )
     with contextlib.suppress(KeyboardInterrupt):
-        _serve(serving)
+        _serve(serving, stop)
 
 
-def _serve(serving: Serving) -> None:
+def _serve(serving: Serving, stop: Stop) -> None:
+    schedule = Schedule(serving.settings)
+    stop.at_last(schedule.end_backup)
     with (
         stderr_console().status("Starting the database …") as status,
         contextlib.ExitStack() as stack,
     ):
-        installation = stack.enter_context(grounds.running_database(serving.settings))
+        installation = stack.enter_context(grounds.running_database(serving.settings, stop))
+        if stop.has_begun:
+            return
 
         def report(migration: Migration) -> None:
             status.update(f"Migrated {migration.label}")
 
-        master_key, demo = asyncio.run(_prepare(installation, serving, report))
+        master_key, demo = run_until_told(_prepare(installation, serving, report), stop)
         status.stop()
         stack.enter_context(Watch(installation.embedded))
-        stack.enter_context(Schedule(serving.settings))
+        stack.enter_context(schedule)
         listen(serving.sockets, serving.settings.host)
         here = RunningServer(serving.settings.public_url, installation.shown)
         stack.enter_context(noted(here))
@@ -126,12 +132,13 @@ def _serve(serving: Serving) -> None:
             if serving.as_json:
                 print_result(Ready(address, demo), as_json=True, shown="")
 
-        _run(serving, installation.database_url, master_key, on_ready)
+        _run(serving, (installation.database_url, master_key), on_ready, stop)
 
 
 def _run(
-    serving: Serving, database_url: str, master_key: str, on_ready: Callable[[], None]
+    serving: Serving, opened: tuple[str, str], on_ready: Callable[[], None], stop: Stop
 ) -> None:
+    database_url, master_key = opened
     beside = apart_order(serving.given, database_url, master_key)
     if serving.workers == 1:
         app = App(
@@ -141,7 +148,7 @@ def _run(
             runs_workers=serving.runs_workers,
             apart=beside_one(beside),
         )
-        serve_here(Server(app, on_ready), serving.sockets)
+        serve_here(Server(app, on_ready, stop), serving.sockets, stop)
         return
 
     async def supervise() -> None:
@@ -153,7 +160,7 @@ def _run(
             runs_workers=serving.runs_workers,
         )
         processes = beside_many(beside) if serving.runs_workers else ()
-        await Workers(order, serving.sockets, serving.workers, on_ready, processes).run()
+        await Workers(order, serving.sockets, serving.workers, on_ready, stop, processes).run()
 
     asyncio.run(supervise())
 

@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import functools
 import socket
-from collections.abc import Awaitable, Callable
-from types import FrameType
+from collections.abc import Awaitable, Callable, Iterator
 from typing import cast
 
 import uvicorn
@@ -14,7 +13,7 @@ from tillhouse.access.shares import connections_max
 from tillhouse.app import App
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.sockets import BACKLOG
-from tillhouse.cli.stopping import StopLimit
+from tillhouse.cli.stopping import Stop
 from tillhouse.http.connections import Connections
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.problems import envelope, headers_of, status_of
@@ -60,7 +59,7 @@ async def _send_cut(send: Send) -> None:
 class Server(uvicorn.Server):
     """uvicorn's server that tells when it is ready."""
 
-    def __init__(self, app: App, on_ready: Callable[[], None]) -> None:
+    def __init__(self, app: App, on_ready: Callable[[], None], stop: Stop) -> None:
         self._app = app
         self._connections = Connections(connections_max())
         protocol = functools.partial(PatientProtocol, known=self._connections)
@@ -82,12 +81,18 @@ class Server(uvicorn.Server):
             )
         )
         self._on_ready = on_ready
-        self.stop_limit = StopLimit()
+        self._stop = stop
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to our own handler, which was there before and stays."""
+        with self._stop.leaving_by(self.leave):
+            yield
+
+    def leave(self) -> None:
         """Begin to stop, and be gone in time."""
-        self.stop_limit.start()
-        super().handle_exit(sig, frame)
+        self._stop.limit.start()
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and tell so."""
@@ -118,13 +123,11 @@ class Server(uvicorn.Server):
         )
 
 
-def serve(server: Server, sockets: list[socket.socket]) -> None:
+def serve(server: Server, sockets: list[socket.socket], stop: Stop) -> None:
     """Serve until a signal says otherwise, then finish what is under way."""
     try:
-        # Having ended in peace, uvicorn raises the signal again, as for a program that died of it.
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run(sockets)
+        server.run(sockets)
     except SystemExit:
         raise CommandError("Tillhouse could not start: the line above says why.") from None
     finally:
-        server.stop_limit.cancel()
+        stop.limit.cancel()

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
-from types import FrameType
 
 import msgspec
 import structlog
@@ -11,11 +9,12 @@ import structlog
 from tillhouse.app import App
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.beside import apart_order
+from tillhouse.cli.child import end_children
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.processes import caller_beside
 from tillhouse.cli.schedule import Schedule
-from tillhouse.cli.stopping import StopLimit, run_until_told
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.db.pool import AWAY
 from tillhouse.http import log as logs
 
@@ -29,22 +28,20 @@ def work(*, data: Data = None) -> None:
     settings = grounds.settings_with(data=data)
     tolerate_full_disks()
     logs.set_up(settings.log_level)
-    limit = StopLimit()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        limit.start()
-        signal.default_int_handler(number, frame)
-
-    signal.signal(signal.SIGTERM, stop)
+    schedule = Schedule(settings)
+    stop = Stop()
+    stop.at_last(end_children)
+    stop.at_last(schedule.end_backup)
+    stop.install()
     with (
         contextlib.suppress(KeyboardInterrupt),
-        grounds.running_database(settings) as installation,
-        Schedule(settings),
+        grounds.running_database(settings, stop) as installation,
+        schedule,
     ):
         try:
-            run_until_told(_work(installation), limit.start)
+            run_until_told(_work(installation), stop, stop.limit.start)
         finally:
-            limit.cancel()
+            stop.limit.cancel()
 
 
 async def _work(installation: Installation) -> None:

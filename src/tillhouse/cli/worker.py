@@ -1,7 +1,6 @@
 """One of several serving processes, started by `workers.py`; `child.py` says how they speak."""
 
 import os
-import signal
 import socket
 from typing import Any
 
@@ -12,6 +11,7 @@ from tillhouse.cli.child import beat, on_parents_end, order_line
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.processes import NONE_HERE
 from tillhouse.cli.server import Server, serve
+from tillhouse.cli.stopping import Stop
 from tillhouse.http import log as logs
 from tillhouse.settings import from_env
 
@@ -31,7 +31,8 @@ def main() -> int:
     if not (line := order_line()):
         return 0
     order = msgspec.json.decode(line, type=Order)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stop = Stop()
+    stop.install()
     settings = from_env(os.environ, **order.given)
     logs.set_up(settings.log_level)
     app = App(
@@ -42,15 +43,10 @@ def main() -> int:
         apart=NONE_HERE,
     )
     # The first beat says that it is ready.
-    server = Server(app, lambda: beat(bytes))
-
-    def leave() -> None:
-        server.stop_limit.start()
-        server.should_exit = True
-
-    on_parents_end(leave)
+    server = Server(app, lambda: beat(bytes), stop)
+    on_parents_end(server.leave)
     try:
-        serve(server, [socket.socket(fileno=number) for number in order.sockets])
+        serve(server, [socket.socket(fileno=number) for number in order.sockets], stop)
     except CommandError:
         return 1
     return 0

@@ -17,7 +17,7 @@ from prometheus_client.multiprocess import mark_process_dead
 from tillhouse.cli.beside import ProcessBeside
 from tillhouse.cli.child import SHARED_METRICS, hear, start_child
 from tillhouse.cli.output import CommandError
-from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S
+from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S, Stop
 from tillhouse.cli.worker import Order
 
 # A worker that died young would die again at once: its successor waits a moment.
@@ -36,8 +36,10 @@ class Workers:
         sockets: list[socket.socket],
         count: int,
         on_ready: Callable[[], None],
+        stop: Stop,
         beside: Sequence[ProcessBeside] = (),
     ) -> None:
+        self._stop = stop
         self._beside = beside
         self._order = order
         self._sockets = sockets
@@ -50,16 +52,18 @@ class Workers:
         self._counts = ""
 
     async def run(self) -> None:
-        """Serve; the first signal lets requests finish, a second Ctrl-C does not."""
+        """Serve until a signal comes; requests finish before the end."""
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self._leave, signal.SIGTERM)
-        loop.add_signal_handler(signal.SIGINT, self._leave, signal.SIGINT)
         # Fresh, because counts of an earlier run would be added to this one's.
         self._counts = tempfile.mkdtemp(prefix="tillhouse-metrics-")
+        self._stop.at_last(self._forget_counts)
         try:
-            await asyncio.gather(self._keep_beside(), *(self._keep() for _ in range(self._count)))
+            with self._stop.leaving_by(lambda: loop.call_soon_threadsafe(self._leave)):
+                await asyncio.gather(
+                    self._keep_beside(), *(self._keep() for _ in range(self._count))
+                )
         finally:
-            shutil.rmtree(self._counts, ignore_errors=True)
+            self._forget_counts()
         if self._has_failed:
             raise CommandError("Tillhouse could not start: the line above says why.")
 
@@ -75,16 +79,19 @@ class Workers:
     def _environment(self) -> Mapping[str, str]:
         return {**os.environ, SHARED_METRICS: self._counts}
 
-    def _leave(self, number: signal.Signals) -> None:
-        is_urgent = self._leaving.is_set() and number == signal.SIGINT
-        if not self._leaving.is_set():
-            self._leaving.set()
-            asyncio.get_running_loop().call_later(CHILDREN_STOPPED_WITHIN_S, self._kill)
-            # The last worker closes them: no caller waits where nobody accepts.
-            for each in self._sockets:
-                each.close()
+    def _forget_counts(self) -> None:
+        shutil.rmtree(self._counts, ignore_errors=True)
+
+    def _leave(self) -> None:
+        if self._leaving.is_set():
+            return
+        self._leaving.set()
+        asyncio.get_running_loop().call_later(CHILDREN_STOPPED_WITHIN_S, self._kill)
+        # The last worker closes them: no caller waits where nobody accepts.
+        for each in self._sockets:
+            each.close()
         for worker in self._alive:
-            _send_signal(worker, signal.SIGINT if is_urgent else signal.SIGTERM)
+            _send_signal(worker, signal.SIGTERM)
 
     def _kill(self) -> None:
         for worker in self._alive:
@@ -112,7 +119,7 @@ class Workers:
                 return
             if not was_ready and self._ready < self._count:
                 self._has_failed = True
-                self._leave(signal.SIGTERM)
+                self._leave()
                 return
             log.error("worker_died", pid=worker.pid, code=code)
             if time.monotonic() - began < YOUNG_S:

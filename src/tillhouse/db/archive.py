@@ -81,7 +81,7 @@ class ArchiveWriter:
 
     def __init__(self, path: Path, opener: Passphrase | MasterKey) -> None:
         self._path = path
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._draft = draft_of(path)
         if path.exists():
             raise _taken(path)
         salt = os.urandom(_SALT_BYTES)
@@ -232,6 +232,11 @@ class ArchiveReader:
             f"{self.path} was cut short or altered since it was written, so nothing of it is "
             "restored: take another copy of it, or an older backup."
         )
+
+
+def draft_of(path: Path) -> Path:
+    """The name of a file that this process has not completed."""
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 def _head(file: BinaryIO, path: Path) -> tuple[bytes, _Head]:

@@ -35,6 +35,7 @@ LONGEST_SOCKET_PATH = 100
 # Recovery after a crash replays up to max_wal_size.
 START_SECONDS = 120
 STOP_SECONDS = 60
+NOTICED_SECONDS = 2
 # Backends of a killed server hold its shared memory until they notice.
 ORPHANS_SECONDS = 30
 LONGEST_LOG = 10_000_000
@@ -71,6 +72,7 @@ class Embedded:
     def __init__(self, data: Path, users: int) -> None:
         self._data = data
         self._users = users
+        self._is_left = False
         self.pid = 0
         self.url = ""
 
@@ -105,21 +107,27 @@ class Embedded:
         if self._answers():
             return False
         with _locked(self._data / "postgres.start") as lock:
-            return self._bring_up(lock)
+            return not self._is_left and self._bring_up(lock)
 
-    def release(self) -> None:
-        """Leave the server; the last process that leaves stops it."""
-        users, self._users = self._users, -1
-        if users < 0:
+    def release(self, *, at_once: bool = False) -> None:
+        """Leave the server; the last process that leaves stops it.
+
+        At once: the server is told to stop and ends by itself. That may be in the middle of a
+        release that waits, in the same thread, and the process has to end after it.
+        """
+        if self._users < 0:
             return
+        self._is_left = True
         try:
-            with _locked(self._data / "postgres.start"):
-                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self._stop()
+            with contextlib.nullcontext() if at_once else _locked(self._data / "postgres.start"):
+                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._stop(at_once=at_once)
         except BlockingIOError:
             pass  # somebody else is using it
         finally:
-            os.close(users)
+            if not at_once:
+                users, self._users = self._users, -1
+                os.close(users)
 
     @property
     def _cluster(self) -> Path:
@@ -204,14 +212,17 @@ class Embedded:
         settings.write_text(text, encoding="utf-8")
         account.own(settings)
 
-    def _stop(self) -> None:
+    def _stop(self, *, at_once: bool) -> None:
         status = _status(self._cluster)
         pid = _claimed(status)
         if not _is_alive(pid, self._cluster):
             return
         os.kill(pid, signal.SIGINT)  # fast: ends connections, writes a checkpoint
-        deadline = time.monotonic() + STOP_SECONDS
+        deadline = time.monotonic() + (NOTICED_SECONDS if at_once else STOP_SECONDS)
         while _is_alive(pid, self._cluster) and time.monotonic() < deadline:
+            # Nobody joins a server that says so itself.
+            if at_once and not _ready(_status(self._cluster)):
+                return
             time.sleep(0.01)
 
     def _may_try_again(self, waited: float) -> bool:

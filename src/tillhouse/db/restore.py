@@ -93,7 +93,7 @@ async def restore(
     report: Callable[[], None] = lambda: None,
     before_commit: Callable[[], None] = lambda: None,
 ) -> Restored:
-    """Bring the rows in, which have to be those behind the manifest; then ANALYZE."""
+    """Bring the rows in, which have to be those behind the manifest."""
     async with connection.transaction():
         await require_empty(connection)
         await migrate(connection, up_to=manifest.migrations[-1].number)
@@ -118,9 +118,13 @@ async def restore(
         await _run(connection, [f"ALTER TABLE {t['name']} ENABLE TRIGGER USER" for t in triggered])
         await _run(connection, [row["adds"] for row in foreign_keys])
         before_commit()
-    await connection.execute("ANALYZE")
     left_out = tuple(table.name for table in manifest.tables if table.name not in made)
     return Restored(rows=rows, left_out=left_out)
+
+
+async def look_over(connection: asyncpg.Connection) -> None:
+    """Let the planner know the rows that came in."""
+    await connection.execute("ANALYZE")
 
 
 async def _make_partitions(
