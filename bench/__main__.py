@@ -9,6 +9,8 @@ from bench import (
     fairness,
     finance,
     hooks,
+    hotel,
+    inbox,
     ledger,
     orders,
     requests,
@@ -28,6 +30,8 @@ SUBJECTS = {
     "checkout": checkout.measure,
     "calls": calls.measure,
     "voice": voice.measure,
+    "hotel": hotel.measure,
+    "inbox": inbox.measure,
 }
 
 
@@ -51,9 +55,10 @@ def main() -> None:
         "--steady", action="store_true", help="of webhooks: only orders with one endpoint"
     )
     parser.add_argument("--log", type=int, default=0, help="deliveries of the long log to list")
-    parser.add_argument("--rows", type=int, default=0, help="orders of the large book to list")
+    parser.add_argument("--rows", type=int, default=0, help="of the large book to list")
     parser.add_argument("--books", default=orders.BOOKS, help="folder in which books are kept")
-    parser.add_argument("--only", choices=orders.PARTS, help="one part of orders")
+    parts = sorted({*orders.PARTS, *hotel.PARTS})
+    parser.add_argument("--only", choices=parts, help="one part of orders or hotel")
     options = parser.parse_args()
     for name in options.subjects or SUBJECTS:
         if name not in SUBJECTS:

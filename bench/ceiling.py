@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, LiteralString, cast
 from uuid import UUID
@@ -28,7 +29,13 @@ _CODE = re.compile(r'"short_code":"([A-Z0-9]{8})"')
 class Template:
     """The statements of one order, with gaps for what every order has of its own."""
 
-    def __init__(self, statements: list[Statement], constant: set[str], key: str) -> None:
+    def __init__(
+        self,
+        statements: list[Statement],
+        constant: set[str],
+        key: str,
+        own: dict[str, Callable[[], str]] | None = None,
+    ) -> None:
         text = json.dumps([list(map(str, _flat(one.args))) for one in statements])
         fresh = set(re.findall(_UUID, text)) - constant
         tokens: list[tuple[str, Callable[[], str]]] = [(one, _id) for one in sorted(fresh)]
@@ -37,6 +44,7 @@ class Template:
             for arg in one.args:
                 if isinstance(arg, str) and (found := _CODE.search(arg)):
                     tokens.append((found[1], short_code))
+        tokens += (own or {}).items()
         tokens.append((key, _id))
         self._places = {token: place for place, (token, _) in enumerate(tokens)}
         self._makers = [maker for _, maker in tokens]
@@ -60,6 +68,9 @@ class Template:
         if isinstance(arg, UUID):
             place = self._places[text]
             return lambda values: UUID(values[place])
+        if isinstance(arg, date):
+            place = self._places[text]
+            return lambda values: date.fromisoformat(values[place])
         pieces = self._pieces(text)
         return lambda values: "".join(
             [one if isinstance(one, str) else values[one] for one in pieces]
@@ -72,6 +83,11 @@ class Template:
             pieces += [text[end : match.start()], self._places[match[0]]]
             end = match.end()
         return [*pieces, text[end:]]
+
+
+def uuids(args: Any) -> set[str]:
+    """The ids in some arguments."""
+    return set(re.findall(_UUID, str(args)))
 
 
 def _flat(args: Any) -> Iterator[Any]:
@@ -163,7 +179,7 @@ class Ceiling:
                 key = f"ceiling-{new_id()}"
                 runs.append((*await _post(recorder, token, body, key), key))
             answer, statements, key = runs[1]
-            constant = set(re.findall(_UUID, str([s.args for s in runs[0][1]])))
+            constant = uuids([s.args for s in runs[0][1]])
             templates.append(Template(statements, constant, key))
             answers.append(answer)
         self._templates = itertools.cycle(templates)

@@ -52,7 +52,8 @@ class Scene(msgspec.Struct, kw_only=True):
 def measure(options: argparse.Namespace) -> None:
     """Measure, and print tables."""
     only = options.only
-    parts = {"place": _place, "names": _names, "show": _show, "page": _page}
+    # The summary's tallies are folded by no process here: the list comes before they pile up.
+    parts = {"page": _page, "place": _place, "names": _names, "show": _show}
     if only not in ("list", "workers"):
         with _scene() as scene:
             for name, part in parts.items():

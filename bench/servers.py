@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
+from bench.bare_bookings import BareBookings
 from bench.bare_links import BareLinks
 from bench.ceiling import Ceiling
 from bench.hooks import BareHook
@@ -86,6 +87,7 @@ SERVERS: dict[str, Any] = {
     "tillhouse": tillhouse_app,
     "hook": BareHook,
     "bare links": BareLinks,
+    "bare bookings": BareBookings,
     "ceiling": lambda: Ceiling(os.environ["BENCH_SCENE"]),
 }
 
@@ -93,7 +95,7 @@ SERVERS: dict[str, Any] = {
 def main() -> None:
     """Serve one of them on the socket that the parent made."""
     name, number = sys.argv[1], int(sys.argv[2])
-    has_life = name in ("tillhouse", "ceiling", "bare links")
+    has_life = name in ("tillhouse", "ceiling", "bare links", "bare bookings")
     config = uvicorn.Config(
         SERVERS[name](),
         loop="uvloop",

@@ -40,6 +40,9 @@ def _rooms(s: Story) -> None:
     third_id = s.sends("POST /v1/hotel/rooms", third, **_BY)["id"]
     one = " /v1/hotel/rooms/{room_id}"
     s.sends("PATCH" + one, {"notes": "Being painted."}, room_id=third_id, **_BY)
+    ready = {"status": "clean", "notes": None}
+    s.sends("POST" + one + "/status", ready, room_id=third_id, **_BY)
+    s.sends("POST" + one + "/status", {"status": "tidy"}, status=422, **_BY)
     s.sends("DELETE" + one, room_id=third_id, **_BY)
     s.sends("DELETE /v1/hotel/room-types/{room_type_id}", status=400, **_BY)
 
@@ -102,9 +105,15 @@ def booked(s: Story) -> None:
     s.sends("POST" + one + "/cancel", {"reason": "Another town"}, reservation_id=later, **_BY)
     s.sends("POST" + one + "/check-in", {}, **_BY)
     s.sends("POST" + one + "/check-in", {}, status=400, **_BY)
+    s.sends("POST" + one + "/undo-check-in", **_BY)
+    s.sends("POST" + one + "/undo-check-in", status=400, **_BY)
+    s.sends("POST" + one + "/check-in", {}, **_BY)
     s.sends("POST" + one + "/cancel", {}, status=400, **_BY)
     _changed(s)
     late = s.sends("POST" + stays, _stay(s, 0, 1), **_BY)["id"]
+    s.sends("POST" + one + "/no-show", reservation_id=late, **_BY)
+    s.sends("POST" + one + "/reinstate", reservation_id=late, **_BY)
+    s.sends("POST" + one + "/reinstate", status=400, reservation_id=late, **_BY)
     s.sends("POST" + one + "/no-show", reservation_id=late, **_BY)
     s.sends("GET" + one, **_BY)
     s.sends("GET" + stays, query={"status": "booked,checked_in", "page": 1, "limit": 10}, **_BY)
@@ -125,6 +134,11 @@ def _changed(s: Story) -> None:
     s.sends("GET /v1/hotel/availability", query=query, **_BY)
     query = {"from": _day(3), "to": _day(1)}
     s.sends("GET /v1/hotel/availability", query=query, status=422, **_BY)
+    days = {"from": _day(20), "to": _day(22), "page": 1, "limit": 10}
+    s.sends("GET /v1/hotel/quotes", query=days, **_BY)
+    one_plan = {"rate_plan_id": s.known["rate_plan_id"], "room_type_id": s.known["room_type_id"]}
+    s.sends("GET /v1/hotel/quotes", query={**days, **one_plan}, **_BY)
+    s.sends("GET /v1/hotel/quotes", query=query, status=422, **_BY)
     group = "POST /v1/hotel/reservation-groups"
     rooms = [_stay(s, 20, 22), _stay(s, 20, 22)]
     keyed = {"headers": {"Idempotency-Key": "chidi-family"}, **_BY}

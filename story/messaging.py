@@ -37,6 +37,8 @@ def messages(s: Story) -> None:
     )
     _inbox(s)
     s.sends("GET /v1/conversations/{conversation_id}/messages", query={"page": 1, "limit": 2})
+    of_one = {"conversation_id": s.known["conversation_id"], "page": 1, "limit": 2}
+    s.sends("GET /v1/messages", query={"search": "table", **of_one})
     s.sends("POST /v1/messaging/numbers", {"provider": "sandbox"}, status=409)
     live = s.sends("POST /v1/messaging/numbers", _WHATSAPP, by="owner", headers=_LIVE)
     s.sends(

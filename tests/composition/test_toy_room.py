@@ -45,11 +45,11 @@ async def test_its_scopes_are_shown_and_guard_its_routes(shop: Shop) -> None:
 async def test_a_role_has_them_by_rule_or_because_the_scope_says_so(
     shop: Shop, toys_url: str
 ) -> None:
-    """A developer reads, a manager does all, a cashier has what names it, the kitchen nothing."""
+    """A developer reads, a manager does all, a cashier has what names it, others nothing."""
     connection = await asyncpg.connect(toys_url)
     sql = "UPDATE members SET role = $2 WHERE business_id = $1::text::uuid"
     allowed: dict[str, list[int]] = {}
-    for role in ("manager", "developer", "cashier", "kitchen"):
+    for role in ("manager", "developer", "cashier", "kitchen", "front_desk", "housekeeping"):
         await connection.execute(sql, shop.business.id, role)
         read = await shop.owner.get("/v1/toys")
         live = {"service-environment": "live"}
@@ -58,7 +58,7 @@ async def test_a_role_has_them_by_rule_or_because_the_scope_says_so(
     await connection.close()
     assert allowed == {
         "manager": [200, 201], "developer": [200, 403], "cashier": [200, 403],
-        "kitchen": [403, 403],
+        "kitchen": [403, 403], "front_desk": [403, 403], "housekeeping": [403, 403],
     }  # fmt: skip
 
 

@@ -150,14 +150,21 @@ async def test_twenty_payments_at_once(lodge: Lodge) -> None:
 
 
 async def test_twenty_refunds_of_one_deposit(lodge: Lodge) -> None:
-    """Never more than came in."""
+    """Never more than came in for the stay.
+
+    The guest's credit, which the database lets nobody overdraw, has more than that: the deposit of
+    another stay is in it, too.
+    """
     stay = await lodge.book()
     await lodge.pay(stay, 100)
+    other = await lodge.book(4, 6)
+    await lodge.pay(other, 1000)
     body = {"amount": 30, "method": "cash"}
     path = f"{STAYS}/{stay['id']}/refunds"
     answers = await _all(lodge.api.post(path, body) for _ in range(20))
     assert _statuses(answers) == {201: 3, 400: 17}
     assert (await lodge.folio(stay))["unspentAmount"] == 10
+    assert (await lodge.folio(other))["unspentAmount"] == 1000
 
 
 async def test_a_check_out_against_the_night_audit(lodge: Lodge) -> None:

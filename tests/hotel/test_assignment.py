@@ -14,6 +14,7 @@ from tillhouse.hotel.assignment.rules import (
     Occupancy,
     Wanted,
     assign,
+    connected,
     most,
     stays_max,
 )
@@ -130,6 +131,44 @@ def test_stays_that_keep_their_rooms_have_them(seed: int) -> None:
         found_of_them += found is not None
     assert 0 < found_of_them <= possible
     assert found_of_them >= 0.97 * possible
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_counted_can_be_had(seed: int) -> None:
+    """One room or more where one is found, never more than there is a way for."""
+    rng = random.Random(seed)  # noqa: S311 - the same draws every time
+    counts: set[int] = set()
+    for _ in range(DRAWS):
+        rooms = [UUID(int=number) for number in range(rng.randrange(1, 5))]
+        stays, wanted = drawn(rng, rooms, 0.3), wanted_days(rng)
+        count = most(rooms, stays, wanted, len(rooms))
+        assert bool(count) == (assign(rooms, stays, [wanted]) is not None)
+        assert most(rooms, stays, wanted, 1) == min(count, 1)
+        assert count <= 1 or is_possible(rooms, stays, [wanted] * count)
+        counts.add(count)
+    assert counts >= {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stays_that_are_not_connected_are_left_alone(seed: int) -> None:
+    """Connected are stays that meet the days, or one that does and may change rooms, and so on."""
+    rng = random.Random(seed)  # noqa: S311 - the same draws every time
+    left = 0
+    for _ in range(DRAWS):
+        rooms = [UUID(int=number) for number in range(rng.randrange(1, 4))]
+        stays, wanted = drawn(rng, rooms, 0.4), wanted_days(rng)
+        rng.shuffle(stays)
+        reached: list[Occupancy | Wanted] = [wanted]
+        while more := [
+            stay
+            for stay in stays
+            if stay.is_movable and stay not in reached and any(meet(stay, one) for one in reached)
+        ]:
+            reached += more
+        near = [stay for stay in stays if any(meet(stay, one) for one in reached)]
+        assert connected(stays, wanted.since, wanted.until) == near
+        left += len(stays) - len(near)
+    assert left > DRAWS
 
 
 def test_a_room_that_is_wanted_is_one_that_fits() -> None:

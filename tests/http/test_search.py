@@ -76,6 +76,12 @@ async def _conversation(api: Api, name: str) -> None:
     await api.post("/v1/conversations", {"phone_number": phone}, status=201)
 
 
+async def _message(api: Api, name: str) -> None:
+    phone = f"+23480300{secrets.randbelow(10**5):05}"
+    body = {"from": phone, "text": name}
+    await api.post("/v1/messaging/sandbox/inbound", body, status=201)
+
+
 SEARCHED: dict[str, Maker] = {
     "/v1/customers": _customer,
     "/v1/products": _product,
@@ -86,6 +92,7 @@ SEARCHED: dict[str, Maker] = {
     "/v1/hotel/guests": _guest,
     "/v1/hotel/reservations": _reservation,
     "/v1/conversations": _conversation,
+    "/v1/messages": _message,
 }
 
 

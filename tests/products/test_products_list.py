@@ -1,18 +1,16 @@
 """Lists of products: order, filters, pages, and what they cost."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, LiteralString
 from uuid import UUID
 
 import asyncpg
 import pytest
 
+from tests.explaining import pages_read, plan_of, scanned
 from tests.make import Business, Make
 from tests.products.catalog import PRODUCTS, Catalog
 from tillhouse.access.process import Services
-from tillhouse.db.pool import Db
 from tillhouse.kit.page import Page
 from tillhouse.products.store.products import ProductQuery, count_products, list_products
 
@@ -109,44 +107,13 @@ async def test_a_list_finds_its_page_by_an_index(
             (True, lambda asked: count_products(asked, book_id, wanted)),
             (False, lambda asked: list_products(asked, book_id, wanted, Page())),
         ):
-            asked = _Explaining(db)
-            with pytest.raises(_Explained):
-                await ask(asked)
+            plan = await plan_of(db, ask)
             if is_count and wanted == ProductQuery():
                 # A count of nearly all of a table may well read all of it.
                 continue
-            assert "products" not in set(_scanned(asked.plan))
-            assert index in json.dumps(asked.plan)
-            assert asked.plan["Shared Hit Blocks"] < 2_000, asked.plan
-
-
-def _scanned(node: dict[str, Any]) -> Iterator[str]:
-    """The tables that a plan reads from end to end; small ones may be among them."""
-    if node["Node Type"] == "Seq Scan":
-        yield node["Relation Name"]
-    for child in node.get("Plans", ()):
-        yield from _scanned(child)
-
-
-class _Explained(Exception):
-    """The plan is known; there are no rows."""
-
-
-class _Explaining(Db):
-    """Asks for the plan of a statement instead of its rows."""
-
-    def __init__(self, db: Db) -> None:
-        self._db = db
-
-    async def fetch(self, sql: LiteralString, *args: object) -> list[asyncpg.Record]:
-        """Explain it."""
-        text = await self._db.fetchval("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + sql, *args)
-        self.plan = json.loads(text)[0]["Plan"]
-        raise _Explained
-
-    async def fetchval(self, sql: LiteralString, *args: object) -> None:
-        """Explain it."""
-        await self.fetch(sql, *args)
+            assert "products" not in set(scanned(plan))
+            assert index in json.dumps(plan)
+            assert pages_read(plan) < 2_000, plan
 
 
 async def _fill(catalog: Catalog, sql: asyncpg.Connection, count: int) -> UUID:

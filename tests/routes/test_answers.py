@@ -61,6 +61,8 @@ BUDGETS: dict[str, int] = {
     # The stay under its lock; the types and the rooms of the move; the stay in its room, the room
     # that it leaves, the audit log; the answer.
     "POST /v1/hotel/reservations/{reservation_id}/move": 8,
+    # The agent, whose script has the steps; its sounds.
+    "GET /v1/voice/agents/{voice_agent_id}/prompts": 2,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
 }

@@ -104,27 +104,76 @@ OF_THE_KITCHEN = {
     "POST /v1/orders/{order_id}/send-to-kitchen",
     "POST /v1/orders/{order_id}/kitchen-status",
 }
+# Rooms and what guests ask for; no guest's documents, no money.
+OF_HOUSEKEEPING = {
+    "GET /v1/hotel/rooms",
+    "GET /v1/hotel/rooms/{room_id}",
+    "POST /v1/hotel/rooms/{room_id}/status",
+    "GET /v1/hotel/service-requests",
+    "GET /v1/hotel/service-requests/{service_request_id}",
+    "POST /v1/hotel/service-requests",
+    "PATCH /v1/hotel/service-requests/{service_request_id}",
+}
+# All that needs these scopes, and of rooms, stays, guests and conversations all but what others
+# set up: rooms and what they cost, settings, numbers, quick replies.
+SCOPES_OF_THE_DESK = {
+    "orders:read", "orders:write", "customers:read", "customers:write", "payment_links:read",
+    "payment_links:write", "tables:read", "tables:write", "products:read", "promotions:read",
+    "stores:read", "hotel:read", "messaging:read",
+}  # fmt: skip
+SET_UP_FOR_THE_DESK = {
+    "POST /v1/hotel/room-types",
+    "PATCH /v1/hotel/room-types/{room_type_id}",
+    "DELETE /v1/hotel/room-types/{room_type_id}",
+    "POST /v1/hotel/rooms",
+    "PATCH /v1/hotel/rooms/{room_id}",
+    "DELETE /v1/hotel/rooms/{room_id}",
+    "POST /v1/hotel/rate-plans",
+    "PATCH /v1/hotel/rate-plans/{rate_plan_id}",
+    "DELETE /v1/hotel/rate-plans/{rate_plan_id}",
+    "PATCH /v1/hotel/settings",
+    "POST /v1/messaging/numbers",
+    "DELETE /v1/messaging/numbers/{number_id}",
+    "POST /v1/messaging/sandbox/inbound",
+    "POST /v1/messaging/quick-replies",
+    "PATCH /v1/messaging/quick-replies/{quick_reply_id}",
+    "DELETE /v1/messaging/quick-replies/{quick_reply_id}",
+    "PATCH /v1/messaging/inbox",
+}
+OF_THE_DESK = {
+    name_of(route) for route in OF_KEYS
+    if route.guard.name in SCOPES_OF_THE_DESK
+    or (route.guard.name in {"hotel:write", "messaging:write"}
+        and name_of(route) not in SET_UP_FOR_THE_DESK)
+}  # fmt: skip
+NARROW_ROLES = {
+    "kitchen": OF_THE_KITCHEN,
+    "housekeeping": OF_HOUSEKEEPING,
+    "front_desk": OF_THE_DESK,
+}
 
 
-def test_the_routes_of_the_kitchen_exist() -> None:
-    """A route that was renamed would be closed to it unseen."""
-    assert {name_of(route) for route in OF_KEYS} >= OF_THE_KITCHEN
+def test_the_routes_of_narrow_roles_exist() -> None:
+    """A route that was renamed would be closed or open to them unseen."""
+    named = OF_THE_KITCHEN | OF_HOUSEKEEPING | SET_UP_FOR_THE_DESK
+    assert {name_of(route) for route in OF_KEYS} >= named
 
 
 @every(OF_KEYS)
-async def test_the_kitchen_role_opens_the_kitchen_alone(
+async def test_a_narrow_role_opens_its_own_work_alone(
     route: Route, staffed: Business, sql: asyncpg.Connection
 ) -> None:
-    """Tickets, and reading orders: no receipt, no message to customers, no other resource."""
-    await sql.execute(
-        "UPDATE members SET role = 'kitchen' WHERE business_id = $1::text::uuid", staffed.id
-    )
+    """Cooks see no receipt, housekeeping no money, and the desk sets up no prices."""
     headers = {"service-environment": "test"}
-    answer = await staffed.owner.request(
-        route.method, random_path(route), {"zz": 1}, headers=headers
-    )
-    assert (answer.status != 403) == (name_of(route) in OF_THE_KITCHEN), answer
-    assert answer.status != 403 or answer.error == "forbidden"
+    for role, opens in NARROW_ROLES.items():
+        await sql.execute(
+            "UPDATE members SET role = $2 WHERE business_id = $1::text::uuid", staffed.id, role
+        )
+        answer = await staffed.owner.request(
+            route.method, random_path(route), {"zz": 1}, headers=headers
+        )
+        assert (answer.status != 403) == (name_of(route) in opens), (role, answer)
+        assert answer.status != 403 or answer.error == "forbidden"
 
 
 @every(OF_THE_PORTAL)

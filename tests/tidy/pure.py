@@ -31,9 +31,9 @@ NAMES = {
 # Libraries that compute and do nothing else; any other is taken for one that does.
 LIBRARIES = {
     "base64", "binascii", "bisect", "collections", "contextlib", "copy", "datetime", "decimal",
-    "email", "enum", "functools", "gc", "hashlib", "hmac", "ipaddress", "itertools", "json", "math",
-    "msgspec", "phonenumbers", "re", "string", "types", "typing", "unicodedata", "urllib", "uuid",
-    "zoneinfo",
+    "email", "enum", "functools", "gc", "hashlib", "heapq", "hmac", "ipaddress", "itertools",
+    "json", "math", "msgspec", "operator", "phonenumbers", "re", "string", "types", "typing",
+    "unicodedata", "urllib", "uuid", "zoneinfo",
 }  # fmt: skip
 # Time, chance and a list of words come from these, with what they need for it.
 SOURCES = {

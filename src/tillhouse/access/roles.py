@@ -13,6 +13,8 @@ PERMISSIONS: dict[Role, frozenset[str]] = {
     "manager": frozenset(),
     "cashier": frozenset(),
     "kitchen": frozenset(),
+    "front_desk": frozenset(),
+    "housekeeping": frozenset(),
 }
 
 

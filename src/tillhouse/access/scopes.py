@@ -6,7 +6,16 @@ from typing import Literal
 import msgspec
 
 Risk = Literal["low", "medium", "high", "critical"]
-Role = Literal["owner", "admin", "developer", "manager", "cashier", "kitchen"]
+Role = Literal[
+    "owner",
+    "admin",
+    "developer",
+    "manager",
+    "cashier",
+    "kitchen",
+    "front_desk",
+    "housekeeping",
+]
 
 
 class Scope(msgspec.Struct, frozen=True):

@@ -16,8 +16,8 @@ ROOM = Room(
         "customers",
         ("customers", "Customers"),
         "medium",
-        readers=("cashier",),
-        writers=("cashier",),
+        readers=("cashier", "front_desk"),
+        writers=("cashier", "front_desk"),
     ),
     kept_tables=("customer_tallies", "customers"),
     refusals=(

@@ -963,6 +963,7 @@ CREATE INDEX hotel_reservations_of_guest ON hotel_reservations USING btree (book
 CREATE INDEX hotel_reservations_of_room ON hotel_reservations USING btree (book_id, room_id, id);
 CREATE INDEX hotel_reservations_open ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
 CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
+CREATE TRIGGER stays_again_have_known_guests BEFORE UPDATE OF status ON hotel_reservations FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['booked'::text, 'checked_in'::text])) AND (new.status = ANY (ARRAY['booked'::text, 'checked_in'::text]))) EXECUTE FUNCTION check_guest_of_stay();
 CREATE TRIGGER stays_have_known_guests BEFORE INSERT ON hotel_reservations FOR EACH ROW EXECUTE FUNCTION check_guest_of_stay();
 
 CREATE TABLE hotel_room_types (
@@ -1206,7 +1207,7 @@ CREATE TABLE members (
     role text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT members_pkey PRIMARY KEY (business_id, user_id),
-    CONSTRAINT members_role_known CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'manager'::text, 'cashier'::text, 'kitchen'::text])),
+    CONSTRAINT members_role_known CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'manager'::text, 'cashier'::text, 'kitchen'::text, 'front_desk'::text, 'housekeeping'::text])),
     CONSTRAINT members_business_id_fkey FOREIGN KEY (business_id) REFERENCES businesses(id),
     CONSTRAINT members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -1240,6 +1241,7 @@ CREATE TABLE messages (
     CONSTRAINT messages_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
 );
 CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
+CREATE INDEX messages_by_word ON messages USING gin (customer_words(book_id, text));
 
 CREATE TABLE messaging_attachments (
     book_id uuid NOT NULL,
@@ -2495,6 +2497,19 @@ CREATE TABLE voice_numbers (
 ) WITH (fillfactor=50);
 CREATE UNIQUE INDEX voice_numbers_once ON voice_numbers USING btree (book_id, phone_number) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX voice_numbers_one_default ON voice_numbers USING btree (book_id) WHERE is_default;
+
+CREATE TABLE voice_prompts (
+    book_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    script text NOT NULL,
+    step text NOT NULL,
+    text text NOT NULL,
+    sound bytea NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT voice_prompts_pkey PRIMARY KEY (book_id, agent_id, script, step),
+    CONSTRAINT voice_prompts_book_id_agent_id_fkey FOREIGN KEY (book_id, agent_id) REFERENCES voice_agents(book_id, id)
+);
 
 CREATE TABLE voice_recordings (
     book_id uuid NOT NULL,

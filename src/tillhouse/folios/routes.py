@@ -2,27 +2,33 @@
 
 from tillhouse.folios import audits, payments, reading, settings
 from tillhouse.folios.check_out import check_out
+from tillhouse.folios.undoing import undo_check_in
 from tillhouse.http.route import Route, Scope
 
 _READ, _WRITE = Scope("hotel:read"), Scope("hotel:write")
+# The desk takes money of stays, hands it back, and audits; the settings are not its own.
+_DESK = Scope("hotel:write", roles=("front_desk",))
 _STAY = "/v1/hotel/reservations/{reservation_id}"
 _AUDITS, _SETTINGS = "/v1/hotel/audits", "/v1/hotel/settings"
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", _STAY + "/folio", reading.show, _READ,
           "Read what a stay owes and what was paid for it", "Folio"),
-    Route("POST", _STAY + "/payments", payments.record, _WRITE,
+    Route("POST", _STAY + "/payments", payments.record, _DESK,
           "Record a payment of a stay: a deposit, or for its orders", "Payment recorded",
           status=201, idempotent=True, faults=payments.new_faults),
-    Route("POST", _STAY + "/refunds", payments.refund, _WRITE,
+    Route("POST", _STAY + "/refunds", payments.refund, _DESK,
           "Hand unspent money of a stay back", "Refund recorded",
           status=201, idempotent=True, faults=payments.new_faults),
-    Route("POST", _STAY + "/check-out", check_out, _WRITE,
+    Route("POST", _STAY + "/check-out", check_out, _DESK,
           "Check a guest out, who owes nothing or leaves a debt", "Guest checked out",
+          idempotent=True),
+    Route("POST", _STAY + "/undo-check-in", undo_check_in, _DESK,
+          "Take back that a guest moved in, before a night was charged", "Check-in taken back",
           idempotent=True),
     Route("GET", _AUDITS, audits.list_page, _READ,
           "List night audits, the newest day first", "Night audits"),
-    Route("POST", _AUDITS, audits.run, _WRITE,
+    Route("POST", _AUDITS, audits.run, _DESK,
           "Run the night audits that are due", "Night audits run"),
     Route("GET", _SETTINGS, settings.show, _READ,
           "Read the settings of the hotel", "Hotel settings"),

@@ -19,7 +19,9 @@ ROOM = Room(
         ),
     ),
     events=EVENTS,
-    scopes=pair("hotel", ("rooms, guests and reservations", "Hotel"), "medium"),
+    scopes=pair(
+        "hotel", ("rooms, guests and reservations", "Hotel"), "medium", readers=("front_desk",)
+    ),
     kept_tables=(
         "hotel_guests",
         "hotel_rate_plans",
@@ -51,7 +53,7 @@ ROOM = Room(
         ),
         not_allowed(
             "hotel_reservations_of_known_guest",
-            "The guest was deleted at the same moment: book for another guest, or send guest.",
+            "The guest was deleted: book for another guest, or send guest.",
         ),
     ),
     redrawn=("hotel_reservations_code_key",),

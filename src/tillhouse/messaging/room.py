@@ -30,7 +30,9 @@ ROOM = Room(
     ),
     pages=lambda: (*HOOKS, *PAGES),
     events=EVENTS,
-    scopes=pair("messaging", ("conversations and messages", "Messaging"), "high"),
+    scopes=pair(
+        "messaging", ("conversations and messages", "Messaging"), "high", readers=("front_desk",)
+    ),
     kept_tables=(
         "conversation_notes",
         "conversations",

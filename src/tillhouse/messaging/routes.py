@@ -13,6 +13,7 @@ from tillhouse.messaging.actions import (
     quick_replies,
 )
 from tillhouse.messaging.attachments import actions as attachments
+from tillhouse.messaging.rules import ANSWERING
 from tillhouse.messaging.sending import send
 from tillhouse.messaging.store.messages import show_message
 from tillhouse.messaging.types import (
@@ -43,6 +44,7 @@ async def _sent(call: Call, message: Message, sending: Sending) -> Reply[Message
 
 _READ = Scope("messaging:read")
 _WRITE = Scope("messaging:write")
+_ANSWER = Scope("messaging:write", roles=ANSWERING)
 _NUMBERS = "/v1/messaging/numbers"
 _REPLIES = "/v1/messaging/quick-replies"
 _REPLY = _REPLIES + "/{quick_reply_id}"
@@ -73,7 +75,7 @@ ROUTES: tuple[Route, ...] = (
           "Change a quick reply", "Quick reply updated"),
     Route("DELETE", _REPLY, quick_replies.delete, _WRITE,
           "Delete a quick reply", "Quick reply deleted"),
-    Route("POST", "/v1/messaging/attachments", attachments.create, _WRITE,
+    Route("POST", "/v1/messaging/attachments", attachments.create, _ANSWER,
           "Announce a file to be sent, and get the address to upload it to",
           "Attachment announced", status=201, idempotent=True),
     Route("GET", "/v1/messaging/attachments/{attachment_id}", attachments.show, _READ,
@@ -87,25 +89,27 @@ ROUTES: tuple[Route, ...] = (
           "Say that you are online, for some minutes, or no longer", "Presence"),
     Route("GET", _TALKS, conversations.list_page, _READ,
           "List conversations, the latest message first", "Conversations"),
-    Route("POST", _TALKS, conversations.begin, _WRITE,
+    Route("POST", _TALKS, conversations.begin, _ANSWER,
           "Begin a conversation with a phone number, or find the one there is", "Conversation",
           status=201, idempotent=True,
           faults=conversations.new_faults),
     Route("GET", _TALK, conversations.show, _READ,
           "Read one conversation", "Conversation"),
-    Route("PATCH", _TALK, conversations.change, _WRITE,
+    Route("PATCH", _TALK, conversations.change, _ANSWER,
           "Assign a conversation, or open, snooze or close it", "Conversation",
           faults=conversations.patch_faults),
-    Route("POST", _TALK + "/read", conversations.mark_read, _WRITE,
+    Route("POST", _TALK + "/read", conversations.mark_read, _ANSWER,
           "Mark the messages of a conversation as read, all or up to one", "Conversation"),
     Route("GET", _TALK + "/notes", notes.list_page, _READ,
           "List the notes about a conversation, the latest first", "Notes"),
-    Route("POST", _TALK + "/notes", notes.create, _WRITE,
+    Route("POST", _TALK + "/notes", notes.create, _ANSWER,
           "Keep a note about a conversation, which no customer sees", "Note kept",
           status=201, idempotent=True),
+    Route("GET", "/v1/messages", messages.list_newest, _READ,
+          "List the newest messages of all conversations, or search them", "Messages"),
     Route("GET", _TALK + "/messages", messages.list_page, _READ,
           "List the messages of a conversation, the latest first", "Messages"),
-    Route("POST", _TALK + "/messages", send_message, _WRITE,
+    Route("POST", _TALK + "/messages", send_message, _ANSWER,
           "Send a text, a quick reply or a template to the customer of a conversation",
           "Message kept",
           status=201, idempotent=True, faults=messages.new_faults),

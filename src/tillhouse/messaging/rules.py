@@ -25,6 +25,8 @@ WINDOW = timedelta(hours=24)
 
 SNOOZE_MAX = timedelta(days=366)
 QUICK_REPLIES_MAX = 1000
+# Roles that answer customers, though numbers, quick replies and the inbox are set by others.
+ANSWERING = ("front_desk",)
 
 # How far a message got, the later the further. A message that counted as failed may turn out to
 # have come to another device of the customer; one that came never fails any more.

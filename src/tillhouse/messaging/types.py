@@ -198,6 +198,17 @@ class ConversationFilter(Paged):
     unread: bool | None = None
     customer_id: CustomerId | None = None
     search: Search | None = None
+    """Only conversations with a customer whose number or e-mail address this is, or of whose name a
+    word begins so: the latest 1,000 of these are found."""
+
+
+class MessageSearch(Paged):
+    """Which messages of all conversations, and which page of them."""
+
+    search: Search | None = None
+    """Only messages of which words begin so."""
+    conversation_id: ConversationId | None = None
+    """Only messages of this conversation."""
 
 
 class NewNote(msgspec.Struct, forbid_unknown_fields=True):

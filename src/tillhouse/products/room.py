@@ -34,7 +34,7 @@ ROOM = Room(
         ),
     ),
     events=EVENTS,
-    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier",)),
+    scopes=pair("products", ("products", "Catalog"), "medium", readers=("cashier", "front_desk")),
     kept_tables=(
         "categories",
         "components",

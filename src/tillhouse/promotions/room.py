@@ -13,6 +13,8 @@ ROOM = Room(
             "/v1/promotions", "Promotions", "How much off, for whom, when, how often.", "catalog"
         ),
     ),
-    scopes=pair("promotions", ("promotions", "Catalog"), "medium", readers=("cashier",)),
+    scopes=pair(
+        "promotions", ("promotions", "Catalog"), "medium", readers=("cashier", "front_desk")
+    ),
     kept_tables=("promotion_customers", "promotions"),
 )

@@ -24,8 +24,8 @@ ROOM = Room(
         "tables",
         ("tables and table sessions", "Business"),
         "low",
-        readers=("cashier",),
-        writers=("cashier",),
+        readers=("cashier", "front_desk"),
+        writers=("cashier", "front_desk"),
     ),
     kept_tables=("dining_tables", "table_sessions"),
     refusals=(

@@ -13,7 +13,9 @@ ROOM = Room(
         Group("/v1/stores", "Stores", "The places of business.", "places"),
         Group("/v1/staff", "Staff", "The people who work for the business.", "places"),
     ),
-    scopes=pair("stores", ("stores and staff", "Business"), "medium", readers=("cashier",)),
+    scopes=pair(
+        "stores", ("stores and staff", "Business"), "medium", readers=("cashier", "front_desk")
+    ),
     kept_tables=("stores",),
     refusals=(
         taken("stores_name_key", "There is a store of this name already: choose another name."),

@@ -38,6 +38,7 @@ async def _make_guest_in(business: Business, environment: str) -> str:
 OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     f"POST {_STAY}/refunds": _make_paid,
     f"POST {_STAY}/check-out": _make_guest_in,
+    f"POST {_STAY}/undo-check-in": _make_guest_in,
 }
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     f"POST {_STAY}/payments": lambda _: dict(_PAYMENT),

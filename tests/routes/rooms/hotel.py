@@ -89,6 +89,18 @@ def _remover(path: str) -> Callable[[Business, str], Awaitable[None]]:
     return remove
 
 
+async def _make_no_show(business: Business, environment: str) -> str:
+    """A stay to which nobody came."""
+    stay_id = await make_reservation(business, environment)
+    headers = {"service-environment": environment}
+    path = f"{_HOTEL}/reservations/{stay_id}/no-show"
+    await business.owner.post(path, headers=headers, status=200)
+    return stay_id
+
+
+OWN_MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
+    f"POST {_HOTEL}/reservations/{{reservation_id}}/reinstate": _make_no_show,
+}
 # Reservations and service requests stay for ever, so they have no remover.
 MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
     "room_type_id": make_type,
@@ -108,6 +120,7 @@ BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     f"POST {_HOTEL}/room-types": lambda _: _type(),
     f"PATCH {_HOTEL}/room-types/{{room_type_id}}": lambda _: {"rate": 120.5},
     f"PATCH {_HOTEL}/rooms/{{room_id}}": lambda _: {"status": "dirty"},
+    f"POST {_HOTEL}/rooms/{{room_id}}/status": lambda _: {"status": "dirty"},
     f"PATCH {_HOTEL}/rate-plans/{{rate_plan_id}}": lambda _: {"price": 95.5},
     f"POST {_HOTEL}/guests": lambda _: {"name": f"Guest {secrets.token_hex(4)}"},
     f"PATCH {_HOTEL}/guests/{{guest_id}}": lambda _: {"name": "Somebody Else"},
@@ -127,6 +140,7 @@ NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
 # Bodies that differ from the one that passes, where another `name` would be no field.
 OTHER_BODIES: dict[str, dict[str, Any]] = {
     f"POST {_HOTEL}/rooms": {"room_type_id": _ID, "number": "7"},
+    f"POST {_HOTEL}/rooms/{{room_id}}/status": {"status": "clean"},
     f"POST {_HOTEL}/reservations": {
         "room_type_id": _ID, "guest_id": _ID, "check_in_date": day(0), "check_out_date": day(1),
     },

@@ -16,6 +16,7 @@ from tillhouse.hotel.assignment.rules import (
     Occupancy,
     Wanted,
     assign,
+    connected,
     most,
     stays_max,
 )
@@ -50,10 +51,12 @@ async def make_room(call: Call, booking: Booking) -> Freed | None:
     count, fullest = await store.find_load(call.db, call.book.id, booking.room_type_id, *days)
     if fullest >= len(rooms) or count > stays_max(len(rooms)):
         return None
-    stays = _occupancies(await store.list_around(call.db, call.book.id, type_ids, *days))
+    room_ids = [room["id"] for room in rooms]
+    near = await store.list_near(call.db, call.book.id, type_ids, *days)
+    stays = connected(_in_rooms(near.get(booking.room_type_id, ()), room_ids), *days)
     wanted = Wanted(*days, _ready(rooms, booking))
     for _ in range(_ATTEMPTS):
-        found = assign([room["id"] for room in rooms], stays, [wanted])
+        found = assign(room_ids, stays, [wanted])
         if found is None:
             return None
         locked = await store.lock_movable(call.db, call.book.id, [*found.moves])
@@ -77,23 +80,19 @@ async def count_throughout(
     room_ids: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for room in await store.list_in_service(call.db, call.book.id, [*limits]):
         room_ids[room["room_type_id"]].append(room["id"])
-    around: defaultdict[UUID, list[Record]] = defaultdict(list)
-    for row in await store.list_around(call.db, call.book.id, [*limits], since, until):
-        around[row["room_type_id"]].append(row)
+    near = await store.list_near(call.db, call.book.id, [*limits], since, until)
     wanted = Wanted(since, until)
-    return {
-        type_id: most(room_ids[type_id], _occupancies(around[type_id]), wanted, limit)
-        for type_id, limit in limits.items()
-    }
+    found: dict[UUID, int] = {}
+    for type_id, limit in limits.items():
+        stays = connected(_in_rooms(near.get(type_id, ()), room_ids[type_id]), since, until)
+        found[type_id] = most(room_ids[type_id], stays, wanted, limit)
+    return found
 
 
-def _occupancies(rows: Iterable[Record]) -> list[Occupancy]:
-    return [
-        Occupancy(
-            row["id"], row["room_id"], row["check_in_on"], row["check_out_on"], row["is_movable"]
-        )
-        for row in rows
-    ]
+def _in_rooms(stays: Iterable[Occupancy], room_ids: Iterable[UUID]) -> list[Occupancy]:
+    """The stays in rooms that are in service."""
+    in_service = {*room_ids}
+    return [stay for stay in stays if stay.room_id in in_service]
 
 
 def _ready(rooms: Sequence[Record], booking: Booking) -> frozenset[UUID] | None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from typing import LiteralString
 from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
-from tillhouse.hotel.assignment.rules import STAYS_MAX
+from tillhouse.hotel.assignment.rules import NEAR_MAX, Occupancy
 from tillhouse.kit.ids import BookId
 
 
@@ -62,53 +63,69 @@ async def find_load(
     return row[0], row[1]
 
 
-async def list_around(
-    db: Db, book_id: BookId, room_type_ids: Sequence[UUID], since: date, until: date
-) -> Sequence[Record]:
-    """The stays of some types that meet the days, directly or by others that may change rooms.
+# The first and the last day on which stays of each type are near enough to be looked at.
+_NEAR: LiteralString = """
+    SELECT t.id,
+        coalesce((
+            SELECT b.check_in_on FROM hotel_reservations b
+            WHERE b.book_id = $1 AND b.room_type_id = t.id
+                AND b.status IN ('booked', 'checked_in') AND b.check_in_on < $3
+            ORDER BY b.check_in_on DESC OFFSET $5 LIMIT 1), '-infinity') AS since,
+        coalesce((
+            SELECT a.check_in_on FROM hotel_reservations a
+            WHERE a.book_id = $1 AND a.room_type_id = t.id
+                AND a.status IN ('booked', 'checked_in') AND a.check_in_on >= $4
+            ORDER BY a.check_in_on OFFSET $5 LIMIT 1), 'infinity') AS until
+    FROM unnest($2::uuid[]) AS t (id)
+"""
 
-    `i` numbers the stays that may change rooms by the stretches of days that they make up; the
-    stretch of the days that are asked for is the one whose stays could change rooms for them.
+
+async def list_near(
+    db: Db,
+    book_id: BookId,
+    room_type_ids: Sequence[UUID],
+    since: date,
+    until: date,
+    near_max: int = NEAR_MAX,
+) -> dict[UUID, list[Occupancy]]:
+    """The stays of each type near the days, and which of them may change rooms for these days.
+
+    Near are those that meet the days, so many more before and after them, and all that meet these.
+    A stay that reaches beyond them keeps its room: what it would meet there is not looked at.
     """
-    return await db.fetch(
-        """
-        WITH v AS (
-            SELECT v.room_type_id, v.id, v.room_id, v.check_in_on, v.check_out_on,
-                v.status = 'booked' AND NOT v.is_room_chosen AS is_movable
-            FROM hotel_reservations v
-            JOIN hotel_rooms r ON r.book_id = v.book_id AND r.id = v.room_id
-                AND r.deleted_at IS NULL AND r.status <> 'out_of_service'
-            WHERE v.book_id = $1 AND v.room_type_id = ANY($2)
+    rows = await db.fetch(
+        "WITH n AS MATERIALIZED ("
+        + _NEAR
+        + """)
+        SELECT n.id AS room_type_id, array_agg(v.id) AS ids, array_agg(v.room_id) AS room_ids,
+            array_agg(v.check_in_on) AS begins, array_agg(v.check_out_on) AS ends,
+            array_agg(v.status = 'booked' AND NOT v.is_room_chosen AND v.check_in_on >= n.since
+                AND v.check_out_on <= n.until) AS movable
+        FROM n CROSS JOIN LATERAL (
+            SELECT * FROM hotel_reservations v
+            WHERE v.book_id = $1 AND v.room_type_id = n.id
                 AND v.status IN ('booked', 'checked_in')
-        ), m AS (
-            SELECT room_type_id, id, check_in_on, check_out_on FROM v WHERE is_movable
+                AND v.check_in_on >= n.since AND v.check_in_on < n.until
             UNION ALL
-            SELECT t.id, NULL, $3::date, $4::date FROM unnest($2::uuid[]) AS t (id)
-        ), s AS (
-            SELECT m.*, max(check_out_on) OVER (
-                PARTITION BY room_type_id ORDER BY check_in_on, check_out_on, id
-                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach
-            FROM m
-        ), i AS (
-            SELECT s.*, count(*) FILTER (WHERE (check_in_on < reach) IS NOT TRUE) OVER (
-                PARTITION BY room_type_id ORDER BY check_in_on, check_out_on, id) AS stretch
-            FROM s
-        ), h AS (
-            SELECT room_type_id, min(check_in_on) AS since, max(check_out_on) AS until
-            FROM i GROUP BY room_type_id, stretch HAVING bool_or(id IS NULL)
-        )
-        SELECT n.* FROM h CROSS JOIN LATERAL (
-            SELECT v.* FROM v
-            WHERE v.room_type_id = h.room_type_id AND v.check_in_on < h.until
-                AND v.check_out_on > h.since
-            ORDER BY v.check_in_on, v.id LIMIT $5) n
+            SELECT e.* FROM hotel_rooms r CROSS JOIN LATERAL (
+                SELECT * FROM hotel_reservations e
+                WHERE e.book_id = $1 AND e.room_id = r.id AND e.status IN ('booked', 'checked_in')
+                    AND e.check_in_on < n.since
+                ORDER BY e.check_in_on DESC LIMIT 1) e
+            WHERE r.book_id = $1 AND r.room_type_id = n.id AND r.deleted_at IS NULL
+                AND e.check_out_on > n.since) v
+        GROUP BY n.id
         """,
         book_id,
         room_type_ids,
         since,
         until,
-        STAYS_MAX + 1,
+        near_max,
     )
+    columns = ("ids", "room_ids", "begins", "ends", "movable")
+    return {
+        row["room_type_id"]: [*map(Occupancy, *(row[column] for column in columns))] for row in rows
+    }
 
 
 async def lock_movable(db: Db, book_id: BookId, stay_ids: Sequence[UUID]) -> set[UUID]:

@@ -1,7 +1,6 @@
 """Availability: the rooms that are free, night by night, and throughout."""
 
 from collections.abc import Sequence
-from datetime import date
 from uuid import UUID
 
 from asyncpg import Record
@@ -16,6 +15,7 @@ from tillhouse.hotel.availability.types import (
     FreeNight,
     TypeAvailability,
 )
+from tillhouse.hotel.rates.rules import nights_between
 from tillhouse.kit.errors import check
 
 _NIGHTS = 14
@@ -33,7 +33,8 @@ async def show(call: Call, wanted: AvailabilityQuery) -> Availability:
     since, until = rows[0]["since"], rows[0]["until"]
     check(rules.day_errors(since, until, rows[0]["today"]))
     types = [row for row in rows if row["room_type_id"]]
-    nights = {row["room_type_id"]: _nights(row, since, until) for row in types}
+    shown = [night.isoformat() for night in nights_between(since, until)]
+    nights = {row["room_type_id"]: _nights(row, shown) for row in types}
     throughout = await count_throughout(call, _unsure(types, nights), since, until)
     return Availability(
         check_in_date=since.isoformat(),
@@ -54,9 +55,9 @@ async def show(call: Call, wanted: AvailabilityQuery) -> Availability:
     )
 
 
-def _nights(row: Record, since: date, until: date) -> list[FreeNight]:
-    stays = zip(row["check_ins"] or (), row["check_outs"] or (), row["counts"] or (), strict=True)
-    return rules.free_nights(since, until, row["rooms_count"] - row["out_of_service"], [*stays])
+def _nights(row: Record, shown: Sequence[str]) -> list[FreeNight]:
+    stays = zip(row["begins"] or (), row["ends"] or (), row["counts"] or (), strict=True)
+    return rules.free_nights(shown, row["rooms_count"] - row["out_of_service"], stays)
 
 
 def _unsure(types: Sequence[Record], nights: dict[UUID, list[FreeNight]]) -> dict[UUID, int]:

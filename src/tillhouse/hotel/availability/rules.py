@@ -1,11 +1,10 @@
 """Rules of availability: which nights may be asked for, and how many rooms each has."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import accumulate
 
 from tillhouse.hotel.availability.types import FreeNight
-from tillhouse.hotel.rates.rules import nights_between
 from tillhouse.hotel.values import SHOWN_NIGHTS_MAX
 from tillhouse.kit.errors import FieldError
 
@@ -21,16 +20,19 @@ def day_errors(since: date, until: date, today: date) -> Iterator[FieldError]:
 
 
 def free_nights(
-    since: date, until: date, rooms: int, stays: Sequence[tuple[date, date, int]]
+    nights: Sequence[str], rooms: int, stays: Iterable[tuple[int, int, int]]
 ) -> list[FreeNight]:
-    """How many rooms are free each night, by a running sum of who comes and who goes."""
-    changes = [0] * ((until - since).days + 1)
-    for check_in, check_out, count in stays:
-        changes[(max(check_in, since) - since).days] += count
-        changes[(min(check_out, until) - since).days] -= count
-    nights = nights_between(since, until)
-    taken = accumulate(changes)
+    """How many rooms are free each night, by a running sum of who comes and who goes.
+
+    Of each group of stays: its first night and its day of departure, counted from the first of the
+    nights, and how many they are.
+    """
+    last = len(nights)
+    changes = [0] * (last + 1)
+    for begins, ends, count in stays:
+        changes[max(begins, 0)] += count
+        changes[min(ends, last)] -= count
     return [
-        FreeNight(night.isoformat(), many, rooms - many)
-        for night, many in zip(nights, taken, strict=False)
+        FreeNight(night, taken, rooms - taken)
+        for night, taken in zip(nights, accumulate(changes), strict=False)
     ]

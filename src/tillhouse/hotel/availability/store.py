@@ -15,6 +15,8 @@ _ROOMS: LiteralString = """
     LEFT JOIN LATERAL (
         SELECT count(*) AS rooms_count,
             count(*) FILTER (WHERE r.status = 'out_of_service') AS out_of_service,
+            coalesce(array_agg(r.id) FILTER (WHERE r.status = 'out_of_service'), '{}')
+                AS closed_ids,
             count(*) FILTER (WHERE r.status <> 'out_of_service' AND NOT EXISTS (
                 SELECT FROM hotel_reservations e
                 WHERE e.book_id = r.book_id AND e.room_id = r.id
@@ -24,11 +26,11 @@ _ROOMS: LiteralString = """
         WHERE r.book_id = t.book_id AND r.room_type_id = t.id AND r.deleted_at IS NULL
     ) r ON true
 """
-# The stays of a type that meet the days `d`, counted by their own days.
+# The stays of a type that meet the days `d`, counted by their own days: numbers from the first one.
 _STAYS: LiteralString = """
     LEFT JOIN LATERAL (
-        SELECT array_agg(g.check_in_on) AS check_ins, array_agg(g.check_out_on) AS check_outs,
-            array_agg(g.stays) AS counts
+        SELECT array_agg(g.check_in_on - d.since) AS begins,
+            array_agg(g.check_out_on - d.since) AS ends, array_agg(g.stays) AS counts
         FROM (
             SELECT v.check_in_on, v.check_out_on, count(*) AS stays
             FROM hotel_reservations v
@@ -36,10 +38,7 @@ _STAYS: LiteralString = """
                 AND v.status IN ('booked', 'checked_in')
                 AND v.check_out_on > d.since
                 AND v.check_in_on < d.until
-                AND v.room_id <> ALL (ARRAY(
-                    SELECT o.id FROM hotel_rooms o
-                    WHERE o.book_id = t.book_id AND o.room_type_id = t.id
-                        AND o.deleted_at IS NULL AND o.status = 'out_of_service'))
+                AND v.room_id <> ALL (r.closed_ids)
             GROUP BY v.check_in_on, v.check_out_on) g) s ON true
 """
 
@@ -61,7 +60,7 @@ async def list_free(
     return await db.fetch(
         """
         SELECT d.today, d.since, d.until, t.id AS room_type_id, t.name, t.capacity, t.rate,
-            r.rooms_count, r.out_of_service, r.empty, s.check_ins, s.check_outs, s.counts
+            r.rooms_count, r.out_of_service, r.empty, s.begins, s.ends, s.counts
         FROM books k
         JOIN businesses u ON u.id = k.business_id
         CROSS JOIN LATERAL (

@@ -7,6 +7,7 @@ from asyncpg import Record
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
+from tillhouse.developer.store.apps import lock_book
 from tillhouse.hotel.rates import rules, store
 from tillhouse.hotel.rates.types import NewRatePlan, RatePlan, RatePlanFilter, RatePlanPatch
 from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
@@ -36,6 +37,7 @@ async def show(call: Call, rate_plan_id: UUID) -> RatePlan:
 async def create(call: Call, new: NewRatePlan) -> RatePlan:
     """Make a rate plan."""
     currency = (await find_terms(call.db, call.book.id)).currency
+    await lock_book(call.db, call.book.id)
     known = await lock_type(call.db, call.book.id, new.room_type_id)
     unknown = [] if known else [UNKNOWN_TYPE]
     check(rules.plan_faults(new, currency, unknown))

@@ -1,24 +1,27 @@
-"""Reservations: list, show, lock, confirm, check in, check out, cancel."""
+"""Reservations: list, show, lock, confirm, check in, check out, cancel, and take that back."""
 
 from uuid import UUID
 
+from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.customers.rules import word_query
+from tillhouse.customers.rules import plain_words, word_query
+from tillhouse.db.newest import find_newest_with_words
 from tillhouse.hotel.events import (
     HOTEL_RESERVATION_CANCELLED,
     HOTEL_RESERVATION_CHECKED_IN,
     HOTEL_RESERVATION_CHECKED_OUT,
 )
 from tillhouse.hotel.reservations import rules
+from tillhouse.hotel.reservations.reinstating import expect_again
 from tillhouse.hotel.reservations.showing import shown
-from tillhouse.hotel.reservations.store import reading
+from tillhouse.hotel.reservations.store import reading, searching
 from tillhouse.hotel.reservations.store import states as store
 from tillhouse.hotel.reservations.types import Cancel, CheckIn, Reservation, ReservationFilter
 from tillhouse.hotel.rooms.store import lock_room, update_dirty
 from tillhouse.hotel.store import find_terms
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookKey
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import Page, PageOf, meta
 from tillhouse.kit.values import DayClock
 from tillhouse.webhooks.emit import emit
 
@@ -26,9 +29,23 @@ from tillhouse.webhooks.emit import emit
 async def list_page(call: Call, wanted: ReservationFilter) -> PageOf[Reservation]:
     """One page of the reservations that fit, the newest first."""
     page, query = wanted.pick(), _query(wanted)
+    if query.words is not None:
+        return await _search(call, query, page)
     total = await reading.count_reservations(call.db, call.book.id, query)
     rows = await reading.list_reservations(call.db, call.book.id, query, page)
     return PageOf([shown(row) for row in rows], meta(page, total))
+
+
+async def _search(call: Call, query: reading.ReservationQuery, page: Page) -> PageOf[Reservation]:
+    book = (call.db, call.book.id)
+    ids = await find_newest_with_words(
+        lambda: searching.find_in_sample(*book, query),
+        lambda: searching.find_among_newest(*book, query),
+        lambda: searching.find_by_words(*book, query),
+    )
+    ids_shown = ids[page.offset : page.offset + page.per_page]
+    rows = await reading.list_found(*book, ids_shown) if ids_shown else []
+    return PageOf([shown(row) for row in rows], meta(page, len(ids)))
 
 
 async def show(call: Call, reservation_id: UUID) -> Reservation:
@@ -45,13 +62,25 @@ async def lock_reservation(call: Call, reservation_id: UUID) -> Reservation:
 async def check_in(call: Call, reservation_id: UUID, how: CheckIn) -> Reservation:
     """Let a guest move in; of two at once the second is refused."""
     reservation = await lock_reservation(call, reservation_id)
+    rules.check_arrival(reservation, await _arrival_days(call))
+    if reservation.status == "no_show":
+        reservation = await expect_again(call, reservation)
     room = existing(await lock_room(call.db, call.book.id, reservation.room_id))
-    terms = await find_terms(call.db, call.book.id)
-    today = DayClock.at_midnight(terms.time_zone).today(call.now)
-    rules.check_arrival(reservation, today, room["status"], allows_dirty=how.allow_dirty)
+    rules.check_ready(reservation, room["status"], allows_dirty=how.allow_dirty)
     key = BookKey(call.book.id, reservation_id)
     after = shown(existing(await store.update_checked_in(call.db, key, call.now)))
     await emit(call, HOTEL_RESERVATION_CHECKED_IN, after)
+    return after
+
+
+async def undo_check_in(call: Call, reservation_id: UUID) -> Reservation:
+    """Take back that a guest moved in; the room stays theirs."""
+    before = await lock_reservation(call, reservation_id)
+    rules.check_status(before, "checked_in", "booked again")
+    key = BookKey(call.book.id, reservation_id)
+    after = shown(existing(await store.update_check_in_undone(call.db, key, call.now)))
+    told = {"reservation_id": reservation_id, "checked_in_at": before.checked_in_at}
+    await audit.note(call, ("hotel_reservation.check_in_undone", "Check-in taken back"), told)
     return after
 
 
@@ -92,6 +121,19 @@ async def no_show(call: Call, reservation_id: UUID) -> Reservation:
     return shown(existing(await store.update_no_show(call.db, key, call.now)))
 
 
+async def reinstate(call: Call, reservation_id: UUID) -> Reservation:
+    """Expect a guest again who was noted as one who did not come."""
+    before = await lock_reservation(call, reservation_id)
+    rules.check_status(before, "no_show", "reinstated")
+    rules.check_not_over(before, await _arrival_days(call))
+    return await expect_again(call, before)
+
+
+async def _arrival_days(call: Call) -> rules.ArrivalDays:
+    terms = await find_terms(call.db, call.book.id)
+    return rules.arrival_days(terms.time_zone, call.now)
+
+
 def _query(wanted: ReservationFilter) -> reading.ReservationQuery:
     words = word_query(wanted.search) if wanted.search else None
     return reading.ReservationQuery(
@@ -105,4 +147,5 @@ def _query(wanted: ReservationFilter) -> reading.ReservationQuery:
         group_id=wanted.group_id,
         code=str(wanted.search).strip().upper() if wanted.search else None,
         words=words or None,
+        letters=plain_words(wanted.search) if wanted.search else (),
     )

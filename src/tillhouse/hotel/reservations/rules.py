@@ -1,7 +1,7 @@
 """Rules of reservations: what may be booked, and when somebody may move in. Pure decisions."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
@@ -17,9 +17,11 @@ from tillhouse.kit.clock import parse_date
 from tillhouse.kit.errors import FieldError, Refused, unknown
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
+from tillhouse.kit.values import DayClock
 
 GUEST_AT = "guest."
 OPEN = ("booked", "checked_in")
+_NOON = timedelta(hours=12)
 
 
 class TypeWent(
@@ -232,24 +234,40 @@ def not_clean(room_number: str) -> Refused:
     )
 
 
-def check_arrival(
-    reservation: Reservation, today: date, room_status: str, *, allows_dirty: bool
-) -> None:
-    """Refuse to let somebody move in too early, too late or into a room that isn't ready."""
-    if reservation.status != "booked":
+class ArrivalDays(msgspec.Struct, frozen=True):
+    """The day that it is at the hotel, and the day on which the night now under way began."""
+
+    today: date
+    night: date
+
+
+def arrival_days(time_zone: str, now: datetime) -> ArrivalDays:
+    """The days by which somebody may move in now: a night lasts until noon."""
+    return ArrivalDays(
+        today=DayClock.at_midnight(time_zone).today(now),
+        night=DayClock(time_zone, _NOON).today(now),
+    )
+
+
+def check_arrival(reservation: Reservation, days: ArrivalDays) -> None:
+    """Refuse to let somebody move in too early or too late, or whose stay is over."""
+    if reservation.status not in ("booked", "no_show"):
         raise Refused(
-            f"The reservation is {reservation.status}: only one that is booked can be checked in."
+            f"The reservation is {reservation.status}: only one that is booked, or a no_show, "
+            "can be checked in."
         )
-    if today < parse_date(reservation.check_in_date):
+    if days.today < parse_date(reservation.check_in_date):
         raise Refused(
             f"The stay begins on {reservation.check_in_date}: change check_in_date first, if the "
             "guest is here early."
         )
-    if today >= parse_date(reservation.check_out_date):
-        raise Refused(
-            f"The stay ended on {reservation.check_out_date}: change check_out_date first, or "
-            "book anew."
-        )
+    if days.night >= parse_date(reservation.check_out_date):
+        first = "change check_out_date first, or " if reservation.status == "booked" else ""
+        raise Refused(f"The stay ended on {reservation.check_out_date}: {first}book anew.")
+
+
+def check_ready(reservation: Reservation, room_status: str, *, allows_dirty: bool) -> None:
+    """Refuse to let somebody move into a room that isn't ready."""
     if room_status == "out_of_service":
         raise Refused(
             f"Room {reservation.room_number} is out of service: move the reservation first."
@@ -259,6 +277,21 @@ def check_arrival(
             f"Room {reservation.room_number} is not clean: have it cleaned, move the reservation, "
             "or send allow_dirty."
         )
+
+
+def check_not_over(reservation: Reservation, days: ArrivalDays) -> None:
+    """Refuse to expect a guest again whose last night is over."""
+    if days.night >= parse_date(reservation.check_out_date):
+        raise Refused(f"The stay ended on {reservation.check_out_date}: book anew.")
+
+
+def none_free_again(reservation: Reservation) -> Refused:
+    """The refusal to expect a guest again for whom no room is left."""
+    return Refused(
+        f"No room of this type is free any more from {reservation.check_in_date} to "
+        f"{reservation.check_out_date}: book anew for the nights that are left, or another type, "
+        "see GET /v1/hotel/availability."
+    )
 
 
 def check_status(reservation: Reservation, wanted: str, verb: str) -> None:

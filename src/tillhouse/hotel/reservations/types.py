@@ -199,4 +199,5 @@ class ReservationFilter(Paged, rename={"since": "from", "until": "to"}):
     group_id: UUID | None = None
     """Only the rooms that were booked together under this id."""
     search: Search | None = None
-    """Only the reservation with this code, or those of whose guest's name a word begins so."""
+    """Only the reservation with this code, or those of whose guest's name a word begins so. The
+    newest 1,000 of them are found."""

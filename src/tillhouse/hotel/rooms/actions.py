@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
+from tillhouse.developer.store.apps import lock_book
 from tillhouse.hotel.rooms import rules, store
 from tillhouse.hotel.rooms.types import (
     HotelRoom,
@@ -10,6 +11,7 @@ from tillhouse.hotel.rooms.types import (
     NewRoomType,
     RoomFilter,
     RoomPatch,
+    RoomStatusChange,
     RoomType,
     RoomTypeFilter,
     RoomTypePatch,
@@ -39,6 +41,7 @@ async def show_type(call: Call, room_type_id: UUID) -> RoomType:
 async def create_type(call: Call, new: NewRoomType) -> RoomType:
     """Make a room type."""
     check(await type_faults(call, new))
+    await lock_book(call.db, call.book.id)
     if await store.count_types(call.db, call.book.id) >= rules.ROOM_TYPES_MAX:
         raise rules.TooManyTypes
     key = BookKey(call.book.id, new_id())
@@ -100,6 +103,7 @@ async def show_room(call: Call, room_id: UUID) -> HotelRoom:
 
 async def create_room(call: Call, new: NewRoom) -> HotelRoom:
     """Add a room to the house."""
+    await lock_book(call.db, call.book.id)
     if not await store.lock_type(call.db, call.book.id, new.room_type_id):
         check([rules.UNKNOWN_TYPE])
     if await store.count_rooms(call.db, call.book.id, RoomFilter()) >= rules.ROOMS_MAX:
@@ -117,6 +121,11 @@ async def room_faults(call: Call, new: NewRoom) -> list[FieldError]:
         return [] if found else [rules.UNKNOWN_TYPE]
     except InvalidField:
         return []
+
+
+async def set_status(call: Call, room_id: UUID, change: RoomStatusChange) -> HotelRoom:
+    """Say how a room is now."""
+    return await change_room(call, room_id, RoomPatch(status=change.status, notes=change.notes))
 
 
 async def change_room(call: Call, room_id: UUID, patch: RoomPatch) -> HotelRoom:

@@ -84,6 +84,15 @@ class RoomPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Words for those who work there."""
 
 
+class RoomStatusChange(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """How a room is now; absent fields stay, null clears."""
+
+    status: RoomStatus
+    """`out_of_service`: nobody can book it."""
+    notes: HotelText | UnsetType | None = UNSET
+    """Words for those who work there."""
+
+
 class HotelRoom(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """A room of the house, and who is in it."""
 

@@ -1,17 +1,18 @@
 """Conversations: begun, listed, assigned, snoozed, closed, read."""
 
 from tillhouse.access.call import Call
-from tillhouse.customers.rules import Asked, asked, word_query
+from tillhouse.customers.rules import Asked, asked, plain_words, word_query
+from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import BookKey, ConversationId, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import Page, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.assigning import queue_assignment, queue_end_of_snooze
 from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
 from tillhouse.messaging.store import conversations as store
-from tillhouse.messaging.store import messages, numbers
+from tillhouse.messaging.store import messages, numbers, searching
 from tillhouse.messaging.types import (
     Conversation,
     ConversationFilter,
@@ -46,9 +47,23 @@ def _faults(new: NewConversation, country: str) -> list[FieldError]:
 async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversation]:
     """One page, the latest message first."""
     page, query = wanted.pick(), await _query(call, wanted)
+    if query.words is not None:
+        return await _search(call, query, page)
     total = await store.count_conversations(call.db, call.book.id, query)
     found = await store.list_conversations(call.db, call.book.id, call.now, query, page)
     return PageOf(found, meta(page, total))
+
+
+async def _search(call: Call, query: store.ConversationQuery, page: Page) -> PageOf[Conversation]:
+    book = (call.db, call.book.id)
+    ids = await find_newest_with_words(
+        lambda: searching.find_in_sample(*book, query),
+        lambda: searching.find_among_latest(*book, query),
+        lambda: searching.find_by_words(*book, query),
+    )
+    ids_shown = ids[page.offset : page.offset + page.per_page]
+    found = await searching.list_found(*book, call.now, ids_shown) if ids_shown else []
+    return PageOf(found, meta(page, len(ids)))
 
 
 async def _query(call: Call, wanted: ConversationFilter) -> store.ConversationQuery:
@@ -63,6 +78,7 @@ async def _query(call: Call, wanted: ConversationFilter) -> store.ConversationQu
         is_unread=wanted.unread,
         customer_id=wanted.customer_id,
         words=word_query(searched.words) if searched.words is not None else None,
+        letters=plain_words(searched.words) if searched.words is not None else (),
         email=searched.email,
         phone=searched.phone_number,
     )

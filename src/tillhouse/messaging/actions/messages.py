@@ -1,11 +1,15 @@
 """Messages: written in the transaction of what they tell of."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.access.callers import SystemCaller, UserCaller
+from tillhouse.customers.rules import plain_words, word_query
+from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import ConversationId, MessageId, new_id
@@ -17,9 +21,17 @@ from tillhouse.messaging.attachments.rules import caption_errors
 from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
 from tillhouse.messaging.sending import GRACE, MESSAGE, REPORT, messenger_of
-from tillhouse.messaging.store import conversations, quick_replies
+from tillhouse.messaging.store import conversations, message_search, quick_replies
 from tillhouse.messaging.store import messages as store
-from tillhouse.messaging.types import DeliveryStatus, Draft, Message, NewMessage, Number, Sending
+from tillhouse.messaging.types import (
+    DeliveryStatus,
+    Draft,
+    Message,
+    MessageSearch,
+    NewMessage,
+    Number,
+    Sending,
+)
 from tillhouse.providers.messaging.provider import Outgoing, Settled, Template
 from tillhouse.webhooks.emit import emit_all
 
@@ -185,3 +197,31 @@ async def list_page(call: Call, conversation_id: ConversationId, wanted: Paged) 
         raise Missing
     found = await store.list_messages(call.db, call.book.id, conversation_id, page)
     return PageOf(found, meta(page, total))
+
+
+async def list_newest(call: Call, wanted: MessageSearch) -> PageOf[Message]:
+    """One page of the newest messages of all conversations, or of those that a search finds."""
+    page = wanted.pick()
+    query = message_search.MessageQuery(
+        words=word_query(wanted.search) if wanted.search else None,
+        letters=plain_words(wanted.search) if wanted.search else (),
+        conversation_id=wanted.conversation_id,
+    )
+    ids = await _find(call, query)
+    shown = ids[page.offset : page.offset + page.per_page]
+    found = await store.list_found(call.db, call.book.id, shown) if shown else []
+    return PageOf(found, meta(page, len(ids)))
+
+
+async def _find(call: Call, query: message_search.MessageQuery) -> Sequence[UUID]:
+    asked = call.db, call.book.id, query
+    if query.words is None:
+        return await message_search.find_all(*asked)
+    if not query.words:
+        # A search of signs alone has no word to find.
+        return []
+    return await find_newest_with_words(
+        lambda: message_search.find_in_sample(*asked),
+        lambda: message_search.find_among_newest(*asked),
+        lambda: message_search.find_by_words(*asked),
+    )

@@ -5,6 +5,7 @@ from uuid import UUID
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
+from tillhouse.developer.store.apps import lock_book
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Missing, existing
@@ -30,6 +31,7 @@ async def show(call: Call, quick_reply_id: UUID) -> QuickReply:
 async def create(call: Call, new: NewQuickReply) -> QuickReply:
     """Keep a text."""
     key = BookKey(call.book.id, new_id())
+    await lock_book(call.db, call.book.id)
     what, most = (str(new.shortcut), str(new.text)), rules.QUICK_REPLIES_MAX
     if not await store.insert_quick_reply(call.db, key, what, most, call.now):
         raise rules.TooManyQuickReplies

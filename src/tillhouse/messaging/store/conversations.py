@@ -1,5 +1,6 @@
 """Statements on conversations."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -26,7 +27,7 @@ from tillhouse.messaging.types import (
     Message,
 )
 
-_CONVERSATION: LiteralString = (
+CONVERSATION: LiteralString = (
     """
     SELECT c.id, c.customer_phone, c.customer_id, u.name AS customer_name, c.status,
         iso(c.snoozed_until) AS snoozed_until, c.unread_count, c.assignee_id,
@@ -56,7 +57,8 @@ _CONVERSATION: LiteralString = (
 )
 
 
-def _shown(row: Record) -> Conversation:
+def shown(row: Record) -> Conversation:
+    """A conversation from its row."""
     fields: dict[str, Any] = dict(row)
     customer_id, customer_name = fields.pop("customer_id"), fields.pop("customer_name")
     assignee_id, assignee_name = fields.pop("assignee_id"), fields.pop("assignee_name")
@@ -77,8 +79,10 @@ class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
     is_assigned: bool | None = None
     is_unread: bool | None = None
     customer_id: CustomerId | None = None
-    # A search: words of the customer's name, an address, or a number.
+    # A search: words of the customer's name with letters that each such name has, an address, or a
+    # number.
     words: str | None = None
+    letters: Sequence[str] = ()
     email: str | None = None
     phone: str | None = None
 
@@ -102,7 +106,8 @@ _WITH_EMAIL: LiteralString = """
 """
 
 
-def _narrowed(where: Where, query: ConversationQuery) -> Where:
+def and_filters(where: Where, query: ConversationQuery) -> Where:
+    """Add all conditions but the search."""
     assigned, unread = query.is_assigned, query.is_unread
     return (
         where.and_("c.status = $", query.status)
@@ -110,7 +115,13 @@ def _narrowed(where: Where, query: ConversationQuery) -> Where:
         .and_(_IS_ASSIGNED[bool(assigned)], None if assigned is None else True)
         .and_(_IS_UNREAD[bool(unread)], None if unread is None else True)
         .and_("c.customer_id = $", query.customer_id)
-        .and_(_NAMED, query.words)
+    )
+
+
+def and_names(where: Where, query: ConversationQuery) -> Where:
+    """Add the search."""
+    return (
+        where.and_(_NAMED, query.words)
         # A query of mere punctuation leaves only the book, which every customer matches.
         .and_("numnode(customer_query($1, $)) > 1", query.words)
         .and_(_WITH_EMAIL, query.email)
@@ -122,9 +133,9 @@ async def list_conversations(
     db: Db, book_id: BookId, now: datetime, query: ConversationQuery, page: Page
 ) -> list[Conversation]:
     """Those with the latest message first."""
-    where = _narrowed(Where(book_id, now), query)
+    where = and_names(and_filters(Where(book_id, now), query), query)
     rows = await db.fetch(
-        _CONVERSATION
+        CONVERSATION
         + where.sql()
         + " ORDER BY c.last_message_at DESC, c.id DESC LIMIT "
         + where.slot(page.per_page)
@@ -132,12 +143,12 @@ async def list_conversations(
         + where.slot(page.offset),
         *where.args,
     )
-    return [_shown(row) for row in rows]
+    return [shown(row) for row in rows]
 
 
 async def count_conversations(db: Db, book_id: BookId, query: ConversationQuery) -> int:
     """How many there are."""
-    where = _narrowed(Where(book_id), query)
+    where = and_names(and_filters(Where(book_id), query), query)
     return await db.fetchval(
         "SELECT count(*) FROM conversations c WHERE c.book_id = $1" + where.sql(), *where.args
     )
@@ -147,8 +158,8 @@ async def show_conversation(
     db: Db, book_id: BookId, now: datetime, conversation_id: ConversationId
 ) -> Conversation | None:
     """One conversation."""
-    row = await db.fetchrow(_CONVERSATION + " AND c.id = $3", book_id, now, conversation_id)
-    return _shown(row) if row else None
+    row = await db.fetchrow(CONVERSATION + " AND c.id = $3", book_id, now, conversation_id)
+    return shown(row) if row else None
 
 
 async def upsert_conversation(db: Db, key: BookKey, phone: str, now: datetime) -> ConversationId:

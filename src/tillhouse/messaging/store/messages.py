@@ -1,5 +1,6 @@
 """Statements on messages: written, sent, reported on, read."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
@@ -208,6 +209,12 @@ async def list_messages(
         page.per_page,
         page.offset,
     )
+    return [_shown(row) for row in rows]
+
+
+async def list_found(db: Db, book_id: BookId, ids: Sequence[UUID]) -> list[Message]:
+    """Messages by their ids, the latest first."""
+    rows = await db.fetch(_MESSAGE + " AND m.id = ANY($2) ORDER BY m.id DESC", book_id, list(ids))
     return [_shown(row) for row in rows]
 
 

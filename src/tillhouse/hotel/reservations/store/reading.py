@@ -44,16 +44,16 @@ class ReservationQuery(msgspec.Struct, frozen=True, kw_only=True):
     room_id: UUID | None = None
     guest_id: UUID | None = None
     group_id: UUID | None = None
-    # A search: a code, and words of the guest's name.
+    # A search: a code, and words of the guest's name, with letters that each such name has.
     code: str | None = None
     words: str | None = None
+    letters: Sequence[str] = ()
 
 
-def _where(book_id: BookId, query: ReservationQuery) -> Where:
-    where = (
-        Where(book_id)
-        .and_("v.status = ANY($)", query.status)
-        .and_("v.check_in_on >= $", query.since)
+def and_filters(where: Where, query: ReservationQuery) -> Where:
+    """Add the filters but for the statuses and the search."""
+    return (
+        where.and_("v.check_in_on >= $", query.since)
         .and_("v.check_in_on <= $", query.until)
         .and_("v.check_out_on >= $", query.departs_from)
         .and_("v.check_out_on <= $", query.departs_to)
@@ -61,14 +61,23 @@ def _where(book_id: BookId, query: ReservationQuery) -> Where:
         .and_("v.guest_id = $", query.guest_id)
         .and_("v.group_id = $", query.group_id)
     )
-    if query.words:
-        code, words = where.slot(query.code), where.slot(query.words)
-        asked = " customer_query($1, " + words + ")"
-        # A query of mere punctuation leaves only the book, which every guest matches.
-        is_word = " AND numnode(" + asked + ") > $"
-        named = "customer_words(v.book_id, v.guest_name) @@" + asked + is_word
-        return where.and_("v.short_code = " + code + " OR " + named, 1)
-    return where.and_("v.short_code = $", query.code)
+
+
+def and_words(where: Where, query: ReservationQuery, letters: Sequence[str] = ()) -> Where:
+    """Add the search: a code, or a name that has the words, and before them these letters."""
+    asked = " customer_query($1, " + where.slot(query.words) + ")"
+    # A query of mere punctuation leaves only the book, which every guest matches.
+    named: LiteralString = " numnode(" + asked + ") > $"
+    for one in letters:
+        named += " AND strpos(lower(v.guest_name), lower(" + where.slot(one) + "::text)) > 0"
+    named += " AND customer_words(v.book_id, v.guest_name) @@" + asked
+    return where.and_("v.short_code = " + where.slot(query.code) + " OR " + named, 1)
+
+
+def _where(book_id: BookId, query: ReservationQuery) -> Where:
+    """All conditions but the words of a search."""
+    where = Where(book_id).and_("v.status = ANY($)", query.status)
+    return and_filters(where, query).and_("v.short_code = $", query.code)
 
 
 async def show_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
@@ -105,4 +114,16 @@ async def list_reservations(
         + " OFFSET "
         + where.slot(page.offset),
         *where.args,
+    )
+
+
+async def list_found(db: Db, book_id: BookId, ids: Sequence[UUID]) -> Sequence[Record]:
+    """The reservations that a search found, the newest first."""
+    return await db.fetch(
+        SHOWN
+        + " FROM hotel_reservations v "
+        + SHOWN_FROM
+        + " WHERE v.book_id = $1 AND v.id = ANY($2) ORDER BY v.id DESC",
+        book_id,
+        [*ids],
     )

@@ -40,6 +40,20 @@ async def update_checked_in(db: Db, key: BookKey, now: datetime) -> Record | Non
     )
 
 
+async def update_check_in_undone(db: Db, key: BookKey, now: datetime) -> Record | None:
+    """Nobody has moved in after all: the guest is expected, as before."""
+    return await db.fetchrow(
+        """
+        WITH v AS (
+            UPDATE hotel_reservations SET status = 'booked', checked_in_at = NULL, updated_at = $3
+        """
+        + _CHANGED
+        + SHOWN_FROM,
+        *key,
+        now,
+    )
+
+
 async def update_checked_out(db: Db, key: BookKey, now: datetime) -> Record | None:
     """Somebody has left."""
     return await db.fetchrow(
@@ -98,5 +112,47 @@ async def update_no_show(db: Db, key: BookKey, now: datetime) -> Record | None:
         + _CHANGED
         + SHOWN_FROM,
         *key,
+        now,
+    )
+
+
+# Free rooms of the type of the stay `n`: its own first, then those to move into at once.
+_FREE_AGAIN: LiteralString = """
+    SELECT r.id FROM hotel_reservations n
+    JOIN hotel_rooms r ON r.book_id = n.book_id AND r.room_type_id = n.room_type_id
+        AND r.deleted_at IS NULL AND r.status <> 'out_of_service'
+    WHERE n.book_id = $1 AND n.id = $2 AND r.id = coalesce($3::uuid, r.id) AND NOT EXISTS (
+        SELECT FROM hotel_reservations o
+        WHERE o.book_id = r.book_id AND o.room_id = r.id AND o.status IN ('booked', 'checked_in')
+            AND o.check_in_on < n.check_out_on AND o.check_out_on > n.check_in_on)
+    ORDER BY r.id = n.room_id DESC, r.status = 'clean' AND NOT EXISTS (
+            SELECT FROM hotel_reservations i
+            WHERE i.book_id = r.book_id AND i.room_id = r.id AND i.status = 'checked_in') DESC,
+        length(r.number), lower(r.number), r.id
+    LIMIT 1
+"""
+
+
+async def update_booked_again(
+    db: Db, key: BookKey, room_id: UUID | None, now: datetime
+) -> Record | None:
+    """Somebody is expected after all, in a free room of the type; None: none is free.
+
+    The room type is locked by then, so that nobody else chooses the same room.
+    """
+    return await db.fetchrow(
+        "WITH free AS ("
+        + _FREE_AGAIN
+        + """), v AS (
+            UPDATE hotel_reservations b SET status = 'booked', no_show_at = NULL,
+                room_id = free.id, is_room_chosen = b.is_room_chosen AND free.id = b.room_id,
+                updated_at = $4
+            FROM free WHERE b.book_id = $1 AND b.id = $2 RETURNING b.*)
+        """
+        + SHOWN
+        + " FROM v "
+        + SHOWN_FROM,
+        *key,
+        room_id,
         now,
     )

@@ -1,0 +1,1 @@
+"""Quotes: what a stay would cost, before anybody books it."""
