@@ -21,6 +21,11 @@ WRONG = [
     ({"DATABASE_URL": "mysql://x"}, "TILLHOUSE_DATABASE_URL must begin with postgresql://"),
     ({"PROVIDER_URLS": "paypal=https://x.example"}, "TILLHOUSE_PROVIDER_URLS has 'paypal=https"),
     ({"PROVIDER_URLS": "stripe=x.example"}, "TILLHOUSE_PROVIDER_URLS has 'stripe=x.example'"),
+    ({"SMTP_URL": "smtp://mail.example"}, "TILLHOUSE_SMTP_URL needs TILLHOUSE_MAIL_FROM"),
+    ({"SMTP_URL": "mail.example:25"}, "TILLHOUSE_SMTP_URL must be an address such as smtps://"),
+    ({"SMTP_URL": "smtp://till@mail.example"}, "TILLHOUSE_SMTP_URL must have both a user and"),
+    ({"SMTP_URL": "smtp://a:b%0d@mail.example"}, "TILLHOUSE_SMTP_URL must have no control"),
+    ({"MAIL_FROM": "till"}, "TILLHOUSE_MAIL_FROM is 'till': it must be an email address"),
     ({"COLOUR": "red"}, "TILLHOUSE_COLOUR is no setting of Tillhouse"),
     ({"PORT": "1", "PORT_FILE": "/dev/null"}, "Set TILLHOUSE_PORT or TILLHOUSE_PORT_FILE, not"),
     ({"PORT_FILE": "/nonexistent"}, "TILLHOUSE_PORT_FILE names /nonexistent, which can't be read"),
@@ -64,3 +69,29 @@ def test_serve_refuses(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(refused, chosen))
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("smtps://mail.example", ("mail.example", 465, "tls", None, None)),
+        ("smtp://a%40b:p%2F%3A%25@mail.example/", ("mail.example", 587, "starttls", "a@b", "p/:%")),
+        ("smtp+plain://[::1]:2525", ("::1", 2525, "none", None, None)),
+    ],
+)
+def test_a_mail_server(url: str, server: tuple[object, ...]) -> None:
+    """The scheme says how it is secured, and which port is usual; the password is printed never."""
+    settings = from_env({"TILLHOUSE_SMTP_URL": url, "TILLHOUSE_MAIL_FROM": "till@shop.example"})
+    found = settings.smtp_url
+    assert found is not None
+    assert (found.host, found.port, found.security, found.user, found.password) == server
+    assert "p/:%" not in f"{settings} {settings!r}"
+
+
+@pytest.mark.parametrize("url", ["smtp://till:hush/hush@mail.example", "smtps://till:hush@[x"])
+def test_a_wrong_mail_server_tells_no_password(url: str) -> None:
+    """Its sentence repeats nothing of the address."""
+    with pytest.raises(SettingError) as caught:
+        from_env({"TILLHOUSE_SMTP_URL": url, "TILLHOUSE_MAIL_FROM": "till@shop.example"})
+    assert "hush" not in str(caught.value)
+    assert "%2F" in str(caught.value) or "%3A" in str(caught.value)

@@ -50,6 +50,7 @@ GUESTS = {
     "payins.store.events.record_event jobs": BRICK,
     "payouts.accounts.store.insert_account jobs": BRICK,
     "payouts.withdrawals.store.requests.insert_withdrawal jobs": BRICK,
+    "webhooks.store.notices.queue_notices jobs": BRICK,
 }
 
 _WRITE = re.compile(

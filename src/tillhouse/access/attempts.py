@@ -122,6 +122,12 @@ async def clear(db: Db, attempt: Attempt) -> None:
     await store.forget_failures(db, asker.account, asker.network)
 
 
+async def take(services: Services, db: Db, what: str, budget: rules.Budget) -> bool:
+    """Count one of what there may be so many of; False when there were too many."""
+    subject = digest(services.vault.pepper, what)
+    return await store.take_attempt(db, subject, budget.every, budget.most, now())
+
+
 async def let_register(services: Services, ip: str, email: str) -> Registration:
     """Refuse or delay a registration, as far as those before it ask for."""
     pepper, network = services.vault.pepper, rules.network_of(ip)

@@ -18,6 +18,11 @@ PERMISSIONS: dict[Role, frozenset[str]] = {
 }
 
 
+def roles_with(permission: str) -> list[Role]:
+    """The roles that have a permission."""
+    return [role for role, permissions in PERMISSIONS.items() if permission in permissions]
+
+
 def has_scope(role: Role, scope: Scope) -> bool:
     """Whether a role has a scope: by the general rule, or because the scope names the role."""
     match role:

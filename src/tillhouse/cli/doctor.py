@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from ipaddress import ip_address
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,6 +18,7 @@ from tillhouse.access.vault import open_vault
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import age_of_newest
+from tillhouse.cli.mail import look_at_mail
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console, table
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan
@@ -33,7 +34,7 @@ from tillhouse.settings import MEANINGS, PREFIX, SettingError, Settings
 from tillhouse.voice.speech.engines import describe
 
 State = Literal["fine", "unsafe", "broken"]
-_SECRET = ("MASTER_KEY", "BACKUP_PASSPHRASE", "SPEAKING_KEY", "HEARING_KEY")
+_SECRET = ("MASTER_KEY", "SMTP_URL", "BACKUP_PASSPHRASE", "SPEAKING_KEY", "HEARING_KEY")
 _MARKS: dict[State, str] = {"fine": "ok", "unsafe": "UNSAFE", "broken": "BROKEN"}
 
 
@@ -54,13 +55,17 @@ class Finding(msgspec.Struct, frozen=True):
     message: str
 
 
-def doctor(*, data: Data = None, as_json: AsJson = False) -> None:
+TestMail = Annotated[str | None, typer.Option("--mail", help="Send a test mail there.")]
+
+
+def doctor(*, data: Data = None, mail: TestMail = None, as_json: AsJson = False) -> None:
     """Tell what is set, what is unsafe and what is broken; exit code 1 when something is."""
     shown: list[SettingShown] = []
     try:
         settings = grounds.settings_with(data=data)
         shown = show_settings(settings, os.environ)
         findings = [*judge(settings), *_speech(settings), *_files(settings), *_backups(settings)]
+        findings += [Finding(state, "mail", told) for state, told in look_at_mail(settings, mail)]
         findings += _look_at_database(settings)
     except SettingError as error:
         findings = [Finding("broken", "settings", str(error))]

@@ -97,6 +97,12 @@ def slug(text: str, length_max: int = 80) -> str:
     return "-".join(kept.split())[:length_max].strip("-")
 
 
+def one_line(text: str, length_max: int = 200) -> str:
+    """A text for people in one line, without control signs and endless length."""
+    words = "".join(sign if sign.isprintable() else " " for sign in text).split()
+    return " ".join(words)[:length_max]
+
+
 def email_address(text: str) -> str:
     """Normalise an address to lower case, or raise ValueError."""
     stripped = text.strip()

@@ -13,6 +13,7 @@ from tillhouse.http.route import Group
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.room import Room
+from tillhouse.webhooks import mailing
 from tillhouse.webhooks.actions.secrets import open_missing_secrets
 from tillhouse.webhooks.routes import ROUTES
 from tillhouse.webhooks.sender.worker import Sender
@@ -78,5 +79,6 @@ ROOM = Room(
     },
     at_start=(open_missing_secrets, _open_weeks),
     chores=_chores,
+    jobs=lambda services: (mailing.kind(services),),
     apart=(_sender,),
 )

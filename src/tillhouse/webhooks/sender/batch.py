@@ -119,6 +119,15 @@ def endpoint_results(results: Sequence[Result]) -> list[EndpointResult]:
     return [_result(key, by_endpoint[key]) for key in sorted(by_endpoint)]
 
 
+def last_errors(results: Sequence[Result]) -> dict[EndpointId, str]:
+    """The latest failure of each endpoint that had one."""
+    return {
+        result.claim.endpoint_id: result.outcome.error
+        for result in sorted(results, key=lambda r: r.ended_at)
+        if result.outcome.error is not None
+    }
+
+
 def _result(key: BookKey, results: Sequence[Result]) -> EndpointResult:
     failures = 0
     last_delivered_at: datetime | None = None

@@ -22,11 +22,19 @@ from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import SealBroken
 from tillhouse.settings import SettingError
-from tillhouse.webhooks import rules, signing
+from tillhouse.webhooks import mailing, rules, signing
 from tillhouse.webhooks.actions.secrets import SEAL_KIND
 from tillhouse.webhooks.sender import notices
 from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.batch import Claim, Result, Retries, done, endpoint_results, one_each
+from tillhouse.webhooks.sender.batch import (
+    Claim,
+    Result,
+    Retries,
+    done,
+    endpoint_results,
+    last_errors,
+    one_each,
+)
 from tillhouse.webhooks.sender.client import Client
 from tillhouse.webhooks.sender.pace import Pace
 from tillhouse.webhooks.sender.windows import WINDOW_FIRST, EndpointWindows
@@ -237,8 +245,11 @@ class Sender:
             failing = await store.update_endpoint_results(
                 db, endpoint_results(batch), at, rules.FAILURES_TO_DISABLE, rules.FAILURES_TO_WARN
             )
+            errors = last_errors(batch)
             for row in failing:
                 await notices.note(db, row, at)
+                if self._services.settings.smtp_url is not None:
+                    await mailing.queue(db, row, errors[row["id"]], at)
         for row in failing:
             notices.log_one(row)
         if any(result.claim.is_probe for result in batch):

@@ -4,25 +4,22 @@ Each setting says here what it means; `tillhouse doctor` and the documentation p
 A wrong value stops the start with a sentence that names the variable and the mend.
 """
 
-import math
-import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tillhouse.kit.network import parse_networks
+from tillhouse.kit.smtp import SmtpServer
+from tillhouse.settings.reading import PASSPHRASE_LENGTH_MIN, PREFIX, SettingError, Values
 
-PREFIX = "TILLHOUSE_"
-PASSPHRASE_LENGTH_MIN = 12
+__all__ = [
+    "MEANINGS", "PASSPHRASE_LENGTH_MIN", "PREFIX", "SettingError", "Settings", "from_env",
+]  # fmt: skip
+
 _PROVIDERS = ("paystack", "flutterwave", "monnify", "stripe", "twilio")
 LOG_LEVELS = ("debug", "info", "warning", "error")
-
-
-class SettingError(Exception):
-    """A setting that can't be used: the sentence says which and how to mend it."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_folder: Path | None = None
     backup_every_hours: int = 0
     backup_keep: int = 7
+    smtp_url: SmtpServer | None = None
+    mail_from: str | None = None
     whatsapp_url: str = "https://graph.facebook.com/v23.0"
     # By the names of providers: addresses other than their own.
     provider_urls: tuple[tuple[str, str], ...] = ()
@@ -107,8 +106,8 @@ MEANINGS: dict[str, str] = {
     "WEBHOOK_RETRY_FACTOR": "how many times longer each next retry waits (5)",
     "WEBHOOK_ALLOW_TARGETS": "addresses or networks, private ones too, that webhooks may go to; "
     "for development and tests",
-    "WEBHOOK_CA_FILE": "certificates (PEM) that receivers, and servers of models, may have "
-    "besides the public ones",
+    "WEBHOOK_CA_FILE": "certificates (PEM) that receivers, servers of models and the mail "
+    "server may have besides the public ones",
     "WEBHOOK_LEASE_S": "how long a sender may hold a delivery before another takes it (30); "
     "longer than the 10 seconds of an attempt, or some are sent twice",
     "WEBHOOK_RATE": "webhooks a second that `serve` begins at most (1000); 0 = no limit",
@@ -118,6 +117,9 @@ MEANINGS: dict[str, str] = {
     "BACKUP_FOLDER": "folder of the backups that Tillhouse makes by itself (DATA/backups)",
     "BACKUP_EVERY_HOURS": "hours from one backup to the next (0 = none by itself)",
     "BACKUP_KEEP": "how many of them are kept, and how many of those before migrations (7)",
+    "SMTP_URL": "mail server that notices go by, such as smtps://user:password@mail.example.com; "
+    "smtp:// asks for STARTTLS, smtp+plain:// for no TLS",
+    "MAIL_FROM": "address that these mails come from",
     "WHATSAPP_URL": "WhatsApp's Cloud API with its version (https://graph.facebook.com/v23.0)",
     "PROVIDER_URLS": "other addresses of payment providers and of Twilio, such as "
     "`paystack=https://proxy.example.com`, split by commas",
@@ -148,8 +150,8 @@ MEANINGS: dict[str, str] = {
 
 def from_env(environ: Mapping[str, str], **given: object) -> Settings:
     """Read the settings; `given` (command-line flags) win over the environment."""
-    values = _Values(environ, {k: v for k, v in given.items() if v is not None})
-    values.refuse_unknown()
+    values = Values(environ, {k: v for k, v in given.items() if v is not None})
+    values.refuse_unknown(MEANINGS)
     host = values.text("HOST", "127.0.0.1")
     port = values.number("PORT", 8000, 0, 65535)
     rate = values.number("RATE_LIMIT", 100, 0, 1_000_000)
@@ -182,6 +184,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         backup_folder=values.folder("BACKUP_FOLDER"),
         backup_every_hours=values.number("BACKUP_EVERY_HOURS", 0, 0, 8760),
         backup_keep=values.number("BACKUP_KEEP", 7, 1, 1000),
+        **_of_mail(values),
         whatsapp_url=values.url("WHATSAPP_URL", "https://graph.facebook.com/v23.0"),
         provider_urls=values.named_urls("PROVIDER_URLS", _PROVIDERS),
         payout_cooling_off_hours=values.number("PAYOUT_COOLING_OFF_HOURS", 24, 0, 720),
@@ -192,7 +195,14 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
     )
 
 
-def _of_calls(values: "_Values") -> dict[str, Any]:
+def _of_mail(values: Values) -> dict[str, Any]:
+    server, sender = values.smtp_url("SMTP_URL"), values.email_address("MAIL_FROM")
+    if server is not None and sender is None:
+        raise SettingError(f"{PREFIX}SMTP_URL needs {PREFIX}MAIL_FROM: the address to send from.")
+    return {"smtp_url": server, "mail_from": sender}
+
+
+def _of_calls(values: Values) -> dict[str, Any]:
     return {
         "recording_retention_days": values.number("RECORDING_RETENTION_DAYS", 90, 1, 3650),
         "model_allow_targets": values.networks("MODEL_ALLOW_TARGETS"),
@@ -209,183 +219,8 @@ def _of_calls(values: "_Values") -> dict[str, Any]:
     }
 
 
-def default_data_folder(environ: Mapping[str, str]) -> Path:
-    """The user's data folder, as the XDG rules name it; root keeps its data in /var/lib."""
-    if os.geteuid() == 0 and not environ.get("XDG_DATA_HOME"):
-        return Path("/var/lib/tillhouse")
-    home = environ.get("XDG_DATA_HOME") or str(Path(environ.get("HOME", "~")) / ".local/share")
-    return Path(home).expanduser() / "tillhouse"
-
-
 def _in_url(host: str) -> str:
     """How a listening address is reached: a wildcard by loopback, an IPv6 one in brackets."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-class _Values:
-    """Reads one value after another, each failure naming its variable."""
-
-    def __init__(self, environ: Mapping[str, str], given: Mapping[str, object]) -> None:
-        self._environ = environ
-        self._given = given
-
-    def refuse_unknown(self) -> None:
-        """A typo in a variable's name must not pass in silence."""
-        known = {PREFIX + name for name in MEANINGS} | {PREFIX + n + "_FILE" for n in MEANINGS}
-        for name in sorted(self._environ):
-            if (
-                name.startswith(PREFIX)
-                and name not in known
-                and not name.startswith(PREFIX + "TEST_")
-            ):
-                raise SettingError(
-                    f"{name} is no setting of Tillhouse: correct its name or unset it "
-                    f"(`tillhouse doctor` lists the settings)."
-                )
-
-    def optional(self, name: str) -> str | None:
-        """The value from a flag, the environment or the file that NAME_FILE names."""
-        if (flag := self._given.get(name.lower())) is not None:
-            return str(flag)
-        direct = self._environ.get(PREFIX + name)
-        path = self._environ.get(PREFIX + name + "_FILE")
-        if direct and path:
-            raise SettingError(f"Set {PREFIX}{name} or {PREFIX}{name}_FILE, not both.")
-        if not path:
-            return direct or None
-        try:
-            return Path(path).read_text(encoding="utf-8").strip() or None
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(
-                f"{PREFIX}{name}_FILE names {path}, which can't be read ({error}): "
-                "correct the path or its permissions."
-            ) from error
-
-    def text(self, name: str, default: str) -> str:
-        """A text, never empty."""
-        return self.optional(name) or default
-
-    def passphrase(self, name: str) -> str | None:
-        """A secret that a person thought of."""
-        text = self.optional(name)
-        if text is not None and len(text) < PASSPHRASE_LENGTH_MIN:
-            raise SettingError(
-                f"{PREFIX}{name} has {len(text)} characters: "
-                f"give it {PASSPHRASE_LENGTH_MIN} or more."
-            )
-        return text
-
-    def number(self, name: str, default: int, least: int, most: int) -> int:
-        """A whole number within bounds."""
-        text = self.optional(name)
-        if text is None:
-            return default
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise SettingError(
-                f"{PREFIX}{name} is {text!r}: set it to a whole number from {least} to {most}."
-            )
-        return value
-
-    def decimal(self, name: str, default: float, least: float, most: float) -> float:
-        """A number within bounds."""
-        text = self.optional(name)
-        if text is None:
-            return default
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            raise SettingError(
-                f"{PREFIX}{name} is {text!r}: set it to a number from {least:g} to {most:g}."
-            )
-        return value
-
-    def file(self, name: str) -> Path | None:
-        """A file that can be read."""
-        text = self.optional(name)
-        if text is None:
-            return None
-        path = Path(text).expanduser()
-        if not path.is_file():
-            raise SettingError(f"{PREFIX}{name} names {text}, which is no file: correct the path.")
-        return path
-
-    def folder(self, name: str) -> Path | None:
-        """A folder, absolute; it is made when it is needed."""
-        text = self.optional(name)
-        return Path(text).expanduser().absolute() if text else None
-
-    def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
-        """One of a few words."""
-        value = self.text(name, default).lower()
-        if value not in allowed:
-            raise SettingError(f"{PREFIX}{name} is {value!r}: set it to {', '.join(allowed)}.")
-        return value
-
-    def url(self, name: str, default: str) -> str:
-        """An http(s) address without a trailing slash."""
-        value = self.text(name, default).rstrip("/")
-        if not value.startswith(("http://", "https://")) or " " in value:
-            raise SettingError(
-                f"{PREFIX}{name} is {value!r}: "
-                "set it to an address such as https://till.example.com."
-            )
-        return value
-
-    def optional_url(self, name: str) -> str | None:
-        """An http(s) address, where there is one."""
-        return self.url(name, "") if self.optional(name) else None
-
-    def socket_url(self, name: str) -> str | None:
-        """A ws(s) address without a trailing slash."""
-        value = (self.optional(name) or "").rstrip("/")
-        if value and (not value.startswith(("ws://", "wss://")) or " " in value):
-            raise SettingError(
-                f"{PREFIX}{name} is {value!r}: "
-                "set it to an address such as wss://media.example.com/calls."
-            )
-        return value or None
-
-    def named_urls(self, name: str, known: Collection[str]) -> tuple[tuple[str, str], ...]:
-        """Addresses by names, split by commas."""
-        parts = [part.strip() for part in (self.optional(name) or "").split(",") if part.strip()]
-        pairs = [part.partition("=") for part in parts]
-        for part, (who, _, address) in zip(parts, pairs, strict=True):
-            is_address = address.startswith(("http://", "https://")) and " " not in address
-            if who not in known or not is_address:
-                raise SettingError(
-                    f"{PREFIX}{name} has {part!r}: write a name ({', '.join(known)}), = and an "
-                    "address such as https://proxy.example.com."
-                )
-        return tuple((who, address.rstrip("/")) for who, _, address in pairs)
-
-    def networks(self, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
-        """Addresses or networks, split by commas."""
-        text = self.optional(name) or ""
-        try:
-            return parse_networks([part.strip() for part in text.split(",") if part.strip()])
-        except ValueError as error:
-            raise SettingError(f"{PREFIX}{name}: {error}") from error
-
-    def database_url(self) -> str | None:
-        """The address of a PostgreSQL server of one's own."""
-        value = self.optional("DATABASE_URL")
-        if value and not value.startswith(("postgresql://", "postgres://")):
-            raise SettingError(
-                f"{PREFIX}DATABASE_URL must begin with postgresql:// "
-                "(for example postgresql://user:password@host:5432/tillhouse)."
-            )
-        return value
-
-    def data(self) -> Path:
-        """The data folder, absolute."""
-        value = self.optional("DATA")
-        folder = Path(value).expanduser() if value else default_data_folder(self._environ)
-        return folder.absolute()
