@@ -32,6 +32,8 @@ from bench.orders import TEMPLATES, business_that_sells
 
 _QUANTILES = ("p50", "p95", "p99")
 TIMES_MAX, MEMORY_MB_MAX = 2.0, 400.0
+# The abuser's last requests, and what the database does after them, are over then.
+SETTLED_AFTER_S = 8.0
 PER_SECOND, FEW_PER_SECOND = 40, 4
 ORDERS, LINES, RECEIPTS = 300, 100, 200
 LIST = "/v1/orders?limit=20"
@@ -73,6 +75,7 @@ def measure(options: argparse.Namespace) -> None:
                 uvloop.run(client.load(3.0))
             for _ in range(options.rounds):
                 for name, client in clients.items():
+                    time.sleep(SETTLED_AFTER_S)
                     alone = uvloop.run(client.load(options.seconds))
                     abuser = _start(scene)
                     time.sleep(1)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.api import Api, Response
 from tests.make import Business, Make
+from tests.system.serving import until
 from tests.waiting import ended
 from tillhouse.access.call import Call
 from tillhouse.access.callers import Book, KeyCaller
@@ -24,7 +25,7 @@ from tillhouse.access.shares import (
 )
 from tillhouse.app import App, compose
 from tillhouse.http.body import BODY_BYTES_MAX
-from tillhouse.http.exchange import begin
+from tillhouse.http.exchange import HAS_LEFT, begin
 from tillhouse.http.route import Route, Scope
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import AppId, BookId, BusinessId, KeyId
@@ -104,6 +105,39 @@ async def test_a_business_with_all_its_turns_holds_up_no_other(make_here: Make, 
     answers = await asyncio.gather(*asked)
     assert {one.status for one in answers} == {200, 429}
     assert sum(one.status == 200 for one in answers) >= 256
+
+
+async def test_a_read_whose_caller_left_while_it_waited_is_not_made(
+    make_here: Make, slow: Slow
+) -> None:
+    """A caller that hangs up and asks again has no more work done than it waits for."""
+    api = await (await make_here.business()).client("voice:read")
+    asked = [asyncio.create_task(api.get(SLOW)) for _ in range(100)]
+    await until(lambda: slow.under_way > 0, "the first is under way")
+    left = asyncio.create_task(_ask_and_leave(api))
+    slow.go_on.set()
+    assert {one.status for one in await asyncio.gather(*asked)} == {200}
+    assert await ended(left) == []
+    assert slow.under_way == 100
+
+
+async def _ask_and_leave(api: Api) -> list[Any]:
+    """All that is answered to a caller whose connection is closed."""
+    answered: list[Any] = []
+
+    async def send(message: Any) -> None:
+        answered.append(message)
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    scope: Any = {
+        "type": "http", "method": "GET", "path": SLOW, "query_string": b"",
+        "headers": [(k.encode(), v.encode()) for k, v in api.headers.items()],
+        "client": (api.peer, 1234), "state": {HAS_LEFT: lambda: True},
+    }  # fmt: skip
+    await api.app(scope, receive, send)
+    return answered
 
 
 async def _first(tasks: list[asyncio.Task[Response]], count: int) -> list[Response]:

@@ -7,7 +7,7 @@ import re
 import resource
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from tests.system.serving import Serving, report, until
 from tests.waiting import ended, within
 from tests.yardstick import slower
 from tillhouse.http.connections import YOUNG_S, Connections
+from tillhouse.http.exchange import HAS_LEFT
 from tillhouse.http.protocol import PatientProtocol
 
 GET = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -227,6 +228,23 @@ async def small(_scope: Any, _receive: Any, send: Any) -> None:
     headers = [(b"content-length", b"0")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
+
+
+async def test_a_request_can_ask_whether_its_caller_left() -> None:
+    """One that waits for its turn has nobody to tell it."""
+    asked: list[Callable[[], bool]] = []
+
+    async def waiting(scope: Any, _receive: Any, _send: Any) -> None:
+        """No answer as long as the caller is there."""
+        asked.append(scope["state"][HAS_LEFT])
+        await until(asked[0], "the caller left")
+
+    async with served(waiting, Connections(limit=10)) as port:
+        async with connected(port) as (_, writer):
+            writer.write(GET)
+            await until(lambda: bool(asked), "it is under way")
+            assert not asked[0]()
+        await until(asked[0], "the caller left")
 
 
 async def test_a_request_learns_that_its_caller_left_although_another_waits() -> None:

@@ -22,7 +22,7 @@ _HALF_LIFE_S = 1.0
 HEAVY_BYTES, _HEAVY_TIMES = 2 * 1024 * 1024, 4.0
 # Beside others, a heavy owner's turn rests so many times as long as it took, and so long at most,
 # unless it was so short.
-_REST_TIMES, _STRANGERS_REST_TIMES, _REST_MAX_S, _SHORT_S = 2.0, 5.0, 1.0, 0.01
+_REST_TIMES, _REST_MAX_S, _SHORT_S = 5.0, 2.0, 0.01
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -115,7 +115,6 @@ class FairGate:
     robin, each owner's own turns in the order of their arrival.
     """
 
-    _rest_times = _REST_TIMES
     # How much longer a turn that ends with a refusal counts against its owner.
     _refused_s = 0.0
 
@@ -176,7 +175,7 @@ class FairGate:
         """Give a turn back, at once or after its rest."""
         rest_s = 0.0
         if took_s > _SHORT_S and self._must_rest(owner):
-            rest_s = min(self._rest_times * took_s, _REST_MAX_S)
+            rest_s = min(_REST_TIMES * took_s, _REST_MAX_S)
         own_rest_s = max(rest_s, self._refused_s if is_refused else 0.0)
         later = asyncio.get_running_loop().call_later
         if rest_s:
@@ -268,8 +267,6 @@ class StrangersGate(FairGate):
     refusal counts against its owner for `refused_s` more, and one too many is refused as late: a
     stranger that asks again as soon as it is answered asks seldom.
     """
-
-    _rest_times = _STRANGERS_REST_TIMES
 
     def __init__(
         self, *, total: int, each: int, waiting_max: int, callers: Activity, refused_s: float

@@ -20,7 +20,8 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.http import idempotency
 from tillhouse.http.answer import EVENTS
-from tillhouse.http.body import read_body
+from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
+from tillhouse.http.body import Gone, read_body
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, Form, read_form, right_parts
@@ -39,20 +40,6 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HEARTBEAT = b":\n\n"
 # A deadlock's victim has done nothing wrong and nothing at all: it runs again.
 _TRIES = 3
-TRY_AGAIN = (
-    asyncpg.DeadlockDetectedError,
-    asyncpg.SerializationError,
-    asyncpg.InvalidCachedStatementError,
-)
-DATABASE_AWAY = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.LockNotAvailableError,
-    OSError,
-)
 
 After = Callable[[], Awaitable[Reply[Any]]]
 
@@ -100,6 +87,9 @@ class Endpoint:
             if self._has_payload:
                 args.append(query)
             async with self._turn(services, exchange):
+                # Nobody waits any more for what is read. A write is made: it was asked for.
+                if exchange.has_left():
+                    raise Gone
                 if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
                     return await self._listen(services, exchange, book, args)
                 return await self._read(services, exchange, book, args)
@@ -387,14 +377,3 @@ def _path_value(text: str, type_: Any) -> object:
     if get_origin(type_) is Literal and text in get_args(type_):
         return text
     raise Missing
-
-
-def away(error: BaseException, exchange: Exchange) -> Unavailable:
-    """The answer when the database is gone; the log says why."""
-    log.warning(
-        "database_away",
-        request_id=exchange.request_id,
-        error=type(error).__name__,
-        detail=str(error)[:200],
-    )
-    return Unavailable(retry_after_s=1)

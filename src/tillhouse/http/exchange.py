@@ -22,6 +22,9 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+# The function in a request's state that tells whether its caller closed the connection.
+HAS_LEFT = "has_left"
+
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -40,6 +43,7 @@ class Exchange(msgspec.Struct, kw_only=True):
     ip: str
     started: float
     now: datetime
+    has_left: Callable[[], bool]
     template: str = ""
     caller: KeyCaller | UserCaller | None = None
     allowance: Allowance | None = None
@@ -86,6 +90,7 @@ def begin(scope: Scope, trusted: tuple[Network, ...]) -> Exchange:
         ip=_written(address),
         started=time.perf_counter(),
         now=now(),
+        has_left=scope.get("state", {}).get(HAS_LEFT, bool),
     )
 
 

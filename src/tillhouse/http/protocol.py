@@ -18,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from tillhouse.access.attempt_rules import network_of
 from tillhouse.http.answer import STOPPING
 from tillhouse.http.connections import Connections
+from tillhouse.http.exchange import HAS_LEFT
 from tillhouse.http.problems import early_answer
 
 HEAD_WITHIN_S = 10.0
@@ -130,11 +131,13 @@ class PatientProtocol(HttpToolsProtocol):
             self._refuse(_NO_HTTP)
 
     def on_message_begin(self) -> None:
-        """The request knows where it will be told of a stop."""
+        """The request knows where it will be told of a stop, and that its caller left."""
         super().on_message_begin()
         self._known.is_asking(self)
         self._hosts = 0
-        self.scope.setdefault("state", {})[STOPPING] = self._stopping
+        state = self.scope.setdefault("state", {})
+        state[STOPPING] = self._stopping
+        state[HAS_LEFT] = self.transport.is_closing
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A head that came in one piece is measured as well."""

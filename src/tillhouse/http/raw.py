@@ -18,8 +18,8 @@ import structlog
 
 from tillhouse.access.process import Services
 from tillhouse.http import problems
+from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
 from tillhouse.http.body import BODY_BYTES_MAX, Gone, read_bytes
-from tillhouse.http.endpoint import DATABASE_AWAY, TRY_AGAIN, away
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.problems import Headers
 from tillhouse.http.query import PARAMETERS_MAX
