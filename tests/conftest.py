@@ -86,7 +86,7 @@ async def fresh_database(server_url: str, name: str) -> AsyncIterator[str]:
     if not await admin.fetchval("SELECT true FROM pg_database WHERE datname = $1", TEMPLATE):
         await _make_template(server_url, admin)
     await admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield _at(server_url, name)
+    yield at_database(server_url, name)
     await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
     await admin.close()
 
@@ -94,12 +94,13 @@ async def fresh_database(server_url: str, name: str) -> AsyncIterator[str]:
 async def _make_template(server_url: str, admin: asyncpg.Connection) -> None:
     """Migrate once: all databases of the run are copies."""
     await admin.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0 ENCODING 'UTF8'")
-    connection = await asyncpg.connect(_at(server_url, TEMPLATE))
+    connection = await asyncpg.connect(at_database(server_url, TEMPLATE))
     await migrate(connection)
     await connection.close()
 
 
-def _at(server_url: str, name: str) -> str:
+def at_database(server_url: str, name: str) -> str:
+    """The address of another database of the same server."""
     return urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
 
 

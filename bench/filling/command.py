@@ -1,7 +1,6 @@
 """`python -m bench fill`: the demo business with a test book as large as wanted."""
 
 import argparse
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from tillhouse.access.store import sessions
 from tillhouse.cli import demo, installation
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.sentences import sentence_for
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.kit.clock import now
 
 
@@ -50,8 +50,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         found = {"businessId": made.business_id, "testKey": made.test_key, "filled": filled}
         return cast("dict[str, Any]", msgspec.to_builtins(found))
 
-    with installation.running_database(settings) as database:
-        return asyncio.run(work(database))
+    stop = Stop()
+    stop.install()
+    with installation.running_database(settings, stop) as database:
+        return run_until_told(work(database), stop)
 
 
 async def _fill(services: Services, made: demo.Demo, options: argparse.Namespace) -> Filled:

@@ -134,7 +134,7 @@ def is_there(*names: str) -> Callable[[Path], bool]:
 
 MOMENTS: dict[str, tuple[str, Callable[[Path], bool]]] = {
     "the folder is made": ("serve", is_there()),
-    "the database is being made": ("work", is_there("postgres.new")),
+    "the database is being made": ("serve", is_there("postgres.new")),
     "the database runs": ("serve", is_there("postgres", "postmaster.pid")),
     "the key is made": ("serve", is_there("master.key")),
 }

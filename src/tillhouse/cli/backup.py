@@ -10,8 +10,9 @@ from tillhouse.cli.backup_writer import write_backup
 from tillhouse.cli.kept_backups import is_due, keep_backup
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result
 from tillhouse.cli.passphrases import FromStdin, passphrase
+from tillhouse.cli.running import ended_by_signals
 from tillhouse.cli.servers import tell_database
-from tillhouse.cli.stopping import Stop, run_until_told
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.db.archive import draft_of
 from tillhouse.settings import Settings
 
@@ -41,23 +42,19 @@ def backup(
     if path.exists():
         raise CommandError(f"{path} exists, and no backup is overwritten: give another name.")
     opener = passphrase(settings, from_stdin=passphrase_stdin, is_new=True)
-    stop = Stop()
-    stop.at_last(lambda: draft_of(path).unlink(missing_ok=True))
-    stop.install()
-    with grounds.running_database(settings, stop) as installation:
-        tell_database(installation)
-        done = run_until_told(write_backup(installation, path, opener), stop)
+    with ended_by_signals() as stop:
+        stop.at_last(lambda: draft_of(path).unlink(missing_ok=True))
+        with grounds.running_database(settings, stop) as installation:
+            tell_database(installation)
+            done = run_until_told(write_backup(installation, path, opener), stop)
     print_result(done, as_json=as_json, shown=done.sentence)
 
 
 def _keep(settings: Settings, *, as_json: bool, if_due: bool) -> None:
-    # A process that is ended removes its draft.
-    stop = Stop()
-    stop.install()
     if if_due and not is_due(settings):
         print_result({"isDue": False}, as_json=as_json, shown="The newest backup is young enough.")
         return
-    with grounds.running_database(settings, stop) as installation:
+    with ended_by_signals() as stop, grounds.running_database(settings, stop) as installation:
         tell_database(installation)
         done = run_until_told(keep_backup(installation, if_due=if_due), stop)
     if done is not None:

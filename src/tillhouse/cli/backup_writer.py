@@ -51,7 +51,7 @@ async def write_backup(
     began = time.monotonic()
     connection = await grounds.connect(installation, SESSION)
     try:
-        await _require_schema(connection)
+        await _look_at_schema(connection)
         key = await _proved_key(installation)
         # A file that only the key opens needn't hold it.
         kept = key if isinstance(opener, Passphrase) else None
@@ -72,7 +72,16 @@ async def write_backup(
     )
 
 
-async def _require_schema(connection: asyncpg.Connection) -> None:
+async def require_schema(installation: Installation) -> None:
+    """Refuse a database that has nothing to back up, or belongs to a newer release."""
+    connection = await grounds.connect(installation)
+    try:
+        await _look_at_schema(connection)
+    finally:
+        await connection.close()
+
+
+async def _look_at_schema(connection: asyncpg.Connection) -> None:
     # A schema that this release doesn't know can't be restored by it either.
     missing = await plan(connection)
     if missing and missing[0].number == 1:

@@ -1,6 +1,5 @@
 """`tillhouse business delete`: all that a business has, gone for good."""
 
-import asyncio
 import sys
 from typing import Annotated
 from uuid import UUID
@@ -18,7 +17,9 @@ from tillhouse.cli.output import (
     print_result,
     stderr_console,
 )
+from tillhouse.cli.running import ended_by_signals
 from tillhouse.cli.servers import tell_database
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.db.backup import SESSION
 from tillhouse.db.removal import delete_business, find_name
 
@@ -38,32 +39,46 @@ def delete(
     business_id = given.id_of("BUSINESS", business)
     settings = grounds.settings_with(data=data)
     grounds.require_database(settings)
-    with grounds.running_database(settings) as installation:
+    with ended_by_signals() as stop, grounds.running_database(settings, stop) as installation:
         tell_database(installation)
-        found, rows = asyncio.run(_delete(installation, business_id, name))
+        found = run_until_told(_find_name(installation, business_id), stop)
+        if (name if name is not None else _typed(found, stop)) != found:
+            raise CommandError(f"The business is called {found}: nothing was deleted.")
+        rows = run_until_told(_delete(installation, business_id), stop)
     shown = f"Deleted {found} with {rows:,} rows."
     print_result({"businessId": business_id, "name": found, "rows": rows}, as_json=as_json,
                  shown=shown)  # fmt: skip
 
 
-async def _delete(
-    installation: Installation, business_id: UUID, typed: str | None
-) -> tuple[str, int]:
+async def _find_name(installation: Installation, business_id: UUID) -> str:
     connection = await grounds.connect(installation, SESSION)
     try:
+        await grounds.require_migrated(connection)
         name = await find_name(connection, business_id)
-        if name is None:
-            raise NoBusiness(business_id)
-        if (typed if typed is not None else _typed(name)) != name:
-            raise CommandError(f"The business is called {name}: nothing was deleted.")
-        return name, await delete_business(connection, business_id)
+    finally:
+        await connection.close()
+    if name is None:
+        raise NoBusiness(business_id)
+    return name
+
+
+async def _delete(installation: Installation, business_id: UUID) -> int:
+    connection = await grounds.connect(installation, SESSION)
+    try:
+        return await delete_business(connection, business_id)
     finally:
         await connection.close()
 
 
-def _typed(name: str) -> str:
+def _typed(name: str, stop: Stop) -> str:
     if not sys.stdin.isatty():
         raise CommandError("There is nobody to ask: type the name of the business as --name.")
     console = stderr_console()
     console.print(f"Everything of {name} is deleted: orders, money, keys and audit log.")
-    return console.input("Type its name: ", markup=False)
+    # A signal ends the question itself, which awaits nothing.
+    with stop.leaving_by(_interrupt):
+        return console.input("Type its name: ", markup=False)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt

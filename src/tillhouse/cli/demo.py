@@ -1,6 +1,5 @@
 """`tillhouse demo`: a business to try things with, and the keys to it, told again at will."""
 
-import asyncio
 import base64
 from datetime import datetime
 from typing import Annotated, Any, cast
@@ -22,7 +21,9 @@ from tillhouse.cli import installation as grounds
 from tillhouse.cli.demo_orders import ORDERS_MAX, Filled, record_orders
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
+from tillhouse.cli.running import ended_by_signals
 from tillhouse.cli.servers import address_of, tell_database
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.db.pool import Db
 from tillhouse.developer.actions import keys
 from tillhouse.developer.types import (
@@ -103,9 +104,13 @@ def demo(
             return await _filled(services, made, orders) if orders else made
 
     opening = stderr_console().status("Opening the demo business …")
-    with opening as status, grounds.running_database(settings) as installation:
+    with (
+        ended_by_signals() as stop,
+        opening as status,
+        grounds.running_database(settings, stop) as installation,
+    ):
         tell_database(installation)
-        made = asyncio.run(make(installation))
+        made = run_until_told(make(installation), stop)
         if (address := address_of(installation)) is not None:
             made = msgspec.structs.replace(made, base_url=address)
     print_result(made, as_json=as_json, shown=card(made))

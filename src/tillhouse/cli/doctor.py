@@ -1,6 +1,5 @@
 """`tillhouse doctor`: what is set, what is unsafe, what is broken, and how to mend it."""
 
-import asyncio
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,8 @@ from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import age_of_newest
 from tillhouse.cli.mail import look_at_mail
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console, table
+from tillhouse.cli.running import ended_by_signals
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan
 from tillhouse.db.pool import Pool
@@ -234,10 +235,11 @@ def _look_at_database(settings: Settings) -> list[Finding]:
         return [Finding("fine", "database", "None yet: `tillhouse serve` makes one in DATA.")]
     try:
         with (
+            ended_by_signals() as stop,
             stderr_console().status("Opening the database …"),
-            grounds.running_database(settings) as installation,
+            grounds.running_database(settings, stop) as installation,
         ):
-            return asyncio.run(_examine(installation))
+            return run_until_told(_examine(installation), stop)
     except (CommandError, EmbeddedError, MigrationError, SettingError) as error:
         return [Finding("broken", "database", str(error))]
 

@@ -77,7 +77,7 @@ def require_database(settings: Settings) -> None:
 
 
 @contextmanager
-def running_database(settings: Settings, stop: Stop | None = None) -> Iterator[Installation]:
+def running_database(settings: Settings, stop: Stop) -> Iterator[Installation]:
     """Use the database of the settings; the embedded server is started, or joined, meanwhile."""
     if settings.database_url is not None:
         yield Installation(settings=settings, database_url=settings.database_url, embedded=None)
@@ -85,8 +85,7 @@ def running_database(settings: Settings, stop: Stop | None = None) -> Iterator[I
     # In a thread, so that a Ctrl-C half-way can't leave a server behind that nobody stops.
     with ThreadPoolExecutor(1, thread_name_prefix="postgres") as thread:
         starting = thread.submit(Embedded.start, settings.data)
-        if stop is not None:
-            stop.at_last(lambda: _leave(starting, at_once=True))
+        stop.at_last(lambda: _leave(starting, at_once=True))
         try:
             server = starting.result()
             yield Installation(settings=settings, database_url=server.url, embedded=server)
@@ -131,10 +130,8 @@ async def open_services(
     try:
         if migrating is not None:
             await migrate(connection, migrating, before=before)
-        elif pending := await plan(connection):
-            raise CommandError(
-                f"The database lacks {len(pending)} migrations: run `tillhouse migrate` first."
-            )
+        else:
+            await require_migrated(connection)
     finally:
         await connection.close()
     services = await connect_services(
@@ -148,6 +145,14 @@ async def open_services(
         yield services
     finally:
         await close_services(services)
+
+
+async def require_migrated(connection: asyncpg.Connection) -> None:
+    """Refuse a database that lacks migrations, or has those of a newer release."""
+    if pending := await plan(connection):
+        raise CommandError(
+            f"The database lacks {len(pending)} migrations: run `tillhouse migrate` first."
+        )
 
 
 async def master_key(installation: Installation) -> str:
@@ -193,6 +198,8 @@ async def _is_sealed(database_url: str) -> bool:
 def keep_key(path: Path, key: str) -> None:
     """Write a master key down; of several that are written at once, the first stays."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
+    # One of a killed process, whose number is ours now: in a container it often is.
+    draft.unlink(missing_ok=True)
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

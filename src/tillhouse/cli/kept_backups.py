@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tillhouse.access.vault import parse_master_key
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.backup_writer import BackedUp, write_backup
+from tillhouse.cli.backup_writer import BackedUp, require_schema, write_backup
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import CommandError
 from tillhouse.db.archive import ArchiveError, MasterKey, Passphrase
@@ -29,6 +29,7 @@ async def keep_backup(
     installation: Installation, reason: str = ROUTINE, *, if_due: bool = False
 ) -> BackedUp | None:
     """Write one into the folder, and drop the oldest of the same reason beyond those to keep."""
+    await require_schema(installation)
     folder = folder_of(installation.settings)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(folder):

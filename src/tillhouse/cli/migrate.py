@@ -1,6 +1,5 @@
 """`tillhouse migrate`: bring the schema up to date, or tell what that would do."""
 
-import asyncio
 from typing import Annotated
 
 import typer
@@ -8,7 +7,9 @@ import typer
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import AsJson, Data, print_result, stderr_console
+from tillhouse.cli.running import ended_by_signals
 from tillhouse.cli.servers import tell_database
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.db import migrate as migrations
 from tillhouse.db.migrate import Migration
 
@@ -25,8 +26,9 @@ def migrate(
     """Bring the database's schema up to date."""
     settings = grounds.settings_with(data=data)
     with (
+        ended_by_signals() as stop,
         stderr_console().status("Opening the database …") as status,
-        grounds.running_database(settings) as installation,
+        grounds.running_database(settings, stop) as installation,
     ):
         tell_database(installation)
 
@@ -47,7 +49,7 @@ def migrate(
             finally:
                 await connection.close()
 
-        found = [migration.label for migration in asyncio.run(work())]
+        found = [migration.label for migration in run_until_told(work(), stop)]
     verb = "Missing" if plan else "Applied"
     shown = f"{verb}: {', '.join(found)}" if found else "The schema is up to date."
     print_result({"pending" if plan else "applied": found}, as_json=as_json, shown=shown)

@@ -27,7 +27,7 @@ from tillhouse.kit.ids import BusinessId
 from tillhouse.messaging.types import Credential
 from tillhouse.payins.connecting import actions
 from tillhouse.payins.connecting.types import ProviderChange, ProviderShown
-from tillhouse.payins.vendors import provider_of
+from tillhouse.providers.payments import providers as vendors
 from tillhouse.providers.payments.provider import ProviderName
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
@@ -71,15 +71,11 @@ def connect(
 ) -> None:
     """Connect a payment provider, with secrets from a pipe (`name=value` lines) or a prompt."""
     business_id, name = BusinessId(given.id_of("BUSINESS", business)), _name(provider)
+    secrets = _secrets(vendors.provider(name).secret_names if name in vendors.VENDORS else ())
+    change = ProviderChange(provider=name, secrets=secrets, selected=selected, check=check)
 
     async def work(services: Services) -> ProviderShown:
-        vendor = provider_of(services, name)
-        secrets = _secrets(vendor.secret_names if vendor else ())
-        return await _change(
-            services,
-            business_id,
-            ProviderChange(provider=name, secrets=secrets, selected=selected, check=check),
-        )
+        return await _change(services, business_id, change)
 
     found = run(work, data)
     shown = f"{name} is connected. Let it call {found.hook_url}"

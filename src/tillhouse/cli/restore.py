@@ -1,5 +1,6 @@
 """`tillhouse restore`: a backup in an empty database, proved before and after."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stderr_console
 from tillhouse.cli.passphrases import FromStdin, passphrase
-from tillhouse.cli.stopping import Stop, run_until_told
+from tillhouse.cli.running import ended_by_signals
+from tillhouse.cli.stopping import run_until_told
 from tillhouse.cli.verify import Verdict, look_at_all
 from tillhouse.db import restore as restoring
 from tillhouse.db.archive import ArchiveReader, MasterKey
@@ -26,7 +28,7 @@ from tillhouse.db.backup import SESSION, Manifest
 from tillhouse.db.migrate import Migration, MigrationError, migrate
 from tillhouse.db.restore import Restored, read_manifest, require_migrations
 from tillhouse.kit.clock import iso
-from tillhouse.settings import Settings
+from tillhouse.settings import SettingError, Settings
 
 File = Annotated[Path, typer.Argument(help="A file of `tillhouse backup`.")]
 KeyFile = Annotated[
@@ -101,9 +103,7 @@ def restore(
         return
     require_migrations(manifest)
     key = KeyPlace(settings, manifest.master_key, master_key_file)
-    stop = Stop()
-    stop.install()
-    with grounds.running_database(settings, stop) as installation:
+    with ended_by_signals() as stop, grounds.running_database(settings, stop) as installation:
         done, verdict = run_until_told(_restore(installation, archive, key), stop)
     shown = Group(done.sentence, verdict.shown)
     print_result(done, as_json=as_json, shown=shown)
@@ -127,9 +127,13 @@ class KeyPlace:
                 "and give that file as TILLHOUSE_MASTER_KEY_FILE from then on."
             )
         if self._path is not None and self._path.exists():
-            if not _has(self._path.read_text("utf-8"), self.text):
+            if not _has(_read_key(self._path), self.text):
                 raise CommandError(f"{self._path} is another database's key: move it away.")
             self._path = None
+        elif file is not None and self._path is file and not _takes_files(file.parent):
+            raise CommandError(
+                f"The master key can't be written to {file}: make its folder, or name another."
+            )
 
     @property
     def told(self) -> str:
@@ -144,6 +148,19 @@ class KeyPlace:
 
 def _has(given: str, wanted: str) -> bool:
     return parse_master_key(wanted).items() <= parse_master_key(given).items()
+
+
+def _read_key(path: Path) -> str:
+    try:
+        text = path.read_text("utf-8")
+        parse_master_key(text)
+    except (OSError, UnicodeDecodeError, SettingError):
+        raise CommandError(f"{path} holds no master key that can be read: move it away.") from None
+    return text
+
+
+def _takes_files(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _opened(path: Path, settings: Settings, from_stdin: bool) -> tuple[ArchiveReader, Manifest]:

@@ -1,17 +1,41 @@
 """How a command runs: on its installation, with services, inside one event loop."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
+
+import typer
 
 from tillhouse.access.process import Services
 from tillhouse.cli import installation as grounds
 from tillhouse.cli.output import stderr_console
 from tillhouse.cli.servers import tell_database
+from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.http import log as logs
 
 T = TypeVar("T")
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[Stop]:
+    """Hear signals in a command that ends by itself.
+
+    One that is ended before says so in a line, and by the exit code that shells give to the signal.
+    """
+    stop = Stop()
+    stop.install()
+    try:
+        yield stop
+    except KeyboardInterrupt:
+        number = stop.number or signal.SIGINT
+        name = "Ctrl-C" if number == signal.SIGINT else number.name
+        # The terminal may be gone.
+        with suppress(OSError):
+            os.write(2, f"Stopped by {name}.\n".encode())
+        raise typer.Exit(128 + number) from None
 
 
 def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
@@ -21,8 +45,9 @@ def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
     settings = grounds.settings_with(data=data)
     grounds.require_database(settings)
     with (
+        ended_by_signals() as stop,
         stderr_console().status("Opening the database …") as status,
-        grounds.running_database(settings) as installation,
+        grounds.running_database(settings, stop) as installation,
     ):
         tell_database(installation)
 
@@ -31,4 +56,4 @@ def run(work: Callable[[Services], Awaitable[T]], data: Path | None) -> T:
                 status.stop()
                 return await work(services)
 
-        return asyncio.run(run_with_services())
+        return run_until_told(run_with_services(), stop)

@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 class Stop:
-    """Ctrl-C and SIGTERM, heard by one handler until the process is gone.
+    """Ctrl-C, SIGTERM and SIGHUP, heard by one handler until the process is gone.
 
     The first signal ends the work in order: it is noted, and `leaving_by` tells of it. Nothing is
     raised, which could be in the middle of anything. A second Ctrl-C ends the process at once:
@@ -32,7 +32,8 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self.has_begun = False
+        # The first signal that came.
+        self.number: signal.Signals | None = None
         self._leave: Callable[[], object] | None = None
         self._last_acts: list[Callable[[], None]] = []
         self.limit = StopLimit(self._act_last)
@@ -41,6 +42,14 @@ class Stop:
         """Hear signals from now on."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._hear)
+        # Under `nohup`, the end of the terminal is none of the process.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, self._hear)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a signal came."""
+        return self.number is not None
 
     def at_last(self, act: Callable[[], None]) -> None:
         """Do this before an end that waits for nothing, in any thread, after those before it."""
@@ -58,8 +67,8 @@ class Stop:
             self._leave = None
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        if not self.has_begun:
-            self.has_begun = True
+        if self.number is None:
+            self.number = signal.Signals(number)
             if self._leave is not None:
                 self._leave()
         elif number == signal.SIGINT:

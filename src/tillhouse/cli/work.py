@@ -15,6 +15,8 @@ from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
 from tillhouse.cli.processes import caller_beside
 from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.stopping import Stop, run_until_told
+from tillhouse.db.connecting import connect_alone
+from tillhouse.db.migrate import plan
 from tillhouse.db.pool import AWAY
 from tillhouse.http import log as logs
 
@@ -26,6 +28,7 @@ log = structlog.get_logger()
 def work(*, data: Data = None) -> None:
     """Send webhooks until told to stop; beside `tillhouse serve --no-work`, or with it."""
     settings = grounds.settings_with(data=data)
+    grounds.require_database(settings)
     tolerate_full_disks()
     logs.set_up(settings.log_level)
     schedule = Schedule(settings)
@@ -45,6 +48,7 @@ def work(*, data: Data = None) -> None:
 
 
 async def _work(installation: Installation) -> None:
+    await _until_migrated(installation.database_url)
     app = await _started(installation, await grounds.master_key(installation))
     if (console := stderr_console()).is_terminal:
         console.print("Sending webhooks; Ctrl-C stops.")
@@ -54,6 +58,35 @@ async def _work(installation: Installation) -> None:
         await asyncio.Event().wait()
     finally:
         await app.stop()
+
+
+async def _until_migrated(url: str) -> None:
+    """Wait until the database has the schema of this release; a newer one is refused."""
+    is_told = False
+    while True:
+        try:
+            connection = await connect_alone(url)
+            try:
+                missing = await plan(connection)
+            finally:
+                await connection.close()
+        except AWAY as error:
+            _tell_away(error)
+        else:
+            if not missing:
+                return
+            if not is_told:
+                log.warning(
+                    "database_not_migrated",
+                    missing=len(missing),
+                    message="Run `tillhouse migrate`: this waits for it.",
+                )
+                is_told = True
+        await asyncio.sleep(AGAIN_S)
+
+
+def _tell_away(error: BaseException) -> None:
+    log.warning("database_away", error=str(error)[:200], again_s=AGAIN_S)
 
 
 async def _started(installation: Installation, master_key: str) -> App:
@@ -74,7 +107,7 @@ async def _started(installation: Installation, master_key: str) -> App:
         try:
             await app.start()
         except AWAY as error:
-            log.warning("database_away", error=str(error)[:200], again_s=AGAIN_S)
+            _tell_away(error)
             with contextlib.suppress(*AWAY):
                 await app.stop()
             await asyncio.sleep(AGAIN_S)

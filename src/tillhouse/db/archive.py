@@ -93,8 +93,7 @@ class ArchiveWriter:
         self._plain = bytearray()
         self._frames = 0
         self.bytes_written = len(self._bound)
-        handle = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._file = os.fdopen(handle, "wb")
+        self._file = os.fdopen(self._made(), "wb")
         self._file.write(self._bound)
 
     def __enter__(self) -> Self:
@@ -129,6 +128,14 @@ class ArchiveWriter:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+    def _made(self) -> int:
+        try:
+            return os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            raise ArchiveError(
+                f"{self._draft} was left by a backup that was killed: remove it, and try again."
+            ) from None
 
     def _put(self, packed: bytes) -> None:
         self._plain += packed

@@ -112,7 +112,7 @@ async def migrate(
     `before` is awaited first where the database has been used: nobody else migrates meanwhile.
     """
     require_server(connection.get_server_version().major)
-    async with _alone(connection):
+    async with alone(connection):
         missing = await plan(connection, folder)
         needed = [step for step in missing if up_to is None or step.number <= up_to]
         if needed:
@@ -135,7 +135,8 @@ def require_server(major: int) -> None:
 
 
 @asynccontextmanager
-async def _alone(connection: asyncpg.Connection) -> AsyncIterator[None]:
+async def alone(connection: asyncpg.Connection) -> AsyncIterator[None]:
+    """Nobody else migrates this database, or restores into it, while the block runs."""
     # Asked again and again rather than waited for: a waiting statement would run into the
     # connection's timeouts, and would hold back vacuum and concurrent index builds meanwhile.
     while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):  # noqa: ASYNC110

@@ -13,7 +13,7 @@ import msgspec
 from tillhouse.db.archive import ArchiveError, Record
 from tillhouse.db.backup import Manifest, RowCount, TableRows, quoted
 from tillhouse.db.dump import HERE, UNOWNED
-from tillhouse.db.migrate import MIGRATIONS, load, migrate
+from tillhouse.db.migrate import MIGRATIONS, alone, load, migrate
 
 OCCUPIED = f"""
 SELECT c.relname FROM pg_class c
@@ -82,7 +82,8 @@ async def require_empty(connection: asyncpg.Connection) -> None:
     if found is not None:
         raise ArchiveError(
             f"The database isn't empty (it has {found}), and a restore replaces nothing: give a "
-            "new data folder with --data, or the address of an empty database."
+            "new data folder with --data, or the address of an empty database. If an earlier "
+            "restore filled it, all rows are there: `tillhouse migrate` ends what it began."
         )
 
 
@@ -94,7 +95,9 @@ async def restore(
     before_commit: Callable[[], None] = lambda: None,
 ) -> Restored:
     """Bring the rows in, which have to be those behind the manifest."""
-    async with connection.transaction():
+    # A server that starts meanwhile waits, and finds all rows; so does another restore, which may
+    # come after one that was killed and whose statement goes on.
+    async with alone(connection), connection.transaction():
         await require_empty(connection)
         await migrate(connection, up_to=manifest.migrations[-1].number)
         await connection.execute("SET LOCAL statement_timeout = 0")
