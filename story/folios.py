@@ -20,6 +20,7 @@ def folio(s: Story) -> None:
     back = {"amount": 5000, "method": "cash", "reason": "Paid twice"}
     s.sends("POST" + _STAY + "/refunds", back, **_BY)
     s.sends("GET" + _STAY + "/folio", **_BY)
+    s.sends("POST" + _STAY + "/bill", {}, **_BY)
     s.sends("GET /v1/hotel/settings", **_BY)
     s.sends("PATCH /v1/hotel/settings", {"audit_time": "02:30", "no_show": "keep"}, **_BY)
     s.sends("PATCH /v1/hotel/settings", {"audit_time": "14:00"}, status=422, **_BY)

@@ -20,7 +20,7 @@ from tillhouse.checkout.receiving_rules import Received, conditions_of, status_a
 from tillhouse.checkout.store import receiving as store
 from tillhouse.db.pool import Db
 from tillhouse.folios import payments as folios
-from tillhouse.folios.store.stays import Stay
+from tillhouse.folios.facts import Stay
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing

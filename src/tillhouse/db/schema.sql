@@ -1901,13 +1901,16 @@ CREATE TABLE receipts (
     content jsonb NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     transaction_id uuid,
+    reservation_id uuid,
     CONSTRAINT receipts_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT receipts_number_key UNIQUE (book_id, order_id, number),
-    CONSTRAINT receipts_are_of_one CHECK (num_nonnulls(order_id, transaction_id) = 1),
+    CONSTRAINT receipts_are_of_one CHECK (num_nonnulls(order_id, transaction_id, reservation_id) = 1),
     CONSTRAINT receipts_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
+    CONSTRAINT receipts_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id),
     CONSTRAINT receipts_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id)
 );
 CREATE UNIQUE INDEX receipts_id_key ON receipts USING btree (id);
+CREATE UNIQUE INDEX receipts_of_stay ON receipts USING btree (book_id, reservation_id, number) WHERE reservation_id IS NOT NULL;
 CREATE UNIQUE INDEX receipts_of_transaction ON receipts USING btree (book_id, transaction_id, number) WHERE transaction_id IS NOT NULL;
 
 CREATE TABLE refunds (

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tillhouse.access.call import Call
+from tillhouse.folios.facts import Stay
 from tillhouse.folios.store.payments import FolioPaymentRow
-from tillhouse.folios.store.stays import Stay
 from tillhouse.kit.clock import iso
 from tillhouse.orders.events import PAYMENT_RECEIVED, PaymentData
 from tillhouse.orders.payments.rules import Tender

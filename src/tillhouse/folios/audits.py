@@ -10,6 +10,7 @@ import msgspec
 from tillhouse.access.call import Call
 from tillhouse.folios import audit_rules as rules
 from tillhouse.folios import nights
+from tillhouse.folios.facts import costs
 from tillhouse.folios.payments import apply, lock
 from tillhouse.folios.store import audits as store
 from tillhouse.folios.store.audits import Hotel, Progress
@@ -88,7 +89,7 @@ async def _post(call: Call, stay_id: UUID, day: date) -> list[Decimal]:
     if stay.status != "checked_in":
         # The guest left meanwhile, and was charged then.
         return []
-    up_to = {night: cost for night, cost in nights.costs(stay).items() if night <= day}
+    up_to = {night: cost for night, cost in costs(stay).items() if night <= day}
     posted = await nights.post(call, stay, up_to)
     await apply(call, stay)
     return posted

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.folios import nights, rules
+from tillhouse.folios.facts import costs
 from tillhouse.folios.payments import apply, lock
 from tillhouse.folios.reading import show
 from tillhouse.folios.types import CheckOut, Folio
@@ -23,7 +24,7 @@ async def check_out(call: Call, reservation_id: UUID, how: CheckOut) -> Folio:
             f"The reservation is {stay.status}: only one that is checked_in can be checked out."
         )
     today = DayClock.at_midnight(stay.time_zone).today(call.now)
-    await nights.post(call, stay, rules.slept(nights.costs(stay), today))
+    await nights.post(call, stay, rules.slept(costs(stay), today))
     state = await apply(call, stay)
     rules.check_settled(state.orders, stay.currency, leaves_debt=how.leave_as_debt)
     await reservations.check_out(call, reservation_id)

@@ -4,28 +4,13 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 
-import msgspec
-
 from tillhouse.access.call import Call
 from tillhouse.folios import rules
+from tillhouse.folios.facts import Stay
 from tillhouse.folios.store import stays as store
-from tillhouse.folios.store.stays import Stay
-from tillhouse.hotel.rates.rules import NightCost, night_cost, read_taxes
-from tillhouse.hotel.reservations.types import Night
-from tillhouse.kit.clock import parse_date
+from tillhouse.hotel.rates.rules import NightCost
 from tillhouse.kit.ids import BookKey
 from tillhouse.orders.recording.charging import Fee, charge
-
-_NIGHTS = msgspec.json.Decoder(list[Night])
-
-
-def costs(stay: Stay) -> dict[date, NightCost]:
-    """The nights of a stay in their order, with what each costs."""
-    taxes = read_taxes(stay.taxes)
-    return {
-        parse_date(night.date): night_cost(night.price, taxes, stay.currency)
-        for night in _NIGHTS.decode(stay.nights)
-    }
 
 
 async def post(call: Call, stay: Stay, nights: Mapping[date, NightCost]) -> list[Decimal]:

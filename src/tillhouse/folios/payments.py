@@ -11,12 +11,12 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.folios import announce, rules
+from tillhouse.folios.facts import Stay
 from tillhouse.folios.reading import show
 from tillhouse.folios.rules import Funds, StayOrder, Use
 from tillhouse.folios.store import payments as store
 from tillhouse.folios.store import stays
 from tillhouse.folios.store.payments import FolioPaymentRow
-from tillhouse.folios.store.stays import Stay
 from tillhouse.folios.types import Folio, NewFolioPayment, NewFolioRefund
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.folios import rules
-from tillhouse.folios.nights import costs
+from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, costs
 from tillhouse.folios.store import stays
-from tillhouse.folios.store.stays import OrderRow, PaymentRow
 from tillhouse.folios.types import Folio, FolioCharge, FolioPayment, FolioPaymentKind
 from tillhouse.hotel.reservations.types import ReservationStatus
 from tillhouse.kit.errors import existing
@@ -21,7 +20,12 @@ _ZERO = Decimal(0)
 
 async def show(call: Call, reservation_id: UUID) -> Folio:
     """The folio of one stay."""
-    found = existing(await stays.find_folio(call.db, BookKey(call.book.id, reservation_id)))
+    found = await stays.find_folio(call.db, BookKey(call.book.id, reservation_id))
+    return folio_of(existing(found))
+
+
+def folio_of(found: FolioRows) -> Folio:
+    """The folio of a stay, of its rows."""
     stay = found.stay
     orders = [row.seen for row in found.orders]
     to_come = costs(stay) if stay.status in rules.IN_BOOKS else {}

@@ -1,5 +1,6 @@
 """Folios of stays, check-out and the night audit: what this room brings along."""
 
+from tillhouse.folios.bills.pages import pages
 from tillhouse.folios.jobs import chores, kinds
 from tillhouse.folios.proof import FOLIO_SOURCE
 from tillhouse.folios.routes import ROUTES
@@ -8,6 +9,7 @@ from tillhouse.room import Room
 ROOM = Room(
     name="folios",
     routes=ROUTES,
+    pages=pages,
     kept_tables=(
         "folio_nights",
         "folio_payments",

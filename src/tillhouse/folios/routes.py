@@ -1,6 +1,7 @@
 """The routes of folios, check-out, night audits and the settings of a hotel."""
 
 from tillhouse.folios import audits, payments, reading, settings
+from tillhouse.folios.bills import actions as bills
 from tillhouse.folios.check_out import check_out
 from tillhouse.folios.undoing import undo_check_in
 from tillhouse.http.route import Route, Scope
@@ -20,6 +21,9 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", _STAY + "/refunds", payments.refund, _DESK,
           "Hand unspent money of a stay back", "Refund recorded",
           status=201, idempotent=True, faults=payments.new_faults),
+    Route("POST", _STAY + "/bill", bills.make, _READ,
+          "Make a bill of a stay as it stands; its address is good for seven days", "Bill",
+          idempotent=True),
     Route("POST", _STAY + "/check-out", check_out, _DESK,
           "Check a guest out, who owes nothing or leaves a debt", "Guest checked out",
           idempotent=True),

@@ -146,6 +146,17 @@ class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The amount that was asked for before the stay."""
 
 
+class Bill(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A bill of a stay, as it stands now."""
+
+    url: Annotated[str, Meta(examples=["https://till.example.com/bills/0198c2f0?until=1&mark=x"])]
+    """The bill's address, for seven days."""
+    number: int
+    """The how many-th bill of the stay it is: the next one says something else."""
+    is_provisional: bool
+    """Whether the stay isn't over: the bill is a pro forma one, with the nights to come."""
+
+
 class HotelSettings(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """How a hotel keeps its days; times are by the clock of the business."""
 

@@ -24,6 +24,7 @@ _OTHER = {
     "POST /v1/orders/{order_id}/receipt": "orders_create_receipt",
     "POST /v1/products/{product_id}/variants": "variants_create",
     "GET /v1/hotel/reservations/{reservation_id}/folio": "hotel_reservations_folio_get",
+    "POST /v1/hotel/reservations/{reservation_id}/bill": "hotel_reservations_create_bill",
     "POST /v1/hotel/rooms/{room_id}/status": "hotel_rooms_set_status",
     "POST /v1/hotel/audits": "hotel_audits_run",
     "GET /v1/hotel/settings": "hotel_settings_get",

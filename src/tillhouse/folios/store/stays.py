@@ -8,10 +8,9 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay
 from tillhouse.folios.rules import Moved, StayOrder
 from tillhouse.kit.ids import BookKey, CustomerId, OrderId
-from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
-from tillhouse.orders.types import Person
 
 # Room and type are no joins: a lock that waited for a move would find the old ones only, so none.
 _STAY: LiteralString = """
@@ -55,86 +54,6 @@ _MOVED: LiteralString = """
     SELECT u.customer_id, 'use', sum(u.amount) FROM folio_uses u
     WHERE u.book_id = $1 AND u.reservation_id = $2 GROUP BY u.customer_id
 """
-
-
-class Stay(msgspec.Struct, frozen=True, kw_only=True):
-    """A reservation, as its folio needs it."""
-
-    id: UUID
-    short_code: str
-    status: str
-    customer_id: CustomerId
-    room_id: UUID
-    room_number: str
-    room_type: str
-    check_in_on: date
-    check_out_on: date
-    # Prices and taxes as JSON.
-    nights: str
-    taxes: str
-    currency: str
-    deposit_amount: Decimal
-    time_zone: str
-
-
-class OrderRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An order of a stay, by its columns."""
-
-    id: OrderId
-    short_code: str
-    summary: str
-    status: Status
-    total_amount: Decimal
-    amount_paid: Decimal
-    method: Method
-    customer_id: CustomerId | None
-    change_amount: Decimal
-    refunded_amount: Decimal
-    credit_amount: Decimal
-    remaining_amount: Decimal
-    occurred_at: str
-    night: date | None
-    used: Decimal
-
-    @property
-    def seen(self) -> StayOrder:
-        """The order as the money of its stay sees it."""
-        position = LedgerPosition(
-            total=self.total_amount,
-            paid=self.amount_paid,
-            method=self.method,
-            customer_id=self.customer_id,
-            status=self.status,
-            change=self.change_amount,
-            refunded=self.refunded_amount,
-            credit=self.credit_amount,
-        )
-        return StayOrder(id=self.id, short_code=self.short_code, position=position, used=self.used)
-
-
-class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A payment of a stay, by its columns."""
-
-    id: UUID
-    customer_id: CustomerId
-    kind: str
-    amount: Decimal
-    method: str
-    reference: str | None
-    reason: str | None
-    payment_link_id: UUID | None
-    transaction_id: UUID
-    at: str
-    by: Person
-
-
-class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
-    """A stay with all that its folio shows."""
-
-    stay: Stay
-    orders: list[OrderRow]
-    payments: list[PaymentRow]
-    moved: list[Moved]
 
 
 async def find_stay(db: Db, key: BookKey) -> Stay | None:

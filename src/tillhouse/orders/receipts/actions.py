@@ -38,8 +38,8 @@ async def make(call: Call, order_id: OrderId) -> ReceiptLink:
     seller = await store.find_seller(call.db, call.book.id, order_id)
     assert seller is not None, "the order is locked"  # noqa: S101
     content, subject = rules.snapshot(order, seller), store.Subject(order_id=order_id)
-    receipt_id = await keep(call.db, call.book.id, subject, content, call.now)
-    return ReceiptLink(RECEIPTS.url(call.services, receipt_id, call.now))
+    kept = await keep(call.db, call.book.id, subject, content, call.now)
+    return ReceiptLink(RECEIPTS.url(call.services, kept.id, call.now))
 
 
 async def find(services: Services, db: Db, address: Address, now: datetime) -> Found:
@@ -47,7 +47,7 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
     if not RECEIPTS.is_good(services, address, now):
         raise Missing
     row = await store.find_receipt(db, address.receipt_id)
-    if row is None or row["transaction_id"] is not None:
+    if row is None or row["order_id"] is None:
         raise Missing
     content = msgspec.json.decode(row["content"], type=Content)
     sheet = rules.sheet(content, row["number"], row["created_at"])

@@ -34,15 +34,16 @@ Find = Callable[[Services, Db, Address, datetime], Awaitable[Found]]
 class Receipts:
     """Shows receipts as pages and as files."""
 
-    def __init__(self, find: Find) -> None:
+    def __init__(self, find: Find, missing: type[Missing] = NoReceipt) -> None:
         self._find = find
+        self._missing = missing
         self._files = ReceiptFiles()
 
     async def show(self, services: Services, asked: Asked) -> Page:
         """The receipt at a marked address, as a page or as a file."""
         name = _NAME.fullmatch(asked.path["receipt_id"])
         if name is None:
-            raise NoReceipt
+            raise self._missing
         given = asked.query
         address = Address(
             receipt_id=UUID(name[1]), until=given.get("until", ""), mark=given.get("mark", "")
@@ -52,7 +53,7 @@ class Receipts:
             async with services.pool.reading() as db:
                 found = await self._find(services, db, address, asked.now)
         except Missing:
-            raise NoReceipt from None
+            raise self._missing from None
         if name[2] is None:
             return page.receipt(found.sheet, address, paper)
         receipt = ToPrint(
@@ -63,12 +64,12 @@ class Receipts:
             made_at=found.made_at,
         )
         file = await self._files.file(services.shares.files, receipt)
-        return _file(file, found.sheet.code)
+        return _file(file, f"{found.sheet.document}-{found.sheet.code}")
 
 
-def _file(body: bytes, code: str) -> Page:
-    name = f'inline; filename="receipt-{code}.pdf"'.encode()
-    headers = [(b"content-disposition", name), (b"x-robots-tag", b"noindex")]
+def _file(body: bytes, name: str) -> Page:
+    shown = f'inline; filename="{name}.pdf"'.encode()
+    headers = [(b"content-disposition", shown), (b"x-robots-tag", b"noindex")]
     return Page("application/pdf", body, headers=headers)
 
 

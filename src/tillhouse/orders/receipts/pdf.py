@@ -2,7 +2,7 @@
 
 import gzip
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.resources import files
@@ -13,7 +13,7 @@ from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
 from tillhouse.orders.receipts.page import Paper
-from tillhouse.orders.receipts.rules import Sheet, Sum
+from tillhouse.orders.receipts.rules import Sheet, Sum, Table
 
 FONTS = {"": "DejaVuSansCondensed.ttf", "B": "DejaVuSansCondensed-Bold.ttf"}
 LACKING = "\N{REPLACEMENT CHARACTER}"
@@ -22,7 +22,8 @@ _INK = (22, 33, 28)
 _SOFT = (86, 98, 92)
 _RULE = (216, 222, 219)
 _DEEP = (11, 93, 59)
-_STAMPS = {"Cancelled": (161, 22, 31), "Refunded": (161, 22, 31), "Test": (138, 75, 0)}
+_RED, _BROWN = (161, 22, 31), (138, 75, 0)
+_STAMPS = {"Cancelled": _RED, "Refunded": _RED, "Pro forma": _BROWN, "Test": _BROWN}
 _MM_PER_POINT = 25.4 / 72
 _SIZE_MIN = 4.0
 # The longest page that a PDF can have is 5080 mm.
@@ -211,6 +212,8 @@ class _A4(_Paper):
         self._facts()
         if self.sheet.lines:
             self._lines()
+        for table in self.sheet.tables:
+            self._table(table)
         self.pdf.y += 3
         self.room(9.0 * len(self.sheet.sums))
         self.sums(self.width - self.margin - 84)
@@ -246,12 +249,12 @@ class _A4(_Paper):
             pdf.y = bottom + 2.5
         pdf.y += 4
 
-    def _titles(self) -> None:
+    def _titles(self, *titles: str) -> None:
         pdf = self.pdf
         self.rule(_INK)
         pdf.y += 1.2
         last = f"Amount, {self.sheet.currency}"
-        self._row("Item", "Quantity", "Price", last, size=8, color=_SOFT)
+        self._row(*titles, last, size=8, color=_SOFT)
         pdf.y += 1.2
         self.rule(_INK)
         pdf.y += 1.8
@@ -262,24 +265,38 @@ class _A4(_Paper):
         self.write(texts[0], width=self.columns[0], **look)
         bottom, self.pdf.y = self.pdf.y, top
         for text, width in zip(texts[1:], self.columns[1:], strict=True):
-            self.beside(text, x=x + 3, width=width - 3, **look)
+            if text:
+                self.beside(text, x=x + 3, width=width - 3, **look)
             x += width
         self.pdf.y = bottom
 
     def _lines(self) -> None:
-        pdf = self.pdf
-        self._titles()
+        titles = "Item", "Quantity", "Price"
+        self._titles(*titles)
         for line in self.sheet.lines:
-            # A name has up to 200 letters, at least 25 to a line: it stays on one page.
-            if self.room(14 + len(line.name) / 25 * 5):
-                self._titles()
-            self._row(line.name, line.quantity, line.unit_price, line.amount)
-            if line.details:
-                details = " · ".join(line.details)
-                self.write(details, width=self.columns[0], size=8.5, color=_SOFT)
-            pdf.y += 1.6
-            self.rule(_RULE)
-            pdf.y += 1.8
+            row = line.name, line.quantity, line.unit_price, line.amount
+            self._entry(row, line.details, titles)
+
+    def _table(self, table: Table) -> None:
+        self.pdf.y += 3
+        # Its titles stand above a row, not alone at the foot of a page.
+        self.room(30)
+        titles = table.title, "", "Date"
+        self._titles(*titles)
+        for one in table.entries:
+            self._entry((one.name, "", one.date, one.amount), one.details, titles)
+
+    def _entry(self, row: Sequence[str], details: list[str], titles: Sequence[str]) -> None:
+        # A name has up to 200 letters, at least 25 to a line: it stays on one page.
+        if self.room(14 + len(row[0]) / 25 * 5):
+            self._titles(*titles)
+        self._row(*row)
+        if details:
+            said = " · ".join(details)
+            self.write(said, width=self.columns[0], size=8.5, color=_SOFT)
+        self.pdf.y += 1.6
+        self.rule(_RULE)
+        self.pdf.y += 1.8
 
 
 class _Roll(_Paper):
@@ -293,6 +310,8 @@ class _Roll(_Paper):
         self._facts()
         if self.sheet.lines:
             self._lines()
+        for table in self.sheet.tables:
+            self._table(table)
         self.sums(self.margin)
         self.end("C")
         last = self.pdf.pages[self.pdf.page]
@@ -329,15 +348,28 @@ class _Roll(_Paper):
 
     def _lines(self) -> None:
         for line in self.sheet.lines:
-            self.write(line.name, bold=True)
-            if line.details:
-                self.write(" · ".join(line.details), size=8, color=_SOFT)
-            # The end of a page must not separate words that stand side by side.
-            self.room(self.line_height(self.size))
-            half, count = self.inner / 2, f"{line.quantity} × {line.unit_price}"
-            self.beside(count, x=self.margin, width=half, color=_SOFT, align="L")
-            self.beside(line.amount, x=self.margin + half, width=half)
-            self.pdf.y += self.line_height(self.size) + 1.2
+            count = f"{line.quantity} × {line.unit_price}"
+            self._entry(line.name, line.details, count, line.amount)
+        self._line_below()
+
+    def _table(self, table: Table) -> None:
+        self.write(table.title, size=8, color=_SOFT)
+        for one in table.entries:
+            self._entry(one.name, one.details, one.date, one.amount)
+        self._line_below()
+
+    def _entry(self, name: str, details: list[str], count: str, amount: str) -> None:
+        self.write(name, bold=True)
+        if details:
+            self.write(" · ".join(details), size=8, color=_SOFT)
+        # The end of a page must not separate words that stand side by side.
+        self.room(self.line_height(self.size))
+        half = self.inner / 2
+        self.beside(count, x=self.margin, width=half, color=_SOFT, align="L")
+        self.beside(amount, x=self.margin + half, width=half)
+        self.pdf.y += self.line_height(self.size) + 1.2
+
+    def _line_below(self) -> None:
         self.pdf.y += 0.5
         self.rule(_INK)
         self.pdf.y += 1

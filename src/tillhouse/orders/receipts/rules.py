@@ -98,6 +98,22 @@ class SheetLine(msgspec.Struct, frozen=True, kw_only=True):
     amount: str
 
 
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of a table as it is printed: an amount, of a day."""
+
+    date: str
+    name: str
+    details: list[str]
+    amount: str
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Rows under a title of their own."""
+
+    title: str
+    entries: list[Entry]
+
+
 class Sum(msgspec.Struct, frozen=True):
     """A row below the lines; `is_strong` where the eye should go."""
 
@@ -119,6 +135,10 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[SheetLine]
     sums: list[Sum]
     footer: str
+    # Tables below the lines.
+    tables: list[Table] = []
+    # The word for it, in the name of its file too.
+    document: str = "receipt"
 
 
 def snapshot(order: Order, seller: Seller) -> Content:

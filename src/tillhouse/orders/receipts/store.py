@@ -12,10 +12,11 @@ from tillhouse.orders.receipts.rules import Seller
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The thing that a receipt is of: an order, or a transaction."""
+    """The thing that a receipt is of: an order, a transaction, or a stay."""
 
     order_id: OrderId | None = None
     transaction_id: UUID | None = None
+    reservation_id: UUID | None = None
 
 
 async def find_seller(db: Db, book_id: BookId, order_id: OrderId) -> Seller | None:
@@ -36,24 +37,41 @@ async def find_seller(db: Db, book_id: BookId, order_id: OrderId) -> Seller | No
     return Seller(**row) if row else None
 
 
-async def find_newest(db: Db, book_id: BookId, subject: Subject) -> Record | None:
-    """The receipt that something got last."""
-    if subject.order_id is not None:
-        return await db.fetchrow(
-            """
-            SELECT id, number, content FROM receipts WHERE book_id = $1 AND order_id = $2
-            ORDER BY number DESC LIMIT 1
-            """,
-            book_id,
-            subject.order_id,
-        )
+async def find_newest_of_order(db: Db, book_id: BookId, order_id: OrderId) -> Record | None:
+    """The receipt that an order got last."""
+    return await db.fetchrow(
+        """
+        SELECT id, number, content FROM receipts WHERE book_id = $1 AND order_id = $2
+        ORDER BY number DESC LIMIT 1
+        """,
+        book_id,
+        order_id,
+    )
+
+
+async def find_newest_of_transaction(
+    db: Db, book_id: BookId, transaction_id: UUID
+) -> Record | None:
+    """The receipt that a transaction got last."""
     return await db.fetchrow(
         """
         SELECT id, number, content FROM receipts WHERE book_id = $1 AND transaction_id = $2
         ORDER BY number DESC LIMIT 1
         """,
         book_id,
-        subject.transaction_id,
+        transaction_id,
+    )
+
+
+async def find_newest_of_stay(db: Db, book_id: BookId, reservation_id: UUID) -> Record | None:
+    """The receipt that a stay got last."""
+    return await db.fetchrow(
+        """
+        SELECT id, number, content FROM receipts WHERE book_id = $1 AND reservation_id = $2
+        ORDER BY number DESC LIMIT 1
+        """,
+        book_id,
+        reservation_id,
     )
 
 
@@ -63,12 +81,14 @@ async def insert_receipt(
     """Keep what a receipt says."""
     await db.execute(
         """
-        INSERT INTO receipts (book_id, id, order_id, transaction_id, number, content, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        INSERT INTO receipts (book_id, id, order_id, transaction_id, reservation_id, number,
+            content, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         """,
         *key,
         subject.order_id,
         subject.transaction_id,
+        subject.reservation_id,
         number,
         content,
         now,
@@ -79,7 +99,9 @@ async def find_receipt(db: Db, receipt_id: UUID) -> Record | None:
     """A receipt whose address was given out: that names the receipt and no book_id."""
     return await db.fetchrow(
         """
-        SELECT r.book_id, r.transaction_id, r.number, r.content, r.created_at FROM receipts r
+        SELECT r.book_id, r.order_id, r.transaction_id, r.reservation_id, r.number, r.content,
+            r.created_at
+        FROM receipts r
         WHERE r.id = $1 AND (
             SELECT o.deleted_at FROM orders o WHERE o.book_id = r.book_id AND o.id = r.order_id
         ) IS NULL

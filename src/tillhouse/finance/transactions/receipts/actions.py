@@ -25,8 +25,8 @@ async def make(call: Call, transaction_id: UUID) -> TransactionReceipt:
     # Locked: two calls at once make one receipt, and what it says is of one moment.
     row = existing(await store.lock_transaction(call.db, call.book.id, transaction_id))
     content, subject = Content(**row), Subject(transaction_id=transaction_id)
-    receipt_id = await keep(call.db, call.book.id, subject, content, call.now)
-    return TransactionReceipt(ADDRESSES.url(call.services, receipt_id, call.now))
+    kept = await keep(call.db, call.book.id, subject, content, call.now)
+    return TransactionReceipt(ADDRESSES.url(call.services, kept.id, call.now))
 
 
 async def find(services: Services, db: Db, address: Address, now: datetime) -> Found:

@@ -1,0 +1,1 @@
+"""Bills of stays: pages and files at signed addresses."""

@@ -1,0 +1,54 @@
+"""Make a bill of a stay, and find it again by the address that was given out."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from tillhouse.access.call import Call
+from tillhouse.access.process import Services
+from tillhouse.db.pool import Db
+from tillhouse.folios.bills import rules, sheet_rules, store
+from tillhouse.folios.bills.rules import Content
+from tillhouse.folios.payments import lock
+from tillhouse.folios.reading import folio_of
+from tillhouse.folios.store import stays
+from tillhouse.folios.types import Bill
+from tillhouse.kit.errors import Missing, existing
+from tillhouse.kit.ids import BookKey
+from tillhouse.orders.receipts.actions import Found
+from tillhouse.orders.receipts.addresses import Address, Addresses
+from tillhouse.orders.receipts.keeping import keep
+from tillhouse.orders.receipts.store import Subject, find_receipt
+
+ADDRESSES = Addresses("bill addresses", "bills")
+
+
+async def make(call: Call, reservation_id: UUID) -> Bill:
+    """The address of a bill that says how the stay stands; valid for a week from now."""
+    key = BookKey(call.book.id, reservation_id)
+    # The stay and its orders are locked: two calls at once make one bill, of one moment.
+    await lock(call, reservation_id)
+    await stays.lock_orders(call.db, key)
+    found = existing(await stays.find_folio(call.db, key))
+    more = await store.find_particulars(call.db, key, rules.ITEMS_MAX + 1)
+    content = rules.snapshot(found, folio_of(found), more)
+    subject = Subject(reservation_id=reservation_id)
+    kept = await keep(call.db, call.book.id, subject, content, call.now)
+    return Bill(
+        url=ADDRESSES.url(call.services, kept.id, call.now),
+        number=kept.number,
+        is_provisional=content.is_provisional,
+    )
+
+
+async def find(services: Services, db: Db, address: Address, now: datetime) -> Found:
+    """The bill at an address that is still good; every other one reads as missing."""
+    if not ADDRESSES.is_good(services, address, now):
+        raise Missing
+    row = existing(await find_receipt(db, address.receipt_id))
+    if row["reservation_id"] is None:
+        raise Missing
+    content = msgspec.json.decode(row["content"], type=Content)
+    sheet = sheet_rules.sheet(content, row["number"], row["created_at"])
+    return Found(address.receipt_id, sheet, row["created_at"], row["book_id"])

@@ -1,0 +1,317 @@
+"""Bills of stays: what one says of a folio. Pure decisions.
+
+The sums are those of the folio:
+
+    charges + nights to come + credit = paid + owed + nights to come
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+
+import msgspec
+
+from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay, costs
+from tillhouse.folios.rules import IN_BOOKS, night_name
+from tillhouse.folios.types import Folio
+from tillhouse.hotel.rates.rules import NightCost, read_taxes
+from tillhouse.kit.ids import OrderId
+from tillhouse.kit.money import round_money
+
+# A bill with as many rows takes seconds to print; the rest of a longer one is one row.
+CHARGES_MAX = 1000
+PAYMENTS_MAX = 500
+# Orders are told line by line as far as these reach.
+ITEMS_MAX = 1000
+
+_ZERO = Decimal(0)
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The hotel and its guest."""
+
+    business: str
+    environment: str
+    time_zone: str
+    store: str | None
+    address: str | None
+    phone: str | None
+    guest: str
+    adults: int
+    children: int
+    checked_out_at: str | None
+
+
+class OrderParts(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of an order's total, and the methods by which it was paid by itself."""
+
+    id: OrderId
+    discount: Decimal
+    service: Decimal
+    tax: Decimal
+    added_tax: Decimal
+    adjustment: Decimal
+    methods: list[str]
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of an order, before discounts."""
+
+    order_id: OrderId
+    name: str
+    variant: str | None
+    quantity: Decimal
+    amount: Decimal
+
+
+class Particulars(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a bill beside the folio; of the items the first ones alone."""
+
+    head: Head
+    orders: list[OrderParts]
+    items: list[Item]
+
+
+class BilledItem(msgspec.Struct, frozen=True):
+    """A line of a charge."""
+
+    name: str
+    quantity: Decimal
+    amount: Decimal
+
+
+class Charge(msgspec.Struct, frozen=True, kw_only=True):
+    """A night, or another order of the stay; or the rest of very many, as one."""
+
+    name: str
+    # The day of a night; of another order the moment; of the rest none.
+    on: str
+    items: list[BilledItem]
+    # Discount, taxes on top and the like: what comes to the price.
+    parts: list[tuple[str, Decimal]]
+    total: Decimal
+    returned: Decimal = _ZERO
+    is_night: bool = False
+    is_to_come: bool = False
+
+
+class TaxSum(msgspec.Struct, frozen=True, kw_only=True):
+    """The sum of one tax; without a name: on orders, which don't tell their rates."""
+
+    name: str | None
+    rate: Decimal | None
+    is_inclusive: bool
+    amount: Decimal
+
+
+class Payment(msgspec.Struct, frozen=True, kw_only=True):
+    """Money that came in for the stay (below 0: went back), or for one of its orders alone."""
+
+    kind: str
+    methods: list[str]
+    at: str
+    words: list[str]
+    amount: Decimal
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a bill says: kept as it was, whatever becomes of the stay."""
+
+    head: Head
+    short_code: str
+    status: str
+    room: str
+    room_type: str
+    check_in: str
+    check_out: str
+    currency: str
+    charges: list[Charge]
+    taxes: list[TaxSum]
+    payments: list[Payment]
+    nights: int
+    nights_to_come: int
+    charges_total: Decimal
+    to_come_total: Decimal
+    paid: Decimal
+    unspent: Decimal
+    owed: Decimal
+    deposit: Decimal
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether the stay isn't over."""
+        return self.status in IN_BOOKS
+
+
+def snapshot(found: FolioRows, folio: Folio, more: Particulars) -> Content:
+    """The content of a bill of the stay, made now."""
+    stay, rows = found.stay, [row for row in found.orders if row.seen.position.is_sold]
+    parts = {one.id: one for one in more.orders}
+    to_come = _to_come(found)
+    items = _itemised(more.items)
+    charges = [_charge(row, parts[row.id], items.get(row.id, [])) for row in rows]
+    charges += [_night_to_come(stay, night, cost) for night, cost in to_come.items()]
+    own = [_own(row, parts[row.id]) for row in rows if _paid_by_itself(row)]
+    return Content(
+        head=more.head,
+        short_code=stay.short_code,
+        status=stay.status,
+        room=stay.room_number,
+        room_type=stay.room_type,
+        check_in=stay.check_in_on.isoformat(),
+        check_out=stay.check_out_on.isoformat(),
+        currency=stay.currency,
+        charges=_first_charges(charges),
+        taxes=_taxes(stay, rows, parts, to_come),
+        payments=_first_payments([*map(_payment, found.payments), *own]),
+        nights=sum(row.night is not None for row in rows),
+        nights_to_come=folio.nights_to_come,
+        charges_total=folio.charges_total,
+        to_come_total=folio.nights_to_come_total,
+        paid=folio.payments_total + sum((one.amount for one in own), _ZERO),
+        unspent=folio.unspent_amount,
+        owed=folio.amount_owed,
+        deposit=folio.deposit_amount,
+    )
+
+
+def _to_come(found: FolioRows) -> dict[date, NightCost]:
+    posted = {row.night for row in found.orders}
+    nights = costs(found.stay) if found.stay.status in IN_BOOKS else {}
+    return {night: cost for night, cost in nights.items() if night not in posted}
+
+
+def _itemised(items: Sequence[Item]) -> dict[OrderId, list[BilledItem]]:
+    """The lines of each order; where not all were read, those of the orders that are whole."""
+    found: defaultdict[OrderId, list[BilledItem]] = defaultdict(list)
+    for one in items:
+        name = f"{one.name}, {one.variant}" if one.variant else one.name
+        found[one.order_id].append(BilledItem(name, one.quantity, one.amount))
+    if len(items) > ITEMS_MAX:
+        del found[items[-1].order_id]
+    return dict(found)
+
+
+def _charge(row: OrderRow, parts: OrderParts, items: list[BilledItem]) -> Charge:
+    told = {
+        "Discount": -parts.discount,
+        "Service charge": parts.service,
+        "Tax": parts.added_tax,
+        "Adjustment": parts.adjustment,
+    }
+    is_night = row.night is not None
+    return Charge(
+        name=items[0].name if is_night and items else f"Order {row.short_code}",
+        on=row.occurred_at if row.night is None else row.night.isoformat(),
+        items=items or [BilledItem(row.summary, Decimal(1), row.total_amount)],
+        parts=[(name, amount) for name, amount in told.items() if amount],
+        total=row.total_amount,
+        returned=row.refunded_amount,
+        is_night=is_night,
+    )
+
+
+def _night_to_come(stay: Stay, night: date, cost: NightCost) -> Charge:
+    name, on_top = night_name(stay.room_number, stay.room_type, night), cost.total - cost.price
+    return Charge(
+        name=name,
+        on=night.isoformat(),
+        items=[BilledItem(name, Decimal(1), cost.price)],
+        parts=[("Tax", on_top)] if on_top else [],
+        total=cost.total,
+        is_night=True,
+        is_to_come=True,
+    )
+
+
+def _taxes(
+    stay: Stay,
+    rows: Iterable[OrderRow],
+    parts: Mapping[OrderId, OrderParts],
+    to_come: Mapping[date, NightCost],
+) -> list[TaxSum]:
+    """The sums of the taxes, those of the nights by name and rate."""
+    taxes, nights = read_taxes(stay.taxes), costs(stay)
+    named = [_ZERO for _ in taxes]
+    others = {True: _ZERO, False: _ZERO}
+    for cost in to_come.values():
+        named = [had + tax.amount for had, tax in zip(named, cost.taxes, strict=True)]
+    for row in rows:
+        own, cost = parts[row.id], nights.get(row.night) if row.night else None
+        if cost is not None and sum(tax.amount for tax in cost.taxes) == own.tax:
+            kept = [_kept(row, tax.amount, stay.currency) for tax in cost.taxes]
+            named = [had + one for had, one in zip(named, kept, strict=True)]
+        else:
+            others[False] += _kept(row, own.added_tax, stay.currency)
+            others[True] += _kept(row, own.tax - own.added_tax, stay.currency)
+    sums = [
+        TaxSum(name=tax.name, rate=tax.rate, is_inclusive=tax.is_inclusive, amount=amount)
+        for tax, amount in zip(taxes, named, strict=True)
+    ]
+    sums += [
+        TaxSum(name=None, rate=None, is_inclusive=included, amount=amount)
+        for included, amount in others.items()
+    ]
+    return [one for one in sums if one.amount]
+
+
+def _kept(row: OrderRow, tax: Decimal, currency: str) -> Decimal:
+    """The tax on the part of an order that was not given back."""
+    if not row.refunded_amount:
+        return tax
+    return round_money(tax * (row.total_amount - row.refunded_amount) / row.total_amount, currency)
+
+
+def _payment(row: PaymentRow) -> Payment:
+    return Payment(
+        kind=row.kind,
+        methods=[row.method],
+        at=row.at,
+        words=[one for one in (row.reference, row.reason) if one],
+        amount=row.amount if row.kind == "payment" else -row.amount,
+    )
+
+
+def _paid_by_itself(row: OrderRow) -> Decimal:
+    """The amount that an order's own payments paid, and no money of the stay."""
+    order = row.seen
+    return order.position.due - order.owed - order.held
+
+
+def _own(row: OrderRow, parts: OrderParts) -> Payment:
+    return Payment(
+        kind="order",
+        methods=parts.methods,
+        at=row.occurred_at,
+        words=[f"Order {row.short_code}"],
+        amount=_paid_by_itself(row),
+    )
+
+
+def _first_charges(charges: list[Charge]) -> list[Charge]:
+    """The charges; of very many the first, and the sum of the rest."""
+    if len(charges) <= CHARGES_MAX:
+        return charges
+    rest = charges[CHARGES_MAX - 1 :]
+    more = Charge(
+        name=f"{len(rest)} more charges",
+        on="",
+        items=[],
+        parts=[],
+        total=sum((one.total for one in rest), _ZERO),
+        returned=sum((one.returned for one in rest), _ZERO),
+    )
+    return [*charges[: CHARGES_MAX - 1], more]
+
+
+def _first_payments(payments: list[Payment]) -> list[Payment]:
+    """The payments; of very many the first, and the sum of the rest."""
+    if len(payments) <= PAYMENTS_MAX:
+        return payments
+    rest = payments[PAYMENTS_MAX - 1 :]
+    amount = sum((one.amount for one in rest), _ZERO)
+    more = Payment(
+        kind="rest", methods=[], at="", words=[f"{len(rest)} more payments"], amount=amount
+    )
+    return [*payments[: PAYMENTS_MAX - 1], more]

@@ -1,0 +1,195 @@
+"""Bills of stays: what they say is what the folio says, to the cent, and stays so."""
+
+import asyncio
+import io
+from decimal import Decimal
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import msgspec
+from pypdf import PdfReader
+
+from tests.folios.lodge import STAYS, Body, Lodge
+from tests.orders.shop import ORDERS
+from tillhouse.folios.bills.rules import Content
+
+TAXES = [{"name": "VAT", "rate": 7.5, "is_inclusive": True}, {"name": "City tax", "rate": 5}]
+
+
+async def _bill(lodge: Lodge, stay: Body) -> Body:
+    return (await lodge.api.post(f"{STAYS}/{stay['id']}/bill", {}, status=200)).data
+
+
+def _path(bill: Body) -> str:
+    parts = urlsplit(bill["url"])
+    return f"{parts.path}?{parts.query}"
+
+
+async def _page(lodge: Lodge, bill: Body) -> str:
+    return (await lodge.business.anybody.get(_path(bill), status=200)).body.decode()
+
+
+async def _kept(lodge: Lodge, bill: Body) -> Content:
+    query = "SELECT content::text FROM receipts WHERE book_id = $1 AND id = $2"
+    bill_id = UUID(urlsplit(bill["url"]).path.rsplit("/", 1)[1])
+    content = await lodge.sql.fetchval(query, lodge.book_id, bill_id)
+    return msgspec.json.decode(content, type=Content)
+
+
+async def _check_sums(lodge: Lodge, stay: Body, bill: Body) -> Content:
+    """The content of a bill, held against the folio."""
+    folio, said = await lodge.folio(stay), await _kept(lodge, bill)
+    rows = [one for one in said.charges if not one.is_to_come]
+    assert sum(one.total - one.returned for one in rows) == folio["chargesTotal"]
+    to_come = sum(one.total for one in said.charges if one.is_to_come)
+    assert to_come == said.to_come_total == folio["nightsToComeTotal"]
+    assert said.charges_total == folio["chargesTotal"]
+    of_stay = sum(one.amount for one in said.payments if one.kind != "order")
+    assert of_stay == folio["paymentsTotal"]
+    assert said.paid == sum(one.amount for one in said.payments)
+    assert (said.owed, said.unspent) == (folio["amountOwed"], folio["unspentAmount"])
+    assert said.charges_total + said.unspent == said.paid + said.owed
+    for one in rows:
+        lines, parts = (item.amount for item in one.items), (amount for _, amount in one.parts)
+        assert not one.items or sum(lines) + sum(parts) == one.total
+    return said
+
+
+async def _taxed_stay(lodge: Lodge, ends: int) -> Body:
+    plan = await lodge.made(
+        "rate-plans", room_type_id=lodge.room_type_id, name="Flex", price=100, taxes=TAXES
+    )
+    return await lodge.arrive(ends, rate_plan_id=plan["id"])
+
+
+async def _supper(lodge: Lodge, stay: Body, **fields: object) -> Body:
+    """An order of two lines, with a discount, on the room."""
+    items = [
+        {"product_name": "Jollof <rice>", "quantity": 2, "line_type": "fee", "custom_price": 12.5},
+        {"product_name": "Tea", "quantity": 1, "line_type": "fee", "custom_price": 3},
+    ]
+    body = {"items": items, "hotel_reservation_id": stay["id"], "discount_amount": 1, **fields}
+    return (await lodge.api.post(ORDERS, body, status=201)).data
+
+
+async def test_a_bill_says_what_the_folio_says(lodge: Lodge) -> None:
+    """Nights with taxes, another room, orders, part payments, refunds, a cancelled order, a debt.
+
+    At each moment the sums are those of the folio.
+    """
+    stay = await _taxed_stay(lodge, 3)
+    await lodge.pay(stay, 60.05, "transfer", reference="TRF-<1>")
+    said = await _check_sums(lodge, stay, await _bill(lodge, stay))
+    assert (said.nights, said.nights_to_come, said.unspent) == (0, 3, Decimal("60.05"))
+    supper, tea = await _supper(lodge, stay), await lodge.charge(stay, 4.4)
+    # Supper is paid in cash, not from the folio: all of it but two.
+    paid = {"amount": 25, "method": "cash"}
+    await lodge.api.post(f"{ORDERS}/{supper['id']}/payments", paid, status=201)
+    await _check_sums(lodge, stay, await _bill(lodge, stay))
+    await lodge.pay(stay, 0.01, "pos")
+    await lodge.api.patch(f"{ORDERS}/{tea['id']}", {"status": "cancelled"}, status=200)
+    back = {"amount": 5.5, "method": "cash", "reason": "Cold"}
+    await lodge.api.post(f"{ORDERS}/{supper['id']}/refunds", back, status=201)
+    await lodge.give_back(stay, 10, "transfer", reason="Too much")
+    await _check_sums(lodge, stay, await _bill(lodge, stay))
+    other = await lodge.room("909")
+    moved = await lodge.act(stay, "move", room_id=other)
+    assert moved.status == 200
+    await lodge.shift(stay, 2)
+    await lodge.leave(stay, status=400)
+    await lodge.leave(stay, leave_as_debt=True)
+    bill = await _bill(lodge, stay)
+    said = await _check_sums(lodge, stay, bill)
+    assert (said.nights, said.nights_to_come) == (2, 0)
+    taxes = {(one.name, one.is_inclusive): one.amount for one in said.taxes}
+    assert taxes == {("VAT", True): Decimal("13.96"), ("City tax", False): Decimal("9.30")}
+    assert [one.methods for one in said.payments] == [["transfer"], ["pos"], ["transfer"], ["cash"]]
+    page = await _page(lodge, bill)
+    for words in (
+        "Room 909, night of", "Jollof &lt;rice&gt;", "TRF-&lt;1&gt;",
+        "Given back \N{MINUS SIGN}5.50",
+        "City tax 5%", "VAT 7.5%, included", "Left as debt", "Paid with the order, Cash",
+        "Chinedu Eze", "Refund, Bank transfer", "Too much",
+    ):  # fmt: skip
+        assert words in page, words
+    assert "Pro forma" not in page
+    assert "<rice>" not in page
+
+
+async def test_before_the_end_it_is_pro_forma(lodge: Lodge) -> None:
+    """With the nights to come; the final bill has the next number, and no such mark."""
+    stay = await lodge.book(deposit_amount=50)
+    bill = await _bill(lodge, stay)
+    assert (bill["number"], bill["isProvisional"]) == (1, True)
+    page = await _page(lodge, bill)
+    for words in ("Pro forma bill", f"{stay['shortCode']}-1", "Not charged yet", "Nights to come",
+                  "Deposit asked for", "Expected in the end", "200.00"):  # fmt: skip
+        assert words in page, words
+    await lodge.act(stay, "check-in")
+    await lodge.pay(stay, 100)
+    await lodge.leave(stay)
+    final = await _bill(lodge, stay)
+    assert final["isProvisional"] is False
+    said = await _kept(lodge, final)
+    assert (said.status, said.nights, said.owed, said.unspent) == ("checked_out", 1, 0, 0)
+    page = await _page(lodge, final)
+    assert "Pro forma" not in page
+    assert "Remaining" not in page
+
+
+async def test_an_unchanged_stay_gets_the_same_bill(lodge: Lodge) -> None:
+    """Ten requests at once make one bill; it keeps saying what it said when the stay goes on."""
+    stay = await lodge.arrive()
+    bills = await asyncio.gather(*(_bill(lodge, stay) for _ in range(10)))
+    assert {bill["number"] for bill in bills} == {1}
+    assert len({_path(bill).split("?")[0] for bill in bills}) == 1
+    before = await _page(lodge, bills[0])
+    await lodge.charge(stay, 30)
+    later = await _bill(lodge, stay)
+    assert later["number"] == 2
+    assert await _page(lodge, bills[0]) == before
+    assert await _page(lodge, later) != before
+
+
+async def test_a_bill_is_a_file_too(lodge: Lodge) -> None:
+    """On both papers, under its own name, with what the page says."""
+    stay = await lodge.arrive()
+    await _supper(lodge, stay)
+    await lodge.pay(stay, 50)
+    bill = await _bill(lodge, stay)
+    for paper in ("", "&paper=80mm"):
+        path = _path(bill).replace("?", ".pdf?") + paper
+        file = await lodge.business.anybody.get(path, status=200)
+        name = f'inline; filename="bill-{stay["shortCode"]}-1.pdf"'
+        assert file.headers["content-disposition"] == name
+        reader = PdfReader(io.BytesIO(file.body), strict=True)
+        text = "\n".join(page.extract_text() for page in reader.pages)
+        for words in ("Jollof <rice>", "Charges", "Payments", "Cash", "PRO FORMA", "27.00"):
+            assert words in text, words
+
+
+async def test_no_address_can_be_made_up(lodge: Lodge) -> None:
+    """Another signature, a receipt's address, a bill's under receipts: all look alike."""
+    stay = await lodge.arrive()
+    order = await lodge.charge(stay, 30)
+    path = _path(await _bill(lodge, stay))
+    answer = await lodge.api.post(f"{ORDERS}/{order['id']}/receipt", status=200)
+    receipt = _path(answer.data)
+    for wrong in (
+        path[:-1] + "~", path.replace("until=", "until=9"), path.replace("/bills", "/receipts"),
+        receipt.replace("/receipts", "/bills"), f"/bills/nothing?{path.split('?')[1]}",
+    ):  # fmt: skip
+        page = await lodge.business.anybody.get(wrong, status=404)
+        assert "no bill" in page.body.decode() or "no receipt" in page.body.decode()
+    await lodge.api.post(f"{STAYS}/{lodge.room_type_id}/bill", {}, status=404)
+
+
+async def test_the_address_of_the_hotel_is_that_of_its_store(lodge: Lodge) -> None:
+    """The first store in use that has one."""
+    stay = await lodge.arrive()
+    stores = await lodge.business.client("stores:read", "stores:write")
+    for fields in ({"name": "Bar"}, {"name": "Hotel <Lagos>", "address": "1 Marina\nLagos"}):
+        await stores.post("/v1/stores", fields, status=201)
+    page = await _page(lodge, await _bill(lodge, stay))
+    assert "Hotel &lt;Lagos&gt;" in page
+    assert "1 Marina" in page
