@@ -54,17 +54,20 @@ class Mailed:
         """The address of the owner."""
         return self.shop.business.email
 
-    async def add_member(self, role: str) -> str:
-        """Somebody else of the business; the address."""
-        email = f"{role}-{secrets.token_hex(4)}@example.com"
+    async def add_member(self, role: str, email: str | None = None) -> str:
+        """Somebody of the business, perhaps of others, too; the address."""
+        email = email or f"{role}-{secrets.token_hex(4)}@example.com"
         await self._sql.execute(
             """
-            WITH made AS (
-                INSERT INTO users (id, email, name, password_hash, created_at, password_changed_at)
-                VALUES (gen_random_uuid(), $2, 'Member', '', now(), now()) RETURNING id
-            )
+            INSERT INTO users (id, email, name, password_hash, created_at, password_changed_at)
+            VALUES (gen_random_uuid(), $1, 'Member', '', now(), now()) ON CONFLICT DO NOTHING
+            """,
+            email,
+        )
+        await self._sql.execute(
+            """
             INSERT INTO members (business_id, user_id, role, created_at)
-            SELECT $1, id, $3, now() FROM made
+            SELECT $1, id, $3, now() FROM users WHERE email = $2
             """,
             UUID(self.shop.business.id),
             email,

@@ -20,6 +20,7 @@ from tests.webhooks.shop import Shop, until
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.settings import Settings
+from tillhouse.webhooks.rules import ENDPOINTS_MAX
 
 LATER = timedelta(minutes=5)
 
@@ -141,6 +142,30 @@ async def test_an_endpoint_that_comes_and_goes_is_told_of_once_a_day(
         await mailed.shop.settled(await mailed.shop.emit())
     assert len(await mailed.shop.audit("webhook_endpoint.failing")) == 3
     assert len(mailed.mails("failing")) == 1
+
+
+async def test_nobody_gets_more_than_twenty_a_day(
+    mailing_app: App, mail_server: MailServer, notices_sql: asyncpg.Connection, receiver: Receiver
+) -> None:
+    """An address that three businesses have, with eight endpoints each that fail."""
+    receiver.status = 500
+    consultant = None
+    for _ in range(3):
+        business = await open_mailed(mailing_app, mail_server, notices_sql)
+        consultant = await business.add_member("developer", consultant)
+        for _ in range(ENDPOINTS_MAX):
+            await business.endpoint(receiver)
+        await business.shop.emit()
+
+        async def are_noted(shop: Shop = business.shop) -> bool:
+            return len(await shop.audit("webhook_endpoint.failing")) == ENDPOINTS_MAX
+
+        await until(are_noted)
+        await business.sent()
+        told = [taken.recipient for taken in business.mails("failing")]
+        assert told.count(business.owner) == ENDPOINTS_MAX
+    everybody = [taken.recipient for taken in mail_server.mails]
+    assert everybody.count(str(consultant)) == 20
 
 
 async def test_a_mail_is_tried_again_until_it_is_taken(mailed: Mailed, receiver: Receiver) -> None:

@@ -92,8 +92,9 @@ def _remedy(notice: Notice, path: str) -> tuple[str, ...]:
         "",
         "Once your server answers again, enable the endpoint:",
         f"  POST {path}/enable",
-        "and have sent what it missed:",
+        "and have sent what failed, and what happened while it was disabled:",
         f'  POST {path}/recover  {{"since": "{iso(notice.failing_since)}"}}',
+        f'  POST {path}/recover  {{"since": "{iso(notice.failing_since)}", "status": "missing"}}',
     )
 
 
