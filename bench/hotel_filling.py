@@ -38,6 +38,7 @@ async def fill(connection: asyncpg.Connection, book_id: UUID, house: House) -> N
     await connection.execute(
         _STAYS, book_id, house.rooms, house.stays, house.days, house.past, guests
     )
+    await connection.execute(_TALLIES, book_id)
     await connection.execute(_REQUESTS, book_id, house.stays // 2, house.rooms)
     await connection.execute(_AUDITS, book_id, house.past * house.days)
 
@@ -106,6 +107,16 @@ _STAYS = """
         CASE d.status WHEN 'cancelled' THEN d.at END, CASE d.status WHEN 'no_show' THEN d.at END,
         d.chance % 10 = 0, d.at, d.at
     FROM dated d JOIN rooms r ON r.place = d.room JOIN guests g ON g.place = d.other % $6::integer
+"""
+_TALLIES = """
+    INSERT INTO hotel_stay_tallies (book_id, side, period, day, status, stays)
+    SELECT v.book_id, p.side, p.period, p.day, v.status, count(*)
+    FROM hotel_reservations v
+    CROSS JOIN LATERAL (VALUES ('arrival', v.check_in_on), ('departure', v.check_out_on))
+        s (side, day)
+    CROSS JOIN LATERAL (VALUES (s.side, 'day', s.day),
+        (s.side, 'month', date_trunc('month', s.day)::date)) p (side, period, day)
+    WHERE v.book_id = $1 GROUP BY 1, 2, 3, 4, 5
 """
 _REQUESTS = """
     WITH rooms AS (

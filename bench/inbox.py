@@ -80,6 +80,7 @@ async def _fill(connection: asyncpg.Connection, book_id: UUID, rows: int) -> Non
     await connection.execute(_MEMBERS, book_id)
     await connection.execute(_CUSTOMERS, book_id, rows)
     await connection.execute(_CONVERSATIONS, book_id, rows)
+    await connection.execute(_TALLIES, book_id)
     await connection.execute(_MESSAGES, book_id)
 
 
@@ -131,6 +132,11 @@ _CONVERSATIONS = """
     FROM told d
     LEFT JOIN customers c ON c.book_id = $1 AND d.chance % 10 > 0
         AND c.phone_number = '+234803' || lpad(d.n::text, 7, '0')
+"""
+_TALLIES = """
+    INSERT INTO conversation_tallies (book_id, status, assignee_id, is_unread, conversations)
+    SELECT book_id, status, assignee_id, unread_count > 0, count(*)
+    FROM conversations WHERE book_id = $1 GROUP BY 1, 2, 3, 4
 """
 _MESSAGES = """
     INSERT INTO messages (book_id, id, conversation_id, direction, type, text, provider, number_id,

@@ -142,6 +142,15 @@ async def test_table_in_use_is_given_up(database: str, folder: Path) -> None:
         assert tuple(await connection.fetchrow("TABLE limits")) == ("4s", "15min")
 
 
+async def _until_awaited(connection: asyncpg.Connection, table: str) -> None:
+    """Until another connection waits for the lock of a table."""
+    async with within(30):
+        while not await connection.fetchval(  # noqa: ASYNC110 - the server tells nobody
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = $1::regclass", table
+        ):
+            await asyncio.sleep(0)
+
+
 async def test_credit_that_changes_during_a_migration_is_counted(database: str) -> None:
     """A change that commits between the count and its trigger is part of the sum."""
     async with connected(database) as migrating, connected(database) as writing:
@@ -156,14 +165,51 @@ async def test_credit_that_changes_during_a_migration_is_counted(database: str) 
         async with writing.transaction():
             await writing.execute("UPDATE ledger_balances SET credits = 15")
             migrated = asyncio.create_task(migrate(migrating))
-            async with within(30):
-                while not await writing.fetchval(  # noqa: ASYNC110 - the server tells nobody
-                    "SELECT count(*) FROM pg_locks WHERE NOT granted "
-                    "AND relation = 'ledger_balances'::regclass"
-                ):
-                    await asyncio.sleep(0)
+            await _until_awaited(writing, "ledger_balances")
         await migrated
         assert await writing.fetchval("SELECT sum(credit) FROM customer_credit_tallies") == 15
+
+
+async def test_stays_and_conversations_of_before_are_tallied(database: str) -> None:
+    """Those that were there, and one that commits between the count and its trigger."""
+    async with connected(database) as migrating, connected(database) as writing:
+        [tallied] = [one for one in load() if one.name == "tallies_of_stays_and_conversations"]
+        await migrate(migrating, up_to=tallied.number - 1)
+        # Without foreign keys, so that one row is all that there has to be.
+        await writing.execute("SET session_replication_role = replica")
+        book_id = uuid4()
+        await writing.execute(_STAY, book_id, uuid4())
+        await writing.execute(_CONVERSATION, book_id, uuid4())
+        async with writing.transaction():
+            await writing.execute(_STAY, book_id, uuid4())
+            migrated = asyncio.create_task(migrate(migrating))
+            await _until_awaited(writing, "hotel_reservations")
+        await migrated
+        stays = await writing.fetch(
+            "SELECT side, period, day::text, status, stays FROM hotel_stay_tallies ORDER BY 1, 2"
+        )
+        assert [tuple(row) for row in stays] == [
+            ("arrival", "day", "2026-01-31", "booked", 2),
+            ("arrival", "month", "2026-01-01", "booked", 2),
+            ("departure", "day", "2026-02-03", "booked", 2),
+            ("departure", "month", "2026-02-01", "booked", 2),
+        ]
+        [talks] = await writing.fetch("SELECT * FROM conversation_tallies")
+        assert tuple(talks) == (book_id, "open", None, True, 1)
+
+
+_STAY = """
+    INSERT INTO hotel_reservations (book_id, id, short_code, status, guest_id, guest_name,
+        room_type_id, room_id, adults, children, check_in_on, check_out_on, nights, taxes,
+        total_amount, deposit_amount, currency, source, created_at, updated_at)
+    VALUES ($1, $2, left($2::uuid::text, 8), 'booked', $2, 'Ada', $2, $2, 1, 0,
+        '2026-01-31', '2026-02-03', '[]', '[]', 0, 0, 'NGN', 'front_desk', now(), now())
+"""
+_CONVERSATION = """
+    INSERT INTO conversations (book_id, id, customer_phone, last_message_at, unread_count,
+        created_at, updated_at)
+    VALUES ($1, $2, '+2348030000001', now(), 2, now(), now())
+"""
 
 
 async def test_changed_migration_is_refused(database: str, folder: Path) -> None:

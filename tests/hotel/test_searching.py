@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from tests.hotel.house import STAYS, House, day
+from tests.lists import read_all
 from tillhouse.access.process import Services
 from tillhouse.hotel.reservations.store.reading import ReservationQuery
 from tillhouse.hotel.reservations.store.searching import find_among_newest, find_by_words
@@ -41,17 +42,8 @@ async def _named(sql: asyncpg.Connection, book_id: UUID, name: str, **fields: An
     return [str(row["id"]) for row in rows]
 
 
-async def _pages(house: House, query: str) -> list[str]:
-    """All that a search finds, page by page; the total is their number."""
-    ids: list[str] = []
-    page = 1
-    while True:
-        answer = await house.api.get(f"{STAYS}?limit=100&page={page}&{query}", status=200)
-        ids += [stay["id"] for stay in answer.data]
-        if not answer.json["meta"]["hasMore"]:
-            assert answer.json["meta"]["total"] == len(ids)
-            return ids
-        page += 1
+async def _found(house: House, query: str) -> list[str]:
+    return [stay["id"] for stay in await read_all(house.api, f"{STAYS}?{query}")]
 
 
 async def test_frequent_words_find_the_newest_thousand(
@@ -60,28 +52,28 @@ async def test_frequent_words_find_the_newest_thousand(
     """Of all, and of those that fit otherwise."""
     every = await _named(sql, book_id, "ada")
     assert len(every) == MANY / 2
-    assert await _pages(house, "search=ada") == every[:1000]
+    assert await _found(house, "search=ada") == every[:1000]
     both = ["cancelled", "checked_out"]
     assert (
-        await _pages(house, "search=Ada&status=cancelled,checked_out,cancelled")
+        await _found(house, "search=Ada&status=cancelled,checked_out,cancelled")
         == (await _named(sql, book_id, "ada", statuses=both))[:1000]
     )
     late = await _named(sql, book_id, "ada", statuses=["cancelled"], since=day(-100))
     assert 0 < len(late) < 100
-    assert await _pages(house, f"search=ada&status=cancelled&from={day(-100)}") == late
-    assert await _pages(house, "search=ada&status=no_show") == []
+    assert await _found(house, f"search=ada&status=cancelled&from={day(-100)}") == late
+    assert await _found(house, "search=ada&status=no_show") == []
 
 
 async def test_rare_words_find_all(house: House, book_id: UUID, sql: asyncpg.Connection) -> None:
     """Also where none of the newest stays has them; a code is found as before."""
     every = await _named(sql, book_id, "zuri")
     assert len(every) == 7
-    assert await _pages(house, "search=zuri") == every
-    assert await _pages(house, "search=obi+zuri") == (await _named(sql, book_id, "zuri obi"))
-    assert await _pages(house, f"search=zuri&to={day(-1)}") == every
-    assert await _pages(house, f"search=zuri&from={day(1)}") == []
-    assert await _pages(house, "search=nobody") == []
-    assert await _pages(house, "search=n0000003") == [
+    assert await _found(house, "search=zuri") == every
+    assert await _found(house, "search=obi+zuri") == (await _named(sql, book_id, "zuri obi"))
+    assert await _found(house, f"search=zuri&to={day(-1)}") == every
+    assert await _found(house, f"search=zuri&from={day(1)}") == []
+    assert await _found(house, "search=nobody") == []
+    assert await _found(house, "search=n0000003") == [
         str(await sql.fetchval(
             "SELECT id FROM hotel_reservations WHERE book_id = $1 AND short_code = 'N0000003'",
             book_id,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tillhouse.kit.page import PAGE_MAX, Page, meta
+from tillhouse.kit.page import PAGE_MAX, Page, meta, walk
 
 
 @given(st.integers(0, 2000), st.integers(1, 100))
@@ -22,6 +22,20 @@ def test_pages_cover_a_list_without_overlap(total: int, per_page: int) -> None:
         number += 1
     assert seen == list(range(total))
     assert told.total_pages == (number if total else 0)
+
+
+@given(st.integers(1, 2000), st.integers(1, 100), st.data())
+def test_a_walk_comes_to_the_rows_of_its_page(
+    total: int, per_page: int, data: st.DataObject
+) -> None:
+    """From either end, and past no more than half of the list."""
+    page = Page(data.draw(st.integers(1, meta(Page(1, per_page), total).total_pages)), per_page)
+    way = walk(page, total)
+    rows = list(range(total))
+    ordered = rows[::-1] if way.is_from_last else rows
+    found = ordered[way.skipped : way.skipped + way.count]
+    assert sorted(found) == rows[page.offset : page.offset + per_page]
+    assert 2 * way.skipped <= total
 
 
 def test_meta_is_written_in_camel_case() -> None:

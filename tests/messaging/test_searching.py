@@ -6,6 +6,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from tests.lists import read_all
 from tests.make import Business
 from tests.messaging.inbox_desk import TALKS, Inbox
 from tillhouse.access.process import Services
@@ -49,17 +50,8 @@ async def _named(sql: asyncpg.Connection, business: Business, **fields: Any) -> 
     return [str(row["id"]) for row in rows]
 
 
-async def _pages(inbox: Inbox, query: str) -> list[str]:
-    """All that a search finds, page by page; the total is their number."""
-    ids: list[str] = []
-    page = 1
-    while True:
-        answer = await inbox.api.get(f"{TALKS}?limit=100&page={page}&{query}", status=200)
-        ids += [talk["id"] for talk in answer.data]
-        if not answer.json["meta"]["hasMore"]:
-            assert answer.json["meta"]["total"] == len(ids)
-            return ids
-        page += 1
+async def _found(inbox: Inbox, query: str) -> list[str]:
+    return [talk["id"] for talk in await read_all(inbox.api, f"{TALKS}?{query}")]
 
 
 async def test_frequent_words_find_the_latest_thousand(
@@ -68,11 +60,11 @@ async def test_frequent_words_find_the_latest_thousand(
     """Of all, and of those that fit otherwise."""
     every = await _named(sql, business, name="ada")
     assert len(every) == MANY / 2
-    assert await _pages(inbox, "search=ada") == every[:1000]
+    assert await _found(inbox, "search=ada") == every[:1000]
     snoozed = await _named(sql, business, name="ada", status="snoozed")
     assert 1000 > len(snoozed) > 500
-    assert await _pages(inbox, "search=Ada&status=snoozed") == snoozed
-    assert await _pages(inbox, "search=ada+o&status=open") == (
+    assert await _found(inbox, "search=Ada&status=snoozed") == snoozed
+    assert await _found(inbox, "search=ada+o&status=open") == (
         await _named(sql, business, name="ada o", status="open")
     )
 
@@ -83,11 +75,11 @@ async def test_rare_words_find_all(
     """Also where none of the latest conversations has them."""
     every = await _named(sql, business, name="zuri")
     assert len(every) == 7
-    assert await _pages(inbox, "search=zuri") == every
-    assert await _pages(inbox, "search=zuri&unread=false") == every
-    assert await _pages(inbox, "search=zuri&unread=true") == []
-    assert await _pages(inbox, "search=nobody") == []
-    assert await _pages(inbox, "search=%27%E2%82%AC%27") == []
+    assert await _found(inbox, "search=zuri") == every
+    assert await _found(inbox, "search=zuri&unread=false") == every
+    assert await _found(inbox, "search=zuri&unread=true") == []
+    assert await _found(inbox, "search=nobody") == []
+    assert await _found(inbox, "search=%27%E2%82%AC%27") == []
 
 
 async def test_both_ways_find_the_same(

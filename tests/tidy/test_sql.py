@@ -53,6 +53,8 @@ SCANS = {
     "cost every fold",
     "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
     "ledger.store.tallies.update_tallies": "folds all that has gathered",
+    "hotel.reservations.store.tallies.update_tallies": "folds all that has gathered",
+    "messaging.store.tallies.update_tallies": "folds all that has gathered",
     "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
     "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",
     "webhooks.store.queue.claim_batch": "planned anew for each batch",

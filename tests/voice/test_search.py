@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
+from tests.lists import read_all
 from tests.voice.desk import CALLS, Desk
 from tillhouse.access.process import Services
-from tillhouse.voice.calls.store.searching import FOUND_MAX, SAMPLE
+from tillhouse.db.newest import FOUND_MAX, SAMPLE
 
 _CALLS = 3 * SAMPLE
-_BY_PAGE = 100
 # The words of the call that was placed as the nth, and the calls that have them.
 _HAVE: dict[str, Any] = {
     "confirm": lambda n: n % 2 == 0,
@@ -71,15 +71,6 @@ async def test_pages_are_found_from_both_ends(campaign: Desk) -> None:
 
 
 async def _found(desk: Desk, query: str) -> list[int]:
-    """The calls that a query finds, by their numbers, page by page."""
-    path = f"{CALLS}?{query}&limit={_BY_PAGE}"
-    first = await desk.api.get(path, status=200)
-    pages = first.json["meta"]["totalPages"]
-    found = [int(one["purpose"].split()[0]) for one in first.data]
-    for page in range(2, pages + 1):
-        answer = await desk.api.get(f"{path}&page={page}", status=200)
-        assert answer.json["meta"]["hasMore"] == (page < pages)
-        found += [int(one["purpose"].split()[0]) for one in answer.data]
-    assert len(found) == first.json["meta"]["total"]
-    assert (await desk.api.get(f"{path}&page={pages + 1}", status=200)).data == []
-    return found
+    """The calls that a query finds, by their numbers."""
+    calls = await read_all(desk.api, f"{CALLS}?{query}")
+    return [int(one["purpose"].split()[0]) for one in calls]

@@ -5,7 +5,10 @@ where few have, the index of words knows all of them. A look at the newest rows 
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import LiteralString
 from uuid import UUID
+
+import msgspec
 
 FOUND_MAX = 1_000
 """A search finds so many rows at most."""
@@ -16,6 +19,63 @@ LOOKED_MAX = 50_000
 _FREQUENT = 25
 
 Ids = Sequence[UUID]
+
+
+class Searched(msgspec.Struct, frozen=True):
+    """The rows of a list in statements that search it: their alias, their order, what they join.
+
+    `newest` is a SELECT of the newest rows that fit otherwise; `words` are conditions, each after
+    an AND; `limit` is the placeholder of a number.
+    """
+
+    alias: LiteralString
+    order: LiteralString
+    joined: LiteralString = ""
+
+    def in_sample(self, newest: LiteralString, words: LiteralString) -> LiteralString:
+        """How many of the newest were looked at, and the ids of those that have the words."""
+        return (
+            "SELECT count(*) AS looked, coalesce(array_agg("
+            + self.alias
+            + ".id ORDER BY "
+            + self.order
+            + ") FILTER (WHERE true"
+            + words
+            + "), '{}') AS ids"
+            + self._among(newest)
+        )
+
+    def among_newest(
+        self, newest: LiteralString, words: LiteralString, limit: LiteralString
+    ) -> LiteralString:
+        """The ids of those that have the words, come upon in the order of the list."""
+        return (
+            "SELECT "
+            + self.alias
+            + ".id"
+            + self._among(newest)
+            + " WHERE true"
+            + words
+            + self._first(limit)
+        )
+
+    def by_words(self, found: LiteralString, limit: LiteralString) -> LiteralString:
+        """The same of all rows that the words find: `found` selects them, with what orders them."""
+        return (
+            "WITH found AS MATERIALIZED ("  # noqa: S608
+            + found
+            + ") SELECT "
+            + self.alias
+            + ".id FROM found "
+            + self.alias
+            + self._first(limit)
+        )
+
+    def _among(self, newest: LiteralString) -> LiteralString:
+        return " FROM (" + newest + ") " + self.alias + self.joined
+
+    def _first(self, limit: LiteralString) -> LiteralString:
+        return " ORDER BY " + self.order + " LIMIT " + limit
 
 
 async def find_newest_with_words(

@@ -307,6 +307,31 @@ BEGIN
     RAISE EXCEPTION 'taken back' USING ERRCODE = 'TH001';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.tally_conversations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO conversation_tally_changes
+            (book_id, status, assignee_id, is_unread, conversations)
+        SELECT book_id, status, assignee_id, unread_count > 0, count(*) FROM written
+        GROUP BY 1, 2, 3, 4;
+    ELSE
+        INSERT INTO conversation_tally_changes
+            (book_id, status, assignee_id, is_unread, conversations)
+        SELECT book_id, status, assignee_id, is_unread, sum(conversations)
+        FROM (
+            SELECT book_id, status, assignee_id, unread_count > 0 AS is_unread,
+                -1 AS conversations
+            FROM replaced
+            UNION ALL SELECT book_id, status, assignee_id, unread_count > 0, 1 FROM written
+        ) c
+        GROUP BY 1, 2, 3, 4 HAVING sum(conversations) <> 0;
+    END IF;
+    RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.tally_customer_credit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -394,6 +419,27 @@ BEGIN
     VALUES (NEW.book_id, made_on, NEW.status, NEW.target_type, own, 1)
     ON CONFLICT (book_id, day, status, target_type, slot)
         DO UPDATE SET links = payment_link_tallies.links + 1;
+    RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.tally_stays()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO hotel_stay_tally_changes (book_id, check_in_on, check_out_on, status, stays)
+        SELECT book_id, check_in_on, check_out_on, status, count(*) FROM written
+        GROUP BY 1, 2, 3, 4;
+    ELSE
+        INSERT INTO hotel_stay_tally_changes (book_id, check_in_on, check_out_on, status, stays)
+        SELECT book_id, check_in_on, check_out_on, status, sum(stays)
+        FROM (
+            SELECT book_id, check_in_on, check_out_on, status, -1 AS stays FROM replaced
+            UNION ALL SELECT book_id, check_in_on, check_out_on, status, 1 FROM written
+        ) c
+        GROUP BY 1, 2, 3, 4 HAVING sum(stays) <> 0;
+    END IF;
     RETURN NULL;
 END $function$;
 
@@ -642,6 +688,25 @@ CREATE TABLE conversation_notes (
 );
 CREATE INDEX conversation_notes_in_order ON conversation_notes USING btree (book_id, conversation_id, id);
 
+CREATE TABLE conversation_tallies (
+    book_id uuid NOT NULL,
+    status text NOT NULL,
+    assignee_id uuid,
+    is_unread boolean NOT NULL,
+    conversations bigint NOT NULL,
+    CONSTRAINT conversation_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, status, assignee_id, is_unread)
+) WITH (fillfactor=70);
+
+CREATE TABLE conversation_tally_changes (
+    book_id uuid NOT NULL,
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    status text NOT NULL,
+    assignee_id uuid,
+    is_unread boolean NOT NULL,
+    conversations bigint NOT NULL,
+    CONSTRAINT conversation_tally_changes_pkey PRIMARY KEY (book_id, id)
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+
 CREATE TABLE conversations (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -672,6 +737,8 @@ CREATE INDEX conversations_by_status ON conversations USING btree (book_id, stat
 CREATE INDEX conversations_by_time ON conversations USING btree (book_id, last_message_at, id);
 CREATE INDEX conversations_unread ON conversations USING btree (book_id, last_message_at, id) WHERE unread_count > 0;
 CREATE INDEX conversations_waiting ON conversations USING btree (book_id, began_waiting_at, id) WHERE began_waiting_at IS NOT NULL;
+CREATE TRIGGER conversations_are_tallied AFTER INSERT ON conversations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_conversations();
+CREATE TRIGGER conversations_are_tallied_again AFTER UPDATE ON conversations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_conversations();
 
 CREATE TABLE customer_credit_tallies (
     book_id uuid NOT NULL,
@@ -964,6 +1031,8 @@ CREATE INDEX hotel_reservations_of_room ON hotel_reservations USING btree (book_
 CREATE INDEX hotel_reservations_open ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
 CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
 CREATE TRIGGER stays_again_have_known_guests BEFORE UPDATE OF status ON hotel_reservations FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['booked'::text, 'checked_in'::text])) AND (new.status = ANY (ARRAY['booked'::text, 'checked_in'::text]))) EXECUTE FUNCTION check_guest_of_stay();
+CREATE TRIGGER stays_are_tallied AFTER INSERT ON hotel_reservations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
+CREATE TRIGGER stays_are_tallied_again AFTER UPDATE ON hotel_reservations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
 CREATE TRIGGER stays_have_known_guests BEFORE INSERT ON hotel_reservations FOR EACH ROW EXECUTE FUNCTION check_guest_of_stay();
 
 CREATE TABLE hotel_room_types (
@@ -1043,6 +1112,26 @@ CREATE TABLE hotel_settings (
     CONSTRAINT hotel_settings_no_show_known CHECK (no_show = ANY (ARRAY['keep'::text, 'release'::text])),
     CONSTRAINT hotel_settings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
+
+CREATE TABLE hotel_stay_tallies (
+    book_id uuid NOT NULL,
+    side text NOT NULL,
+    period text NOT NULL,
+    day date NOT NULL,
+    status text NOT NULL,
+    stays bigint NOT NULL,
+    CONSTRAINT hotel_stay_tallies_pkey PRIMARY KEY (book_id, side, period, day, status)
+) WITH (fillfactor=70);
+
+CREATE TABLE hotel_stay_tally_changes (
+    book_id uuid NOT NULL,
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    check_in_on date NOT NULL,
+    check_out_on date NOT NULL,
+    status text NOT NULL,
+    stays bigint NOT NULL,
+    CONSTRAINT hotel_stay_tally_changes_pkey PRIMARY KEY (book_id, id)
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
 CREATE TABLE idempotency_keys (
     book_id uuid NOT NULL,

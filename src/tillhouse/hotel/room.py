@@ -1,11 +1,21 @@
 """Rooms, guests and their stays, and what guests ask for: what this room brings along."""
 
+from tillhouse.access.process import Services
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import not_allowed, taken
 from tillhouse.hotel.events import EVENTS
+from tillhouse.hotel.reservations.store.tallies import update_tallies
 from tillhouse.hotel.routes import ROUTES
 from tillhouse.http.route import Group
+from tillhouse.jobs.folding import folding_worker
+from tillhouse.jobs.worker import Worker
 from tillhouse.room import Room
+
+
+async def _folding(services: Services) -> Worker:
+    """The worker that folds the tallies of stays in one process."""
+    return folding_worker("tallies of stays", services.pool, update_tallies)
+
 
 ROOM = Room(
     name="hotel",
@@ -29,7 +39,9 @@ ROOM = Room(
         "hotel_room_types",
         "hotel_rooms",
         "hotel_service_requests",
+        "hotel_stay_tallies",
     ),
+    swept_tables={"hotel_stay_tally_changes": "tallies of stays"},
     refusals=(
         taken("hotel_room_types_name_key", "Another room type has this name: choose another."),
         taken("hotel_rooms_number_key", "Another room has this number: choose another."),
@@ -57,4 +69,5 @@ ROOM = Room(
         ),
     ),
     redrawn=("hotel_reservations_code_key",),
+    workers=(_folding,),
 )

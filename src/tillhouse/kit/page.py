@@ -29,6 +29,22 @@ class Page(msgspec.Struct, frozen=True):
         return (self.page - 1) * self.per_page
 
 
+class Walk(msgspec.Struct, frozen=True):
+    """The way to the rows of a page: past some, to some, from whichever end is nearer."""
+
+    is_from_last: bool
+    skipped: int
+    count: int
+
+
+def walk(page: Page, total: int) -> Walk:
+    """The way to a page that isn't beyond the last of a list of so many rows."""
+    if 2 * page.offset <= total:
+        return Walk(is_from_last=False, skipped=page.offset, count=page.per_page)
+    after = max(0, total - page.offset - page.per_page)
+    return Walk(is_from_last=True, skipped=after, count=total - page.offset - after)
+
+
 class Paged(msgspec.Struct):
     """The part of a query that asks for a page of a list."""
 

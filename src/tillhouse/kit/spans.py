@@ -52,6 +52,11 @@ def span(since: datetime | None, until: datetime | None) -> Span:
     return Span(start, first, after, end)
 
 
+def span_of_days(since: date | None, until: date | None) -> Span:
+    """Whole days, both included, of which nothing is left over."""
+    return span(since and midnight(since), until and midnight(until) + _DAY - _MILLISECOND)
+
+
 def _remnant(since: datetime, until: datetime) -> Span:
     """No whole day: everything is left over before the first that doesn't count."""
     never = until.date() + _DAY

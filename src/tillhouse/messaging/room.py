@@ -1,15 +1,25 @@
 """Messages to and from customers: what this room brings along."""
 
+from tillhouse.access.process import Services
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
 from tillhouse.http.route import Group
+from tillhouse.jobs.folding import folding_worker
+from tillhouse.jobs.worker import Worker
 from tillhouse.messaging.attachments.pages import PAGES
 from tillhouse.messaging.attachments.quota import ATTACHMENTS, SWEEP
 from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.jobs import kinds
 from tillhouse.messaging.routes import ROUTES
+from tillhouse.messaging.store.tallies import update_tallies
 from tillhouse.room import Room
+
+
+async def _folding(services: Services) -> Worker:
+    """The worker that folds the tallies of conversations in one process."""
+    return folding_worker("tallies of conversations", services.pool, update_tallies)
+
 
 ROOM = Room(
     name="messaging",
@@ -35,6 +45,7 @@ ROOM = Room(
     ),
     kept_tables=(
         "conversation_notes",
+        "conversation_tallies",
         "conversations",
         "messages",
         "messaging_attachments",
@@ -45,6 +56,7 @@ ROOM = Room(
         "messaging_turns",
         "quick_replies",
     ),
+    swept_tables={"conversation_tally_changes": "tallies of conversations"},
     refusals=(
         taken(
             "quick_replies_shortcut_key",
@@ -54,4 +66,5 @@ ROOM = Room(
     jobs=kinds,
     chores=lambda _: (SWEEP,),
     stored=(ATTACHMENTS,),
+    workers=(_folding,),
 )

@@ -14,14 +14,14 @@ from tillhouse.hotel.events import (
 from tillhouse.hotel.reservations import rules
 from tillhouse.hotel.reservations.reinstating import expect_again
 from tillhouse.hotel.reservations.showing import shown
-from tillhouse.hotel.reservations.store import reading, searching
+from tillhouse.hotel.reservations.store import reading, searching, tallies
 from tillhouse.hotel.reservations.store import states as store
 from tillhouse.hotel.reservations.types import Cancel, CheckIn, Reservation, ReservationFilter
 from tillhouse.hotel.rooms.store import lock_room, update_dirty
 from tillhouse.hotel.store import find_terms
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookKey
-from tillhouse.kit.page import Page, PageOf, meta
+from tillhouse.kit.page import Page, PageOf, meta, walk
 from tillhouse.kit.values import DayClock
 from tillhouse.webhooks.emit import emit
 
@@ -31,8 +31,11 @@ async def list_page(call: Call, wanted: ReservationFilter) -> PageOf[Reservation
     page, query = wanted.pick(), _query(wanted)
     if query.words is not None:
         return await _search(call, query, page)
-    total = await reading.count_reservations(call.db, call.book.id, query)
-    rows = await reading.list_reservations(call.db, call.book.id, query, page)
+    count = tallies.count_tallied if query.is_tallied else reading.count_found
+    total = await count(call.db, call.book.id, query)
+    if page.offset >= total:
+        return PageOf([], meta(page, total))
+    rows = await reading.list_reservations(call.db, call.book.id, query, walk(page, total))
     return PageOf([shown(row) for row in rows], meta(page, total))
 
 

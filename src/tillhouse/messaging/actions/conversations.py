@@ -6,13 +6,13 @@ from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
 from tillhouse.kit.ids import BookKey, ConversationId, new_id
-from tillhouse.kit.page import Page, PageOf, meta
+from tillhouse.kit.page import Page, PageOf, meta, walk
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import rules
 from tillhouse.messaging.assigning import queue_assignment, queue_end_of_snooze
 from tillhouse.messaging.events import CONVERSATION_ASSIGNED, Assigned
 from tillhouse.messaging.store import conversations as store
-from tillhouse.messaging.store import messages, numbers, searching
+from tillhouse.messaging.store import messages, numbers, searching, tallies
 from tillhouse.messaging.types import (
     Conversation,
     ConversationFilter,
@@ -49,8 +49,12 @@ async def list_page(call: Call, wanted: ConversationFilter) -> PageOf[Conversati
     page, query = wanted.pick(), await _query(call, wanted)
     if query.words is not None:
         return await _search(call, query, page)
-    total = await store.count_conversations(call.db, call.book.id, query)
-    found = await store.list_conversations(call.db, call.book.id, call.now, query, page)
+    count = tallies.count_tallied if query.is_tallied else store.count_found
+    total = await count(call.db, call.book.id, query)
+    if page.offset >= total:
+        return PageOf([], meta(page, total))
+    way = walk(page, total)
+    found = await store.list_conversations(call.db, call.book.id, call.now, query, way)
     return PageOf(found, meta(page, total))
 
 

@@ -17,7 +17,7 @@ from tillhouse.kit.ids import (
     MessageId,
     UserId,
 )
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Walk
 from tillhouse.messaging.store.messages import ATTACHED
 from tillhouse.messaging.types import (
     Assignee,
@@ -55,6 +55,8 @@ CONVERSATION: LiteralString = (
     WHERE c.book_id = $1
 """
 )
+_LATEST_FIRST: LiteralString = " ORDER BY c.last_message_at DESC, c.id DESC"
+_OLDEST_FIRST: LiteralString = " ORDER BY c.last_message_at, c.id"
 
 
 def shown(row: Record) -> Conversation:
@@ -85,6 +87,12 @@ class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
     letters: Sequence[str] = ()
     email: str | None = None
     phone: str | None = None
+
+    @property
+    def is_tallied(self) -> bool:
+        """Whether the tallies know all that it asks for."""
+        named = (self.customer_id, self.words, self.email, self.phone)
+        return named == (None,) * len(named)
 
 
 # `$` is true: without a value a condition is left out.
@@ -130,24 +138,28 @@ def and_names(where: Where, query: ConversationQuery) -> Where:
 
 
 async def list_conversations(
-    db: Db, book_id: BookId, now: datetime, query: ConversationQuery, page: Page
+    db: Db, book_id: BookId, now: datetime, query: ConversationQuery, way: Walk
 ) -> list[Conversation]:
-    """Those with the latest message first."""
+    """Those with the latest message first; only the rows of the page are looked up whole."""
     where = and_names(and_filters(Where(book_id, now), query), query)
     rows = await db.fetch(
         CONVERSATION
+        + " AND c.id IN (SELECT c.id FROM conversations c WHERE c.book_id = $1"
         + where.sql()
-        + " ORDER BY c.last_message_at DESC, c.id DESC LIMIT "
-        + where.slot(page.per_page)
+        + (_OLDEST_FIRST if way.is_from_last else _LATEST_FIRST)
+        + " LIMIT "
+        + where.slot(way.count)
         + " OFFSET "
-        + where.slot(page.offset),
+        + where.slot(way.skipped)
+        + ")"
+        + _LATEST_FIRST,
         *where.args,
     )
     return [shown(row) for row in rows]
 
 
-async def count_conversations(db: Db, book_id: BookId, query: ConversationQuery) -> int:
-    """How many there are."""
+async def count_found(db: Db, book_id: BookId, query: ConversationQuery) -> int:
+    """How many there are, where the tallies don't know all that is asked for."""
     where = and_names(and_filters(Where(book_id), query), query)
     return await db.fetchval(
         "SELECT count(*) FROM conversations c WHERE c.book_id = $1" + where.sql(), *where.args

@@ -1,8 +1,4 @@
-"""Statements that search messages by words: the newest that fit, and no more than so many.
-
-Where many messages have the words, the newest thousand are soon come upon in the order of time;
-where few have, the index of words knows all of them. A look at the newest tells which it is.
-"""
+"""Statements that search messages by words: the newest that fit, and no more than so many."""
 
 from collections.abc import Sequence
 from typing import LiteralString
@@ -10,11 +6,12 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE
+from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE, Searched
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, ConversationId
 
+_MESSAGES = Searched("m", "m.id DESC")
 _WORDS: LiteralString = "customer_words(m.book_id, m.text) @@ customer_query($1, $)"
 # Told sooner than the words of a text, and true of each text that has them.
 _HAS_LETTERS: LiteralString = "strpos(lower(m.text), lower($::text)) > 0"
@@ -45,15 +42,7 @@ async def find_in_sample(
     where = Where(book_id)
     newest = _newest(where, query, SAMPLE)
     found = _and_words(Where(*where.args), query)
-    row = await db.fetchrow(
-        "SELECT count(*) AS looked, coalesce(array_agg(m.id ORDER BY m.id DESC) FILTER (WHERE true"
-        + found.sql()
-        + "), '{}') AS ids FROM ("
-        + newest
-        + ") m",
-        *found.args,
-    )
-    assert row is not None, "it has no condition"  # noqa: S101
+    [row] = await db.fetch(_MESSAGES.in_sample(newest, found.sql()), *found.args)
     return row["looked"], row["ids"]
 
 
@@ -62,15 +51,8 @@ async def find_among_newest(db: Db, book_id: BookId, query: MessageQuery) -> Seq
     where = Where(book_id)
     newest = _newest(where, query, LOOKED_MAX)
     found = _and_words(Where(*where.args), query)
-    rows = await db.fetch(
-        "SELECT m.id FROM ("
-        + newest
-        + ") m WHERE true"
-        + found.sql()
-        + " ORDER BY m.id DESC LIMIT "
-        + found.slot(FOUND_MAX),
-        *found.args,
-    )
+    limit = found.slot(FOUND_MAX)
+    rows = await db.fetch(_MESSAGES.among_newest(newest, found.sql(), limit), *found.args)
     return [row["id"] for row in rows]
 
 
@@ -78,13 +60,8 @@ async def find_by_words(db: Db, book_id: BookId, query: MessageQuery) -> Sequenc
     """The newest that have the words: all are looked up by the words, then put in order."""
     where = Where(book_id).and_("m.conversation_id = $", query.conversation_id)
     where.and_(_WORDS, query.words)
-    rows = await db.fetch(
-        "WITH found AS MATERIALIZED (SELECT m.id FROM messages m WHERE m.book_id = $1"
-        + where.sql()
-        + ") SELECT f.id FROM found f ORDER BY f.id DESC LIMIT "
-        + where.slot(FOUND_MAX),
-        *where.args,
-    )
+    found: LiteralString = "SELECT m.id FROM messages m WHERE m.book_id = $1" + where.sql()
+    rows = await db.fetch(_MESSAGES.by_words(found, where.slot(FOUND_MAX)), *where.args)
     return [row["id"] for row in rows]
 
 

@@ -10,6 +10,7 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import plain_words, word_query
+from tillhouse.db.newest import find_newest_with_words
 from tillhouse.http.route import Reply
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, KeyReused, Missing, check, existing
@@ -33,9 +34,6 @@ from tillhouse.voice.calls.types import (
     VoiceCall,
 )
 from tillhouse.voice.recordings import addresses
-
-# Words that so many of a sample have are frequent.
-_FREQUENT = 40
 
 
 class NoRecording(Missing, message="This call has no recording, or not any more."):
@@ -131,14 +129,12 @@ async def list_page(call: Call, wanted: CallFilter) -> PageOf[VoiceCall]:
 
 async def _search(call: Call, query: reading.CallQuery) -> Sequence[UUID]:
     """The newest calls that a search finds."""
-    looked, ids = await searching.find_in_sample(call.db, call.book.id, query)
-    if looked < searching.SAMPLE:
-        return ids
-    if len(ids) >= _FREQUENT:
-        found = await searching.find_frequent(call.db, call.book.id, query)
-        if len(found) == searching.FOUND_MAX:
-            return found
-    return await searching.find_rare(call.db, call.book.id, query)
+    book = (call.db, call.book.id)
+    return await find_newest_with_words(
+        lambda: searching.find_in_sample(*book, query),
+        lambda: searching.find_among_newest(*book, query),
+        lambda: searching.find_by_words(*book, query),
+    )
 
 
 async def _query(call: Call, wanted: CallFilter) -> reading.CallQuery:

@@ -11,7 +11,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Walk
 
 SHOWN: LiteralString = """
     SELECT v.id, v.short_code, v.status, v.group_id, v.guest_id, v.guest_name, g.customer_id,
@@ -48,6 +48,14 @@ class ReservationQuery(msgspec.Struct, frozen=True, kw_only=True):
     code: str | None = None
     words: str | None = None
     letters: Sequence[str] = ()
+
+    @property
+    def is_tallied(self) -> bool:
+        """Whether the tallies know all that it asks for: statuses, and days of one side."""
+        if any((self.room_id, self.guest_id, self.group_id, self.code)):
+            return False
+        arrives, departs = (self.since, self.until), (self.departs_from, self.departs_to)
+        return not (any(arrives) and any(departs))
 
 
 def and_filters(where: Where, query: ReservationQuery) -> Where:
@@ -89,8 +97,8 @@ async def show_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> Rec
     )
 
 
-async def count_reservations(db: Db, book_id: BookId, query: ReservationQuery) -> int:
-    """How many reservations fit."""
+async def count_found(db: Db, book_id: BookId, query: ReservationQuery) -> int:
+    """How many reservations fit, where the tallies don't know all that is asked for."""
     where = _where(book_id, query)
     return await db.fetchval(
         "SELECT count(*) FROM hotel_reservations v WHERE v.book_id = $1" + where.sql(),
@@ -99,20 +107,22 @@ async def count_reservations(db: Db, book_id: BookId, query: ReservationQuery) -
 
 
 async def list_reservations(
-    db: Db, book_id: BookId, query: ReservationQuery, page: Page
+    db: Db, book_id: BookId, query: ReservationQuery, way: Walk
 ) -> Sequence[Record]:
-    """One page of the reservations that fit, the newest first."""
+    """One page of those that fit, the newest first; only its rows are looked up whole."""
     where = _where(book_id, query)
     return await db.fetch(
         SHOWN
         + " FROM hotel_reservations v "
         + SHOWN_FROM
-        + " WHERE v.book_id = $1"
+        + " WHERE v.book_id = $1 AND v.id IN ("
+        + "SELECT v.id FROM hotel_reservations v WHERE v.book_id = $1"
         + where.sql()
-        + " ORDER BY v.id DESC LIMIT "
-        + where.slot(page.per_page)
+        + (" ORDER BY v.id LIMIT " if way.is_from_last else " ORDER BY v.id DESC LIMIT ")
+        + where.slot(way.count)
         + " OFFSET "
-        + where.slot(page.offset),
+        + where.slot(way.skipped)
+        + ") ORDER BY v.id DESC",
         *where.args,
     )
 

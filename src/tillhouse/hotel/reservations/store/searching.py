@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import LiteralString
 from uuid import UUID
 
-from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE
+from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE, Searched
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.hotel.reservations.store.reading import ReservationQuery, and_filters, and_words
 from tillhouse.kit.ids import BookId
 
+_STAYS = Searched("v", "v.id DESC")
 _OF_BOOK: LiteralString = "SELECT v.* FROM hotel_reservations v WHERE v.book_id = $1"
 
 
@@ -20,18 +21,7 @@ async def find_in_sample(
     where = Where(book_id)
     newest = _newest(where, query, SAMPLE)
     found = _fitting(Where(*where.args), query)
-    row = await db.fetchrow(
-        """
-        SELECT count(*) AS looked,
-            coalesce(array_agg(v.id ORDER BY v.id DESC) FILTER (WHERE true
-        """
-        + found.sql()
-        + "), '{}') AS ids FROM ("
-        + newest
-        + ") v",
-        *found.args,
-    )
-    assert row is not None, "it has no condition"  # noqa: S101
+    [row] = await db.fetch(_STAYS.in_sample(newest, found.sql()), *found.args)
     return row["looked"], row["ids"]
 
 
@@ -40,31 +30,17 @@ async def find_among_newest(db: Db, book_id: BookId, query: ReservationQuery) ->
     where = Where(book_id)
     newest = _newest(where, query, LOOKED_MAX)
     found = _fitting(Where(*where.args), query)
-    rows = await db.fetch(
-        "SELECT v.id FROM ("
-        + newest
-        + ") v WHERE true"
-        + found.sql()
-        + " ORDER BY v.id DESC LIMIT "
-        + found.slot(FOUND_MAX),
-        *found.args,
-    )
+    limit = found.slot(FOUND_MAX)
+    rows = await db.fetch(_STAYS.among_newest(newest, found.sql(), limit), *found.args)
     return [row["id"] for row in rows]
 
 
 async def find_by_words(db: Db, book_id: BookId, query: ReservationQuery) -> Sequence[UUID]:
     """The newest that fit: all are looked up by the words, then put in order."""
     where = and_filters(Where(book_id).and_("v.status = ANY($)", query.status), query)
-    rows = await db.fetch(
-        """
-        WITH found AS MATERIALIZED (
-            SELECT v.id FROM hotel_reservations v WHERE v.book_id = $1
-        """
-        + and_words(where, query).sql()
-        + ") SELECT f.id FROM found f ORDER BY f.id DESC LIMIT "
-        + where.slot(FOUND_MAX),
-        *where.args,
-    )
+    found: LiteralString = "SELECT v.id FROM hotel_reservations v WHERE v.book_id = $1"
+    found += and_words(where, query).sql()
+    rows = await db.fetch(_STAYS.by_words(found, where.slot(FOUND_MAX)), *where.args)
     return [row["id"] for row in rows]
 
 

@@ -11,7 +11,7 @@ from asyncpg import Record
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId, CustomerId
-from tillhouse.kit.page import Page
+from tillhouse.kit.page import Page, walk
 
 CALL: LiteralString = """
     SELECT c.id, c.status, CASE WHEN c.status <> 'queued' THEN NULL
@@ -99,18 +99,16 @@ async def list_calls(
     """
     [status] = query.statuses or [None]
     where = and_filters(Where(book_id), query).and_("c.status = $", status)
-    is_far = 2 * page.offset > total
-    before = max(0, total - page.offset - page.per_page) if is_far else page.offset
-    count = total - page.offset - before if is_far else page.per_page
+    way = walk(page, total)
     return await db.fetch(
         CALL
         + " AND c.id IN (SELECT c.id FROM voice_calls c WHERE c.book_id = $1"
         + where.sql()
-        + (_OLDEST_FIRST if is_far else _NEWEST_FIRST)
+        + (_OLDEST_FIRST if way.is_from_last else _NEWEST_FIRST)
         + " LIMIT "
-        + where.slot(count)
+        + where.slot(way.count)
         + " OFFSET "
-        + where.slot(before)
+        + where.slot(way.skipped)
         + ")"
         + _NEWEST_FIRST,
         *where.args,

@@ -1,8 +1,4 @@
-"""Statements that search calls by words: the newest that fit, and no more than so many.
-
-Where many calls have the words, the newest thousand are soon come upon in the order of time; where
-few have, the index of words knows all of them. A look at the newest calls tells which it is.
-"""
+"""Statements that search calls by words: the newest that fit, and no more than so many."""
 
 from collections.abc import Sequence
 from typing import LiteralString
@@ -10,17 +6,13 @@ from uuid import UUID
 
 from asyncpg import Record
 
+from tillhouse.db.newest import FOUND_MAX, LOOKED_MAX, SAMPLE, Searched
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId
 from tillhouse.voice.calls.store.reading import CALL, CallQuery, and_filters
 
-# A search finds so many calls at most.
-FOUND_MAX = 1_000
-# So many of the newest calls tell how frequent the words are.
-SAMPLE = 1_000
-# Frequent words are looked for among so many.
-_LOOKED_MAX = 25_000
+_CALLS = Searched("c", "c.created_at DESC, c.id DESC")
 _TEXT: LiteralString = "coalesce(c.customer_name, '') || ' ' || c.purpose"
 _WORDS: LiteralString = "customer_words(c.book_id, " + _TEXT + ") @@ customer_query($1, $)"
 # Told sooner than the words of a text, and true of each text that has them.
@@ -36,53 +28,27 @@ async def find_in_sample(db: Db, book_id: BookId, query: CallQuery) -> tuple[int
     where = Where(book_id)
     newest = _newest(where, query, SAMPLE)
     found = _and_words(Where(*where.args), query)
-    row = await db.fetchrow(
-        """
-        SELECT count(*) AS looked,
-            coalesce(array_agg(c.id ORDER BY c.created_at DESC, c.id DESC)
-                FILTER (WHERE true
-        """
-        + found.sql()
-        + "), '{}') AS ids FROM ("
-        + newest
-        + ") c",
-        *found.args,
-    )
-    assert row is not None, "it has no condition"  # noqa: S101
+    [row] = await db.fetch(_CALLS.in_sample(newest, found.sql()), *found.args)
     return row["looked"], row["ids"]
 
 
-async def find_frequent(db: Db, book_id: BookId, query: CallQuery) -> Sequence[UUID]:
+async def find_among_newest(db: Db, book_id: BookId, query: CallQuery) -> Sequence[UUID]:
     """The newest that the words find, come upon in the order of time."""
     where = Where(book_id)
-    newest = _newest(where, query, _LOOKED_MAX)
+    newest = _newest(where, query, LOOKED_MAX)
     found = _and_words(Where(*where.args), query)
-    rows = await db.fetch(
-        "SELECT c.id FROM ("
-        + newest
-        + ") c WHERE true"
-        + found.sql()
-        + " ORDER BY c.created_at DESC, c.id DESC LIMIT "
-        + found.slot(FOUND_MAX),
-        *found.args,
-    )
+    limit = found.slot(FOUND_MAX)
+    rows = await db.fetch(_CALLS.among_newest(newest, found.sql(), limit), *found.args)
     return [row["id"] for row in rows]
 
 
-async def find_rare(db: Db, book_id: BookId, query: CallQuery) -> Sequence[UUID]:
+async def find_by_words(db: Db, book_id: BookId, query: CallQuery) -> Sequence[UUID]:
     """The newest that the words find: all are looked up by the words, then put in order."""
     where = and_filters(Where(book_id), query).and_("c.status = ANY($)", query.statuses)
     where.and_(_WORDS, query.words)
-    rows = await db.fetch(
-        """
-        WITH found AS MATERIALIZED (
-            SELECT c.id, c.created_at FROM voice_calls c WHERE c.book_id = $1
-        """
-        + where.sql()
-        + ") SELECT f.id FROM found f ORDER BY f.created_at DESC, f.id DESC LIMIT "
-        + where.slot(FOUND_MAX),
-        *where.args,
-    )
+    found: LiteralString = "SELECT c.id, c.created_at FROM voice_calls c WHERE c.book_id = $1"
+    found += where.sql()
+    rows = await db.fetch(_CALLS.by_words(found, where.slot(FOUND_MAX)), *where.args)
     return [row["id"] for row in rows]
 
 
