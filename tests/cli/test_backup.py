@@ -157,3 +157,66 @@ async def test_an_end_behind_the_commit_leaves_the_key(
     assert own.json("verify")["broken"] == []
     await admin.execute("DROP DATABASE ended WITH (FORCE)")
     await admin.close()
+
+
+def test_a_disk_without_room_is_told_and_blocks_nothing(file: Path, tmp_path: Path) -> None:
+    """A database that can't be made is told in one line; with room, the same folder does."""
+    fresh = Command(tmp_path / "data", BACKUP_PASSPHRASE=WORDS)
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *fresh.program, "restore", str(file)],
+        env=fresh.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    [said] = done.stderr.splitlines()
+    assert "can't be set up: initdb ended with" in said
+    assert fresh.json("restore", str(file))["broken"] == []
+
+
+async def test_a_restore_goes_on_after_one_that_was_cut_off(
+    file: Path, tmp_path: Path, embedded: Embedded
+) -> None:
+    """Its connection breaks, then it is killed: both times nothing is there but the key."""
+    admin = await asyncpg.connect(embedded.url)
+    await admin.execute("CREATE DATABASE cut_off")
+    url = embedded.url.replace("/tillhouse?", "/cut_off?")
+    key = tmp_path / "key"
+    own = Command(tmp_path / "none", DATABASE_URL=url, BACKUP_PASSPHRASE=WORDS)
+    given = ("restore", str(file), "--master-key-file", str(key))
+
+    async def is_at_work() -> bool:
+        # Within its transaction, which has made a part of the tables by now.
+        return await admin.fetchval(
+            "SELECT count(*) > 100 FROM pg_locks l JOIN pg_database d ON d.oid = l.database "
+            "WHERE d.datname = 'cut_off'"
+        )
+
+    with own.start(*given) as process:
+        await until(is_at_work, within_s=60)
+        await admin.fetch(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'cut_off'"
+        )
+        _, said = await asyncio.to_thread(process.communicate, timeout=60)
+    assert process.returncode == 1
+    [sentence] = said.splitlines()
+    assert "all of them or none" in sentence
+    with own.start(*given) as process:
+        await until(is_at_work, within_s=60)
+        process.kill()
+    told = await asyncio.to_thread(own.json, *given)
+    assert told["broken"] == []
+    assert "ends what it began" in await asyncio.to_thread(own.refusal, *given)
+    await admin.execute("DROP DATABASE cut_off WITH (FORCE)")
+    await admin.close()
+
+
+def test_a_key_that_could_not_be_written_is_told_first(file: Path, tmp_path: Path) -> None:
+    """Before the rows come in, and in one line."""
+    own = Command(
+        tmp_path / "none", DATABASE_URL="postgresql://nobody@127.0.0.1:1/x", BACKUP_PASSPHRASE=WORDS
+    )
+    lost = tmp_path / "lost" / "key"
+    said = own.refusal("restore", str(file), "--master-key-file", str(lost))
+    assert "can't be written" in said
+    odd = tmp_path / "odd"
+    odd.write_text("no key")
+    assert "move it away" in own.refusal("restore", str(file), "--master-key-file", str(odd))

@@ -1,7 +1,7 @@
 """How much a book may hold: what is stored is counted by chores, and refused when it is too much.
 
 Each process reads the counts twice a minute and keeps the books that are full. So a request costs
-a look into a dictionary, and a quota holds some minutes after it was reached.
+a look into a dictionary, and a quota holds up to two and a half minutes after it was reached.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -30,6 +30,8 @@ from tillhouse.db.restore import Restored, read_manifest, require_migrations
 from tillhouse.kit.clock import iso
 from tillhouse.settings import SettingError, Settings
 
+_FAILED = (asyncpg.PostgresError, asyncpg.InterfaceError, MigrationError, OSError)
+
 File = Annotated[Path, typer.Argument(help="A file of `tillhouse backup`.")]
 KeyFile = Annotated[
     Path | None,
@@ -210,7 +212,13 @@ async def _restore(
     connection = await grounds.connect(installation, SESSION)
     try:
         await restoring.require_empty(connection)
-        restored = await _bring_rows(connection, archive, key)
+        try:
+            restored = await _bring_rows(connection, archive, key)
+        except _FAILED as error:
+            raise CommandError(
+                f"{installation.shown} could not take the rows ({_reason(error)}), and has all of "
+                "them or none: see that its disk has room, and run this again."
+            ) from error
         applied = await _bring_up_to_date(connection, installation)
     finally:
         await connection.close()
@@ -256,11 +264,18 @@ async def _bring_up_to_date(
     try:
         await restoring.look_over(connection)
         return await migrate(connection)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, MigrationError, OSError) as error:
+    except _FAILED as error:
         raise CommandError(
             f"All rows are back in {installation.shown}, which could not be brought up to date "
-            f"({str(error).rstrip('.')}): run `tillhouse migrate`, then `tillhouse verify`."
+            f"({_reason(error)}): run `tillhouse migrate`, then `tillhouse verify`."
         ) from error
+
+
+def _reason(error: BaseException) -> str:
+    """The cause in one line; where the connection broke, the end of its transaction fails too."""
+    if isinstance(error, asyncpg.InterfaceError) and error.__context__ is not None:
+        error = error.__context__
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
 @contextmanager

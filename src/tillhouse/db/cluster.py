@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pwd
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -163,7 +164,11 @@ def _run(account: Account, lock: int, command: list[str], text: bytes = b"") -> 
     said = done.stderr.decode("utf-8", "replace").strip()
     # The server without connections reports a failed statement but leaves with 0.
     if done.returncode != 0 or "ERROR:" in said:
-        raise EmbeddedError(f"The embedded PostgreSQL can't be set up: {said}")
+        # One line of many, and not the statement.
+        causes = re.findall(r"(?:ERROR|FATAL|PANIC): +(.*)", said, re.IGNORECASE)
+        cause = causes[0] if causes else " ".join(said.split())
+        cause = cause or f"{Path(command[0]).name} ended with {done.returncode}"
+        raise EmbeddedError(f"The embedded PostgreSQL can't be set up: {cause}.")
 
 
 def _append(path: Path, text: str) -> None:

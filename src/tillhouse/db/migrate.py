@@ -164,5 +164,6 @@ async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
             )
     except asyncpg.PostgresError as error:
         raise MigrationError(
-            f"Migration {migration.label} failed and changed nothing: {error}."
+            f"Migration {migration.label} failed and changed nothing: "
+            f"{' '.join(str(error).split()).rstrip('.')}."
         ) from error
