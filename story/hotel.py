@@ -150,6 +150,9 @@ def _changed(s: Story) -> None:
     wanted = {"check_out_date": _day(23), "notes": "One night more"}
     s.sends("PATCH" + one, wanted, reservation_id=first, **_BY)
     s.sends("PATCH" + one, {"adults": 9}, status=422, reservation_id=first, **_BY)
+    s.sends("PATCH" + one, {"deposit_amount": 20000}, reservation_id=first, **_BY)
+    unknown = {"guest_id": NOBODY, "rate_plan_id": NOBODY}
+    s.sends("PATCH" + one, unknown, status=422, reservation_id=first, **_BY)
     rooms_left = {s.known["room 101"], s.known["room 102"]} - {made[0]["roomId"]}
     move = {"room_id": rooms_left.pop(), "reason": "A quiet room"}
     s.sends("POST" + one + "/move", move, reservation_id=first, **_BY)

@@ -1034,6 +1034,7 @@ CREATE TRIGGER stays_again_have_known_guests BEFORE UPDATE OF status ON hotel_re
 CREATE TRIGGER stays_are_tallied AFTER INSERT ON hotel_reservations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
 CREATE TRIGGER stays_are_tallied_again AFTER UPDATE ON hotel_reservations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
 CREATE TRIGGER stays_have_known_guests BEFORE INSERT ON hotel_reservations FOR EACH ROW EXECUTE FUNCTION check_guest_of_stay();
+CREATE TRIGGER stays_of_other_guests_have_known_guests BEFORE UPDATE OF guest_id ON hotel_reservations FOR EACH ROW WHEN (old.guest_id IS DISTINCT FROM new.guest_id) EXECUTE FUNCTION check_guest_of_stay();
 
 CREATE TABLE hotel_room_types (
     book_id uuid NOT NULL,

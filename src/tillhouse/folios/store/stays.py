@@ -12,9 +12,12 @@ from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay
 from tillhouse.folios.rules import Moved, StayOrder
 from tillhouse.kit.ids import BookKey, CustomerId, OrderId
 
-# Room and type are no joins: a lock that waited for a move would find the old ones only, so none.
+# Guest, room and type are no joins: a lock that waited for another one, or for a move, would find
+# the old ones only, so none.
 _STAY: LiteralString = """
-    SELECT r.id, r.short_code, r.status, g.customer_id, r.room_id,
+    SELECT r.id, r.short_code, r.status, r.room_id,
+        (SELECT g.customer_id FROM hotel_guests g
+            WHERE g.book_id = r.book_id AND g.id = r.guest_id) AS customer_id,
         (SELECT o.number FROM hotel_rooms o
             WHERE o.book_id = r.book_id AND o.id = r.room_id) AS room_number,
         (SELECT t.name FROM hotel_room_types t
@@ -22,7 +25,6 @@ _STAY: LiteralString = """
         r.check_in_on, r.check_out_on, r.nights::text AS nights,
         r.taxes::text AS taxes, r.currency, r.deposit_amount, u.time_zone
     FROM hotel_reservations r
-    JOIN hotel_guests g ON g.book_id = r.book_id AND g.id = r.guest_id
     JOIN books k ON k.id = r.book_id
     JOIN businesses u ON u.id = k.business_id
     WHERE r.book_id = $1 AND r.id = $2

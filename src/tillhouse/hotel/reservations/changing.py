@@ -1,14 +1,14 @@
-"""Change a stay that isn't over: its days, its heads, its room."""
+"""Change a stay that isn't over: its days, its heads, its guest, its prices, its room."""
 
 from datetime import date
+from decimal import Decimal
 from uuid import UUID
 
-from asyncpg import Record
 from msgspec import UNSET
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.hotel.rates.rules import Prices, read_weekday_prices
+from tillhouse.hotel.rates.rules import Prices, read_taxes, read_weekday_prices
 from tillhouse.hotel.reservations import change_rules as rules
 from tillhouse.hotel.reservations.actions import lock_reservation, show
 from tillhouse.hotel.reservations.rules import priced
@@ -19,22 +19,27 @@ from tillhouse.hotel.rooms.store import lock_type, show_room, update_dirty
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey
 from tillhouse.kit.json import encode
+from tillhouse.kit.partial import given
 from tillhouse.kit.values import DayClock
 
 
 async def change(call: Call, reservation_id: UUID, patch: ReservationPatch) -> Reservation:
-    """Change what the patch names; nights that were booked keep their prices."""
+    """Change what the patch names; without another plan booked nights keep their prices."""
     before = await lock_reservation(call, reservation_id)
     rules.check_open(before)
     days = rules.wanted_days(before, patch)
     await lock_type(call.db, call.book.id, before.room_type_id)
     key = BookKey(call.book.id, reservation_id)
-    facts = await store.find_change_facts(call.db, key, *days)
-    today = DayClock.at_midnight(facts["time_zone"]).today(call.now)
-    check(rules.patch_faults(before, patch, facts["capacity"], today))
-    rules.check_room_free(before, days, is_taken=facts["is_taken"])
+    facts = await _facts(call, key, days, patch)
+    check(rules.patch_faults(before, patch, facts))
+    rules.check_room_free(before, days, is_taken=facts.is_taken)
+    rules.check_guest_free(before, patch, facts)
     row = _changed(before, patch, days, facts)
-    return shown(existing(await store.update_stay(call.db, key, row, call.now)))
+    after = shown(existing(await store.update_stay(call.db, key, row, call.now)))
+    if changes := rules.told_changes(before, after):
+        told = {"reservation_id": reservation_id, **changes}
+        await audit.note(call, ("hotel_reservation.changed", "Stay changed"), told)
+    return after
 
 
 async def patch_faults(
@@ -42,11 +47,8 @@ async def patch_faults(
 ) -> list[FieldError]:
     """The faults of a change of a stay, if there is one."""
     before = await show(call, reservation_id)
-    facts = await store.find_change_facts(
-        call.db, BookKey(call.book.id, reservation_id), *rules.days_of(before)
-    )
-    today = DayClock.at_midnight(facts["time_zone"]).today(call.now)
-    return rules.patch_faults(before, patch, facts["capacity"], today)
+    key = BookKey(call.book.id, reservation_id)
+    return rules.patch_faults(before, patch, await _facts(call, key, rules.days_of(before), patch))
 
 
 async def move_faults(call: Call, to: Move) -> list[FieldError]:
@@ -81,14 +83,42 @@ async def move(call: Call, reservation_id: UUID, to: Move) -> Reservation:
     return shown(existing(moved))
 
 
+async def _facts(
+    call: Call, key: BookKey, days: tuple[date, date], patch: ReservationPatch
+) -> rules.ChangeFacts:
+    asked_for = given(patch, "rate_plan_id"), given(patch, "guest_id")
+    named = store.Named(*(None if one is UNSET else one for one in asked_for))
+    row = await store.find_change_facts(call.db, key, *days, named)
+    taxes = read_taxes(row["taxes"])
+    prices, asked = Prices(price=row["rate"], taxes=taxes), None
+    if row["price"] is not None:
+        special = read_weekday_prices(row["weekday_prices"])
+        prices = Prices(price=row["price"], weekday_prices=special, taxes=taxes)
+    if row["asked_price"] is not None:
+        special = read_weekday_prices(row["asked_weekday_prices"])
+        own_taxes = read_taxes(row["asked_taxes"])
+        asked = Prices(price=row["asked_price"], weekday_prices=special, taxes=own_taxes)
+    elif named.rate_plan_id is None:
+        asked = Prices(price=row["rate"])
+    return rules.ChangeFacts(
+        today=DayClock.at_midnight(row["time_zone"]).today(call.now),
+        capacity=row["capacity"],
+        is_taken=row["is_taken"],
+        prices=prices,
+        asked_prices=asked,
+        guest_name=row["guest_name"],
+        charged=row["charged"],
+        has_folio=row["has_folio"],
+    )
+
+
 def _changed(
-    before: Reservation, patch: ReservationPatch, days: tuple[date, date], facts: Record
+    before: Reservation, patch: ReservationPatch, days: tuple[date, date], facts: rules.ChangeFacts
 ) -> store.ChangedRow:
-    prices = Prices(price=facts["rate"], taxes=before.taxes)
-    if facts["price"] is not None:
-        special = read_weekday_prices(facts["weekday_prices"])
-        prices = Prices(price=facts["price"], weekday_prices=special, taxes=before.taxes)
-    stay = priced(*days, prices, before.currency, before.nights)
+    prices, kept = rules.new_prices(before, patch, facts), rules.kept_nights(before, patch, facts)
+    stay = priced(*days, prices, before.currency, kept)
+    deposit = patch.deposit_amount
+    guest_name = facts.guest_name if rules.has_other_guest(before, patch) else None
     return store.ChangedRow(
         check_in_on=stay.check_in,
         check_out_on=stay.check_out,
@@ -97,4 +127,9 @@ def _changed(
         adults=before.adults if patch.adults is UNSET else patch.adults,
         children=before.children if patch.children is UNSET else patch.children,
         notes=before.notes if patch.notes is UNSET else patch.notes,
+        guest_id=before.guest_id if patch.guest_id is UNSET else patch.guest_id,
+        guest_name=guest_name or before.guest_name,
+        rate_plan_id=before.rate_plan_id if patch.rate_plan_id is UNSET else patch.rate_plan_id,
+        taxes=encode(stay.taxes).decode(),
+        deposit_amount=before.deposit_amount if deposit is UNSET else deposit or Decimal(0),
     )

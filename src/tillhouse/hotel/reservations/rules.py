@@ -21,6 +21,10 @@ from tillhouse.kit.values import DayClock
 
 GUEST_AT = "guest."
 OPEN = ("booked", "checked_in")
+UNKNOWN_PLAN = FieldError(
+    "rate_plan_id",
+    "is no rate plan of this room type: see GET /v1/hotel/rate-plans?room_type_id=…",
+)
 _NOON = timedelta(hours=12)
 
 
@@ -126,10 +130,7 @@ def _room_errors(new: NewReservation, facts: BookingFacts) -> Iterator[FieldErro
 
 def _plan_errors(new: NewReservation, facts: BookingFacts) -> Iterator[FieldError]:
     if new.rate_plan_id is not None and not facts.has_plan:
-        yield FieldError(
-            "rate_plan_id",
-            "is no rate plan of this room type: see GET /v1/hotel/rate-plans?room_type_id=…",
-        )
+        yield UNKNOWN_PLAN
 
 
 def _guest_errors(new: NewReservation, facts: BookingFacts) -> Iterator[FieldError]:

@@ -74,6 +74,14 @@ class ReservationPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True)
     """The day of departure, today or later; nights that were booked keep their prices."""
     adults: Heads | UnsetType = UNSET
     children: Children | UnsetType = UNSET
+    guest_id: UUID | UnsetType = UNSET
+    """Another guest; only before the guest moves in, and while the stay has no money and no
+    orders."""
+    rate_plan_id: UUID | UnsetType | None = UNSET
+    """Another plan: each night that wasn't charged yet gets its price, and its taxes; null: the
+    rate of the room type, without taxes."""
+    deposit_amount: DepositAmount | UnsetType | None = UNSET
+    """The amount that is asked for before the stay; only before the guest moves in."""
     notes: HotelText | UnsetType | None = UNSET
     """Words for those who work there."""
 

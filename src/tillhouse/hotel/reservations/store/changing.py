@@ -1,4 +1,4 @@
-"""Statements that give stays other days or another room."""
+"""Statements that give stays other days, guests, prices or rooms."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -23,13 +23,45 @@ class ChangedRow(msgspec.Struct, frozen=True, kw_only=True):
     adults: int
     children: int
     notes: str | None
+    guest_id: UUID
+    guest_name: str
+    rate_plan_id: UUID | None
+    taxes: str
+    deposit_amount: Decimal
 
 
-async def find_change_facts(db: Db, key: BookKey, check_in: date, check_out: date) -> Record:
-    """The prices of a stay's nights now, and whether its room is somebody else's on these days."""
+class Named(msgspec.Struct, frozen=True):
+    """The ids that a change names."""
+
+    rate_plan_id: UUID | None = None
+    guest_id: UUID | None = None
+
+
+async def find_change_facts(
+    db: Db, key: BookKey, check_in: date, check_out: date, named: Named
+) -> Record:
+    """The prices of a stay's nights now, and all else that a change of it is judged by.
+
+    Whether its room is somebody else's on these days, the plan and the guest that the change
+    names, which nights were charged, and whether there is money or an order of the stay.
+    """
     row = await db.fetchrow(
         """
-        SELECT u.time_zone, t.capacity, t.rate, p.price, p.weekday_prices::text AS weekday_prices,
+        SELECT u.time_zone, t.capacity, t.rate, v.taxes::text AS taxes,
+            p.price, p.weekday_prices::text AS weekday_prices,
+            q.price AS asked_price, q.weekday_prices::text AS asked_weekday_prices,
+            q.taxes::text AS asked_taxes, g.name AS guest_name,
+            ARRAY(
+                SELECT n.night_on::text FROM folio_nights n
+                WHERE n.book_id = v.book_id AND n.reservation_id = v.id) AS charged,
+            coalesce((
+                SELECT sum(CASE WHEN f.kind = 'payment' THEN f.amount ELSE -f.amount END)
+                FROM folio_payments f
+                WHERE f.book_id = v.book_id AND f.reservation_id = v.id), 0) <> 0
+            OR EXISTS (
+                SELECT FROM orders o
+                WHERE o.book_id = v.book_id AND o.hotel_reservation_id = v.id
+                    AND o.deleted_at IS NULL AND o.status <> 'cancelled') AS has_folio,
             EXISTS (
                 SELECT FROM hotel_reservations o
                 WHERE o.book_id = v.book_id AND o.room_id = v.room_id AND o.id <> v.id
@@ -40,26 +72,32 @@ async def find_change_facts(db: Db, key: BookKey, check_in: date, check_out: dat
         JOIN businesses u ON u.id = k.business_id
         JOIN hotel_room_types t ON t.book_id = v.book_id AND t.id = v.room_type_id
         LEFT JOIN hotel_rate_plans p ON p.book_id = v.book_id AND p.id = v.rate_plan_id
+        LEFT JOIN hotel_rate_plans q ON q.book_id = v.book_id AND q.id = $5
+            AND q.room_type_id = v.room_type_id AND q.deleted_at IS NULL
+        LEFT JOIN hotel_guests g ON g.book_id = v.book_id AND g.id = $6 AND g.deleted_at IS NULL
         WHERE v.book_id = $1 AND v.id = $2
         """,
         *key,
         check_in,
         check_out,
+        named.rate_plan_id,
+        named.guest_id,
     )
     assert row is not None, "the reservation is locked"  # noqa: S101
     return row
 
 
 async def update_stay(db: Db, key: BookKey, row: ChangedRow, now: datetime) -> Record | None:
-    """A stay has other days, heads or notes; other days are to be confirmed anew."""
+    """A stay is changed; other days, or another guest, are to be confirmed anew."""
     return await db.fetchrow(
         """
         WITH v AS (
             UPDATE hotel_reservations SET check_in_on = $3, check_out_on = $4,
                 confirmed_at = CASE WHEN check_in_on = $3 AND check_out_on = $4
-                    THEN confirmed_at END,
+                    AND guest_id = $10 THEN confirmed_at END,
                 nights = $5::text::jsonb, total_amount = $6, adults = $7, children = $8,
-                notes = $9, updated_at = $10
+                notes = $9, guest_id = $10, guest_name = $11, rate_plan_id = $12,
+                taxes = $13::text::jsonb, deposit_amount = $14, updated_at = $15
             WHERE book_id = $1 AND id = $2 RETURNING *)
         """
         + SHOWN
