@@ -49,7 +49,7 @@ def _payment(index: int) -> PaymentRow:
     )  # fmt: skip
 
 
-def _long(charges: int, payments: int, items: int) -> Content:
+def _long(charges: int, payments: int, items: int, name: str = "Suya") -> Content:
     """A bill of so many charges with lines each, and of so many payments."""
     begins = date(2026, 1, 31)
     stay = Stay(
@@ -67,7 +67,7 @@ def _long(charges: int, payments: int, items: int) -> Content:
                    added_tax=ZERO, adjustment=ZERO) for row in rows
     ]  # fmt: skip
     lines = [
-        Item(order_id=row.id, name="Suya", variant="Large", quantity=Decimal(1),
+        Item(order_id=row.id, name=name, variant="Large", quantity=Decimal(1),
              amount=row.total_amount) for row in rows for _ in range(items)
     ]  # fmt: skip
     head = Head(
@@ -99,8 +99,25 @@ def test_the_rest_of_very_many_rows_is_one_row() -> None:
 def test_an_order_is_told_line_by_line_or_not_at_all() -> None:
     """Where the lines of a bill end, an order of which some are missing has its summary."""
     content = _long(charges=5, payments=0, items=300)
-    assert [len(one.items) for one in content.charges] == [300, 300, 300, 1, 1]
-    assert content.charges[3].items[0].name == "1 × Suya (+1 more)"
+    assert [len(one.items) for one in content.charges] == [300, 300, 300, 0, 0]
+    assert [one.summary for one in content.charges] == ["", "", "", *2 * ["1 × Suya (+1 more)"]]
+    entries = sheet_rules.sheet(content, 1, datetime(2026, 2, 1, tzinfo=UTC)).tables[0].entries
+    assert [entries[-1].details, entries[-1].amount] == [["1 × Suya (+1 more)"], "5.01"]
+
+
+def test_the_letters_of_a_bill_are_bounded() -> None:
+    """Some scripts take the printer long: lines give way to summaries, these to nothing."""
+    content = _long(charges=400, payments=500, items=1, name="שלום" * 30)
+    told = [name for one in content.charges for name in (one.summary, *_names(one))]
+    words = [word for one in content.payments for word in one.words]
+    assert sum(map(len, (*told, *words))) <= rules.LETTERS_MAX
+    lines = [bool(one.items) for one in content.charges].count(True)
+    assert lines == rules.LETTERS_MAX // (127 + rules.LETTERS_OF_TEXT)
+    assert sum(one.total for one in content.charges) == content.charges_total
+
+
+def _names(charge: rules.Charge) -> list[str]:
+    return [item.name for item in charge.items]
 
 
 def test_a_bill_of_a_thousand_charges_is_printed() -> None:

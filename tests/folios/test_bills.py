@@ -44,7 +44,7 @@ async def _check_sums(lodge: Lodge, stay: Body, bill: Body) -> Content:
     to_come = sum(one.total for one in said.charges if one.is_to_come)
     assert to_come == said.to_come_total == folio["nightsToComeTotal"]
     assert said.charges_total == folio["chargesTotal"]
-    of_stay = sum(one.amount for one in said.payments if one.kind != "order")
+    of_stay = sum(one.amount for one in said.payments if one.kind not in ("order", "order_refund"))
     assert of_stay == folio["paymentsTotal"]
     assert said.paid == sum(one.amount for one in said.payments)
     assert (said.owed, said.unspent) == (folio["amountOwed"], folio["unspentAmount"])
@@ -103,17 +103,42 @@ async def test_a_bill_says_what_the_folio_says(lodge: Lodge) -> None:
     assert (said.nights, said.nights_to_come) == (2, 0)
     taxes = {(one.name, one.is_inclusive): one.amount for one in said.taxes}
     assert taxes == {("VAT", True): Decimal("13.96"), ("City tax", False): Decimal("9.30")}
-    assert [one.methods for one in said.payments] == [["transfer"], ["pos"], ["transfer"], ["cash"]]
+    assert [one.methods for one in said.payments] == [["transfer"], ["cash"], ["pos"], ["transfer"]]
     page = await _page(lodge, bill)
     for words in (
         "Room 909, night of", "Jollof &lt;rice&gt;", "TRF-&lt;1&gt;",
         "Given back \N{MINUS SIGN}5.50",
-        "City tax 5%", "VAT 7.5%, included", "Left as debt", "Paid with the order, Cash",
+        "of which City tax 5%", "of which VAT 7.5%", "Left as debt", "Paid with the order, Cash",
         "Chinedu Eze", "Refund, Bank transfer", "Too much",
     ):  # fmt: skip
         assert words in page, words
     assert "Pro forma" not in page
     assert "<rice>" not in page
+
+
+async def test_money_handed_out_for_an_order_of_the_folio_is_told(lodge: Lodge) -> None:
+    """Also when the order is cancelled then: it went out all the same."""
+    stay = await lodge.arrive()
+    order = await lodge.charge(stay, 100)
+    await lodge.pay(stay, 300)
+    back = {"amount": 60, "method": "cash"}
+    await lodge.api.post(f"{ORDERS}/{order['id']}/refunds", back, status=201)
+    said = await _check_sums(lodge, stay, await _bill(lodge, stay))
+    assert [one.amount for one in said.payments] == [300, -60]
+    await lodge.api.patch(f"{ORDERS}/{order['id']}", {"status": "cancelled"}, status=200)
+    bill = await _bill(lodge, stay)
+    said = await _check_sums(lodge, stay, bill)
+    assert (said.charges_total, said.unspent, said.paid) == (0, 240, 240)
+    assert "Given back for an order" in await _page(lodge, bill)
+
+
+async def test_money_of_the_guest_is_not_expected_to_pay_for_others(lodge: Lodge) -> None:
+    """An order of somebody else stays to be paid, however much the guest has paid ahead."""
+    stay = await lodge.arrive()
+    await lodge.pay(stay, 500)
+    await _supper(lodge, stay, customer_name="Ngozi")
+    said = await _check_sums(lodge, stay, await _bill(lodge, stay))
+    assert (said.unspent, said.to_come_total, said.expected) == (500, 200, 27)
 
 
 async def test_before_the_end_it_is_pro_forma(lodge: Lodge) -> None:

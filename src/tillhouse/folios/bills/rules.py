@@ -13,17 +13,21 @@ from decimal import Decimal
 import msgspec
 
 from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay, costs
-from tillhouse.folios.rules import IN_BOOKS, night_name
+from tillhouse.folios.rules import IN_BOOKS, funds, night_name
 from tillhouse.folios.types import Folio
 from tillhouse.hotel.rates.rules import NightCost, read_taxes
-from tillhouse.kit.ids import OrderId
+from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.kit.money import round_money
+from tillhouse.orders.receipts.rules import is_shaped
 
 # A bill with as many rows takes seconds to print; the rest of a longer one is one row.
 CHARGES_MAX = 1000
 PAYMENTS_MAX = 500
-# Orders are told line by line as far as these reach.
+# Orders are told line by line as far as these reach, then by their summaries. Letters that join or
+# run from the right take the printer a tenth of a millisecond each, and each text of them counts
+# some more; others take it a fraction of that.
 ITEMS_MAX = 1000
+LETTERS_MAX, LETTERS_OF_TEXT, _OTHERS_FOR_ONE = 25_000, 20, 5
 
 _ZERO = Decimal(0)
 
@@ -44,7 +48,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrderParts(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of an order's total, and the methods by which it was paid by itself."""
+    """The parts of an order's total, and how and when it was paid by itself, and given back."""
 
     id: OrderId
     discount: Decimal
@@ -53,6 +57,8 @@ class OrderParts(msgspec.Struct, frozen=True, kw_only=True):
     added_tax: Decimal
     adjustment: Decimal
     methods: list[str]
+    paid_at: str | None = None
+    returned_at: str | None = None
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +94,8 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
     # The day of a night; of another order the moment; of the rest none.
     on: str
     items: list[BilledItem]
+    # Stands for the lines where these aren't told.
+    summary: str = ""
     # Discount, taxes on top and the like: what comes to the price.
     parts: list[tuple[str, Decimal]]
     total: Decimal
@@ -136,6 +144,8 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     paid: Decimal
     unspent: Decimal
     owed: Decimal
+    # Of what is owed and of the nights to come, all that no money of the stay will pay.
+    expected: Decimal
     deposit: Decimal
 
     @property
@@ -149,10 +159,9 @@ def snapshot(found: FolioRows, folio: Folio, more: Particulars) -> Content:
     stay, rows = found.stay, [row for row in found.orders if row.seen.position.is_sold]
     parts = {one.id: one for one in more.orders}
     to_come = _to_come(found)
-    items = _itemised(more.items)
-    charges = [_charge(row, parts[row.id], items.get(row.id, [])) for row in rows]
+    charges, letters = _charges(rows, parts, _itemised(more.items))
     charges += [_night_to_come(stay, night, cost) for night, cost in to_come.items()]
-    own = [_own(row, parts[row.id]) for row in rows if _paid_by_itself(row)]
+    own = [_own(row, parts[row.id]) for row in found.orders if _paid_by_itself(row)]
     return Content(
         head=more.head,
         short_code=stay.short_code,
@@ -164,7 +173,7 @@ def snapshot(found: FolioRows, folio: Folio, more: Particulars) -> Content:
         currency=stay.currency,
         charges=_first_charges(charges),
         taxes=_taxes(stay, rows, parts, to_come),
-        payments=_first_payments([*map(_payment, found.payments), *own]),
+        payments=_first_payments([*map(_payment, found.payments), *own], letters),
         nights=sum(row.night is not None for row in rows),
         nights_to_come=folio.nights_to_come,
         charges_total=folio.charges_total,
@@ -172,8 +181,37 @@ def snapshot(found: FolioRows, folio: Folio, more: Particulars) -> Content:
         paid=folio.payments_total + sum((one.amount for one in own), _ZERO),
         unspent=folio.unspent_amount,
         owed=folio.amount_owed,
+        expected=_expected(found, folio.nights_to_come_total),
         deposit=folio.deposit_amount,
     )
+
+
+def _fitting(groups: Iterable[Sequence[str]], left: int) -> tuple[list[bool], int]:
+    """Which groups of texts fit in so many letters, one after the other; and how many are left."""
+    found: list[bool] = []
+    for texts in groups:
+        count = sum(map(_letters, texts))
+        found.append(count <= left)
+        left -= count if count <= left else 0
+    return found, left
+
+
+def _letters(text: str) -> int:
+    if is_shaped(text):
+        return len(text) + LETTERS_OF_TEXT
+    return len(text) // _OTHERS_FOR_ONE
+
+
+def _expected(found: FolioRows, to_come: Decimal) -> Decimal:
+    """All that is to be paid in the end: money of one customer pays no order of another."""
+    orders = [row.seen for row in found.orders]
+    owed: defaultdict[CustomerId | None, Decimal] = defaultdict(Decimal)
+    owed[found.stay.customer_id] += to_come
+    for order in orders:
+        owed[order.position.customer_id] += order.owed
+    for customer_id, unspent in funds(found.moved, orders).items():
+        owed[customer_id] -= max(unspent, _ZERO)
+    return sum((max(amount, _ZERO) for amount in owed.values()), _ZERO)
 
 
 def _to_come(found: FolioRows) -> dict[date, NightCost]:
@@ -193,7 +231,26 @@ def _itemised(items: Sequence[Item]) -> dict[OrderId, list[BilledItem]]:
     return dict(found)
 
 
-def _charge(row: OrderRow, parts: OrderParts, items: list[BilledItem]) -> Charge:
+def _charges(
+    rows: Sequence[OrderRow],
+    parts: Mapping[OrderId, OrderParts],
+    items: Mapping[OrderId, list[BilledItem]],
+) -> tuple[list[Charge], int]:
+    """Orders with their lines, else with their summaries, as far as the letters reach.
+
+    And how many letters are left.
+    """
+    lines = [items.get(row.id, []) for row in rows]
+    told, left = _fitting([[one.name for one in own] for own in lines], LETTERS_MAX)
+    lines = [own if fits else [] for own, fits in zip(lines, told, strict=True)]
+    summaries = ["" if own else row.summary for row, own in zip(rows, lines, strict=True)]
+    told, left = _fitting([[summary] for summary in summaries], left)
+    summaries = [one if fits else "" for one, fits in zip(summaries, told, strict=True)]
+    found = zip(rows, lines, summaries, strict=True)
+    return [_charge(row, parts[row.id], own, summary) for row, own, summary in found], left
+
+
+def _charge(row: OrderRow, parts: OrderParts, items: list[BilledItem], summary: str) -> Charge:
     told = {
         "Discount": -parts.discount,
         "Service charge": parts.service,
@@ -204,8 +261,10 @@ def _charge(row: OrderRow, parts: OrderParts, items: list[BilledItem]) -> Charge
     return Charge(
         name=items[0].name if is_night and items else f"Order {row.short_code}",
         on=row.occurred_at if row.night is None else row.night.isoformat(),
-        items=items or [BilledItem(row.summary, Decimal(1), row.total_amount)],
-        parts=[(name, amount) for name, amount in told.items() if amount],
+        items=items,
+        summary=summary,
+        # Without its lines it is the total alone.
+        parts=[(name, amount) for name, amount in told.items() if amount and items],
         total=row.total_amount,
         returned=row.refunded_amount,
         is_night=is_night,
@@ -274,18 +333,22 @@ def _payment(row: PaymentRow) -> Payment:
 
 
 def _paid_by_itself(row: OrderRow) -> Decimal:
-    """The amount that an order's own payments paid, and no money of the stay."""
+    """The amount that an order's own payments paid, and no money of the stay.
+
+    Below 0: money of the stay that this order took, and that was handed out for it.
+    """
     order = row.seen
-    return order.position.due - order.owed - order.held
+    return order.position.sold - order.position.returned - order.owed - order.held
 
 
 def _own(row: OrderRow, parts: OrderParts) -> Payment:
+    amount = _paid_by_itself(row)
     return Payment(
-        kind="order",
-        methods=parts.methods,
-        at=row.occurred_at,
+        kind="order" if amount > 0 else "order_refund",
+        methods=parts.methods if amount > 0 else [],
+        at=(parts.paid_at if amount > 0 else parts.returned_at) or row.occurred_at,
         words=[f"Order {row.short_code}"],
-        amount=_paid_by_itself(row),
+        amount=amount,
     )
 
 
@@ -305,8 +368,14 @@ def _first_charges(charges: list[Charge]) -> list[Charge]:
     return [*charges[: CHARGES_MAX - 1], more]
 
 
-def _first_payments(payments: list[Payment]) -> list[Payment]:
-    """The payments; of very many the first, and the sum of the rest."""
+def _first_payments(found: Iterable[Payment], letters: int) -> list[Payment]:
+    """The payments in their order; of very many the first, and the sum of the rest."""
+    payments = sorted(found, key=lambda one: one.at)
+    told, _ = _fitting([one.words for one in payments], letters)
+    payments = [
+        one if fits else msgspec.structs.replace(one, words=[])
+        for one, fits in zip(payments, told, strict=True)
+    ]
     if len(payments) <= PAYMENTS_MAX:
         return payments
     rest = payments[PAYMENTS_MAX - 1 :]

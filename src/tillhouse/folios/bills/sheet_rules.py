@@ -25,6 +25,7 @@ _KINDS = {
     "refund": "Refund, {}",
     "reversal": "Taken back by the provider, {}",
     "order": "Paid with the order, {}",
+    "order_refund": "Given back for an order",
 }
 
 
@@ -121,6 +122,8 @@ def _details(charge: Charge, currency: str) -> Iterator[str]:
     for item in charge.items:
         named = "Rate" if charge.is_night else f"{plain(item.quantity)} × {item.name}"
         yield f"{named} {amount(item.amount, currency)}"
+    if charge.summary:
+        yield charge.summary
     for name, part in charge.parts:
         yield f"{name} {amount(part, currency)}"
     if charge.returned:
@@ -150,8 +153,7 @@ def _sums(content: Content) -> Iterator[Sum]:
     yield row("Total", content.charges_total + content.to_come_total, is_strong=True)
     for tax in content.taxes:
         rate = "" if tax.rate is None else f" {plain(tax.rate)}%"
-        included = ", included" if tax.is_inclusive else ""
-        yield row(f"{tax.name or 'Tax on orders'}{rate}{included}", tax.amount)
+        yield row(f"of which {tax.name or 'tax on orders'}{rate}", tax.amount)
     yield row("Paid", content.paid)
     if content.unspent:
         yield row("Credit", content.unspent)
@@ -159,5 +161,4 @@ def _sums(content: Content) -> Iterator[Sum]:
         label = "Left as debt" if content.status == "checked_out" else "Remaining"
         yield row(label, content.owed, is_strong=not content.nights_to_come)
     if content.nights_to_come:
-        expected = content.owed + content.to_come_total - content.unspent
-        yield row("Expected in the end", max(expected, Decimal(0)), is_strong=True)
+        yield row("Expected in the end", content.expected, is_strong=True)

@@ -14,15 +14,23 @@ _PARTICULARS: LiteralString = """
         (SELECT json_agg(p) FROM (
             SELECT o.id, o.discount_amount AS discount, o.service_charge_amount AS service,
                 o.tax_amount AS tax, o.exclusive_tax_amount AS added_tax,
-                o.adjustment_amount AS adjustment, ARRAY(
-                    SELECT y.method FROM payments y
-                    WHERE y.book_id = o.book_id AND y.order_id = o.id
-                        AND y.kind = 'payment' AND y.status = 'successful'
-                        AND NOT EXISTS (
-                            SELECT FROM folio_uses f WHERE f.book_id = o.book_id
-                                AND f.order_id = o.id AND f.payment_id = y.id)
-                    GROUP BY y.method ORDER BY y.method) AS methods
-            FROM orders o WHERE o.book_id = $1 AND o.hotel_reservation_id = $2
+                o.adjustment_amount AS adjustment, coalesce(y.methods, '{}') AS methods,
+                y.paid_at, (
+                    SELECT iso(max(f.happened_at)) FROM refunds f
+                    WHERE f.book_id = o.book_id AND f.order_id = o.id
+                        AND f.status = 'successful') AS returned_at
+            FROM orders o
+            CROSS JOIN LATERAL (
+                SELECT array_agg(DISTINCT y.method ORDER BY y.method) AS methods,
+                    iso(max(y.happened_at)) AS paid_at
+                FROM payments y
+                WHERE y.book_id = o.book_id AND y.order_id = o.id
+                    AND y.kind = 'payment' AND y.status = 'successful'
+                    AND NOT EXISTS (
+                        SELECT FROM folio_uses f WHERE f.book_id = o.book_id
+                            AND f.order_id = o.id AND f.payment_id = y.id)
+            ) y
+            WHERE o.book_id = $1 AND o.hotel_reservation_id = $2
         ) p) AS orders,
         (SELECT json_agg(i) FROM (
             SELECT i.order_id, i.product_name AS name, i.variant_name AS variant, i.quantity,

@@ -13,7 +13,7 @@ from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
 from tillhouse.orders.receipts.page import Paper
-from tillhouse.orders.receipts.rules import Sheet, Sum, Table
+from tillhouse.orders.receipts.rules import Sheet, Sum, Table, is_shaped
 
 FONTS = {"": "DejaVuSansCondensed.ttf", "B": "DejaVuSansCondensed-Bold.ttf"}
 LACKING = "\N{REPLACEMENT CHARACTER}"
@@ -28,8 +28,8 @@ _MM_PER_POINT = 25.4 / 72
 _SIZE_MIN = 4.0
 # The longest page that a PDF can have is 5080 mm.
 _ROLL_LONGEST_MM = 5000.0
-# From here on letters may join or run from right to left, which takes the slow way.
-_SHAPED_FROM = "\u0590"
+# Signs that turn the direction of what follows them, such as amounts beside a name.
+_TURNING = dict.fromkeys([0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 Color = tuple[int, int, int]
 Align = Literal["L", "C", "R"]
@@ -99,7 +99,7 @@ class _Paper:
 
     def clean(self, text: str) -> str:
         """The text as far as the font goes: what it lacks is seen to be lacking."""
-        plain = " ".join(text.split())
+        plain = " ".join(text.translate(_TURNING).split())
         kept = [
             one if all(ord(one) in cmap for cmap in self._letters) else LACKING for one in plain
         ]
@@ -119,7 +119,7 @@ class _Paper:
         size = look.get("size", self.size)
         pdf.set_font("receipt", "B" if look.get("bold") else "", size)
         pdf.set_text_color(*look.get("color", _INK))
-        pdf.set_text_shaping(any(one >= _SHAPED_FROM for one in words))
+        pdf.set_text_shaping(is_shaped(words))
         pdf.set_x(self.margin if x is None else x)
         pdf.multi_cell(
             width or self.inner,

@@ -24,6 +24,8 @@ METHODS = {
     "other": "Other",
 }
 _OVER = ("cancelled", "refunded")
+# From here on letters may join or run from right to left.
+_SHAPED_FROM = "\u0590"
 
 
 class Seller(msgspec.Struct, frozen=True, kw_only=True):
@@ -331,3 +333,8 @@ def amount(value: Decimal, currency: str) -> str:
 
 def _signed(value: Decimal, currency: str) -> str:
     return ("+" if value > 0 else "") + amount(value, currency)
+
+
+def is_shaped(text: str) -> bool:
+    """Whether letters of a text may change by their neighbours, which is slow to print."""
+    return any(letter >= _SHAPED_FROM for letter in text)
