@@ -38,6 +38,9 @@ async def test_it_tells_whether_mail_goes_out(tmp_path: Path, mail_server: MailS
     assert states == ["fine"]
     assert messages[0].startswith("No mail server is set: notices are only in the audit log.")
     assert (await told(Command(tmp_path), "--mail", "ada@example.com", code=1))[0] == ["broken"]
+    states, messages = await told(Command(tmp_path, MAIL_FROM=FROM), code=1)
+    assert states == ["broken"]
+    assert "TILLHOUSE_MAIL_FROM is set, but no mail server (TILLHOUSE_SMTP_URL)" in messages[0]
     url = f"smtps://till:{PASSWORD}@127.0.0.1:{mail_server.port}"
     ca_file = str(tmp_path / "ca.pem")
     command = Command(tmp_path, SMTP_URL=url, MAIL_FROM=FROM, WEBHOOK_CA_FILE=ca_file)

@@ -2,11 +2,13 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -17,9 +19,13 @@ from tests.waiting import ended
 from tests.webhooks.mailed import JOBS, Mailed, mailing_settings, open_mailed, race, working
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop, until
+from tillhouse.access import attempts
+from tillhouse.access.attempt_rules import Budget
+from tillhouse.access.store import attempts as store
 from tillhouse.app import App
 from tillhouse.kit.clock import now
 from tillhouse.settings import Settings
+from tillhouse.webhooks import mailing
 from tillhouse.webhooks.rules import ENDPOINTS_MAX
 
 LATER = timedelta(minutes=5)
@@ -144,15 +150,15 @@ async def test_an_endpoint_that_comes_and_goes_is_told_of_once_a_day(
     assert len(mailed.mails("failing")) == 1
 
 
-async def test_nobody_gets_more_than_twenty_a_day(
+async def test_a_mailbox_gets_no_more_than_ten_at_once(
     mailing_app: App, mail_server: MailServer, notices_sql: asyncpg.Connection, receiver: Receiver
 ) -> None:
-    """An address that three businesses have, with eight endpoints each that fail."""
+    """Three businesses have it, spelled differently, with eight endpoints each that fail."""
     receiver.status = 500
-    consultant = None
-    for _ in range(3):
+    box = secrets.token_hex(8)
+    for tag in ("", "+0", "+1+2"):
         business = await open_mailed(mailing_app, mail_server, notices_sql)
-        consultant = await business.add_member("developer", consultant)
+        await business.add_member("developer", f"{box}{tag}@example.com")
         for _ in range(ENDPOINTS_MAX):
             await business.endpoint(receiver)
         await business.shop.emit()
@@ -164,8 +170,80 @@ async def test_nobody_gets_more_than_twenty_a_day(
         await business.sent()
         told = [taken.recipient for taken in business.mails("failing")]
         assert told.count(business.owner) == ENDPOINTS_MAX
-    everybody = [taken.recipient for taken in mail_server.mails]
-    assert everybody.count(str(consultant)) == 20
+    assert len([taken for taken in mail_server.mails if taken.recipient.startswith(box)]) == 10
+
+
+async def test_the_whole_installation_sends_only_so_many(
+    mailed: Mailed, mailing_app: App, receiver: Receiver, notices_sql: asyncpg.Connection
+) -> None:
+    """With its budget used up a notice is left out, and the audit log still tells."""
+    services = mailing_app.services
+    async with services.pool.transaction() as db:
+        while await attempts.take(services, db, mailing.HOUSE, mailing.HOUSE_A_DAY):
+            pass
+    await mailed.endpoint(receiver)
+    await mailed.fail(receiver, 5)
+    await mailed.sent()
+    assert len(await mailed.shop.audit("webhook_endpoint.failing")) == 1
+    assert mailed.mails("failing") == []
+    # The other tests of this database begin anew.
+    await notices_sql.execute("DELETE FROM attempt_cells")
+
+
+@pytest.mark.parametrize(
+    ("budget", "most"), [(mailing.MAILBOX_A_DAY, 20), (mailing.HOUSE_A_DAY, 2000)]
+)
+async def test_a_budget_holds_in_any_24_hours(mailing_app: App, budget: Budget, most: int) -> None:
+    """Asked for all at once, and then twice as often as it gives, for days."""
+    subject, begun = secrets.token_bytes(32), now()
+    taken: list[datetime] = []
+    async with mailing_app.services.pool.transaction() as db:
+        for place in range(3 * most):
+            at = begun + max(0, place - most) * budget.every / 2
+            if await store.take_attempt(db, subject, budget.every, budget.most, at):
+                taken.append(at)
+    windows = [
+        sum(first <= at <= first + timedelta(days=1) for at in taken)
+        for first in taken[:: most // 20]
+    ]
+    assert max(windows) == most
+
+
+@pytest.mark.parametrize(
+    ("email", "mailbox"),
+    [
+        ("Ada@Example.com", "ada@example.com"),
+        ("ada+1@example.com", "ada@example.com"),
+        ("ada+1+2@example.com", "ada@example.com"),
+        ("+1@example.com", "@example.com"),
+    ],
+)
+def test_the_mailbox_of_an_address(email: str, mailbox: str) -> None:
+    """However it is spelled."""
+    assert mailing.mailbox_of(email) == mailbox
+
+
+async def test_names_bring_no_links_into_a_mail(
+    mailed: Mailed, receiver: Receiver, notices_sql: asyncpg.Connection
+) -> None:
+    """Nobody proves a name: one with a link is left out, a long one is cut."""
+    await notices_sql.execute("UPDATE developer_apps SET name = 'Win at WWW.evil.example'")
+    await mailed.endpoint(receiver, name=f"{'x' * 60}yz")
+    await mailed.fail(receiver, 5)
+    await mailed.sent()
+    [taken] = mailed.mails("failing")
+    assert "evil" not in taken.text
+    assert "App:            (left out: it holds a link)" in taken.text
+    assert f'"{"x" * 60}"' in taken.text
+    await notices_sql.execute(
+        "UPDATE businesses SET name = 'Claim https://evil.example/1' WHERE id = $1",
+        UUID(mailed.shop.business.id),
+    )
+    await mailed.fail(receiver, 10)
+    await mailed.sent()
+    last = mailed.server.mails[-1]
+    assert "endpoint disabled" in last.message["Subject"]
+    assert "Business:       (left out: it holds a link)" in last.text
 
 
 async def test_a_mail_is_tried_again_until_it_is_taken(mailed: Mailed, receiver: Receiver) -> None:

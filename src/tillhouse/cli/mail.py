@@ -17,6 +17,7 @@ _NONE = (
     f"No mail server is set: notices are only in the audit log. {PREFIX}SMTP_URL and "
     f"{PREFIX}MAIL_FROM set one."
 )
+_NO_SERVER = f"No mail goes out: {PREFIX}MAIL_FROM is set, but no mail server ({PREFIX}SMTP_URL)."
 _TEXT = "This is a test mail: `tillhouse doctor --mail` sent it.\n"
 
 Told = tuple[Literal["fine", "unsafe", "broken"], str]
@@ -25,6 +26,8 @@ Told = tuple[Literal["fine", "unsafe", "broken"], str]
 def look_at_mail(settings: Settings, recipient: str | None) -> list[Told]:
     """Log in at the mail server and out again; with a recipient, leave a test mail there."""
     server, sender = settings.smtp_url, settings.mail_from
+    if server is None and sender is not None:
+        return [("broken", _NO_SERVER)]
     if server is None or sender is None:
         return [("fine" if recipient is None else "broken", _NONE)]
     route = smtp.Route(server, settings.webhook_ca_file, _WITHIN_S)

@@ -259,7 +259,7 @@ class Endpoint:
                 raise away(error, exchange) from error
             except asyncpg.IntegrityConstraintViolationError as error:
                 if not is_optimistic and not (left and constraints.is_chance(error)):
-                    raise constraints.refusal(error) or error from error
+                    raise await self._refusal(services, exchange, error) from error
             except (asyncpg.DataError, asyncpg.CharacterNotInRepertoireError) as error:
                 # Validation should have caught it: the caller hears 422, the log hears more.
                 log.exception("unstorable_value", request_id=exchange.request_id)
@@ -270,6 +270,17 @@ class Endpoint:
         else:
             raise AssertionError("the last try answers or raises")
         return await self._finish(services, exchange, answer, after, claim) if after else answer
+
+    async def _refusal(
+        self, services: Services, exchange: Exchange, error: asyncpg.PostgresError
+    ) -> Exception:
+        """The answer to a violated constraint; the error itself when it is ours to mend."""
+        refusal = services.declared.constraints.refusal(error)
+        if refusal is None and isinstance(error, asyncpg.ForeignKeyViolationError):
+            # Perhaps the business was deleted while the request waited, and the caller with it:
+            # then it is refused as those are that come later.
+            await self._admit(services, exchange, [])
+        return refusal or error
 
     async def _finish(
         self,

@@ -47,7 +47,8 @@ def parse_smtp_url(text: str) -> SmtpServer:
         raise ValueError(f"must be {_FORM}, and begin with smtps://, smtp:// or smtp+plain://")
     if not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment or port == 0:
         raise ValueError(f"must be {_FORM} and no more; write / ? # in a password as %2F %3F %23")
-    if (parts.username is None) != (parts.password is None):
+    account = (parts.username, parts.password)
+    if account != (None, None) and not all(account):
         raise ValueError("must have both a user and a password, or neither")
     security, usual = _SCHEMES[parts.scheme]
     server = SmtpServer(

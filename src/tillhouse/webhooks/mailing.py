@@ -35,10 +35,14 @@ RETRY = Retry(attempts_max=20, base=timedelta(minutes=1), most=timedelta(hours=6
 # The time of a mail, and some for recording what came of it.
 _LEASE = timedelta(seconds=smtp.WITHIN_S * 1.25)
 _AT_ONCE = 4
-# An endpoint that comes and goes is told of once a day; and nobody's box is filled, whatever
-# business has the address, and however many endpoints.
+# In any 24 hours a cell lets through its burst, and as many as are refilled meanwhile. An endpoint
+# that comes and goes is told of once; a mailbox gets 20, whatever business has the address, and
+# however many endpoints; and registrations in mass send no more than 2,000.
 _FAILING_A_DAY = Budget(burst=1, every=timedelta(days=1))
-_ALL_A_DAY = Budget(burst=20, every=timedelta(days=1) / 20)
+MAILBOX_A_DAY = Budget(burst=10, every=timedelta(days=1) / 10)
+HOUSE_A_DAY = Budget(burst=1000, every=timedelta(days=1) / 1000)
+# The cell of all notices of the installation.
+HOUSE = "notices"
 
 _ROLES = roles_with(MANAGE_DEVELOPER_KEYS)
 
@@ -103,13 +107,20 @@ async def _begin(services: Services, db: Db, job: Job) -> smtp.Envelope | None:
 
 async def _may_be_sent(services: Services, db: Db, notice: Notice, endpoint: NotedEndpoint) -> bool:
     """Count the notice where there may be only so many."""
-    counted = [(f"notices to {endpoint.email}", _ALL_A_DAY)]
+    mailbox = mailbox_of(endpoint.email)
+    counted = [(f"notices to {mailbox}", MAILBOX_A_DAY), (HOUSE, HOUSE_A_DAY)]
     if not notice.is_disabled:
-        counted.insert(0, (f"failing {endpoint.id} to {endpoint.email}", _FAILING_A_DAY))
+        counted.insert(0, (f"failing {endpoint.id} to {mailbox}", _FAILING_A_DAY))
     for subject, budget in counted:
         if not await attempts.take(services, db, subject, budget):
             return False
     return True
+
+
+def mailbox_of(email: str) -> str:
+    """The box that an address most likely leads to: `v+1@x` and `V+2@x` are `v@x`."""
+    local, _, domain = email.lower().rpartition("@")
+    return f"{local.partition('+')[0]}@{domain}"
 
 
 async def _send(

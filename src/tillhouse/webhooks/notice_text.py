@@ -10,7 +10,10 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.text import one_line
 from tillhouse.webhooks.rules import FAILURES_TO_DISABLE
 
-_NAME_LENGTH_MAX = 80
+_NAME_LENGTH_MAX = 60
+# Anybody may register, name a business and have it mailed to others: a name is no place for links.
+_LINKS = ("://", "www.")
+_LEFT_OUT = "(left out: it holds a link)"
 _PORTAL = "/api/developer"
 
 
@@ -99,4 +102,6 @@ def _remedy(notice: Notice, path: str) -> tuple[str, ...]:
 
 
 def _name(given: str) -> str:
+    if any(link in given.casefold() for link in _LINKS):
+        return _LEFT_OUT
     return one_line(given, _NAME_LENGTH_MAX)
