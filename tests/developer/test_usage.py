@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from tests.api import Api
 from tests.make import Business, Make
 from tillhouse.access.process import Services
+from tillhouse.db.removal import delete_business
 from tillhouse.kit.clock import now
 
 USAGE = "/api/developer/usage"
@@ -134,5 +135,19 @@ async def test_a_deleted_key_leaves_its_usage(business: Business) -> None:
     client: Api = business.anybody.as_bearer(key["secret"])
     await client.get(HEALTH, status=200)
     await business.owner.delete(f"/api/developer/api-keys/{key['id']}", status=200)
+    [record] = await usage(business)
+    assert record["requestCount"] == 1
+
+
+async def test_usage_of_a_deleted_business_holds_up_no_other(
+    business: Business, make: Make, services: Services, sql: asyncpg.Connection
+) -> None:
+    """It was counted before the deletion, and is to be written after it."""
+    gone = await make.business()
+    await services.usage.flush()
+    for one in (gone, business):
+        await (await one.client("voice:read")).get(HEALTH, status=200)
+    await delete_business(sql, UUID(gone.id))
+    await services.usage.flush()
     [record] = await usage(business)
     assert record["requestCount"] == 1

@@ -21,14 +21,20 @@ class Tally(msgspec.Struct):
 
 
 async def add_usage(db: Db, tallies: Sequence[tuple[CounterKey, Tally]]) -> None:
-    """Add tallies to their records; they come sorted, so two processes can't deadlock."""
+    """Add tallies to their records, in one order, so two processes can't deadlock.
+
+    Requests of a business that was deleted meanwhile have no book to be noted in.
+    """
     columns = list(zip(*(key for key, _ in tallies), strict=True))
     await db.execute(
         """
         INSERT INTO usage_records AS r (book_id, day, developer_app_id, method, endpoint,
             status_family, request_count, error_count, total_latency_ms)
-        SELECT * FROM unnest($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::text[],
+        SELECT n.* FROM unnest($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::text[],
             $6::text[], $7::bigint[], $8::bigint[], $9::bigint[])
+            AS n (book_id, day, app_id, method, endpoint, family, requests, errors, ms)
+        JOIN books b ON b.id = n.book_id
+        ORDER BY n.book_id, n.day, n.app_id, n.method, n.endpoint, n.family
         ON CONFLICT (book_id, day, developer_app_id, method, endpoint, status_family)
         DO UPDATE SET request_count = r.request_count + excluded.request_count,
             error_count = r.error_count + excluded.error_count,
