@@ -151,12 +151,18 @@ async def test_a_guess_takes_the_same_work_however_near_it_is(
     till = await open_till()
     reference = (await till.ask_for_wallet())["reference"]
     size = len(reference)
+
+    async def statements(path: str) -> int:
+        before = services.pool.statements
+        await till.payer.get(path, status=404)
+        return services.pool.statements - before
+
     spent: set[int] = set()
     for right in (len("pl_"), size // 2, size - 1):
         wrong = "".join("b" if one == "a" else "a" for one in reference[right:])
-        before = services.pool.statements
-        await till.payer.get(f"/pay/{reference[:right]}{wrong}", status=404)
-        spent.add(services.pool.statements - before)
+        # Workers may send statements meanwhile: the least of some tries is the page's own.
+        tries = [await statements(f"/pay/{reference[:right]}{wrong}") for _ in range(3)]
+        spent.add(min(tries))
     assert len(spent) == 1, spent
 
 
