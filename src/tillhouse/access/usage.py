@@ -53,8 +53,8 @@ class Usage:
                 return False
             try:
                 async with self._pool.transaction() as db:
-                    await store.add_usage(db, sorted(tallies.items()))
-                    await store.touch_keys(db, sorted(uses.items()))
+                    await store.add_usage(db, [*tallies.items()])
+                    await store.touch_keys(db, [*uses.items()])
             except BaseException:
                 self._put_back(tallies, uses)
                 raise
