@@ -5,6 +5,7 @@ from datetime import datetime
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
+from tillhouse.access.store.books import lock_book
 from tillhouse.db.pool import Db
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store
@@ -29,7 +30,7 @@ async def open_default_apps(
 async def create(call: Call, new: NewApp) -> App:
     """Make an app."""
     book_id = call.user.books.of(new.environment)
-    await store.lock_book(call.db, book_id)
+    await lock_book(call.db, book_id)
     rules.check_app_limit(await store.count_apps(call.db, book_id))
     app_id = AppId(new_id())
     await store.insert_app(call.db, book_id, app_id, new.name, call.now, is_default=False)

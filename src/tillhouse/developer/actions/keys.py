@@ -11,6 +11,7 @@ from msgspec import UNSET
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.rules import check_step_up
+from tillhouse.access.store.books import lock_book
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as app_store
 from tillhouse.developer.store import keys as store
@@ -40,7 +41,7 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
     check(faults)
     book_id = call.user.books.of(new.environment)
     assert app_id is not None, "the rules refuse a key without an app"  # noqa: S101
-    await app_store.lock_book(call.db, book_id)
+    await lock_book(call.db, book_id)
     rules.check_key_limit(await store.count_active_keys(call.db, book_id, call.now))
     key_id, text = new_id(), new_api_key(new.environment)
     await store.insert_key(
@@ -98,7 +99,7 @@ async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
     check(rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now))
     if old.expires_at is not None and old.expires_at <= call.now:
         # An expired key that comes back counts again.
-        await app_store.lock_book(call.db, row["book_id"])
+        await lock_book(call.db, row["book_id"])
         if facts.expires_at is None or facts.expires_at > call.now:
             active = await store.count_active_keys(call.db, row["book_id"], call.now)
             rules.check_key_limit(active)

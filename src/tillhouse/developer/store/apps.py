@@ -55,8 +55,3 @@ async def find_default_app(db: Db, book_id: BookId) -> UUID:
 async def count_apps(db: Db, book_id: BookId) -> int:
     """How many apps a book has."""
     return await db.fetchval("SELECT count(*) FROM developer_apps WHERE book_id = $1", book_id)
-
-
-async def lock_book(db: Db, book_id: BookId) -> None:
-    """Put those in line who count before they add, so that no limit is passed together."""
-    await db.execute("SELECT FROM books WHERE id = $1 FOR NO KEY UPDATE", book_id)

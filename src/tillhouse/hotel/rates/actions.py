@@ -7,7 +7,7 @@ from asyncpg import Record
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.developer.store.apps import lock_book
+from tillhouse.access.store.books import lock_book
 from tillhouse.hotel.rates import rules, store
 from tillhouse.hotel.rates.types import NewRatePlan, RatePlan, RatePlanFilter, RatePlanPatch
 from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.developer.store.apps import lock_book
+from tillhouse.access.store.books import lock_book
 from tillhouse.hotel.rooms import rules, store
 from tillhouse.hotel.rooms.types import (
     HotelRoom,

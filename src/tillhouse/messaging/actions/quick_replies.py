@@ -5,7 +5,7 @@ from uuid import UUID
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.developer.store.apps import lock_book
+from tillhouse.access.store.books import lock_book
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Missing, existing
