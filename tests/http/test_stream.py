@@ -3,9 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.api import Api
@@ -15,6 +16,7 @@ from tests.webhooks.shop import ENDPOINTS, Shop
 from tillhouse.access.call import Call
 from tillhouse.access.shares import STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX
 from tillhouse.app import App, compose
+from tillhouse.db.feeds import KEPT_BYTES_MAX
 from tillhouse.http.route import Route, Scope, Stream
 from tillhouse.room import Room
 from tillhouse.settings import from_env
@@ -22,6 +24,8 @@ from tillhouse.settings import from_env
 PATH = "/v1/events/stream"
 TICKS = "/v1/ticks"
 SILENCE = "/v1/silence"
+# Events of a business, and looks that their time may bring along: one in half a second.
+EVENTS, LOOKS = 5, 15
 
 
 class Listening:
@@ -30,6 +34,8 @@ class Listening:
     def __init__(self, api: Api, path: str) -> None:
         self._leave = asyncio.Event()
         self._came = asyncio.Event()
+        self._takes = asyncio.Event()
+        self._takes.set()
         self.messages: list[dict[str, Any]] = []
         path, _, query = path.partition("?")
         sent = {"accept": "text/event-stream", **api.headers}
@@ -47,7 +53,16 @@ class Listening:
         await self._leave.wait()
         return {"type": "http.disconnect"}
 
+    def pause(self) -> None:
+        """Take nothing more."""
+        self._takes.clear()
+
+    def go_on(self) -> None:
+        """Take what comes again."""
+        self._takes.set()
+
     async def _send(self, message: Any) -> None:
+        await self._takes.wait()
         self.messages.append(message)
         self._came.set()
 
@@ -164,6 +179,42 @@ async def test_who_accepts_no_stream_gets_a_list(shop: Shop) -> None:
     assert [event["id"] for event in found] == ids[::-1]
     found = (await client.get(f"{PATH}?since={ids[0]}&events=order.created", status=200)).data
     assert [event["id"] for event in found] == [ids[2]]
+
+
+async def test_streams_of_a_book_share_a_look(shop: Shop) -> None:
+    """However many a business has open, each of its events is looked up once or twice."""
+    pool = shop.services.pool
+    client = await shop.business.client("events:read")
+    before = pool.statements
+    await shop.emit()
+    emit = pool.statements - before
+    async with AsyncExitStack() as stack:
+        opened = [
+            await stack.enter_async_context(listening(client)) for _ in range(STREAMS_OF_CALLER_MAX)
+        ]
+        await shop.emit()
+        await asyncio.gather(*(one.events(1) for one in opened))
+        before = pool.statements
+        for number in range(EVENTS):
+            await shop.emit()
+            await asyncio.gather(*(one.events(number + 2) for one in opened))
+        assert pool.statements - before < EVENTS * (emit + 2) + LOOKS
+
+
+async def test_a_caller_who_takes_nothing_for_long_misses_nothing(shop: Shop) -> None:
+    """More comes meanwhile than is kept for those who follow: it gets each event, and once."""
+    client = await shop.business.client("events:read")
+    async with listening(client) as swift, listening(client) as slow:
+        ids = [await shop.emit()]
+        await slow.events(1)
+        slow.pause()
+        large = msgspec.structs.replace(shop.change(), metadata={"text": "x" * 200_000})
+        ids += [await shop.emit(data=large) for _ in range(2 * KEPT_BYTES_MAX // 200_000)]
+        await swift.events(len(ids))
+        slow.go_on()
+        ids.append(await shop.emit())
+        for one in (swift, slow):
+            assert [event["id"] for event in await one.events(len(ids))] == ids
 
 
 async def test_who_may_listen(shop: Shop) -> None:

@@ -11,24 +11,29 @@ from tests.webhooks.shop import Shop, until
 from tests.yardstick import slower
 from tillhouse.app import App
 from tillhouse.db.notifier import (
+    ANY_BOOK,
     APART_S,
     CHANNEL,
     EVENTS_CHANNEL,
     GATHER_S,
     LOOKS_AT_ONCE,
     LOOKS_PER_S,
+    NAMED_BOOKS_MAX,
     UNHEARD_S,
     Follower,
     Notifier,
 )
 from tillhouse.kit.errors import Unavailable
+from tillhouse.kit.ids import new_id
 
 LONG_S = 600.0
+QUIET_S = 0.25
 # A follower that is not woken would wait for `LONG_S`; a slow machine needs none of it.
 SOON_S = 60.0
 BUSY_S = 0.5
 TOLD_WITHIN_S = 0.1
 EVENTS = 9
+BOOK_ID = new_id()
 _FOLLOWED = """
     SELECT count(*) = 1 FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'tillhouse stream'
@@ -48,11 +53,18 @@ async def took_s(follower: Follower) -> float:
     return time.monotonic() - began
 
 
+async def is_woken(follower: Follower) -> bool:
+    """Whether it is woken soon."""
+    began = time.monotonic()
+    await follower.wait(QUIET_S)
+    return time.monotonic() - began < QUIET_S
+
+
 async def test_a_notification_wakes_all_followers_and_is_left_to_a_worker() -> None:
     """A follower takes nothing away, and hears a notification that came while it looked."""
     notifier = Notifier()
-    with notifier.following() as one, notifier.following() as other:
-        notifier.notify_work()
+    with notifier.following(BOOK_ID) as one, notifier.following() as other:
+        notifier.notify_work([BOOK_ID])
         assert await took_s(one) < SOON_S
         assert await took_s(other) < SOON_S
         async with within(SOON_S):
@@ -62,6 +74,55 @@ async def test_a_notification_wakes_all_followers_and_is_left_to_a_worker() -> N
         began = time.monotonic()
         await one.wait(0.1)
         assert time.monotonic() - began > 0.05
+
+
+async def test_a_follower_hears_of_its_book_alone() -> None:
+    """Events of others cost it no look."""
+    notifier, other_id = Notifier(), new_id()
+    with notifier.following(BOOK_ID) as own, notifier.following() as of_all:
+        for notify in (notifier.notify_work, notifier.notify_followers):
+            notify([other_id])
+            assert await took_s(of_all) < SOON_S
+            began = time.monotonic()
+            await own.wait(0.1)
+            assert time.monotonic() - began > 0.05
+            notify([other_id, BOOK_ID])
+            assert await took_s(own) < SOON_S
+            assert await took_s(of_all) < SOON_S
+        # Work without an event, a delivery that is sent again, is nothing to look for.
+        notifier.notify_work()
+        began = time.monotonic()
+        await of_all.wait(0.1)
+        assert time.monotonic() - began > 0.05
+
+
+@pytest.mark.parametrize("others", [0, NAMED_BOOKS_MAX])
+async def test_another_process_hears_in_which_books_something_happened(
+    app: App, sql: asyncpg.Connection, others: int
+) -> None:
+    """One notification names them; with too many to name it wakes all who follow."""
+    heard: list[str] = []
+    await until(lambda: _is_nobody_there(sql))
+    await sql.add_listener(CHANNEL, lambda *told: heard.append(told[-1]))
+    notifier, stranger = app.services.pool.notifier, new_id()
+    notifier.notify_work([BOOK_ID, *(new_id() for _ in range(others))])
+
+    async def is_heard() -> bool | None:
+        return bool(heard) or None
+
+    await until(is_heard)
+    await sql.reset()
+    assert heard == [ANY_BOOK if others else BOOK_ID.hex]
+    with notifier.following(BOOK_ID) as own, notifier.following(stranger) as other:
+        await until(lambda: _is_followed(sql))
+        # All are woken once the connection listens, on each of its channels.
+        for follower in (own, other):
+            async with within(SOON_S):
+                while await is_woken(follower):
+                    pass
+        await sql.execute(f"NOTIFY tillhouse_news, '{heard[0]}'")
+        assert await took_s(own) < SOON_S
+        assert await is_woken(other) == bool(others)
 
 
 async def test_a_follower_of_a_busy_process_looks_now_and_then() -> None:
@@ -85,7 +146,7 @@ async def test_a_follower_of_a_busy_process_looks_now_and_then() -> None:
             following = asyncio.gather(*(look() for _ in range(count)))
             async with within(SOON_S):
                 while not following.done():
-                    notifier.notify_work()
+                    notifier.notify_work([BOOK_ID])
                     await asyncio.sleep(0.001)
             # Each may end with one more, and begins with one at once.
             assert looks <= most + 2 * count
@@ -97,17 +158,16 @@ async def test_a_follower_of_a_busy_process_looks_now_and_then() -> None:
 async def test_few_look_at_once() -> None:
     """The others wait for their turn, and go without when it does not come soon."""
     notifier = Notifier()
-    with notifier.following() as follower:
-        turns = [follower.turn() for _ in range(LOOKS_AT_ONCE)]
-        for turn in turns:
-            await turn.__aenter__()
-        with pytest.raises(TimeoutError):
-            async with follower.turn():
-                raise AssertionError("it is not its turn")
-        for turn in turns:
-            await turn.__aexit__(None, None, None)
-        async with follower.turn():
-            pass
+    turns = [notifier.look() for _ in range(LOOKS_AT_ONCE)]
+    for turn in turns:
+        await turn.__aenter__()
+    with pytest.raises(TimeoutError):
+        async with notifier.look():
+            raise AssertionError("it is not its turn")
+    for turn in turns:
+        await turn.__aexit__(None, None, None)
+    async with notifier.look():
+        pass
 
 
 async def test_a_process_without_followers_holds_no_connection_for_them(
@@ -133,7 +193,7 @@ async def test_a_process_without_followers_holds_no_connection_for_them(
         await until(1)
         with notifier.following() as follower:
             await follower.wait(0.1)
-            await sql.execute("NOTIFY tillhouse_work")
+            await sql.execute("NOTIFY tillhouse_work, '*'")
             assert await took_s(follower) < SOON_S
     await until(0)
 
@@ -206,7 +266,7 @@ async def test_events_are_notified_rarely_while_nobody_follows() -> None:
     async def connect(_name: str) -> asyncpg.Connection:
         raise OSError
 
-    async def notify(channel: str) -> bool:
+    async def notify(channel: str, _books: str) -> bool:
         told.append(channel)
         if len(told) == 1:
             raise Unavailable(retry_after_s=1)
@@ -219,7 +279,7 @@ async def test_events_are_notified_rarely_while_nobody_follows() -> None:
         before = len(told)
         end = time.monotonic() + BUSY_S
         while time.monotonic() < end:
-            notifier.notify_followers()
+            notifier.notify_followers([BOOK_ID])
             await asyncio.sleep(0.002)
         counts.append(len(told) - before)
     await notifier.stop()

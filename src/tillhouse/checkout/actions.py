@@ -138,7 +138,7 @@ async def cancel(call: Call, link_id: UUID) -> PaymentLink:
     if link.status == "PAID":
         raise rules.AlreadyPaid
     # Those who look at its page are told.
-    call.db.emits_events = True
+    call.db.note_events(call.book.id)
     return link
 
 

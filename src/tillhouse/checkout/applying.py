@@ -205,7 +205,7 @@ async def _give_back(call: Call, link_id: UUID, payin: Payin) -> None:
     status = status_after_reversal(link["stored_status"], link["target_type"], left)
     await store.update_reversed(call.db, key, call.now, (left, status))
     # Those who look at its page are told.
-    call.db.emits_events = True
+    call.db.note_events(call.book.id)
 
 
 async def _from_order(call: Call, order_id: UUID, payin: Payin) -> bool:

@@ -14,7 +14,8 @@ async def _expire(db: Db, _job: Job) -> bool:
     """Expire some; whether there may be more."""
     expired = await update_expired(db, now(), _ROWS)
     # Those who look at their pages are told.
-    db.emits_events = db.emits_events or bool(expired)
+    for row in expired:
+        db.note_events(row["book_id"])
     return len(expired) == _ROWS
 
 

@@ -4,14 +4,15 @@ NOTIFY inside a transaction takes a lock over the whole database until the commi
 which puts all commits in line. So the notification follows the commit, in a statement of its own,
 one for many commits. A notification that is lost (a crash between the two) costs a poll's time.
 
-One sender of webhooks consumes a notification of work. Every follower of events gets each of these,
-and those of events that queue no work. Jobs have a channel of their own.
+One sender of webhooks consumes a notification of work. A follower of events gets each of these that
+names its book, and those of events that queue no work. Jobs have a channel of their own.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
@@ -20,6 +21,12 @@ from tillhouse.kit.errors import Unavailable
 CHANNEL = "tillhouse_work"
 EVENTS_CHANNEL = "tillhouse_news"
 JOBS = "tillhouse_jobs"
+# The text of a notification that names no single books: all who follow look.
+ANY_BOOK = "*"
+# The text of one that is about no events, as when a delivery is sent again.
+NO_BOOK = "-"
+# So many ids fit into one notification, which holds 8,000 bytes.
+NAMED_BOOKS_MAX = 200
 # Commits of this long share one notification.
 GATHER_S = 0.01
 # The time between notifications of events while nobody follows: each costs a look for followers.
@@ -29,15 +36,15 @@ WORKING = "tillhouse"
 FOLLOWING = "tillhouse stream"
 _RECONNECT_S = 1.0
 # However many notifications come, a follower looks no more often than this, and all of a process
-# no more often than that: a busy process costs a quiet follower's little.
+# no more often than that.
 APART_S = 0.02
 LOOKS_PER_S = 500
-# A notification wakes all followers; requests still find a connection.
+# A notification may wake many followers; requests still find a connection.
 LOOKS_AT_ONCE = 2
-TURN_WITHIN_S = 1.0
+LOOK_WITHIN_S = 1.0
 
 _Connect = Callable[[str], Awaitable[asyncpg.Connection]]
-_Notify = Callable[[str], Awaitable[bool]]
+_Notify = Callable[[str, str], Awaitable[bool]]
 _FAILURES = (
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
@@ -52,31 +59,33 @@ class Notifier:
 
     def __init__(self) -> None:
         self._here = asyncio.Event()
-        self._has_work = asyncio.Event()
-        self._has_events = asyncio.Event()
-        self._has_jobs = asyncio.Event()
+        self._work = _Committed()
+        self._events = _Committed()
+        self._jobs = _Committed()
         self._listeners: list[Listener] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._connect: _Connect | None = None
         self._listening: dict[str, asyncio.Task[None]] = {}
         self._has_workers = False
-        self._followers: set[Follower] = set()
+        # By their books; those of every book under None.
+        self._followers: dict[UUID | None, set[Follower]] = {}
         self._looks = asyncio.Semaphore(LOOKS_AT_ONCE)
 
-    def notify_work(self) -> None:
-        """Wake senders and followers, here and elsewhere: work is committed."""
-        self._hear()
-        self._has_work.set()
+    def notify_work(self, books: Collection[UUID] = ()) -> None:
+        """Wake senders, here and elsewhere: work is committed; and followers of these books."""
+        self._here.set()
+        self._wake_followers(books)
+        self._work.add(books)
 
-    def notify_followers(self) -> None:
-        """Wake followers, here and elsewhere: events are committed, and no work."""
-        self._wake_followers()
-        self._has_events.set()
+    def notify_followers(self, books: Collection[UUID]) -> None:
+        """Wake followers of these books, here and elsewhere: events are committed, and no work."""
+        self._wake_followers(books)
+        self._events.add(books)
 
     def notify_jobs(self) -> None:
         """Wake the workers of jobs, here and elsewhere: due jobs are committed."""
         self._wake_listeners()
-        self._has_jobs.set()
+        self._jobs.add(())
 
     def add_listener(self, listener: "Listener") -> None:
         """Wake this worker when jobs are due, as long as the process lives."""
@@ -94,21 +103,33 @@ class Notifier:
         self._here.clear()
 
     @contextlib.contextmanager
-    def following(self) -> Iterator["Follower"]:
-        """Get every notification inside the block; all followers share one connection."""
-        follower = Follower(self._looks, lambda: len(self._followers))
-        self._followers.add(follower)
+    def following(self, book_id: UUID | None = None) -> Iterator["Follower"]:
+        """Get every notification of a book, or of all; all followers share one connection."""
+        follower = Follower(lambda: sum(map(len, self._followers.values())))
+        self._followers.setdefault(book_id, set()).add(follower)
         self._listen_if_wanted()
         try:
             yield follower
         finally:
-            self._followers.discard(follower)
+            self._followers[book_id].discard(follower)
+            if not self._followers[book_id]:
+                del self._followers[book_id]
             self._listen_if_wanted()
+
+    @contextlib.asynccontextmanager
+    async def look(self) -> AsyncIterator[None]:
+        """A slot among the few followers that look at once; TimeoutError when none is free soon."""
+        async with asyncio.timeout(LOOK_WITHIN_S):
+            await self._looks.acquire()
+        try:
+            yield
+        finally:
+            self._looks.release()
 
     def start(self, connect: _Connect, notify: _Notify, *, listens: bool) -> None:
         """Notify other processes; listen to theirs where `listens`, and while one follows."""
-        self._begin(self._pass_on(notify, self._has_work, CHANNEL))
-        self._begin(self._pass_on(notify, self._has_jobs, JOBS))
+        self._begin(self._pass_on(notify, self._work, CHANNEL))
+        self._begin(self._pass_on(notify, self._jobs, JOBS))
         self._begin(self._pass_events_on(notify))
         self._connect = connect
         self._has_workers = listens
@@ -129,17 +150,26 @@ class Notifier:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _hear(self) -> None:
+    def _hear_work(self, books: str) -> None:
         self._here.set()
-        self._wake_followers()
+        self._hear_events(books)
+
+    def _hear_events(self, books: str) -> None:
+        self._wake_followers(_named(books))
+
+    def _hear_jobs(self, _books: str) -> None:
+        self._wake_listeners()
 
     def _wake_listeners(self) -> None:
         for listener in self._listeners:
             listener.wake()
 
-    def _wake_followers(self) -> None:
-        for follower in self._followers:
-            follower.wake()
+    def _wake_followers(self, books: Collection[UUID] | None) -> None:
+        """Wake those of some books and of all, or everybody."""
+        names = self._followers if books is None else (None, *books) if books else ()
+        for name in names:
+            for follower in self._followers.get(name, ()):
+                follower.wake()
 
     def _listen_if_wanted(self) -> None:
         """Hold a connection while a worker or follower here needs notifications, and no longer."""
@@ -151,31 +181,29 @@ class Notifier:
             elif is_there and not is_wanted:
                 self._listening.pop(name).cancel()
 
-    async def _pass_on(self, notify: _Notify, committed: asyncio.Event, channel: str) -> None:
+    async def _pass_on(self, notify: _Notify, committed: "_Committed", channel: str) -> None:
         while True:
             await committed.wait()
             await asyncio.sleep(GATHER_S)
-            committed.clear()
             with contextlib.suppress(*_FAILURES):
-                await notify(channel)
+                await notify(channel, committed.take())
 
     async def _pass_events_on(self, notify: _Notify) -> None:
         clock = asyncio.get_running_loop().time
         is_heard, told_s = False, 0.0
         while True:
-            await self._has_events.wait()
+            await self._events.wait()
             apart_s = GATHER_S if is_heard else UNHEARD_S
             await asyncio.sleep(max(GATHER_S, told_s + apart_s - clock()))
-            self._has_events.clear()
             told_s = clock()
             with contextlib.suppress(*_FAILURES):
-                is_heard = await notify(EVENTS_CHANNEL)
+                is_heard = await notify(EVENTS_CHANNEL, self._events.take())
 
     async def _listen(self, connect: _Connect, name: str) -> None:
         """Hold one connection on the channels; polling covers the time without it."""
-        hears = {CHANNEL: self._hear, JOBS: self._wake_listeners}
+        hears = {CHANNEL: self._hear_work, JOBS: self._hear_jobs}
         if name == FOLLOWING:
-            hears = {CHANNEL: self._wake_followers, EVENTS_CHANNEL: self._wake_followers}
+            hears = {CHANNEL: self._hear_events, EVENTS_CHANNEL: self._hear_events}
         while True:
             with contextlib.suppress(*_FAILURES):
                 connection = await connect(name)
@@ -186,13 +214,50 @@ class Notifier:
                     if self._listening.get(name) is not asyncio.current_task():
                         return
                     for channel, hear in hears.items():
-                        await connection.add_listener(channel, lambda *_, hear=hear: hear())
+                        await connection.add_listener(
+                            channel, lambda *told, hear=hear: hear(told[-1])
+                        )
                         # Notifications of the meantime were missed.
-                        hear()
+                        hear(ANY_BOOK)
                     await gone.wait()
                 finally:
                     connection.terminate()
             await asyncio.sleep(_RECONNECT_S)
+
+
+class _Committed:
+    """Commits that other processes have yet to hear of on one channel, and in which books."""
+
+    def __init__(self) -> None:
+        self._is_any = asyncio.Event()
+        self._books: set[UUID] = set()
+
+    def add(self, books: Collection[UUID]) -> None:
+        """Something is committed, in these books."""
+        self._is_any.set()
+        self._books.update(books)
+
+    async def wait(self) -> None:
+        """Return when there is something to tell."""
+        await self._is_any.wait()
+
+    def take(self) -> str:
+        """The books, as a notification names them; from now on there is nothing to tell."""
+        self._is_any.clear()
+        books, self._books = self._books, set()
+        if len(books) > NAMED_BOOKS_MAX:
+            return ANY_BOOK
+        return ",".join(book_id.hex for book_id in books) or NO_BOOK
+
+
+def _named(books: str) -> Collection[UUID] | None:
+    """The books that a notification names; None for all, also where it has no text."""
+    if books == NO_BOOK:
+        return ()
+    try:
+        return [UUID(text) for text in books.split(",")]
+    except ValueError:
+        return None
 
 
 class Listener:
@@ -216,8 +281,7 @@ class Listener:
 class Follower:
     """A reader of events that looks at each notification, and consumes none."""
 
-    def __init__(self, looks: asyncio.Semaphore, count: Callable[[], int]) -> None:
-        self._looks = looks
+    def __init__(self, count: Callable[[], int]) -> None:
         self._count = count
         self._is_woken = asyncio.Event()
         self._woken_s = 0.0
@@ -237,13 +301,3 @@ class Follower:
         # Before the look: a notification during it calls for another one.
         self._is_woken.clear()
         self._woken_s = clock()
-
-    @contextlib.asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """A slot among the few followers that look at once; TimeoutError when none is free soon."""
-        async with asyncio.timeout(TURN_WITHIN_S):
-            await self._looks.acquire()
-        try:
-            yield
-        finally:
-            self._looks.release()

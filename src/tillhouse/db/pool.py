@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self
+from uuid import UUID
 
 import asyncpg
 
@@ -21,7 +22,7 @@ from tillhouse.db.connecting import (
     connect,
     connect_alone,
 )
-from tillhouse.db.notifier import CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
+from tillhouse.db.notifier import ANY_BOOK, CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
 
 # Errors that a statement raises when the server is away, leaving or coming back. With the internal
@@ -34,10 +35,10 @@ FAILURES = (
 )
 # Notifications of events go out only while somebody follows, in whatever process.
 _NOTIFY: dict[str, LiteralString] = {
-    CHANNEL: "NOTIFY tillhouse_work",
-    JOBS: "NOTIFY tillhouse_jobs",
+    CHANNEL: "SELECT pg_notify('tillhouse_work', $1)",
+    JOBS: "SELECT pg_notify('tillhouse_jobs', $1)",
     EVENTS_CHANNEL: """
-        SELECT pg_notify('tillhouse_news', '') WHERE EXISTS (
+        SELECT pg_notify('tillhouse_news', $1) WHERE EXISTS (
             SELECT FROM pg_stat_activity
             WHERE datname = current_database() AND application_name = 'tillhouse stream')
     """,
@@ -71,12 +72,12 @@ class Db:
     __slots__ = (
         "_commits_next",
         "_connection",
+        "_event_books",
         "_fails_fast",
         "_held",
         "_is_over",
         "_pool",
         "_timeout_s",
-        "emits_events",
         "queues_jobs",
         "queues_work",
         "write",
@@ -100,10 +101,14 @@ class Db:
         self.write = write
         # Set when work is queued: the commit then wakes the workers.
         self.queues_work = False
-        # Set when events are written: the commit then wakes followers.
-        self.emits_events = False
+        # The books whose events are written: the commit then wakes their followers.
+        self._event_books: set[UUID] = set()
         # Set when a job is queued that is due.
         self.queues_jobs = False
+
+    def note_events(self, book_id: UUID) -> None:
+        """Note that events of a book are written: the commit wakes those who follow it."""
+        self._event_books.add(book_id)
 
     async def fetch(self, sql: LiteralString, *args: object) -> Sequence[asyncpg.Record]:
         """All rows."""
@@ -183,9 +188,9 @@ class Db:
             self._is_over = True
         if self._is_over:
             if self.queues_work:
-                self._pool.notifier.notify_work()
-            elif self.emits_events:
-                self._pool.notifier.notify_followers()
+                self._pool.notifier.notify_work(self._event_books)
+            elif self._event_books:
+                self._pool.notifier.notify_followers(self._event_books)
             if self.queues_jobs:
                 self._pool.notifier.notify_jobs()
         await self.release()
@@ -297,11 +302,11 @@ class Pool:
         settings = {**SESSION_SETTINGS, "application_name": name}
         return await connect_alone(self._url, settings)
 
-    async def notify(self, channel: str = CHANNEL) -> bool:
+    async def notify(self, channel: str = CHANNEL, books: str = ANY_BOOK) -> bool:
         """Wake those who listen in other processes; False when nobody does."""
         connection = await self.acquire()
         try:
-            return await connection.execute(_NOTIFY[channel]) != "SELECT 0"
+            return await connection.execute(_NOTIFY[channel], books) != "SELECT 0"
         finally:
             await self.release(connection)
 

@@ -12,7 +12,7 @@ from tillhouse.access.callers import Book, KeyCaller
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.events import EventType
-from tillhouse.kit.ids import AppId, BusinessId, EventId, new_id
+from tillhouse.kit.ids import AppId, BookId, BusinessId, EventId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.events import API_VERSION
 from tillhouse.webhooks.store.events import Told, insert_events
@@ -60,7 +60,7 @@ async def emit_all_from(
     """Announce several events for somebody who has no call, in one statement."""
     told = prepare(origin, events, now)
     if told.ids:
-        note_queued(db, await insert_events(db, origin.book.id, now, told))
+        note_told(db, origin.book.id, await insert_events(db, origin.book.id, now, told))
     return told.ids
 
 
@@ -93,11 +93,11 @@ def prepare(
     )
 
 
-def note_queued(db: Db, queued: int) -> None:
+def note_told(db: Db, book_id: BookId, queued: int) -> None:
     """Note what the commit has to wake: the workers, when deliveries were queued, or followers."""
     if queued:
         db.queues_work = True
-    db.emits_events = True
+    db.note_events(book_id)
 
 
 def envelope(

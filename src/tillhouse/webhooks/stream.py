@@ -1,32 +1,31 @@
 """The events of one book: the latest, or all that come, as they are committed."""
 
-from collections.abc import AsyncGenerator, Sequence
-from datetime import datetime
+from collections.abc import AsyncGenerator
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
 import msgspec
-from asyncpg import Record
 from msgspec import Meta
 
 from tillhouse.access.call import Call
-from tillhouse.db.notifier import Follower
-from tillhouse.db.pool import FAILURES, Pool
+from tillhouse.db.feeds import LOOK_MAX, NO_LOOK, POLL_S, Feed
 from tillhouse.kit.clock import Timestamp
-from tillhouse.kit.errors import Unavailable
-from tillhouse.kit.ids import BookId, BusinessId
+from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks.events import TEST
+from tillhouse.webhooks.new_events import (
+    LATE_MS,
+    Given,
+    NewEvents,
+    StreamedEvent,
+    millisecond,
+    milliseconds,
+)
 from tillhouse.webhooks.store import stream as store
 from tillhouse.webhooks.types import EventName
 
 LATEST_MAX = 100
-# Each event is notified; one whose notification is lost is found by looking.
-POLL_S = 0.5
-# An event has its id before it is committed, at most so long: a later id may be seen first.
-LATE_MS = 30_000
-_BATCH = 200
 _NOTHING = b""
 _FIRST = UUID(int=0)
 
@@ -78,65 +77,49 @@ async def list_latest(call: Call, wanted: StreamFilter) -> list[SentEvent]:
 
 async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:
     """Every event from now on, or from a little before `since`, as a server-sent event."""
-    first = _millisecond(wanted.since) - LATE_MS if wanted.since else _milliseconds(call.now)
-    tail = Tail(call.services.pool, call.book.id, first, _types(wanted))
-    with call.services.pool.notifier.following() as follower:
+    first_ms = millisecond(wanted.since) - LATE_MS if wanted.since else milliseconds(call.now)
+    given = Given(first_ms, _types(wanted))
+    with call.services.feeds.following(NewEvents, call.book.id) as feed:
+        reader = _Reader(call, feed, given)
+        await feed.opened(POLL_S)
         while True:
-            rows = await _look(tail, follower)
-            for row in rows:
-                yield b"id: %s\nevent: %s\ndata: %s\n\n" % (
-                    str(row["id"]).encode(),
-                    row["type"].encode(),
-                    row["payload"].encode(),
-                )
-            if len(rows) < _BATCH:
+            for event in await reader.more():
+                yield event.frame
+            if not reader.has_more:
                 yield _NOTHING
-                await follower.wait(POLL_S)
+                await feed.wait(reader.place, POLL_S)
 
 
-class Tail:
-    """Gives each event of a book once, those that were committed late as well."""
+class _Reader:
+    """Reads a feed; where it lacks what the feed no longer keeps, it looks for itself."""
 
-    def __init__(self, pool: Pool, book_id: BookId, first: int, types: list[str] | None) -> None:
-        self._pool = pool
-        self._book_id = book_id
-        self._types = types
-        self._from = first
-        self._known: list[UUID] = []
+    def __init__(self, call: Call, feed: Feed[StreamedEvent], given: Given) -> None:
+        self._call = call
+        self._feed = feed
+        self._given = given
+        # None: it has yet to look for itself.
+        self.place: int | None = None
+        self.has_more = False
 
-    async def more(self) -> Sequence[Record]:
-        """Events committed since the last look, the oldest first."""
-        after = UUID(int=max(0, self._from) << 80)
-        async with self._pool.reading() as db:
-            rows = await store.list_events_after(
-                db, self._book_id, after, self._types, self._known, _BATCH
-            )
-        if rows:
-            newest = _millisecond(rows[-1]["id"])
-            self._from = max(self._from, newest - LATE_MS)
-            known = (*self._known, *(row["id"] for row in rows))
-            self._known = [id_ for id_ in known if _millisecond(id_) >= self._from]
-        return rows
-
-
-async def _look(tail: Tail, follower: Follower) -> Sequence[Record]:
-    """New events; none while the database is away or many others look."""
-    try:
-        async with follower.turn():
-            return await tail.more()
-    except (*FAILURES, Unavailable, TimeoutError):
-        # It comes back; meanwhile the caller hears that we are still here.
-        return []
+    async def more(self) -> list[StreamedEvent]:
+        """Events that were not given yet; none while the database is away."""
+        came = self._feed.after(self.place)
+        # Events that are committed after the look come after this place.
+        self.place, self.has_more = self._feed.end, False
+        if came is not None:
+            return self._given.take(came)
+        pool = self._call.services.pool
+        try:
+            async with pool.notifier.look(), pool.reading() as db:
+                found = await self._given.look(db, self._call.book.id, LOOK_MAX)
+        except NO_LOOK:
+            # The database comes back; meanwhile the caller hears that we are still here.
+            self.place = None
+            return []
+        if len(found) == LOOK_MAX:
+            self.place, self.has_more = None, True
+        return self._given.take(found)
 
 
 def _types(wanted: StreamFilter) -> list[str] | None:
     return None if wanted.events is None else [str(name) for name in wanted.events]
-
-
-def _millisecond(id_: UUID) -> int:
-    """When an id was made; ids that carry no time are of some moment, too."""
-    return id_.int >> 80
-
-
-def _milliseconds(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)

@@ -223,7 +223,7 @@ async def update_expired(db: Db, now: datetime, limit: int) -> Sequence[Record]:
             ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
         ) due
         WHERE l.book_id = due.book_id AND l.id = due.id
-        RETURNING l.id
+        RETURNING l.book_id
         """,
         now,
         limit,

@@ -9,7 +9,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Missing
-from tillhouse.kit.ids import BookId, OrderId
+from tillhouse.kit.ids import BusinessId, OrderId
 from tillhouse.orders.kitchen.store.sale import lock_sale
 from tillhouse.orders.receipts import rules, store
 from tillhouse.orders.receipts.addresses import RECEIPTS, Address
@@ -26,7 +26,7 @@ class Found(msgspec.Struct, frozen=True):
     id: UUID
     sheet: Sheet
     made_at: datetime
-    book_id: BookId
+    business_id: BusinessId
 
 
 async def make(call: Call, order_id: OrderId) -> ReceiptLink:
@@ -51,4 +51,4 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
         raise Missing
     content = msgspec.json.decode(row["content"], type=Content)
     sheet = rules.sheet(content, row["number"], row["created_at"])
-    return Found(address.receipt_id, sheet, row["created_at"], row["book_id"])
+    return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])

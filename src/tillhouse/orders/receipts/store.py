@@ -99,9 +99,9 @@ async def find_receipt(db: Db, receipt_id: UUID) -> Record | None:
     """A receipt whose address was given out: that names the receipt and no book_id."""
     return await db.fetchrow(
         """
-        SELECT r.book_id, r.order_id, r.transaction_id, r.reservation_id, r.number, r.content,
+        SELECT b.business_id, r.order_id, r.transaction_id, r.reservation_id, r.number, r.content,
             r.created_at
-        FROM receipts r
+        FROM receipts r JOIN books b ON b.id = r.book_id
         WHERE r.id = $1 AND (
             SELECT o.deleted_at FROM orders o WHERE o.book_id = r.book_id AND o.id = r.order_id
         ) IS NULL

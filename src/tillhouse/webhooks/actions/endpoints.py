@@ -21,7 +21,7 @@ from tillhouse.kit.network import Address, parse_address
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.kit.secrets import Environment
 from tillhouse.webhooks import rules
-from tillhouse.webhooks.emit import Source, envelope, note_queued
+from tillhouse.webhooks.emit import Source, envelope, note_told
 from tillhouse.webhooks.events import TEST_EVENT, TestData
 from tillhouse.webhooks.samples import shown
 from tillhouse.webhooks.store import deliveries as delivery_store
@@ -160,7 +160,7 @@ async def send_test(
         call.db, key, endpoint_id, event_type.name, payload, call.now
     )
     await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
-    call.db.queues_work = True
+    note_told(call.db, row["book_id"], queued=1)
     books = call.user.books.all()
     delivery = await delivery_store.show_delivery(call.db, books, delivery_id)
     if delivery is None:
@@ -177,7 +177,8 @@ async def announce_test(call: Call, environment: Environment) -> EventId:
     told = Told(
         ids=[event_id], types=[TEST_EVENT.name], payloads=[payload], moments=[call.now], app_id=None
     )
-    note_queued(call.db, await event_store.insert_events(call.db, book_id, call.now, told))
+    queued = await event_store.insert_events(call.db, book_id, call.now, told)
+    note_told(call.db, book_id, queued)
     return event_id
 
 

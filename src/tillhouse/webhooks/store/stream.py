@@ -17,7 +17,7 @@ async def list_events_after(
         """
         SELECT id, type, payload FROM webhook_events
         WHERE book_id = $1 AND id > $2 AND ($3::text[] IS NULL OR type = ANY($3))
-            AND id <> ALL($4::uuid[])
+            AND id NOT IN (SELECT unnest($4::uuid[]))
         ORDER BY id LIMIT $5
         """,
         book_id,
@@ -26,6 +26,14 @@ async def list_events_after(
         known,
         limit,
     )
+
+
+async def list_event_ids_after(db: Db, book_id: BookId, after: UUID) -> list[UUID]:
+    """The ids of events with a greater one."""
+    rows = await db.fetch(
+        "SELECT id FROM webhook_events WHERE book_id = $1 AND id > $2", book_id, after
+    )
+    return [row["id"] for row in rows]
 
 
 async def list_latest_events(

@@ -38,4 +38,4 @@ async def find(services: Services, db: Db, address: Address, now: datetime) -> F
         raise Missing
     content = msgspec.json.decode(row["content"], type=Content)
     sheet = rules.sheet(content, row["number"], row["created_at"])
-    return Found(address.receipt_id, sheet, row["created_at"], row["book_id"])
+    return Found(address.receipt_id, sheet, row["created_at"], row["business_id"])

@@ -26,7 +26,7 @@ from tillhouse.orders.payments.store import PAY, PAYING
 from tillhouse.orders.types import CustomerShown
 from tillhouse.stock.facts import Moved
 from tillhouse.stock.store.moving import MOVE, MOVED, NO_THRESHOLD_CROSSED
-from tillhouse.webhooks.emit import note_queued
+from tillhouse.webhooks.emit import note_told
 from tillhouse.webhooks.store.events import TELL, Told
 
 _GIVEN: LiteralString = (
@@ -230,7 +230,7 @@ async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recordi
             return False
         raise
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
-    note_queued(db, row["queued"])
+    note_told(db, book[0], row["queued"])
     return True
 
 
@@ -246,7 +246,7 @@ async def insert_orders_of_newcomers(
             return False
         raise
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
-    note_queued(db, row["queued"])
+    note_told(db, book[0], row["queued"])
     return True
 
 
