@@ -7,9 +7,11 @@ import pytest
 
 from tests.waiting import ended, within
 from tillhouse.access.fair_gate import (
+    ACTIVE_S,
     HEAVY_BYTES,
     Activity,
     FairGate,
+    FilesGate,
     StrangersGate,
     TooManyAtOnce,
 )
@@ -197,6 +199,27 @@ async def test_a_long_turn_of_such_an_owner_rests() -> None:
     assert asyncio.get_running_loop().time() - began > 0.2
 
 
+def test_a_heavy_owner_stays_so_while_it_rests() -> None:
+    """All of its requests wait then: their silence makes it neither light nor gone."""
+    moments = [0.0]
+    activity = Activity(clock=lambda: moments[-1])
+    activity.note("a")
+    activity.note("b")
+    activity.move("a", 2 * HEAVY_BYTES)
+    assert activity.is_heavy("a")
+    for moment in (1.0, 2.0, 3.0, 4.0):
+        moments.append(moment)
+        activity.note("b")
+        assert activity.is_heavy("a")
+        assert not activity.is_heavy("b")
+        assert not activity.is_alone("b")
+    moments.append(ACTIVE_S + 1.0)
+    activity.note("b")
+    assert activity.is_alone("b")
+    activity.note("a")
+    assert not activity.is_heavy("a")
+
+
 async def test_an_owner_alone_does_not_rest() -> None:
     """Nobody has anything of it."""
     activity = Activity()
@@ -207,6 +230,25 @@ async def test_an_owner_alone_does_not_rest() -> None:
     following = asyncio.create_task(gate.enter("a"))
     await settle()
     assert following.done()
+
+
+async def test_files_of_a_heavy_owner_rest_and_those_of_others_do_not() -> None:
+    """The only turn is another owner's at once; those who are no callers are not heavy."""
+    activity = Activity()
+    activity.note("a")
+    activity.note("b")
+    activity.move("a", 2 * HEAVY_BYTES)
+    gate = FilesGate(waiting_max=10, callers=activity)
+    began = asyncio.get_running_loop().time()
+    gate.leave(await gate.enter("a"), took_s=0.1)
+    following = asyncio.create_task(gate.enter("a"))
+    await settle()
+    assert not following.done()
+    for name in ("b", "c", "b"):
+        gate.leave(await gate.enter(name), took_s=0.1)
+    assert not following.done()
+    gate.leave(await ended(following))
+    assert asyncio.get_running_loop().time() - began > 0.1
 
 
 def gate_of_strangers(*callers: str) -> StrangersGate:

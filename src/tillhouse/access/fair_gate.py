@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from types import TracebackType
 from uuid import UUID
 
@@ -13,16 +14,19 @@ from tillhouse.kit.errors import Limited, Problem, Unavailable
 Name = UUID | str
 """An owner's name: the id of a business or of its key, or an address."""
 
-# An owner that asked for nothing for so long is no longer active.
-_ACTIVE_S = 1.0
+# An owner that asked for nothing for so long is no longer active. One that rests asks for nothing.
+ACTIVE_S = 5.0
+# Strangers make way for callers who asked so lately.
+_LATELY_S = 1.0
 # Half of the bytes that an owner sent and got is forgotten in this time.
 _HALF_LIFE_S = 1.0
 # An owner with so many, and so many times those of the others on average, is heavy. Time would be a
 # poor measure: beside a heavy owner everybody's requests take long.
 HEAVY_BYTES, _HEAVY_TIMES = 2 * 1024 * 1024, 4.0
-# Beside others, a heavy owner's turn rests so many times as long as it took, and so long at most,
-# unless it was so short.
-_REST_TIMES, _REST_MAX_S, _SHORT_S = 5.0, 2.0, 0.01
+# It stays heavy for so long, or it would be as free as the others after each rest.
+_HEAVY_S = 5.0
+# Beside others, a heavy owner's turn rests so long at most, and not at all when it was so short.
+_REST_MAX_S, _SHORT_S = 2.0, 0.01
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -53,48 +57,53 @@ class _Moved(msgspec.Struct):
 class Activity:
     """The owners that asked a moment ago, at any of the gates that share it, and their bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         # When each asked last, the latest at the end.
         self._seen: OrderedDict[Name, float] = OrderedDict()
         self._moved: dict[Name, _Moved] = {}
         self._total = _Moved()
+        self._heavy_until: dict[Name, float] = {}
 
     def note(self, name: Name) -> None:
         """An owner asks for something."""
-        now = asyncio.get_running_loop().time()
+        now = self._clock()
         self._seen[name] = now
         self._seen.move_to_end(name)
-        while (oldest := next(iter(self._seen))) != name and self._seen[oldest] < now - _ACTIVE_S:
+        while (oldest := next(iter(self._seen))) != name and self._seen[oldest] < now - ACTIVE_S:
             del self._seen[oldest]
             self._moved.pop(oldest, None)
+            self._heavy_until.pop(oldest, None)
 
     def move(self, name: Name, size: int) -> None:
         """An owner sent, or got, so many bytes."""
         if name in self._seen:
-            now = asyncio.get_running_loop().time()
+            now = self._clock()
             self._moved.setdefault(name, _Moved()).add(size, now)
             self._total.add(size, now)
 
     def is_heavy(self, name: Name) -> bool:
-        """Whether this owner moves much more than the others that are active."""
+        """Whether this owner moves much more than the others that are active, or did lately."""
         moved, others = self._moved.get(name), len(self._seen) - 1
         if moved is None or others < 1:
             return False
-        now = asyncio.get_running_loop().time()
+        now = self._clock()
         own = moved.left(now)
         rest = max(0.0, self._total.left(now) - own)
-        return own > HEAVY_BYTES and own > _HEAVY_TIMES * rest / others
+        if own > HEAVY_BYTES and own > _HEAVY_TIMES * rest / others:
+            self._heavy_until[name] = now + _HEAVY_S
+        return now < self._heavy_until.get(name, 0.0)
 
     def is_alone(self, name: Name) -> bool:
         """Whether this owner asked, and no other."""
         return len(self._seen) == 1 and name in self._seen
 
     def is_any(self) -> bool:
-        """Whether anybody asked a moment ago."""
+        """Whether anybody asked lately."""
         if not self._seen:
             return False
         latest = next(reversed(self._seen.values()))
-        return latest >= asyncio.get_running_loop().time() - _ACTIVE_S
+        return latest >= self._clock() - _LATELY_S
 
 
 class _Owner(msgspec.Struct, eq=False):
@@ -117,6 +126,10 @@ class FairGate:
 
     # How much longer a turn that ends with a refusal counts against its owner.
     _refused_s = 0.0
+    # Whether a turn that rests is nobody's meanwhile: the rest is for the whole process then.
+    _is_idle_in_rests = True
+    # A turn rests so many times as long as it took.
+    _rest_times = 5.0
 
     def __init__(
         self,
@@ -173,12 +186,13 @@ class FairGate:
         self, owner: _Owner, cost: int = 1, took_s: float = 0.0, *, is_refused: bool = False
     ) -> None:
         """Give a turn back, at once or after its rest."""
+        self._activity.note(owner.name)
         rest_s = 0.0
         if took_s > _SHORT_S and self._must_rest(owner):
-            rest_s = min(_REST_TIMES * took_s, _REST_MAX_S)
+            rest_s = min(self._rest_times * took_s, _REST_MAX_S)
         own_rest_s = max(rest_s, self._refused_s if is_refused else 0.0)
         later = asyncio.get_running_loop().call_later
-        if rest_s:
+        if rest_s and self._is_idle_in_rests:
             later(rest_s, self._free, cost)
         else:
             self._held -= cost
@@ -242,6 +256,7 @@ class FairGate:
         return any(other is not owner for other in self._round)
 
     def _grant(self, owner: _Owner, cost: int) -> None:
+        self._activity.note(owner.name)
         owner.held += cost
         self._held += cost
 
@@ -277,6 +292,21 @@ class StrangersGate(FairGate):
 
     def _must_rest(self, owner: _Owner) -> bool:
         return self._callers.is_any()
+
+
+class FilesGate(FairGate):
+    """A gate with one turn, which rests for owners who are heavy among `callers`, and no others."""
+
+    _is_idle_in_rests = False
+    # As many as may wait have their turn in time.
+    _rest_times = 2.0
+
+    def __init__(self, *, waiting_max: int, callers: Activity) -> None:
+        super().__init__(total=1, each=1, waiting_max=waiting_max)
+        self._callers = callers
+
+    def _must_rest(self, owner: _Owner) -> bool:
+        return self._callers.is_heavy(owner.name)
 
 
 class _Turn:

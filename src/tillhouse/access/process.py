@@ -11,6 +11,7 @@ from tillhouse.access.tokens import Tokens
 from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
 from tillhouse.db.batcher import StatementBatcher
+from tillhouse.db.feeds import Feeds
 from tillhouse.db.pool import Pool
 from tillhouse.jobs.runner import Results
 from tillhouse.jobs.worker import Workers
@@ -24,6 +25,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     declared: Declared
     pool: Pool
     batcher: StatementBatcher
+    feeds: Feeds
     vault: Vault
     tokens: Tokens
     passwords: Passwords
@@ -62,6 +64,7 @@ async def connect_services(
         declared=declared,
         pool=pool,
         batcher=StatementBatcher(pool),
+        feeds=Feeds(pool),
         vault=vault,
         tokens=Tokens(vault.derive("access tokens")),
         passwords=Passwords(

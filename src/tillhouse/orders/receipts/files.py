@@ -1,4 +1,4 @@
-"""Keeps the files of receipts, and has them printed: one at a time, by turns of their books."""
+"""Keeps the files of receipts; they are printed one at a time, by turns of businesses."""
 
 from collections import OrderedDict
 from uuid import UUID
@@ -24,7 +24,7 @@ class ReceiptFiles:
         """The file of a receipt; a receipt never changes, so neither does its file."""
         key = (receipt.id, receipt.paper)
         if key not in self._kept:
-            async with gate.turn(receipt.book_id):
+            async with gate.turn(receipt.business_id):
                 # An earlier request may have made the same file by now.
                 if key not in self._kept:
                     self._keep(key, await self._print(receipt))

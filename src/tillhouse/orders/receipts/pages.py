@@ -58,7 +58,7 @@ class Receipts:
             return page.receipt(found.sheet, address, paper)
         receipt = ToPrint(
             id=found.id,
-            book_id=found.book_id,
+            business_id=found.business_id,
             sheet=found.sheet,
             paper=paper,
             made_at=found.made_at,

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import BusinessId
 from tillhouse.orders.receipts.page import Paper
 from tillhouse.orders.receipts.rules import Sheet
 
@@ -27,7 +27,7 @@ class ToPrint(msgspec.Struct, frozen=True, kw_only=True):
     """A receipt whose file is asked for."""
 
     id: UUID
-    book_id: BookId
+    business_id: BusinessId
     sheet: Sheet
     paper: Paper
     made_at: datetime
