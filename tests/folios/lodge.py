@@ -23,10 +23,7 @@ from tillhouse.folios.types import AuditRun
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
-from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.proof import prove
-from tillhouse.orders.recording.charging import Fee, charge
-from tillhouse.orders.recording.rules.lines import KnownTax
 from tillhouse.payins.jobs import kinds as payin_jobs
 
 __all__ = ["AUDITS", "SETTINGS", "STAYS", "Lodge", "at", "day"]
@@ -95,29 +92,16 @@ class Lodge(House):
 
     async def late(self, stay: Body, price: float) -> str | None:
         """The id of an order on a stay, or None: the stay is over."""
-        try:
-            return await self._charged(stay, price)
-        except asyncpg.DeadlockDetectedError:
-            # Requests run again, too.
-            return await self._charged(stay, price)
-
-    async def _charged(self, stay: Body, price: float) -> str | None:
-        try:
-            async with calling(self.services, self.business) as call:
-                fee = Fee(
-                    name="Suya",
-                    price=Decimal(str(price)),
-                    tax=KnownTax(Decimal(0), Decimal(0)),
-                    happened_at=call.now,
-                    customer_id=CustomerId(UUID(stay["customerId"])),
-                    reservation_id=UUID(stay["id"]),
-                    room_id=UUID(stay["roomId"]),
-                )
-                return str(await charge(call, fee))
-        except asyncpg.CheckViolationError as error:
-            if error.constraint_name != "orders_on_open_stay":
-                raise
+        body = {
+            "items": [{"product_name": "Suya", "quantity": 1, "custom_price": price}],
+            "hotel_reservation_id": stay["id"],
+        }
+        answer = await self.api.post(ORDERS, body)
+        if answer.status == 400:
+            assert "stay" in answer.json["message"], answer
             return None
+        assert answer.status == 201, answer
+        return answer.data["id"]
 
     async def link(self, stay: Body, **fields: Any) -> Body:
         """A payment link of a stay."""

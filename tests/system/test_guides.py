@@ -49,7 +49,7 @@ async def serving(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 async def business(serving: Serving, session: aiohttp.ClientSession) -> Business:
     """A business to which something has been sold and paid by a link."""
     anybody = Client(session, serving.address)
-    made = await register(anybody, currency="NGN", country="NG")
+    made = await register(anybody, currency="NGN", country="NG", time_zone="Africa/Lagos")
     till = await made.client("orders:write", "payment_links:write", "wallet:read")
     line = {"product_name": "Hall", "line_type": "fee", "quantity": 1, "custom_price": 700}
     await till.post("/v1/orders", {"items": [line], "amount_paid": 700}, status=201)

@@ -45,7 +45,7 @@ from tillhouse.orders.showing import show
 from tillhouse.orders.storage.quota import ORDERS
 from tillhouse.orders.types import CustomerShown, NewItem, NewOrder, Order
 from tillhouse.stock.rules import events
-from tillhouse.webhooks.emit import emit_all, note_queued, prepare, source
+from tillhouse.webhooks.emit import emit_all, note_told, prepare, source
 
 # The answer says it, which is kept with the key in the statement that writes the order.
 RECORDED = "Order recorded"
@@ -177,15 +177,15 @@ async def _discounted(
 
 async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
     """Write it, and see to it that all of it could be had."""
-    if facts.stay is not None and _moves_credit(entry):
-        # Payments of the stay lock it first, and the credit then.
+    if facts.stay is not None:
+        # What ends or pays the stay locks it first, and the sums of the ledger then.
         await lock_stay(call.db, call.book.id, facts.stay.id)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry)
     if shared := await _shared(call, facts, order, recording):
         return shared
     written = await insert_order(call.db, _in_book(call, facts), recording)
-    note_queued(call.db, written.queued)
+    note_told(call.db, call.book.id, written.queued)
     await _follow(call, facts, sale, entry, written)
     if has_deposit(entry, sale):
         await deposits.begin(call, entry.id)
@@ -195,12 +195,6 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
         order=order or await show(call, OrderId(entry.id)),
         kept=kept and kept.answer,
         sending=sending,
-    )
-
-
-def _moves_credit(entry: Entry) -> bool:
-    return any(
-        "customer_credit" in (row.debit_kind, row.credit_kind) for row in entry.posted.posting
     )
 
 
