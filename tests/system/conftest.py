@@ -1,7 +1,8 @@
 """Two servers on one database, for the session; each test makes its own businesses."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import aiohttp
 import asyncpg
@@ -12,6 +13,16 @@ from tests.system.client import Client, register
 from tests.system.serving import Serving
 
 Start = Callable[..., Awaitable[Serving]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _heeding() -> Iterator[None]:
+    """Processes start as from a terminal; of a run in the background they would ignore Ctrl-C."""
+    heeded = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in heeded.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

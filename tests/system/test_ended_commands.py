@@ -22,14 +22,6 @@ DATABASE_RUNS = is_there("postgres", "postmaster.pid")
 IGNORING = ("/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh")
 
 
-@pytest.fixture(autouse=True)
-def _without_nohup() -> Iterator[None]:
-    """Processes start as from a terminal; under `nohup` they would ignore its end."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
 @pytest.fixture(scope="module")
 def migrated() -> Iterator[Path]:
     """A folder with the demo business, which nobody uses."""
