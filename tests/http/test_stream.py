@@ -155,6 +155,20 @@ async def test_an_event_that_is_committed_late_still_comes(shop: Shop) -> None:
         assert [event["id"] for event in await opened.events(3)] == [early, late, last]
 
 
+async def test_an_event_under_way_as_a_stream_begins_comes(shop: Shop) -> None:
+    """One that is committed after the beginning comes, however old its id; earlier ones don't."""
+    client = await shop.business.client("events:read")
+    book = await shop.book()
+    await shop.emit()
+    async with AsyncExitStack() as stack:
+        async with shop.services.pool.transaction() as db:
+            late = await shop.emit_in(db, book)
+            await shop.emit()
+            opened = await stack.enter_async_context(listening(client))
+        last = await shop.emit()
+        assert [event["id"] for event in await opened.events(2)] == [late, last]
+
+
 async def test_a_stream_goes_on_after_an_event_and_has_only_the_types_asked_for(
     shop: Shop,
 ) -> None:

@@ -41,6 +41,15 @@ class Given:
         self._from_ms = self._known_from_ms = first_ms
         self._known = set(known)
 
+    @classmethod
+    async def of_all_before(
+        cls, db: Db, book_id: BookId, types: list[str] | None = None
+    ) -> "Given":
+        """Those that are committed by now count as given, and no others: ids tell nothing of it."""
+        first_ms = milliseconds(now()) - LATE_MS
+        known = await store.list_event_ids_after(db, book_id, UUID(int=first_ms << 80))
+        return cls(first_ms, types, known)
+
     async def look(self, db: Db, book_id: BookId, limit: int) -> list[StreamedEvent]:
         """Those that are committed and were not given yet, the oldest first; `take` gives them."""
         rows = await store.list_events_after(
@@ -85,19 +94,13 @@ class NewEvents:
     async def more(self, limit: int) -> Sequence[StreamedEvent]:
         """Events committed since the last look, the oldest first, and at most so many."""
         if self._given is None:
-            self._given = await self._begin()
+            # Followers find the events that are there already by themselves.
+            async with self._pool.reading() as db:
+                self._given = await Given.of_all_before(db, self._book_id)
             return []
         async with self._pool.reading() as db:
             found = await self._given.look(db, self._book_id, limit)
         return self._given.take(found)
-
-    async def _begin(self) -> Given:
-        """Events that are there already count as given: followers find them by themselves."""
-        first_ms = milliseconds(now()) - LATE_MS
-        async with self._pool.reading() as db:
-            after = UUID(int=first_ms << 80)
-            known = await store.list_event_ids_after(db, self._book_id, after)
-        return Given(first_ms, known=known)
 
 
 def millisecond(id_: UUID) -> int:

@@ -42,7 +42,7 @@ async def rotate_secret(
 
 async def follow_events(call: Call, query: StreamFilter) -> Stream:
     """Server-sent events as they come: `id`, `event` (the type) and `data` (the payload)."""
-    return Stream(stream.follow(call, query))
+    return Stream(await stream.follow(call, query))
 
 
 _ENDPOINTS = "/api/developer/webhook-endpoints"

@@ -20,7 +20,6 @@ from tillhouse.webhooks.new_events import (
     NewEvents,
     StreamedEvent,
     millisecond,
-    milliseconds,
 )
 from tillhouse.webhooks.store import stream as store
 from tillhouse.webhooks.types import EventName
@@ -76,9 +75,15 @@ async def list_latest(call: Call, wanted: StreamFilter) -> list[SentEvent]:
 
 
 async def follow(call: Call, wanted: StreamFilter) -> AsyncGenerator[bytes]:
-    """Every event from now on, or from a little before `since`, as a server-sent event."""
-    first_ms = millisecond(wanted.since) - LATE_MS if wanted.since else milliseconds(call.now)
-    given = Given(first_ms, _types(wanted))
+    """Every event that is committed from now on, or since a little before `since`, as a frame."""
+    if wanted.since is not None:
+        given = Given(millisecond(wanted.since) - LATE_MS, _types(wanted))
+    else:
+        given = await Given.of_all_before(call.db, call.book.id, _types(wanted))
+    return _frames(call, given)
+
+
+async def _frames(call: Call, given: Given) -> AsyncGenerator[bytes]:
     with call.services.feeds.following(NewEvents, call.book.id) as feed:
         reader = _Reader(call, feed, given)
         await feed.opened(POLL_S)
