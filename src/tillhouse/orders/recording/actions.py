@@ -178,7 +178,7 @@ async def _discounted(
 async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
     """Write it, and see to it that all of it could be had."""
     if facts.stay is not None:
-        # What ends or pays the stay locks it first, and the sums of the ledger then.
+        # A payment and the end of a stay lock it first, and sums of the ledger then.
         await lock_stay(call.db, call.book.id, facts.stay.id)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry)
