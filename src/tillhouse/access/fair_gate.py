@@ -26,7 +26,7 @@ HEAVY_BYTES, _HEAVY_TIMES = 2 * 1024 * 1024, 4.0
 # It stays heavy for so long, or it would be as free as the others after each rest.
 _HEAVY_S = 5.0
 # Beside others, a heavy owner's turn rests so long at most, and not at all when it was so short.
-_REST_MAX_S, _SHORT_S = 2.0, 0.01
+_REST_MAX_S, _SHORT_S = 3.0, 0.01
 # A turn that does not come for so long will not come in time.
 TURN_WITHIN_S = 10.0
 
@@ -129,7 +129,7 @@ class FairGate:
     # Whether a turn that rests is nobody's meanwhile: the rest is for the whole process then.
     _is_idle_in_rests = True
     # A turn rests so many times as long as it took.
-    _rest_times = 5.0
+    _rest_times = 10.0
 
     def __init__(
         self,
@@ -283,6 +283,8 @@ class StrangersGate(FairGate):
     stranger that asks again as soon as it is answered asks seldom.
     """
 
+    _rest_times = 5.0
+
     def __init__(
         self, *, total: int, each: int, waiting_max: int, callers: Activity, refused_s: float
     ) -> None:
@@ -299,7 +301,7 @@ class FilesGate(FairGate):
 
     _is_idle_in_rests = False
     # As many as may wait have their turn in time.
-    _rest_times = 2.0
+    _rest_times = 6.0
 
     def __init__(self, *, waiting_max: int, callers: Activity) -> None:
         super().__init__(total=1, each=1, waiting_max=waiting_max)
