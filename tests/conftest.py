@@ -81,7 +81,8 @@ async def _trust_the_machine(url: str) -> None:
 
 @asynccontextmanager
 async def fresh_database(server_url: str, name: str) -> AsyncIterator[str]:
-    """A migrated database of this name, as long as the block lasts."""
+    """A migrated database of this name and process, as long as the block lasts."""
+    name = f"{name}_{os.getpid()}"
     admin = await asyncpg.connect(server_url)
     if not await admin.fetchval("SELECT true FROM pg_database WHERE datname = $1", TEMPLATE):
         await _make_template(server_url, admin)
@@ -107,14 +108,14 @@ def at_database(server_url: str, name: str) -> str:
 @pytest.fixture(scope="session")
 async def database_url(server_url: str) -> AsyncIterator[str]:
     """A database of this run, migrated."""
-    async with fresh_database(server_url, f"tillhouse_test_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_test") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 async def fresh_database_url(server_url: str) -> AsyncIterator[str]:
     """A second one, for what must not see the others' work."""
-    async with fresh_database(server_url, f"tillhouse_fresh_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_fresh") as url:
         yield url
 
 

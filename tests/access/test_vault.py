@@ -1,6 +1,5 @@
 """Secrets at rest: whose master key, which record, and a new master key."""
 
-import secrets
 from collections.abc import AsyncIterator
 from uuid import UUID
 
@@ -24,7 +23,7 @@ ONE, TWO = new_master_key(), new_master_key().replace("1:", "2:", 1)
 @pytest.fixture
 async def own_database(server_url: str) -> AsyncIterator[str]:
     """A migrated database of this test alone: what it does concerns the whole installation."""
-    async with fresh_database(server_url, f"tillhouse_vault_{secrets.token_hex(6)}") as url:
+    async with fresh_database(server_url, "tillhouse_vault") as url:
         yield url
 
 

@@ -1,6 +1,5 @@
 """A database with a table for the effects of jobs."""
 
-import os
 from collections.abc import AsyncIterator
 
 import asyncpg
@@ -14,7 +13,7 @@ from tillhouse.db.pool import Pool
 @pytest.fixture(scope="session")
 async def jobs_url(server_url: str) -> AsyncIterator[str]:
     """A database on which nobody but these tests runs jobs."""
-    async with fresh_database(server_url, f"tillhouse_jobs_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_jobs") as url:
         connection = await asyncpg.connect(url)
         await connection.execute("CREATE TABLE effects (subject_id uuid, what text)")
         await connection.close()

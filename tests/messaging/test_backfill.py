@@ -1,7 +1,5 @@
 """Books that were there before there were messages."""
 
-import os
-
 import asyncpg
 
 from tests.conftest import fresh_database
@@ -10,7 +8,7 @@ from tillhouse.db.migrate import load
 
 async def test_every_test_book_gets_its_number(server_url: str) -> None:
     """The migration gives the sandbox's number to test books, and to them alone."""
-    async with fresh_database(server_url, f"tillhouse_backfill_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_backfill") as url:
         connection = await asyncpg.connect(url)
         try:
             await _undo(connection)

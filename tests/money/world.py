@@ -1,6 +1,5 @@
 """An application on a database of its own, whose process may die, and a receiver of its events."""
 
-import os
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,7 +36,7 @@ async def standing(server_url: str) -> AsyncIterator[World]:
         authority = Authority(folder)
         receiver = await Receiver().start(authority.server())
         async with (
-            fresh_database(server_url, f"tillhouse_money_{os.getpid()}") as url,
+            fresh_database(server_url, "tillhouse_money") as url,
             MortalProxy(folder, url) as proxy,
             running(_settings(authority.ca_file), proxy.url, new_master_key()) as app,
         ):

@@ -26,7 +26,7 @@ EVENTS = "voice.call.started,voice.call.completed,voice.call.failed"
 @pytest.fixture
 async def serving(server_url: str, master_key: str) -> AsyncIterator[Serving]:
     """A server, on a database whose calls nobody else makes."""
-    async with fresh_database(server_url, f"tillhouse_caller_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_caller") as url:
         made = await Serving.up(DATABASE_URL=url, MASTER_KEY=master_key)
         yield made
         if made.process.returncode is None:
@@ -114,7 +114,7 @@ async def test_its_counts_are_among_the_metrics(
     """Calls by SIP and their packets, whichever process is asked."""
     given = {"MASTER_KEY": master_key, "VOICE_ALLOW_TARGETS": "127.0.0.1"}
     async with (
-        fresh_database(server_url, f"tillhouse_counts_{os.getpid()}") as url,
+        fresh_database(server_url, "tillhouse_counts") as url,
         aiohttp.ClientSession() as session,
     ):
         serving = await Serving.up("--workers", workers, DATABASE_URL=url, **given)

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import math
-import os
 import struct
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -46,7 +45,7 @@ async def serving(server_url: str, master_key: str, tmp_path: Path) -> AsyncIter
     """A server on a machine without a program that speaks."""
     path = tmp_path / "bin"
     path.mkdir()
-    async with fresh_database(server_url, f"tillhouse_prompts_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_prompts") as url:
         made = await Serving.up(
             path=path,
             DATABASE_URL=url,

@@ -135,7 +135,7 @@ async def shop(server_url: str, master_key: str) -> AsyncIterator[Shop]:
     urls = (("paystack", paystack.base_url),)
     own = msgspec.structs.replace(SETTINGS, provider_urls=urls, payout_cooling_off_hours=0)
     async with (
-        fresh_database(server_url, f"tillhouse_calls_{os.getpid()}") as url,
+        fresh_database(server_url, "tillhouse_calls") as url,
         running(own, url, master_key) as app,
     ):
         sql = await asyncpg.connect(url)

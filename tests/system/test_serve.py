@@ -71,7 +71,7 @@ async def test_from_nothing_to_three_curl_lines(tmp_path: Path, start: Start) ->
 async def test_memory_at_idle(server_url: str, master_key: str, start: Start) -> None:
     """The server and the process that sends hold no more together; shared pages count once."""
     # Calls of other tests would start the process that makes them.
-    async with fresh_database(server_url, f"tillhouse_idle_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_idle") as url:
         serving = await start(DATABASE_URL=url, MASTER_KEY=master_key)
         await until(lambda: "sender_started" in serving.log, "a process that sends")
         pids = [serving.pid, *children(serving.pid)]

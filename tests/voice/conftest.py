@@ -1,6 +1,5 @@
 """A business that calls, and a network of its own in which time is virtual."""
 
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,7 +25,7 @@ async def desk(business: Business) -> Desk:
 @pytest.fixture(scope="session")
 async def network_url(server_url: str) -> AsyncIterator[str]:
     """A database whose calls nobody else places: a dispatcher makes those of every book."""
-    async with fresh_database(server_url, f"tillhouse_voice_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_voice") as url:
         yield url
 
 

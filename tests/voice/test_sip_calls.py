@@ -1,6 +1,5 @@
 """Calls by SIP from the API to the telephone and back: dialled, spoken, heard, told of."""
 
-import os
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -22,7 +21,7 @@ _TALK = ["voice.call.completed", "voice.call.started", "voice.recording.ready"]
 async def live(server_url: str, master_key: str, tmp_path: Path) -> AsyncIterator[Live]:
     """An installation on this machine, whose telephones are on it as well."""
     async with (
-        fresh_database(server_url, f"tillhouse_sip_calls_{os.getpid()}") as url,
+        fresh_database(server_url, "tillhouse_sip_calls") as url,
         installation(url, master_key, tmp_path, VOICE_ALLOW_TARGETS="127.0.0.1") as made,
     ):
         yield made

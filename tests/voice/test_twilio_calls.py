@@ -1,7 +1,6 @@
 """Calls by Twilio from the API to the handset and back, with Twilio in this process."""
 
 import math
-import os
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -38,7 +37,7 @@ _FORM = "application/x-www-form-urlencoded"
 @pytest.fixture
 async def url(server_url: str) -> AsyncIterator[str]:
     """A database whose calls nobody else makes."""
-    async with fresh_database(server_url, f"tillhouse_twilio_calls_{os.getpid()}") as made:
+    async with fresh_database(server_url, "tillhouse_twilio_calls") as made:
         yield made
 
 

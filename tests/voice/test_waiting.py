@@ -1,7 +1,6 @@
 """A dispatcher is wanted while there are calls, and leaves a while after the last one."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -20,7 +19,7 @@ from tillhouse.voice.dispatching.waiting import has_calls, until_idle, until_the
 async def alone(server_url: str, master_key: str) -> AsyncIterator[App]:
     """An application that makes no calls, on a database of its own."""
     async with (
-        fresh_database(server_url, f"tillhouse_waiting_{os.getpid()}") as url,
+        fresh_database(server_url, "tillhouse_waiting") as url,
         running(SETTINGS, url, master_key) as app,
     ):
         yield app

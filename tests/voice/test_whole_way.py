@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -57,7 +56,7 @@ async def told_app(
         webhook_ca_file=authority.ca_file,
     )
     async with (
-        fresh_database(server_url, f"tillhouse_told_{os.getpid()}") as url,
+        fresh_database(server_url, "tillhouse_told") as url,
         running(settings, url, master_key) as app,
     ):
         sender = Sender(app.services)

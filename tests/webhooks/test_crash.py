@@ -61,7 +61,7 @@ async def killed(
     """The process, and the database on which it alone sends."""
     key_file = tmp_path / "master.key"
     key_file.write_text(master_key, encoding="ascii")
-    async with fresh_database(server_url, f"tillhouse_crash_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_crash") as url:
         mother = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "tests.webhooks.sender_processes", url, str(key_file),
             str(authority.ca_file), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,

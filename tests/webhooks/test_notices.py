@@ -42,7 +42,7 @@ async def mail_server() -> AsyncIterator[MailServer]:
 @pytest.fixture(scope="module")
 async def notices_url(server_url: str) -> AsyncIterator[str]:
     """A database whose webhooks these applications alone send."""
-    async with fresh_database(server_url, f"tillhouse_notices_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_notices") as url:
         yield url
 
 

@@ -1,7 +1,6 @@
 """Several senders on one queue: woken at once, none in another's way, none missed when it dies."""
 
 import asyncio
-import os
 import statistics
 import time
 from collections import Counter
@@ -25,7 +24,7 @@ from tillhouse.settings import Settings
 @pytest.fixture(scope="module")
 async def lone_url(server_url: str) -> AsyncIterator[str]:
     """A database on which nothing sends but what a test starts."""
-    async with fresh_database(server_url, f"tillhouse_lone_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_lone") as url:
         yield url
 
 

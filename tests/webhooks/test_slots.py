@@ -1,6 +1,5 @@
 """A worker's slots: those who hang get a share of them, and the rest stays with who answers."""
 
-import os
 from collections.abc import AsyncIterator
 
 import pytest
@@ -24,7 +23,7 @@ async def narrow_app(
     server_url: str, sending_settings: Settings, master_key: str
 ) -> AsyncIterator[App]:
     """An application whose only sender has few slots."""
-    async with fresh_database(server_url, f"tillhouse_narrow_{os.getpid()}") as url:
+    async with fresh_database(server_url, "tillhouse_narrow") as url:
         app = App(sending_settings, url, master_key)
         services = await app.start()
         sender = Sender(services, slots=SLOTS)

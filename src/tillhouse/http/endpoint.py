@@ -3,6 +3,7 @@
 admit → read the body → parse → one transaction (replay or handler) → commit → answer.
 """
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -24,11 +25,12 @@ from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
 from tillhouse.http.body import Gone, read_body
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
-from tillhouse.http.fields import ERRORS_MAX, Form, read_form, right_parts
+from tillhouse.http.fields import ERRORS_MAX, Form, form_of, right_parts
 from tillhouse.http.kept_answers import ANSWERS
 from tillhouse.http.query import parse_query
 from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
+from tillhouse.http.wire import read
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, Limited, Missing, Problem, Unavailable, check
 from tillhouse.kit.partial import InvalidField
@@ -40,6 +42,8 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HEARTBEAT = b":\n\n"
 # A deadlock's victim has done nothing wrong and nothing at all: it runs again.
 _TRIES = 3
+# A larger body is read in one step and judged in another: other requests go on between them.
+_LARGE_BYTES = 64 * 1024
 
 After = Callable[[], Awaitable[Reply[Any]]]
 
@@ -108,7 +112,11 @@ class Endpoint:
         wrong: list[FieldError],
     ) -> Answer:
         key = self._key(exchange, wrong)
-        form = read_form(raw, self.body_type, services.declared.lists)
+        # No body at all is an empty object.
+        decoded, unfit = read(raw) if raw else ({}, [])
+        if len(raw) > _LARGE_BYTES:
+            await asyncio.sleep(0)
+        form = form_of(decoded, unfit, self.body_type, services.declared.lists)
         if wrong or form.wrong:
             broken = await self._broken(services, exchange, book, args, form)
             raise _all_errors(wrong, form.wrong, broken)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from tillhouse.http.wire import Unfit, convert, read
+from tillhouse.http.wire import Unfit, convert
 from tillhouse.kit.errors import FieldError, Invalid
 from tillhouse.kit.partial import InvalidField, PartialBody
 from tillhouse.kit.suggestions import nearest
@@ -35,9 +35,8 @@ class Form(msgspec.Struct, frozen=True):
     wrong: list[FieldError]
 
 
-def read_form(raw: bytes, type_: Any, lists: Lists = NO_LISTS) -> Form:
-    """A JSON body as its type; no body at all is an empty object."""
-    decoded, unfit = read(raw) if raw else ({}, [])
+def form_of(decoded: Any, unfit: list[FieldError], type_: Any, lists: Lists = NO_LISTS) -> Form:
+    """A body that was read as its type."""
     try:
         body, wrong = parse(decoded, type_, lists), []
     except Invalid as problem:

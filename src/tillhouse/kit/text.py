@@ -55,7 +55,8 @@ def _normalised(form: Form, text: str) -> str:
 
 def unfit(text: str) -> str | None:
     """Say why a text can't be taken, before anything else is done with it."""
-    if _FORBIDDEN.search(text) is not None:
+    # Nothing forbidden is printable, and that is known sooner.
+    if not text.isprintable() and _FORBIDDEN.search(text) is not None:
         return _FORBIDDEN_MESSAGE
     if has_many_marks(text):
         return _MARKS_MESSAGE
