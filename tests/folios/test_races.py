@@ -70,6 +70,30 @@ async def test_a_late_charge_waits_for_the_check_out(lodge: Lodge) -> None:
     assert ((await leaving).status, await late) == (200, None)
 
 
+async def test_an_order_for_somebody_new_waits_for_its_stay(lodge: Lodge) -> None:
+    """It makes its customer in a statement of many, once the check-out is over or before it."""
+    stay = await lodge.arrive(1)
+    await lodge.pay(stay, 100)
+    body = {
+        "items": [{"product_name": "Suya", "quantity": 1, "custom_price": 10}],
+        "hotel_reservation_id": stay["id"], "customer_name": "Ngozi Somebody",
+    }  # fmt: skip
+    lock = "SELECT FROM hotel_reservations WHERE id = $1::text::uuid FOR NO KEY UPDATE"
+    # Held by the statement that waits; the names of new customers are locked so.
+    held = """
+        SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+        WHERE a.datname = current_database() AND a.wait_event_type = 'Lock'
+            AND l.locktype = 'advisory' AND l.granted
+    """
+    async with lodge.sql.transaction():
+        await lodge.sql.execute(lock, stay["id"])
+        ordering = asyncio.create_task(lodge.api.post(ORDERS, body))
+        await _waits(lodge, 1)
+        # It holds nothing that the check-out may want.
+        assert await lodge.sql.fetchval(held) == 0
+    assert (await ordering).status == 201
+
+
 async def test_a_payment_waits_for_orders_that_change(lodge: Lodge) -> None:
     """A change of an order has the order first, and gets the guest's credit then."""
     stay = await lodge.arrive()

@@ -300,7 +300,6 @@ class FilesGate(FairGate):
     """A gate with one turn, which rests for owners who are heavy among `callers`, and no others."""
 
     _is_idle_in_rests = False
-    # As many as may wait have their turn in time.
     _rest_times = 6.0
 
     def __init__(self, *, waiting_max: int, callers: Activity) -> None:

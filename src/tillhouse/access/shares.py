@@ -61,7 +61,7 @@ class Shares:
         # Bodies of strangers that are more than a hook usually has, while they are read and judged.
         self.large_hooks = self._strangers(total=16, each=2)
         # A file takes a fifth of a second of a single thread.
-        self.files = FilesGate(waiting_max=9, callers=self.activity)
+        self.files = FilesGate(waiting_max=12, callers=self.activity)
         self._bodies = _bodies(BODIES_MIB_MAX, BODIES_OF_OWNER_MIB_MAX)
         # Of those who have no key: they take no room of those who have.
         self._bodies_of_strangers = _bodies(STRANGERS_MIB_MAX, STRANGERS_OF_NETWORK_MIB_MAX)

@@ -46,7 +46,7 @@ class Given:
         cls, db: Db, book_id: BookId, types: list[str] | None = None
     ) -> "Given":
         """Those that are committed by now count as given, and no others: ids tell nothing of it."""
-        first_ms = milliseconds(now()) - LATE_MS
+        first_ms = _milliseconds(now()) - LATE_MS
         known = await store.list_event_ids_after(db, book_id, UUID(int=first_ms << 80))
         return cls(first_ms, types, known)
 
@@ -108,7 +108,7 @@ def millisecond(id_: UUID) -> int:
     return id_.int >> 80
 
 
-def milliseconds(moment: datetime) -> int:
+def _milliseconds(moment: datetime) -> int:
     """A moment as ids carry it."""
     return round(moment.timestamp() * 1000)
 

@@ -94,6 +94,9 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     check(found + await promotion.faults(call, new.promotion_id))
     if reason := await reason_against(call, new, facts):
         raise NotRecorded(reason)
+    if facts.stay is not None:
+        # A payment and the end of a stay lock it first, and sums of the ledger then.
+        await lock_stay(call.db, call.book.id, facts.stay.id)
     tags = await tag_ids(call, [str(tag) for tag in new.tags]) if new.tags else []
     if is_unknown(new, facts) and (made := await _with_newcomer(call, new, facts, lines, tags)):
         return made
@@ -177,9 +180,6 @@ async def _discounted(
 
 async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
     """Write it, and see to it that all of it could be had."""
-    if facts.stay is not None:
-        # A payment and the end of a stay lock it first, and sums of the ledger then.
-        await lock_stay(call.db, call.book.id, facts.stay.id)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry)
     if shared := await _shared(call, facts, order, recording):
