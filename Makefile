@@ -22,6 +22,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-header --exclude-newer "1 week"
 
 .PHONY: help run test check fmt bench chaos money calls pages docs judge vendors record lock clean
+.PHONY: transcripts held
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,8 +54,14 @@ chaos: $(DEV) ## Kill everything at random and look what was lost (ARGS="--kills
 money: $(DEV) ## Walk through all that moves money, with crashes (ARGS="--walks 500 --seed 7")
 	@$(BIN)/python -m tests.money $(ARGS)
 
+held: $(DEV) ## Send each route the dearest bodies, print which held the loop longest
+	@$(BIN)/python -m tests.routes $(ARGS)
+
 calls: $(DEV) ## Make simulated calls in virtual time, by every rule (ARGS="--calls 1000")
 	@$(BIN)/python -m tests.voice $(ARGS)
+
+transcripts: $(DEV) ## Hold transcripts of generated calls against their sound (ARGS="--calls 200")
+	@$(BIN)/python -m tests.voice.speech $(ARGS)
 
 pages: $(DEV) ## Judge the pages at /docs in Chromium with axe (ARGS="--shots folder")
 	@$(BIN)/python -m tests.browser $(ARGS)

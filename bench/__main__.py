@@ -14,6 +14,7 @@ from bench import (
     ledger,
     orders,
     requests,
+    turns,
     voice,
     webhooks,
 )
@@ -32,6 +33,7 @@ SUBJECTS = {
     "voice": voice.measure,
     "hotel": hotel.measure,
     "inbox": inbox.measure,
+    "turns": turns.measure,
 }
 
 

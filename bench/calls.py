@@ -19,8 +19,8 @@ from tests.providers.telephony.sip.calling import RealClock
 
 from bench import world
 from bench.backlog import Process
-from tillhouse.providers.telephony.provider import Account, Answered, Dial, Ended
-from tillhouse.providers.telephony.sip.media import Media
+from tillhouse.providers.telephony.provider import Answered, Dial, LineEnded, NumberAccount
+from tillhouse.providers.telephony.sip.media import RtpSession
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
 from tillhouse.providers.telephony.targets import ANYWHERE
 from tillhouse.voice.dispatching.dispatcher import Dispatcher
@@ -174,18 +174,18 @@ async def _call(telephone: SipTelephone, to: str, seconds: float, ports: asyncio
     dial = Dial(
         attempt_id=uuid4(), attempt=1, to=to, from_number="+2348030000000",
         ring_within=timedelta(seconds=30), talk_within=timedelta(seconds=seconds),
-        account=Account(), clock=RealClock(),
+        account=NumberAccount(), clock=RealClock(),
     )  # fmt: skip
     line = await telephone.dial(dial)
     lost = 0
     speech = b"".join(struct.pack("<h", at * 97 % 20_000 - 10_000) for at in range(8000))
     async for happening in line.events():
         if isinstance(happening, Answered):
-            assert isinstance(line.party, Media)
+            assert isinstance(line.party, RtpSession)
             ports.put_nowait(line.party.port)
             line.party.play(speech * int(seconds + 1))
-        elif isinstance(happening, Ended):
+        elif isinstance(happening, LineEnded):
             assert happening.result == "max_duration", happening
-            assert isinstance(line.party, Media)
+            assert isinstance(line.party, RtpSession)
             lost = line.party.received.lost
     return lost

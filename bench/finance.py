@@ -11,8 +11,9 @@ from bench import world
 from bench.lists import SMALL, Client, Timing, open_book, report
 
 SUMMARY, TRANSACTIONS = "/v1/finance/summary", "/v1/finance/transactions"
+ACCOUNTS, ENTRIES = "/v1/ledger/accounts", "/v1/ledger/entries"
 _USUAL_MS_MAX, _FILTER_MS_MAX = 25.0, 200.0
-_USUAL = ("today", "a month", "the newest 50")
+_USUAL = ("today", "a month", "the newest 50", "trial balance", "the newest entries")
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -64,7 +65,16 @@ def _queries(client: Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "middle page of sales": {"type": "sale", "page": max(1, pages // 3)},
         "rare pair, deep": {"type": "debt_payment", "method": "other", "page": 2},
     }  # fmt: skip
+    books: dict[str, tuple[str, dict[str, Any]]] = {
+        "trial balance": (ACCOUNTS, {}),
+        "trial balance of a day": (ACCOUNTS, {"date": f"{year - 1}-03-05"}),
+        "the newest entries": (ENTRIES, {}),
+        "entries of cash": (ENTRIES, {"account": "cash"}),
+        "entries of refunds": (ENTRIES, {"kind": "refund"}),
+        "a page of a table": (ENTRIES, {"format": "csv", "to": f"{year - 1}-03-05"}),
+    }
     return {
+        **books,
         **{name: (SUMMARY, query) for name, query in summaries.items()},
         **{name: (TRANSACTIONS, query) for name, query in lists.items()},
     }

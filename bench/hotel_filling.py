@@ -19,6 +19,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     days: int
     # The stays of each room that are over; the next one is in the house.
     past: int = 0
+    types: int = TYPES
 
 
 async def fill_large(connection: asyncpg.Connection, book_id: UUID, rows: int) -> None:
@@ -31,7 +32,7 @@ async def fill_large(connection: asyncpg.Connection, book_id: UUID, rows: int) -
 async def fill(connection: asyncpg.Connection, book_id: UUID, house: House) -> None:
     """Fill a book that has no hotel yet."""
     guests = max(1_000, house.stays // 4)
-    await connection.execute(_ROOM_TYPES, book_id, TYPES)
+    await connection.execute(_ROOM_TYPES, book_id, house.types)
     await connection.execute(_ROOMS, book_id, house.rooms)
     await connection.execute(_CUSTOMERS, book_id, guests)
     await connection.execute(_GUESTS, book_id)
@@ -72,11 +73,11 @@ _GUESTS = """
     SELECT book_id, new_id(now()), id, name, now(), now() FROM customers WHERE book_id = $1
 """
 # The stays of a room follow each other, in each room on other days; those of turn 0 are in the
-# house. One guest in ten chose the room.
+# house. One guest in ten chose the room. A closed room has no stay.
 _STAYS = """
     WITH rooms AS (
         SELECT id, room_type_id, row_number() OVER (ORDER BY id) - 1 AS place
-        FROM hotel_rooms WHERE book_id = $1
+        FROM hotel_rooms WHERE book_id = $1 AND status <> 'out_of_service'
     ), guests AS (
         SELECT id, name, row_number() OVER (ORDER BY id) - 1 AS place
         FROM hotel_guests WHERE book_id = $1
@@ -109,14 +110,15 @@ _STAYS = """
     FROM dated d JOIN rooms r ON r.place = d.room JOIN guests g ON g.place = d.other % $6::integer
 """
 _TALLIES = """
-    INSERT INTO hotel_stay_tallies (book_id, side, period, day, status, stays)
-    SELECT v.book_id, p.side, p.period, p.day, v.status, count(*)
+    INSERT INTO hotel_stay_tallies (book_id, side, period, day, status, room_type_id,
+        stays)
+    SELECT v.book_id, p.side, p.period, p.day, v.status, v.room_type_id, count(*)
     FROM hotel_reservations v
     CROSS JOIN LATERAL (VALUES ('arrival', v.check_in_on), ('departure', v.check_out_on))
         s (side, day)
     CROSS JOIN LATERAL (VALUES (s.side, 'day', s.day),
         (s.side, 'month', date_trunc('month', s.day)::date)) p (side, period, day)
-    WHERE v.book_id = $1 GROUP BY 1, 2, 3, 4, 5
+    WHERE v.book_id = $1 GROUP BY 1, 2, 3, 4, 5, 6
 """
 _REQUESTS = """
     WITH rooms AS (

@@ -25,7 +25,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
-from tillhouse.ledger.posting import Wanted, hold, post, post_all, settle
+from tillhouse.ledger.posting import WantedHold, hold, post, post_all, settle
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
 
 CLIENTS = 8
@@ -88,7 +88,7 @@ async def _post_together(db: Db, ledger: Ledger) -> None:
 
 
 async def _hold_and_settle(db: Db, ledger: Ledger) -> None:
-    held = await hold(db, ledger, _source(), Wanted(_WALLET, _ONE, "withdrawal"))
+    held = await hold(db, ledger, _source(), WantedHold(_WALLET, _ONE, "withdrawal"))
     await settle(db, ledger, held, _TRANSIT, kind="withdrawal")
 
 

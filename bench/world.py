@@ -113,13 +113,13 @@ def fetch(port: int, path: str) -> bytes:
         return answer.read()
 
 
-def api_key(port: int, scopes: Sequence[str] = ("voice:read",)) -> str:
-    """The secret of a key of the test book, made through the API."""
+def api_key(port: int, scopes: Sequence[str] = ("voice:read",), environment: str = "test") -> str:
+    """The secret of a key of the test book, or of another, made through the API."""
     email = f"{os.urandom(8).hex()}@example.com"
     new = {"name": "Ada Bench", "email": email, "password": PASSWORD, "business_name": "Bench"}
     token = call(port, "POST", "/api/auth/register", new)["accessToken"]
     call(port, "POST", "/api/auth/verify-password", {"password": PASSWORD}, token)
-    key = {"name": "bench", "environment": "test", "scopes": list(scopes)}
+    key = {"name": "bench", "environment": environment, "scopes": list(scopes)}
     return call(port, "POST", "/api/developer/api-keys", key, token)["secret"]
 
 

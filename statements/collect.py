@@ -8,14 +8,20 @@ import ast
 import contextlib
 import inspect
 from collections.abc import Callable, Coroutine, Iterator
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from tests.tidy.tree import Function, Source, functions, python
 
 from statements.samples import Given, hints_of, module_of, sample
+from tillhouse.db.book_table import BookTable
+from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId, BookKey
+from tillhouse.kit.page import Page
 
 _ASKS = ("fetch", "fetchrow", "fetchval", "execute", "read_before", "write_once")
 
@@ -122,10 +128,64 @@ def _calls(function: Function) -> Iterator[tuple[int, int]]:
                 pass
 
 
+class TableStatement(msgspec.Struct, frozen=True):
+    """A statement of a declared table, and the type that its rows become."""
+
+    statement: Statement
+    row: Callable[..., Any] | None
+
+
+def table_statements() -> Iterator[TableStatement]:
+    """The statements of all tables and tallies that stores declare, named by what they do."""
+    for source in python("src/tillhouse"):
+        if is_store(source):
+            for name, table in vars(module_of(source)).items():
+                line = _declared_at(source, name)
+                if isinstance(table, BookTable) and line is not None:
+                    yield from _asked_of(source, line, table)
+                elif isinstance(table, Folding) and line is not None:
+                    folds = f"update_{table.changes}"
+                    one = Statement(source.path, folds, line, table.statement, (1,))
+                    yield TableStatement(one, None)
+
+
+def _declared_at(source: Source, name: str) -> int | None:
+    for node in source.tree.body:
+        if isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets):
+            return node.lineno
+    return None
+
+
+def _asked_of(source: Source, line: int, table: BookTable[Any]) -> Iterator[TableStatement]:
+    book, key = BookId(UUID(int=1)), BookKey(BookId(UUID(int=1)), UUID(int=1))
+    made_with, values = ["a"] * len(table.made_with), ["a"] * len(table.fields)
+    now = datetime(2026, 1, 31, tzinfo=UTC)
+    asks: list[tuple[str, bool, Callable[[Any], Coroutine[Any, Any, Any]]]] = [
+        ("list", True, lambda db: table.page(db, book, Page())),
+        ("list", True, lambda db: table.page(db, book, Page(), **dict.fromkeys(table.filters, 1))),
+        ("count", False, lambda db: table.count(db, book)),
+        ("show", True, lambda db: table.show(db, *key)),
+        ("lock", True, lambda db: table.lock(db, *key)),
+        ("has", False, lambda db: table.has(db, *key)),
+        ("insert", False, lambda db: table.insert(db, key, values, now, *made_with)),
+        ("update", False, lambda db: table.update(db, key, values, now)),
+        ("delete", False, lambda db: table.delete(db, key, now)),
+    ]
+    for verb, gives_rows, ask in asks:
+        notebook = Notebook()
+        with contextlib.suppress(TypeError):
+            # A count that is missing can't be told of.
+            _finish(ask(notebook))
+        for _, sql, sent in notebook.asked:
+            statement = Statement(source.path, f"{verb}_{table.name}", line, sql, sent)
+            is_count = sql.startswith("SELECT count(*)")
+            yield TableStatement(statement, table.row if gives_rows and not is_count else None)
+
+
 @lru_cache(maxsize=1)
 def statements() -> tuple[list[Statement], list[str]]:
     """Every statement, and what could not be run."""
-    found: list[Statement] = []
+    found: list[Statement] = [one.statement for one in table_statements()]
     problems: list[str] = []
     for place in asking():
         ran: list[Statement] = []

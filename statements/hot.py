@@ -117,7 +117,7 @@ HOT = (
     Hot("ledger_reverse", "ledger.store.reversal.record_reversal",
         "The opposite of a transfer.",
         "book_id now currency transfer_id reversal_id source_type source_id happened_at "
-        "sequence"),
+        "sequence store_id"),
     Hot("idempotency_claim", "http.store.claim_key",
         "A key that was used, taken by the request that comes again.",
         "book_id surface key fingerprint now"),

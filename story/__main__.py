@@ -1,4 +1,4 @@
-"""Plays the story: `python -m story record` keeps the answers, `document` makes the reference."""
+"""`python -m story record` plays the story and keeps the answers; `document` describes by them."""
 
 import argparse
 import json
@@ -19,19 +19,18 @@ DOCUMENT = ROOT / "src/tillhouse/reference/openapi.json"
 
 
 def main() -> None:
-    """Play it on a database of its own."""
+    """Play it on a database of its own, or describe what was kept."""
     parser = argparse.ArgumentParser(prog="python -m story", description=__doc__)
     parser.add_argument("what", choices=["record", "document"])
     parser.add_argument("--source", type=Path, help="src of another version, to play against it")
     given = parser.parse_args()
     # The server that plays the story serves a document, which may be missing or half merged.
     _describe(read(RECORDED))
-    exchanges = _played(given.source)
     if given.what == "record":
+        exchanges = _played(given.source)
         write(RECORDED, exchanges)
         print(f"Wrote {len(exchanges)} exchanges to {RECORDED.relative_to(ROOT)}.")
     else:
-        _describe(exchanges)
         print(f"Wrote {DOCUMENT.relative_to(ROOT)}.")
 
 

@@ -30,6 +30,23 @@ def counted(s: Story) -> None:
     s.sends("GET /v1/finance/transactions/{transaction_id}")
     s.sends("GET /v1/finance/transactions/{transaction_id}", transaction_id=NOBODY, status=404)
     s.sends("GET /v1/customers/{customer_id}/credit")
+    s.sends("GET /v1/ledger/accounts", query={"date": "2026-01-31"})
+    s.sends("PUT /v1/ledger/closing", {"closed_until": "2024-01-31"})
+    s.sends("PUT /v1/ledger/closing", {"closed_until": "2100-01-31"}, status=422)
+    s.sends("GET /v1/ledger/closing")
+    entries = s.sends("GET /v1/ledger/entries", query={"limit": 3})
+    lines = {"account": "cash", "from": "2026-01-01", "to": "2026-01-31"}
+    s.sends("GET /v1/ledger/entries", query={**lines, "cursor": entries[-1]["id"]})
+    source = {"source_id": entries[0]["source"]["id"]}
+    s.sends("GET /v1/ledger/entries", query=source)
+    own = {"account": "customer_credit", "customer_id": s.known["customer_id"]}
+    s.sends("GET /v1/ledger/entries", query=own)
+    wrong = {"customer_id": s.known["customer_id"]}
+    s.sends("GET /v1/ledger/entries", query=wrong, status=422)
+    s.sends("GET /v1/ledger/entries", query={"kind": "payment", "format": "csv", "limit": 2})
+    s.sends("GET /v1/ledger/entries", query={"kind": "expense,reversal", "limit": 2})
+    s.sends("GET /v1/ledger/entries", query={"kind": "refnd"}, status=422)
+    s.sends("GET /v1/ledger/accounts", query={"date": "2026-01-31", "format": "csv"})
     s.sends("POST /v1/finance/transactions/{transaction_id}/requery")
     s.sends("POST /v1/finance/transactions/{transaction_id}/receipt")
 

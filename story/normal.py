@@ -18,15 +18,21 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _DATE = re.compile(r"(?<![\d-])\d{4}-\d\d-\d\d(?![\dT-])")
 # An API key has two parts; other secrets are one word of any letters.
 _TOKEN = re.compile(r"\b(th[ps]k_(?:test|live)_)([A-Za-z0-9_]+)")
-_WORD = re.compile(r"\b(thrt_|whsec_)([A-Za-z0-9+/=_-]+)")
+_WORD = re.compile(r"\b(thrt_|thin_|whsec_)([A-Za-z0-9+/=_-]+)")
 _LINK = re.compile(r"\b(pl_)([A-Za-z0-9]{22,})")
 _JWT = re.compile(r"\b(eyJ)([\w-]+\.[\w-]+\.[\w-]+)")
 _ADDRESS = re.compile(r"([^\s?]*\?until=)(\d+)(&mark=)([\w-]+)")
 _CODES = {"shortCode", "orderShortCode"}
 _CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _REFERENCE = re.compile(r"\bTXN-[2-9A-HJ-NP-Z]{12}\b")
-# How long something took, whatever it was.
-_MEASURED = {"secondsInStage": 240, "latencyMs": 41, "totalLatencyMs": 15408}
+# How long something took, and how much was counted by then, whatever it was.
+_MEASURED = {
+    "secondsInStage": 240,
+    "latencyMs": 41,
+    "totalLatencyMs": 15408,
+    "storedRows": 12,
+    "storedBytes": 4096,
+}
 _PHASES = {"resolve": 1, "connect": 9, "answer": 31}
 
 # Moments of the recording itself are replaced; others were given by the story.

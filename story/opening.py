@@ -19,6 +19,7 @@ _SCOPES = (
     "inventory:write",
     "finance:read",
     "finance:expenses:write",
+    "finance:closings:write",
     "payment_links:write",
     "events:read",
     "voice:read",

@@ -1,6 +1,6 @@
 """The wallet: what came in by a provider, and what is paid out of it."""
 
-from story.story import Story
+from story.story import NOBODY, Story
 from story.webhooks import waits_for_deliveries
 
 _LIVE = {"service-environment": "live"}
@@ -24,6 +24,24 @@ _DEPOSIT = """
     )
     INSERT INTO ledger_balances (book_id, kind, owner_id, credits)
     SELECT id, 'wallet', '00000000-0000-0000-0000-000000000000', 250000 FROM book
+"""
+
+
+_DISPUTE = """
+    WITH book AS (
+        SELECT k.id, new_id(now()) AS payin_id FROM books k
+        JOIN businesses b ON b.id = k.business_id
+        WHERE b.name = 'Ada''s Kitchen' AND k.environment = 'test'
+    ), paid AS (
+        INSERT INTO payins (book_id, id, provider, provider_transaction_id, status, amount, fee,
+            currency, paid_at, applied_at, created_at, updated_at)
+        SELECT id, payin_id, 'sandbox', 'pi-17', 'received', 50000, 750, 'NGN', now(), now(),
+            now(), now() FROM book
+    )
+    INSERT INTO disputes (book_id, id, payin_id, provider, provider_dispute_id, status, reason,
+        amount, currency, taken_told, evidence_due_at, opened_at, created_at, updated_at)
+    SELECT id, new_id(now()), payin_id, 'sandbox', 'dp-17', 'evidence_due', 'fraudulent', 50000,
+        'NGN', 0, now() + interval '7 days', now(), now(), now() FROM book
 """
 
 
@@ -64,6 +82,12 @@ async def filled(s: Story) -> None:
     before = int(found[0]["balanceAfter"] - found[0]["amount"])
     more = {"limit": 20, "cursor": f"{found[0]['id']}_{before}_{before}"}
     s.sends("GET /v1/wallet/statement", query=more, by="treasury")
+    await s.happens(_DISPUTE)
+    open_ones = {"status": "opened,evidence_due", "page": 1, "limit": 10}
+    found = s.sends("GET /v1/disputes", query=open_ones)
+    s.sends("GET /v1/disputes", query={"order_id": NOBODY})
+    s.sends("GET /v1/disputes/{dispute_id}", dispute_id=found[0]["id"])
+    s.sends("GET /v1/disputes/{dispute_id}", dispute_id=NOBODY, status=404)
     wrong = {"cursor": "next"}
     s.sends("GET /v1/wallet/statement", query=wrong, by="treasury", status=422)
 

@@ -15,6 +15,7 @@ from story import (
     messaging,
     opening,
     payouts,
+    people,
     sale,
     voice,
     webhooks,
@@ -53,7 +54,8 @@ def play(database_url: str, source: Path | None = None) -> list[dict[str, Any]]:
 async def _tell(story: Story) -> None:
     """Chapter after chapter, in the order of the shop's own time."""
     for chapter in (
-        opening.account, opening.keys, opening.bookkeeper, opening.premises, opening.customers,
+        opening.account, people.invited, opening.keys, opening.bookkeeper, opening.premises,
+        opening.customers,
         goods.menu, goods.promotions,
         webhooks.hooks,
         goods.stock,

@@ -42,6 +42,9 @@ def numbers(s: Story) -> None:
     [first] = s.sends("GET /v1/voice/numbers", query={"page": 1, "limit": 10}, **_BY)
     s.known["voice_number_id"] = first["id"]
     s.sends("GET /v1/voice/numbers/{voice_number_id}", **_BY)
+    s.sends("GET /v1/voice/settings", **_BY)
+    s.sends("PATCH /v1/voice/settings", {"calls_per_day": 500}, **_BY)
+    s.sends("PATCH /v1/voice/settings", {"calls_per_day": 20_000}, status=422, **_BY)
     wanted = {
         "phone_number": "+15550110001",
         "label": "Evenings",
@@ -125,6 +128,9 @@ async def called(s: Story) -> None:
     later = _call(s, scheduled_for="2120-06-01T09:00:00Z", max_attempts=3)
     second = s.sends("POST /v1/voice/calls", later, **_BY)["id"]
     s.sends("POST " + one + "/cancel", call_id=second, **_BY)
+    s.sends("POST " + one + "/hangup", call_id=second, **_BY)
+    satellite = _call(s, customer_phone="+881621450000")
+    s.sends("POST /v1/voice/calls", satellite, status=422, **_BY)
     await s.happens(_RECORDED, s.known["call_id"])
     s.sends("GET " + one, **_BY)
     s.sends("POST " + one + "/cancel", status=409, **_BY)

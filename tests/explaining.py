@@ -33,6 +33,11 @@ class _Explaining(Db):
         """Explain it."""
         await self.fetch(sql, *args)
 
+    async def execute(self, sql: LiteralString, *args: object) -> str:
+        """Explain it."""
+        await self.fetch(sql, *args)
+        return ""
+
 
 async def plan_of(db: Db, ask: Callable[[Db], Awaitable[object]]) -> dict[str, Any]:
     """The plan of the statement that a function sends, as it was carried out."""

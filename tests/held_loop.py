@@ -5,9 +5,12 @@ stretch of every task that begins meanwhile is measured in the processor's own t
 """
 
 import asyncio
+import json
+import os
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.api import Response
@@ -16,6 +19,10 @@ from tests.yardstick import slower_processor
 HELD_S = 0.1
 # The processor's own time grows with what others do to its caches: the best of these counts.
 TRIES = 20
+TRIES_OF_A_TABLE = 5
+# A file to which each measurement is added, a line each: `python -m tests.routes` prints the ten
+# longest.
+NOTES = os.environ.get("TILLHOUSE_TEST_HELD")
 
 
 class _Measured(Coroutine[Any, Any, Any]):
@@ -71,15 +78,24 @@ def longest_stretch() -> Iterator[Longest]:
         loop.set_task_factory(before)
 
 
+def note(route: str, kind: str, seconds: float) -> None:
+    """Keep how long a body held the loop, where somebody wants to know."""
+    if NOTES:
+        with Path(NOTES).open("a") as file:
+            file.write(json.dumps([route, kind, seconds]) + "\n")
+
+
 async def held_s(ask: Callable[[], Coroutine[Any, Any, Response]]) -> float:
     """How long a request holds the loop, on a machine as quick as the yardstick's."""
     best_s = float("inf")
-    for _ in range(TRIES):
+    # A table tells the best of some tries of what is dear at all, and not the first below the bar.
+    enough_s = HELD_S / 4 if NOTES else HELD_S
+    for tried in range(1, TRIES + 1):
         with longest_stretch() as longest:
             answer = await asyncio.create_task(ask())
         assert answer.status < 500, answer
-        is_slow = longest.seconds > HELD_S
+        is_slow = longest.seconds > enough_s
         best_s = min(best_s, longest.seconds / (slower_processor() if is_slow else 1))
-        if best_s <= HELD_S:
+        if best_s <= enough_s or (best_s <= HELD_S and tried >= TRIES_OF_A_TABLE):
             break
     return best_s

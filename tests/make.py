@@ -2,10 +2,14 @@
 
 import secrets
 from typing import Any
+from uuid import UUID
 
 from tests.api import Api
 from tillhouse.access.process import Services
+from tillhouse.accounts.store import upsert_member
 from tillhouse.app import App
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BusinessId, UserId
 
 PASSWORD = "correct horse battery"
 
@@ -104,3 +108,14 @@ class Make:
         # Every test's login comes from a network of its own, as far as lock-outs go.
         answer = await self.anybody.post("/api/auth/register", body, status=201)
         return Business(self.anybody, answer.data, email)
+
+    async def member(self, business: Business, role: str) -> Business:
+        """One more person of a business, in a session there, with the password given again."""
+        other = await self.business()
+        async with self.services.pool.transaction() as db:
+            ids = BusinessId(UUID(business.id)), UserId(UUID(other.user_id))
+            await upsert_member(db, *ids, role, now())
+        there = {"business_id": business.id}
+        token = (await other.owner.post("/api/auth/switch", there, status=200)).data
+        tokens = {**other.tokens, **token}
+        return await Business(self.anybody, tokens, other.email).step_up()

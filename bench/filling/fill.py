@@ -26,11 +26,14 @@ from tillhouse.access.process import Services
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar, Steps
 from tillhouse.customers.store import insert_customers
+from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Pool
 from tillhouse.jobs.folding import fold
+from tillhouse.kit.clock import now
 from tillhouse.kit.ids import short_code
-from tillhouse.ledger.store.tallies import update_tallies
-from tillhouse.orders import worker
+from tillhouse.ledger.store.days import insert_days
+from tillhouse.ledger.store.tallies import ACCOUNT_TALLIES, TRANSACTION_TALLIES
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 # Small enough for a statement's time limit on a slow disk, large enough to be quick.
 BATCH = 2_000
@@ -48,7 +51,8 @@ _SWITCH_S = 0.0005
 _CODE = COLUMNS["orders"].index("short_code")
 _PLANNED = (
     "orders", "order_items", "order_tallies", "order_tallies_in_detail", "order_tally_changes",
-    "ledger_accounts", "ledger_transfers", "transactions", "payments", "debts", "customers",
+    "ledger_accounts", "ledger_sums", "ledger_tallies", "ledger_transfers", "transactions",
+    "payments", "refunds", "debts", "customers",
     "customer_tallies", "products", "variants", "stores", "tags",
 )  # fmt: skip
 
@@ -142,16 +146,29 @@ class _Filler:
                 done(len(batch.codes))
                 if number % _FOLDED == 0:
                     await _all(folding)
-                    folding = [asyncio.create_task(worker.fold(self._services, _FOLDED * size))]
+                    folding = [asyncio.create_task(self._fold(ORDER_TALLIES, size))]
             await _all(writing)
             await _all(folding)
         finally:
             for one in (*writing, *folding):
                 one.cancel()
             await asyncio.gather(*writing, *folding, return_exceptions=True)
-        await worker.fold(self._services, _FOLDED * size)
-        await fold(self._services.pool, update_tallies, _FOLDED * size)
+        for tallies in (ORDER_TALLIES, TRANSACTION_TALLIES, ACCOUNT_TALLIES):
+            await self._fold(tallies, size)
+        await self._sum_days()
         return self._plan.end - first
+
+    async def _fold(self, tallies: Folding, size: int) -> int:
+        return await fold(self._services.pool, tallies, _FOLDED * size)
+
+    async def _sum_days(self) -> None:
+        """Sum up the days that are over, as the hourly chore of the ledger does."""
+        async with self._services.pool.transaction() as db:
+            await store.delete_sums(db, self._shop.book_id)
+        while True:
+            async with self._services.pool.writing_once() as db:
+                if not await insert_days(db, [self._shop.book_id], now().date(), 1):
+                    return
 
     def _end_of(self, start: int) -> int:
         return min(start + self._size, self._plan.end)

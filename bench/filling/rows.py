@@ -1,6 +1,7 @@
 """Sales as rows: what the statements of orders and of the ledger would have written, for COPY."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -21,11 +22,12 @@ from tillhouse.orders.posting.rules import (
     TENDERS,
     LedgerPosition,
     Method,
+    MoneyMove,
     divided,
     move_between,
     postings,
 )
-from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.sale import PREPARATION_MINUTES
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -35,7 +37,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "summary", "currency", "subtotal_amount", "discount_amount", "service_charge_amount",
         "tax_amount", "exclusive_tax_amount", "total_amount", "amount_paid", "change_amount",
         "paid_by_cash", "paid_by_transfer", "paid_by_pos", "paid_by_cloove_pay", "paid_by_credit",
-        "paid_by_other",
+        "paid_by_other", "refunded_amount",
         "payment_method", "customer_id", "store_id", "channel", "channel_fulfilled_at",
         "is_automated", "scheduled_at", "service_mode", "table_label", "covers",
         "tag_ids", "notes",
@@ -60,6 +62,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "book_id", "id", "order_id", "kind", "method", "amount", "change_amount", "transaction_id",
         "recorded_by_id", "recorded_by_name", "happened_at", "created_at",
     ),
+    "refunds": (
+        "book_id", "id", "order_id", "method", "amount", "of_sale", "transaction_id",
+        "recorded_by_id", "recorded_by_name", "happened_at", "created_at", "ended_at",
+    ),
+    "ledger_tally_changes": (
+        "book_id", "account_kind", "is_cost", "quarter_at", "store_id", "amount",
+    ),
     "debts": (
         "book_id", "id", "source_type", "source_id", "customer_id", "status", "balance",
         "currency", "opened_at", "closed_at", "updated_at",
@@ -67,6 +76,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Tables in the order in which they are written, and the columns that are."""
 
+# Accounts that the financial summary has sums of.
+_SUMMED = ("cash", "bank", "pos", "provider_clearing", "other_tender", "refunds", "tips")
 _FIRES_BEFORE = timedelta(minutes=PREPARATION_MINUTES)
 _REFERENCE_LENGTH = 12
 
@@ -79,6 +90,10 @@ class Batch(msgspec.Struct, frozen=True):
     rows: dict[str, list[Row]]
     accounts: set[tuple[str, UUID]]
     codes: list[str]
+    # Sums by (account, quarter of an hour, store) of accounts that a day is summed up by.
+    moved: defaultdict[tuple[str, datetime, UUID | None], Decimal] = msgspec.field(
+        default_factory=lambda: defaultdict(Decimal)
+    )
 
 
 class RowWriter:
@@ -94,6 +109,10 @@ class RowWriter:
         made = Batch({table: [] for table in COLUMNS}, set(), [])
         for sale in sales:
             self._write(sale, made)
+        made.rows["ledger_tally_changes"] += [
+            (self._book_id, kind, False, quarter, store, amount)
+            for (kind, quarter, store), amount in made.moved.items()
+        ]
         return made
 
     def _write(self, sale: Sale, made: Batch) -> None:
@@ -101,10 +120,11 @@ class RowWriter:
         held: dict[Method, Decimal] = {}
         for moment, position in sale.positions:
             after = divided(before, position)
-            posted = postings(before, after)
+            move = _move(before, after)
+            posted = postings(before, after, move)
             self._post(sale, posted, moment, used, made)
             self._pay(sale, (before, after), moment, made)
-            held = held_by_method(held, (before, after), move_between(before, after))
+            held = held_by_method(held, (before, after), move)
             used += posted.used
             before = after
         change = before.change if before else Decimal(0)
@@ -123,7 +143,7 @@ class RowWriter:
             self._book_id, sale.id, code, key, hashlib.sha256(key.encode()).digest(), sale.status,
             sale.summary, self._currency, totals.subtotal, totals.discount,
             totals.service_charge, totals.tax, totals.exclusive_tax, totals.total, sale.paid,
-            change, *(held.get(method) for method in TENDERS),
+            change, *(held.get(method) for method in TENDERS), sale.refunded,
             sale.method, sale.customer_id, sale.store_id, sale.channel, sale.fulfilled_at,
             sale.is_automated, sale.scheduled_at, sale.mode,
             sale.table_label, sale.covers, sale.tags, sale.notes, sale.recorder.id,
@@ -132,7 +152,7 @@ class RowWriter:
             sale.changed_at,
         )  # fmt: skip
 
-    def _item(self, sale: Sale, one: Line, place: int) -> Row:
+    def _item(self, sale: Sale, one: PricedLine, place: int) -> Row:
         product, variant = one.product, one.variant
         return (
             self._book_id, self._id(sale, sale.milliseconds), sale.id, place, one.line_type,
@@ -155,6 +175,10 @@ class RowWriter:
                 credit.owner_id, one.amount, currency, one.kind, SOURCE, sale.id, number, moment,
                 moment,
             ))  # fmt: skip
+            quarter = moment.replace(minute=moment.minute // 15 * 15, second=0, microsecond=0)
+            for kind, amount in ((debit.kind, one.amount), (credit.kind, -one.amount)):
+                if kind in _SUMMED:
+                    made.moved[kind, quarter, sale.store_id] += amount
         for one in posted.movements:
             made.rows["transactions"].append((
                 book, self._id(sale, at), self._reference(sale), one.type, "successful",
@@ -174,6 +198,8 @@ class RowWriter:
         """The payment of the transaction that was written last, if the step has one."""
         before, after = positions
         paid = after.paid - (before.paid if before else 0)
+        if after.refunded:
+            self._give_back(sale, after, moment, made)
         if paid <= 0:
             return
         change = after.change - (before.change if before else 0)
@@ -181,6 +207,14 @@ class RowWriter:
         made.rows["payments"].append((
             self._book_id, transaction_id, sale.id, "payment", after.method, paid, change,
             transaction_id, sale.recorder.id, sale.recorder.name, moment, moment,
+        ))  # fmt: skip
+
+    def _give_back(self, sale: Sale, after: LedgerPosition, moment: datetime, made: Batch) -> None:
+        """The refund of the transaction that was written last."""
+        transaction_id = made.rows["transactions"][-1][1]
+        made.rows["refunds"].append((
+            self._book_id, transaction_id, sale.id, after.method, after.refunded, after.refunded,
+            transaction_id, sale.recorder.id, sale.recorder.name, moment, moment, moment,
         ))  # fmt: skip
 
     def _owe(self, sale: Sale, one: Owing, moment: datetime, debts: list[Row]) -> None:
@@ -199,6 +233,12 @@ class RowWriter:
 
     def _reference(self, sale: Sale) -> str:
         return "TXN-" + plan.letters(sale.chance.getrandbits(64), _REFERENCE_LENGTH)
+
+
+def _move(before: LedgerPosition | None, after: LedgerPosition) -> MoneyMove:
+    if after.refunded:
+        return MoneyMove(method=after.method, is_refund=True)
+    return move_between(before, after)
 
 
 def _cancellation(sale: Sale) -> str | None:

@@ -16,10 +16,10 @@ from bench.filling.plan import Plan, Timetable
 from bench.filling.shop import Shop
 from tillhouse.kit.money import round_money
 from tillhouse.orders.posting.rules import LedgerPosition
-from tillhouse.orders.recording.rules.lines import Line, line, summary
+from tillhouse.orders.recording.rules.lines import PricedLine, line, summary
 from tillhouse.orders.recording.rules.totals import Totals, add_up, taxed
 from tillhouse.orders.types import Channel, NewItem, PaymentMethod, Person, ServiceMode
-from tillhouse.orders.values import Quantity
+from tillhouse.orders.values import LineQuantity
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class Sale(msgspec.Struct, kw_only=True):
     at: datetime
     changed_at: datetime
     status: str
-    lines: list[Line]
+    lines: list[PricedLine]
     totals: Totals
     summary: str
     paid: Decimal
@@ -87,6 +87,7 @@ class Sale(msgspec.Struct, kw_only=True):
     server: Person | None
     tags: list[UUID]
     chance: Random
+    refunded: Decimal = _ZERO
     fulfilled_at: datetime | None = None
     scheduled_at: datetime | None = None
     table_label: str | None = None
@@ -107,7 +108,7 @@ class SaleMaker:
         weights = [(thing, 1 / (place % 60 + 6)) for place, thing in enumerate(shop.goods)]
         self._goods = Choice(weights)
         # Lines of the catalog as they are before discount and tax.
-        self._lines: dict[tuple[UUID, int], Line] = {}
+        self._lines: dict[tuple[UUID, int], PricedLine] = {}
 
     def sale(self, number: int) -> Sale:
         """The sale with this number."""
@@ -142,14 +143,14 @@ class SaleMaker:
         place = int(there * chance.random() ** 1.6)
         return people.customer_id(self._shop.book_id, place)
 
-    def _line(self, chance: Random) -> Line:
+    def _line(self, chance: Random) -> PricedLine:
         product, variant = self._goods.of(chance)
         quantity = _QUANTITIES.of(chance)
         known = self._lines.get((variant.id, quantity))
         if known is None:
             item = NewItem(
                 product_name=cast("Any", product.name),
-                quantity=Quantity(quantity),
+                quantity=LineQuantity(quantity),
                 product_id=product.id,
                 variant_id=variant.id,
             )
@@ -157,8 +158,8 @@ class SaleMaker:
         return known
 
     def _sum(
-        self, lines: list[Line], mode: ServiceMode | None, chance: Random
-    ) -> tuple[list[Line], Totals]:
+        self, lines: list[PricedLine], mode: ServiceMode | None, chance: Random
+    ) -> tuple[list[PricedLine], Totals]:
         trade = self._shop.facts.trade
         subtotal = sum((one.subtotal for one in lines), _ZERO)
         discount = charge = _ZERO
@@ -190,8 +191,7 @@ def _end(made: Sale, is_late: bool, until: datetime) -> None:
     elif luck < _PENDING + _CANCELLED:
         _cancel(made, until)
     elif luck < _PENDING + _CANCELLED + _REFUNDED:
-        made.status, made.method = "refunded", "transfer"
-        made.positions = [(made.at, _position(made, "refunded", made.paid))]
+        _refund(made, until)
     elif luck < _PENDING + _CANCELLED + _REFUNDED + _SETTLED_LATER and made.customer_id:
         _settle_later(made, until)
     else:
@@ -246,6 +246,19 @@ def _cancel(made: Sale, until: datetime) -> None:
         (made.at, _position(made, "pending", _ZERO)),
         (made.changed_at, _position(made, "cancelled", _ZERO)),
     ]
+
+
+def _refund(made: Sale, until: datetime) -> None:
+    """All of it went back some days later; a sale of nothing has nothing to give back."""
+    made.method = "transfer"
+    sold = _position(made, "completed", made.paid)
+    made.positions = [(made.at, sold)]
+    if made.paid == 0:
+        return
+    made.changed_at = min(made.at + timedelta(hours=made.chance.randint(1, 90)), until)
+    made.status, made.refunded, made.paid = "refunded", made.paid, _ZERO
+    back = msgspec.structs.replace(sold, status="refunded", paid=_ZERO, refunded=made.refunded)
+    made.positions.append((made.changed_at, back))
 
 
 def _settle_later(made: Sale, until: datetime) -> None:

@@ -17,8 +17,8 @@ from tillhouse.kit.ids import new_id, public_reference
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Email, Name, NewPassword
 from tillhouse.labels.actions import tag_ids
-from tillhouse.orders.recording.facts import Facts, ProductFacts, VariantFacts
-from tillhouse.orders.recording.store.facts import Wanted, find_facts
+from tillhouse.orders.recording.facts import ProductFacts, RecordingFacts, VariantFacts
+from tillhouse.orders.recording.store.facts import NamedIds, find_facts
 from tillhouse.orders.types import Person
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
@@ -35,7 +35,7 @@ class Shop(msgspec.Struct, frozen=True, kw_only=True):
     """The facts that sales are made of."""
 
     book_id: UUID
-    facts: Facts
+    facts: RecordingFacts
     stores: list[UUID]
     staff: list[Person]
     tags: list[UUID]
@@ -54,7 +54,7 @@ async def prepare_shop(call: Call) -> Shop:
     staff = await _staff(call)
     tags = await tag_ids(call, list(names.TAGS))
     products = await _products(call)
-    wanted = Wanted(products=products, variants=[], bare_products=products, options=[], tags=[])
+    wanted = NamedIds(products=products, variants=[], bare_products=products, options=[], tags=[])
     facts = (await find_facts(call.db, (call.book.id, None, None), [wanted])).of(wanted)
     goods = [(p, v) for p in (facts.products[one] for one in products) for v in p.variants]
     if not goods:

@@ -44,3 +44,14 @@ async def list_codes(db: Db, book_id: UUID, codes: list[str]) -> set[str]:
 async def list_accounts(db: Db, book_id: UUID) -> Sequence[Record]:
     """Every account of the book's ledger."""
     return await db.fetch("SELECT kind, owner_id FROM ledger_accounts WHERE book_id = $1", book_id)
+
+
+async def delete_sums(db: Db, book_id: UUID) -> None:
+    """Forget the sums of days: what is filled in now is dated within them."""
+    await db.execute(
+        """
+        WITH days AS (DELETE FROM ledger_summed_days WHERE book_id = $1)
+        DELETE FROM ledger_sums WHERE book_id = $1
+        """,
+        book_id,
+    )

@@ -28,10 +28,13 @@ WITH
             balance numeric, closes text)
     )
 ,
-        source AS (
-            SELECT * FROM unnest($7::text[], $8::uuid[], $9::uuid[], $10::uuid[],
-                $11::timestamptz[])
-                AS s (source_type, source_id, customer_id, store_id, happened_at)
+        source AS MATERIALIZED (
+            SELECT s.source_type, s.source_id, s.customer_id, s.store_id,
+                -- A moment in a closed period is told late: the books take it now.
+                CASE WHEN s.moment < $2 THEN booked_at($1, s.moment, $2) ELSE s.moment END
+                    AS happened_at
+            FROM unnest($7::text[], $8::uuid[], $9::uuid[], $10::uuid[], $11::timestamptz[])
+                AS s (source_type, source_id, customer_id, store_id, moment)
         ),
     opened AS (
         INSERT INTO ledger_accounts (book_id, kind, owner_id, currency, created_at)
@@ -52,6 +55,24 @@ WITH
             p.amount, $3::text, p.kind, source.source_type, source_id, p.sequence,
             source.happened_at, $2::timestamptz
         FROM posting p JOIN source USING (source_id)
+    )
+,
+    tallied AS (
+        INSERT INTO ledger_tally_changes (book_id, account_kind, is_cost, quarter_at, store_id,
+            amount)
+        SELECT $1::uuid, side.kind,
+            side.other IN ('expenses', 'fees', 'disputes', 'withdrawals_in_transit'),
+            date_bin('15 minutes', source.happened_at, '2001-01-01Z'), source.store_id,
+            sum(side.amount)
+        FROM posting p JOIN source USING (source_id)
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.credit_kind, p.amount),
+            (p.credit_kind, p.credit_owner, p.debit_kind, -p.amount))
+            AS side (kind, owner_id, other, amount)
+        WHERE side.kind IN ('cash', 'bank', 'pos', 'provider_clearing', 'other_tender', 'refunds',
+                'tips')
+            -- Another currency has an account of its own, which is no part of these sums.
+            AND side.owner_id = '00000000-0000-0000-0000-000000000000'
+        GROUP BY 2, 3, 4, 5
     )
 ,
     seen AS (

@@ -5,48 +5,44 @@
 --   $3 skipped int8
 --   $4 begins timestamptz[]
 --   $5 ends timestamptz[]
---   $6 status text[]
---   $7 payment_status text[]
---   $8 channel text[]
---   $9 service_mode text[]
---   $10 payment_methods text
---   $11 store_id uuid
---   $12 store_id uuid[]
---   $13 is_automated bool
---   $14 is_fulfilled bool
---   $15 recorded_by_id uuid
---   $16 recorded_by_id uuid
---   $17 served_by_id uuid
---   $18 academic_term_id uuid
---   $19 tag_ids uuid[]
---   $20 occurred_at timestamptz
---   $21 occurred_at timestamptz
-PREPARE order_list_deep (uuid, int8, int8, timestamptz[], timestamptz[], text[], text[], text[],
-    text[], text, uuid, uuid[], bool, bool, uuid, uuid, uuid, uuid, uuid[], timestamptz,
-    timestamptz) AS
+--   $6 occurred_at timestamptz
+--   $7 occurred_at timestamptz
+PREPARE order_list_deep (uuid, int8, int8, timestamptz[], timestamptz[], timestamptz, timestamptz)
+    AS
 SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
     coalesce(pg_column_size(w.payments), 0) + coalesce(pg_column_size(w.refunds), 0)) OVER (), 0) AS
     page_bytes FROM (
-    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary, o.total_amount,
+        o.subtotal_amount, o.discount_amount, o.service_charge_amount, o.tax_amount,
+        o.adjustment_amount, o.amount_paid, o.remaining_amount, o.change_amount, o.refunded_amount,
+        o.tip_amount, o.currency, o.payment_method, o.channel, iso(o.channel_fulfilled_at) AS
+        channel_fulfilled_at, o.is_automated, iso(o.scheduled_confirmed_at) AS
+        scheduled_confirmed_at, o.service_mode, o.table_session_id, o.table_label, o.covers,
+        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
+        iso(o.occurred_at) AS occurred_at, iso(o.created_at) AS created_at, iso(o.updated_at) AS
+        updated_at, o.entry_source, o.recovery_session_id,
         (SELECT json_agg(i) FROM (
-            SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",
-                i.variant_id AS "variantId", i.product_name AS "productName",
-                i.variant_name AS "variantName", i.quantity, i.unit_price AS "unitPrice",
-                i.original_unit_price AS "originalUnitPrice",
-                i.discount_amount AS "discountAmount", i.subtotal_amount AS "subtotalAmount",
-                i.tax_amount AS "taxAmount", i.total_price AS "totalPrice",
-                i.image_url AS "imageUrl", i.modifiers, i.components
+            SELECT i.id AS "id", i.line_type AS "lineType", i.product_id AS "productId",
+                i.variant_id AS "variantId", i.product_name AS "productName", i.variant_name AS
+                "variantName", i.quantity AS "quantity", i.unit_price AS "unitPrice",
+                i.original_unit_price AS "originalUnitPrice", i.discount_amount AS "discountAmount",
+                i.subtotal_amount AS "subtotalAmount", i.tax_amount AS "taxAmount", i.total_price AS
+                "totalPrice", i.image_url AS "imageUrl", i.modifiers AS "modifiers", i.components AS
+                "components"
             FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
             ORDER BY i.position) i) AS items,
-        o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
-        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount,
-        o.change_amount, o.refunded_amount, o.tip_amount, o.currency, o.payment_method,
         (SELECT json_agg(p) FROM (
             SELECT p.id, p.kind, p.amount, p.method, p.status, p.reference,
                 p.tip_amount AS tip, p.change_amount AS "changeAmount",
-                p.transaction_id AS "transactionId", iso(p.happened_at) AS at,
+                p.transaction_id AS "transactionId",
+                CASE WHEN i.id IS NOT NULL THEN json_build_object('provider', i.provider,
+                    'currency', i.currency, 'gross', i.amount, 'fee', i.fee,
+                    'net', i.amount - i.fee, 'feeReturned', i.returned_fee)
+                END AS "providerMoney", iso(p.happened_at) AS at,
                 json_build_object('id', p.recorded_by_id, 'name', p.recorded_by_name) AS by
-            FROM payments p WHERE p.book_id = o.book_id AND p.order_id = o.id
+            FROM payments p
+            LEFT JOIN payins i ON i.book_id = o.book_id AND i.id = p.receipt_id
+            WHERE p.book_id = o.book_id AND p.order_id = o.id
             ORDER BY p.id) p) AS payments,
         (SELECT json_agg(f) FROM (
             SELECT f.id, f.amount, f.method, f.status, f.reason, f.restocked,
@@ -57,12 +53,16 @@ SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
                 json_build_object('id', f.recorded_by_id, 'name', f.recorded_by_name) AS by
             FROM refunds f WHERE f.book_id = o.book_id AND f.order_id = o.id
             ORDER BY f.id) f) AS refunds,
+        (SELECT json_agg(d) FROM (
+            SELECT d.id, d.status, d.amount, d.taken_amount AS "takenAmount",
+                iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
+            FROM disputes d WHERE d.book_id = o.book_id AND d.order_id = o.id
+            ORDER BY d.id) d) AS disputes,
         (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
                 'whatsappNumber', c.whatsapp_number)
             FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,
         (SELECT json_build_object('id', s.id, 'name', s.name)
             FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
-        o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
         CASE WHEN o.is_automated THEN (
             SELECT json_build_object('id', v.id, 'provider', v.provider,
                 'status', CASE
@@ -79,16 +79,15 @@ SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
                 'expiresAt', iso(v.expires_at), 'createdAt', iso(v.created_at))
             FROM virtual_accounts v
             CROSS JOIN LATERAL (
-                SELECT coalesce(sum(i.amount) FILTER (WHERE i.status = 'received'), 0) AS received,
-                    coalesce(bool_or(i.status = 'reversed'), false) AS has_reversed
+                SELECT coalesce(sum(i.amount - i.returned_amount)
+                        FILTER (WHERE i.status = 'received'), 0) AS received,
+                    coalesce(bool_or(i.returned_amount > 0), false) AS has_reversed
                 FROM payins i WHERE i.book_id = v.book_id AND i.virtual_account_id = v.id
             ) p
             WHERE v.book_id = o.book_id AND v.order_id = o.id
             ORDER BY v.created_at DESC, v.id DESC LIMIT 1
         ) END AS deposit,
-        iso(o.scheduled_at) AS scheduled_for,
-        iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
-        o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
+        iso(o.scheduled_at) AS scheduled_for, k.id AS kitchen_ticket_id,
         k.status AS kitchen_ticket_status,
         json_build_object('id', o.recorded_by_id, 'name', o.recorded_by_name) AS recorded_by,
         (SELECT json_build_object('id', u.id, 'name', u.name)
@@ -98,10 +97,7 @@ SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
                     ORDER BY t.name, t.id)
                 FROM tags t WHERE t.book_id = o.book_id AND t.id = ANY(o.tag_ids))
         END AS tags,
-        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
-        iso(o.occurred_at) AS occurred_at, iso(o.occurred_at) AS date,
-        iso(o.created_at) AS created_at, iso(o.updated_at) AS updated_at, o.entry_source,
-        o.recovery_session_id,
+        iso(o.occurred_at) AS date,
         (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
             WHERE a.book_id = o.book_id AND a.id = o.academic_term_id) AS academic_term,
         r.id AS receipt_id, r.created_at AS receipt_made_at
@@ -116,12 +112,7 @@ JOIN (SELECT o.id FROM (
             CROSS JOIN LATERAL (SELECT o.id, o.occurred_at FROM (
     SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
-AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true AND (o.status = ANY($6)) AND
-    (o.payment_status = ANY($7)) AND (o.channel = ANY($8)) AND (o.service_mode = ANY($9)) AND
-    (o.payment_methods & payment_method_bit($10) <> 0) AND (o.store_id = $11 OR o.store_id IS NULL)
-    AND (o.store_id = ANY($12)) AND (o.is_automated = $13) AND (o.is_fulfilled = $14) AND
-    (o.recorded_by_id = $15) AND (o.recorded_by_id = $16 OR o.served_by_id = $16) AND
-    (o.served_by_id = $17) AND (o.academic_term_id = $18) AND (o.tag_ids <> '{}' AND o.tag_ids &&
-    $19) AND (o.occurred_at >= $20) AND (o.occurred_at <= $21) OFFSET 0) w) o ORDER BY o.occurred_at
-    DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE o.book_id = $1 ORDER BY
-    o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <= 8388608;
+AND r.occurred_at >= s.begins AND r.occurred_at < s.ends) o WHERE true AND (o.occurred_at >= $6) AND
+    (o.occurred_at <= $7) OFFSET 0) w) o ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3)
+    page ON page.id = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2) w)
+    w WHERE w.page_bytes <= 8388608;

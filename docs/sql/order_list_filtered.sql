@@ -7,26 +7,8 @@
 --   $5 most int8
 --   $6 occurred_at timestamptz
 --   $7 occurred_at timestamptz
---   $8 status text[]
---   $9 payment_status text[]
---   $10 channel text[]
---   $11 service_mode text[]
---   $12 payment_methods text
---   $13 store_id uuid
---   $14 store_id uuid[]
---   $15 is_automated bool
---   $16 is_fulfilled bool
---   $17 recorded_by_id uuid
---   $18 recorded_by_id uuid
---   $19 served_by_id uuid
---   $20 academic_term_id uuid
---   $21 tag_ids uuid[]
---   $22 customer_id uuid
---   $23 table_session_id uuid
---   $24 short_code text
-PREPARE order_list_filtered (uuid, int8, int8, text, int8, timestamptz, timestamptz, text[], text[],
-    text[], text[], text, uuid, uuid[], bool, bool, uuid, uuid, uuid, uuid, uuid[], uuid, uuid,
-    text) AS
+--   $8 short_code text
+PREPARE order_list_filtered (uuid, int8, int8, text, int8, timestamptz, timestamptz, text) AS
 WITH
     buyers AS (
         SELECT c.id FROM customers c
@@ -34,26 +16,37 @@ WITH
     )SELECT * FROM (SELECT w.*, coalesce(sum(coalesce(pg_column_size(w.items), 0) +
         coalesce(pg_column_size(w.payments), 0) + coalesce(pg_column_size(w.refunds), 0)) OVER (),
         0) AS page_bytes FROM (
-    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary, o.total_amount,
+        o.subtotal_amount, o.discount_amount, o.service_charge_amount, o.tax_amount,
+        o.adjustment_amount, o.amount_paid, o.remaining_amount, o.change_amount, o.refunded_amount,
+        o.tip_amount, o.currency, o.payment_method, o.channel, iso(o.channel_fulfilled_at) AS
+        channel_fulfilled_at, o.is_automated, iso(o.scheduled_confirmed_at) AS
+        scheduled_confirmed_at, o.service_mode, o.table_session_id, o.table_label, o.covers,
+        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
+        iso(o.occurred_at) AS occurred_at, iso(o.created_at) AS created_at, iso(o.updated_at) AS
+        updated_at, o.entry_source, o.recovery_session_id,
         (SELECT json_agg(i) FROM (
-            SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",
-                i.variant_id AS "variantId", i.product_name AS "productName",
-                i.variant_name AS "variantName", i.quantity, i.unit_price AS "unitPrice",
-                i.original_unit_price AS "originalUnitPrice",
-                i.discount_amount AS "discountAmount", i.subtotal_amount AS "subtotalAmount",
-                i.tax_amount AS "taxAmount", i.total_price AS "totalPrice",
-                i.image_url AS "imageUrl", i.modifiers, i.components
+            SELECT i.id AS "id", i.line_type AS "lineType", i.product_id AS "productId",
+                i.variant_id AS "variantId", i.product_name AS "productName", i.variant_name AS
+                "variantName", i.quantity AS "quantity", i.unit_price AS "unitPrice",
+                i.original_unit_price AS "originalUnitPrice", i.discount_amount AS "discountAmount",
+                i.subtotal_amount AS "subtotalAmount", i.tax_amount AS "taxAmount", i.total_price AS
+                "totalPrice", i.image_url AS "imageUrl", i.modifiers AS "modifiers", i.components AS
+                "components"
             FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
             ORDER BY i.position) i) AS items,
-        o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
-        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount,
-        o.change_amount, o.refunded_amount, o.tip_amount, o.currency, o.payment_method,
         (SELECT json_agg(p) FROM (
             SELECT p.id, p.kind, p.amount, p.method, p.status, p.reference,
                 p.tip_amount AS tip, p.change_amount AS "changeAmount",
-                p.transaction_id AS "transactionId", iso(p.happened_at) AS at,
+                p.transaction_id AS "transactionId",
+                CASE WHEN i.id IS NOT NULL THEN json_build_object('provider', i.provider,
+                    'currency', i.currency, 'gross', i.amount, 'fee', i.fee,
+                    'net', i.amount - i.fee, 'feeReturned', i.returned_fee)
+                END AS "providerMoney", iso(p.happened_at) AS at,
                 json_build_object('id', p.recorded_by_id, 'name', p.recorded_by_name) AS by
-            FROM payments p WHERE p.book_id = o.book_id AND p.order_id = o.id
+            FROM payments p
+            LEFT JOIN payins i ON i.book_id = o.book_id AND i.id = p.receipt_id
+            WHERE p.book_id = o.book_id AND p.order_id = o.id
             ORDER BY p.id) p) AS payments,
         (SELECT json_agg(f) FROM (
             SELECT f.id, f.amount, f.method, f.status, f.reason, f.restocked,
@@ -64,12 +57,16 @@ WITH
                 json_build_object('id', f.recorded_by_id, 'name', f.recorded_by_name) AS by
             FROM refunds f WHERE f.book_id = o.book_id AND f.order_id = o.id
             ORDER BY f.id) f) AS refunds,
+        (SELECT json_agg(d) FROM (
+            SELECT d.id, d.status, d.amount, d.taken_amount AS "takenAmount",
+                iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
+            FROM disputes d WHERE d.book_id = o.book_id AND d.order_id = o.id
+            ORDER BY d.id) d) AS disputes,
         (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
                 'whatsappNumber', c.whatsapp_number)
             FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,
         (SELECT json_build_object('id', s.id, 'name', s.name)
             FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
-        o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
         CASE WHEN o.is_automated THEN (
             SELECT json_build_object('id', v.id, 'provider', v.provider,
                 'status', CASE
@@ -86,16 +83,15 @@ WITH
                 'expiresAt', iso(v.expires_at), 'createdAt', iso(v.created_at))
             FROM virtual_accounts v
             CROSS JOIN LATERAL (
-                SELECT coalesce(sum(i.amount) FILTER (WHERE i.status = 'received'), 0) AS received,
-                    coalesce(bool_or(i.status = 'reversed'), false) AS has_reversed
+                SELECT coalesce(sum(i.amount - i.returned_amount)
+                        FILTER (WHERE i.status = 'received'), 0) AS received,
+                    coalesce(bool_or(i.returned_amount > 0), false) AS has_reversed
                 FROM payins i WHERE i.book_id = v.book_id AND i.virtual_account_id = v.id
             ) p
             WHERE v.book_id = o.book_id AND v.order_id = o.id
             ORDER BY v.created_at DESC, v.id DESC LIMIT 1
         ) END AS deposit,
-        iso(o.scheduled_at) AS scheduled_for,
-        iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
-        o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
+        iso(o.scheduled_at) AS scheduled_for, k.id AS kitchen_ticket_id,
         k.status AS kitchen_ticket_status,
         json_build_object('id', o.recorded_by_id, 'name', o.recorded_by_name) AS recorded_by,
         (SELECT json_build_object('id', u.id, 'name', u.name)
@@ -105,10 +101,7 @@ WITH
                     ORDER BY t.name, t.id)
                 FROM tags t WHERE t.book_id = o.book_id AND t.id = ANY(o.tag_ids))
         END AS tags,
-        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
-        iso(o.occurred_at) AS occurred_at, iso(o.occurred_at) AS date,
-        iso(o.created_at) AS created_at, iso(o.updated_at) AS updated_at, o.entry_source,
-        o.recovery_session_id,
+        iso(o.occurred_at) AS date,
         (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
             WHERE a.book_id = o.book_id AND a.id = o.academic_term_id) AS academic_term,
         r.id AS receipt_id, r.created_at AS receipt_made_at
@@ -121,13 +114,7 @@ JOIN (SELECT o.id FROM (SELECT o.* FROM (
     SELECT r.*, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled FROM orders r
     WHERE r.book_id = $1 AND r.deleted_at IS NULL
 ) o WHERE true AND (o.occurred_at >= $6) AND (o.occurred_at <= $7) ORDER BY o.occurred_at DESC, o.id
-    DESC LIMIT $5) o WHERE true AND (o.status = ANY($8)) AND (o.payment_status = ANY($9)) AND
-    (o.channel = ANY($10)) AND (o.service_mode = ANY($11)) AND (o.payment_methods &
-    payment_method_bit($12) <> 0) AND (o.store_id = $13 OR o.store_id IS NULL) AND (o.store_id =
-    ANY($14)) AND (o.is_automated = $15) AND (o.is_fulfilled = $16) AND (o.recorded_by_id = $17) AND
-    (o.recorded_by_id = $18 OR o.served_by_id = $18) AND (o.served_by_id = $19) AND
-    (o.academic_term_id = $20) AND (o.tag_ids <> '{}' AND o.tag_ids && $21) AND (o.customer_id =
-    $22) AND (o.table_session_id = $23) AND (o.customer_id IN (SELECT id FROM buyers) OR
-    o.short_code ^@ $24) ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id
-    = o.id WHERE o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE
-    w.page_bytes <= 8388608;
+    DESC LIMIT $5) o WHERE true AND (o.customer_id IN (SELECT id FROM buyers) OR o.short_code ^@ $8)
+    ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2 OFFSET $3) page ON page.id = o.id WHERE
+    o.book_id = $1 ORDER BY o.occurred_at DESC, o.id DESC LIMIT $2) w) w WHERE w.page_bytes <=
+    8388608;

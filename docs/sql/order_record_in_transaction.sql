@@ -40,18 +40,17 @@ WITH
     )
 , sale AS (
         SELECT * FROM json_to_recordset($7) AS r (id uuid, short_code text, idempotency_key text,
-            idempotency_fingerprint text, status text, summary text, subtotal_amount numeric,
+            idempotency_fingerprint bytea, status text, summary text, subtotal_amount numeric,
             discount_amount numeric, service_charge_amount numeric, tax_amount numeric,
-            exclusive_tax_amount numeric, total_amount numeric, amount_paid numeric,
-            change_amount numeric, credit_amount numeric,
-            payment_method text, customer_id uuid, store_id uuid, channel text,
-            scheduled_at timestamptz, service_mode text, table_session_id uuid,
+            exclusive_tax_amount numeric, total_amount numeric, amount_paid numeric, change_amount
+            numeric, credit_amount numeric, payment_method text, customer_id uuid, store_id uuid,
+            channel text, scheduled_at timestamptz, service_mode text, table_session_id uuid,
             table_label text, covers integer, academic_term_id uuid, promotion_id uuid,
             promotion_customer_id uuid, tag_ids uuid[], notes text, recorded_by_id uuid,
             recorded_by_name text, served_by_id uuid, entry_source text, wants_kitchen boolean,
             fires_at timestamptz, stock_state text, stock_round integer, postings integer,
-            occurred_at timestamptz, created_at timestamptz, ticket_id uuid,
-            hotel_reservation_id uuid, hotel_room_id uuid)
+            occurred_at timestamptz, created_at timestamptz, hotel_reservation_id uuid,
+            hotel_room_id uuid, ticket_id uuid)
     ), source AS (
         SELECT 'order' AS source_type, id AS source_id, customer_id, store_id,
             occurred_at AS happened_at
@@ -76,46 +75,42 @@ WITH
             transaction_id uuid, link_id uuid, receipt_id uuid, recorded_by_id uuid,
             recorded_by_name text, happened_at timestamptz, created_at timestamptz)),
     placed AS (
-        INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
-            status, summary, currency, subtotal_amount, discount_amount,
+        INSERT INTO orders (book_id, currency, updated_at, id, short_code, idempotency_key,
+            idempotency_fingerprint, status, summary, subtotal_amount, discount_amount,
             service_charge_amount, tax_amount, exclusive_tax_amount, total_amount, amount_paid,
-            change_amount, credit_amount, paid_by_cash, paid_by_transfer, paid_by_pos,
-            paid_by_cloove_pay, paid_by_credit, paid_by_other,
+            change_amount, credit_amount, payment_method, customer_id, store_id, channel,
+            scheduled_at, service_mode, table_session_id, table_label, covers, academic_term_id,
+            promotion_id, promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
+            served_by_id, entry_source, wants_kitchen, fires_at, stock_state, stock_round, postings,
+            occurred_at, created_at, hotel_reservation_id, hotel_room_id, paid_by_cash,
+            paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other)
+        SELECT $1, $3, created_at, id, short_code, idempotency_key, idempotency_fingerprint, status,
+            summary, subtotal_amount, discount_amount, service_charge_amount, tax_amount,
+            exclusive_tax_amount, total_amount, amount_paid, change_amount, credit_amount,
             payment_method, customer_id, store_id, channel, scheduled_at, service_mode,
             table_session_id, table_label, covers, academic_term_id, promotion_id,
-            promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
-            served_by_id, entry_source, wants_kitchen, fires_at, stock_state, stock_round,
-            postings, occurred_at, created_at, updated_at, hotel_reservation_id, hotel_room_id)
-        SELECT $1, id, short_code, idempotency_key, decode(idempotency_fingerprint, 'hex'),
-            status, summary, $3, subtotal_amount, discount_amount, service_charge_amount,
-            tax_amount, exclusive_tax_amount, total_amount, amount_paid, change_amount,
-            credit_amount, CASE payment_method WHEN 'cash' THEN paid END,
-            CASE payment_method WHEN 'transfer' THEN paid END,
-            CASE payment_method WHEN 'pos' THEN paid END,
-            CASE payment_method WHEN 'cloove_pay' THEN paid END,
-            CASE payment_method WHEN 'credit' THEN paid END,
-            CASE payment_method WHEN 'other' THEN paid END, payment_method,
-            customer_id, store_id, channel, scheduled_at, service_mode, table_session_id,
-            table_label, covers, academic_term_id, promotion_id, promotion_customer_id, tag_ids,
-            notes, recorded_by_id, recorded_by_name, served_by_id, entry_source, wants_kitchen,
-            fires_at, stock_state, stock_round, postings, occurred_at, created_at, created_at,
-            hotel_reservation_id, hotel_room_id
+            promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name, served_by_id,
+            entry_source, wants_kitchen, fires_at, stock_state, stock_round, postings, occurred_at,
+            created_at, hotel_reservation_id, hotel_room_id, CASE payment_method WHEN 'cash' THEN
+            paid END, CASE payment_method WHEN 'transfer' THEN paid END, CASE payment_method WHEN
+            'pos' THEN paid END, CASE payment_method WHEN 'cloove_pay' THEN paid END, CASE
+            payment_method WHEN 'credit' THEN paid END, CASE payment_method WHEN 'other' THEN paid
+            END
         FROM sale CROSS JOIN LATERAL (
             SELECT CASE WHEN amount_paid > 0 THEN amount_paid - change_amount END AS paid) AS p
     ), lined AS (
-        INSERT INTO order_items (book_id, id, order_id, position, line_type, product_id,
-            variant_id, product_name, variant_name, quantity, unit_price, original_unit_price,
-            subtotal_amount, discount_amount, tax_amount, total_price, image_url, modifiers,
-            components)
+        INSERT INTO order_items (book_id, id, order_id, position, line_type, product_id, variant_id,
+            product_name, variant_name, quantity, unit_price, original_unit_price, subtotal_amount,
+            discount_amount, tax_amount, tax_rate, total_price, image_url, modifiers, components)
         SELECT $1, r.id, r.order_id, r.position, r.line_type, r.product_id, r.variant_id,
             r.product_name, r.variant_name, r.quantity, r.unit_price, r.original_unit_price,
-            r.subtotal_amount, r.discount_amount, r.tax_amount, r.total_price, r.image_url,
-            r.modifiers, r.components
-        FROM json_to_recordset($8) AS r (id uuid, order_id uuid, position integer,
-            line_type text, product_id uuid, variant_id uuid, product_name text, variant_name text,
-            quantity numeric, unit_price numeric, original_unit_price numeric,
-            subtotal_amount numeric, discount_amount numeric, tax_amount numeric,
-            total_price numeric, image_url text, modifiers jsonb, components jsonb)
+            r.subtotal_amount, r.discount_amount, r.tax_amount, r.tax_rate, r.total_price,
+            r.image_url, r.modifiers, r.components
+        FROM json_to_recordset($8) AS r (id uuid, order_id uuid, position integer, line_type text,
+            product_id uuid, variant_id uuid, product_name text, variant_name text, quantity
+            numeric, unit_price numeric, original_unit_price numeric, subtotal_amount numeric,
+            discount_amount numeric, tax_amount numeric, tax_rate numeric, total_price numeric,
+            image_url text, modifiers jsonb, components jsonb)
     ),
     seated AS (
         -- A session that is being closed waits for the order, or the order for it.
@@ -214,6 +209,24 @@ WITH
             p.amount, $3::text, p.kind, source.source_type, source_id, p.sequence,
             source.happened_at, $2::timestamptz
         FROM posting p JOIN source USING (source_id)
+    )
+,
+    tallied AS (
+        INSERT INTO ledger_tally_changes (book_id, account_kind, is_cost, quarter_at, store_id,
+            amount)
+        SELECT $1::uuid, side.kind,
+            side.other IN ('expenses', 'fees', 'disputes', 'withdrawals_in_transit'),
+            date_bin('15 minutes', source.happened_at, '2001-01-01Z'), source.store_id,
+            sum(side.amount)
+        FROM posting p JOIN source USING (source_id)
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.credit_kind, p.amount),
+            (p.credit_kind, p.credit_owner, p.debit_kind, -p.amount))
+            AS side (kind, owner_id, other, amount)
+        WHERE side.kind IN ('cash', 'bank', 'pos', 'provider_clearing', 'other_tender', 'refunds',
+                'tips')
+            -- Another currency has an account of its own, which is no part of these sums.
+            AND side.owner_id = '00000000-0000-0000-0000-000000000000'
+        GROUP BY 2, 3, 4, 5
     )
 ,
     seen AS (

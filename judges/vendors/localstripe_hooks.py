@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from tillhouse.providers.payments.provider import Credentials
+from tillhouse.providers.payments.provider import ProviderSecrets
 from tillhouse.providers.payments.stripe import SIGNATURE, Stripe
 
 _SECRET = "whsec_of-a-judge"  # noqa: S105 - of a server that lives for a moment
@@ -74,8 +74,8 @@ async def _pay(port: int, hook_url: str) -> None:
 
 def _check(heard: list[tuple[str, bytes]]) -> None:
     adapter = Stripe()
-    good = Credentials({"secret_key": _KEY, "webhook_secret": _SECRET}, is_live=False)
-    other = Credentials({"secret_key": _KEY, "webhook_secret": "another"}, is_live=False)
+    good = ProviderSecrets({"secret_key": _KEY, "webhook_secret": _SECRET}, is_live=False)
+    other = ProviderSecrets({"secret_key": _KEY, "webhook_secret": "another"}, is_live=False)
     for signature, body in heard:
         headers = {SIGNATURE: signature}
         agrees = adapter.is_signed(good, headers, body)

@@ -8,9 +8,9 @@ from tests.voice.model_server import ModelServer
 from tests.voice.speech.speech_server import SpeechServer
 
 from tillhouse.kit.network import parse_networks
+from tillhouse.outgoing.client import ServerClient
 from tillhouse.voice.conversation import chat_rules as rules
 from tillhouse.voice.conversation.model import Model, ModelAccount
-from tillhouse.voice.outgoing.client import Client
 from tillhouse.voice.speech.wav import telephone_wav
 
 _TOOLS = ("find_order", "confirm_order", "send_payment_link", "record_opt_out")
@@ -33,7 +33,7 @@ async def judge_models(folder: Path, do: Callable[..., Awaitable[None]]) -> None
 
 
 async def _converse(url: str) -> None:
-    client = Client(parse_networks(["127.0.0.1"]), None)
+    client = ServerClient(parse_networks(["127.0.0.1"]), None)
     model = Model(client, ModelAccount(url, "m", "sk-nobody"))
     brief = rules.Brief(
         agent="Ada", business="Ada's", language="en", tone="warm", instructions="Be brief.",

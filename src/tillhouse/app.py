@@ -24,6 +24,7 @@ from tillhouse.http.api import Api
 from tillhouse.http.exchange import Receive, Scope, Send
 from tillhouse.http.pages import HEALTH
 from tillhouse.jobs import sweeping
+from tillhouse.jobs.folding import folding_worker
 from tillhouse.jobs.kinds import LocalKind
 from tillhouse.jobs.runner import JobRunner, workers_for
 from tillhouse.jobs.worker import Worker
@@ -169,6 +170,7 @@ class App:
             self._settings, self._product.declared, self._database_url, self._master_key
         )
         self._services = services
+        services.storage.kinds = stored_kinds(self._product)
         services.pool.notifier.start(
             services.pool.dedicated, services.pool.notify, listens=self._runs_workers
         )
@@ -205,6 +207,8 @@ class App:
         return self._services
 
     async def _start_workers(self, services: Services) -> None:
+        foldings = [folding for room in self._product.rooms for folding in room.foldings]
+        services.workers.start(folding_worker(services.pool, foldings))
         for room in self._product.rooms:
             for make in (*room.workers, *self._apart_of(room)):
                 services.workers.start(await make(services))
@@ -222,15 +226,14 @@ class App:
         if self._runs_workers:
             jobs = [kind for room in self._product.rooms for kind in room.jobs(services)]
             return workers_for(pool, [*chores, *jobs], results)
-        # Nobody may be working elsewhere, and chores must be done.
+        # No other process may be working, and chores must be done.
         return [JobRunner(pool, chores, results).worker("chores", _CHORES_EVERY_S, hears=False)]
 
     def _watch(self, services: Services, api: Api) -> None:
-        watch = statistics.Watch(services.pool)
-        kinds = stored_kinds(self._product)
+        watch = statistics.BusySeconds(services.pool)
 
         async def measure() -> bool:
-            await services.storage.measure(services.pool, kinds)
+            await services.storage.measure(services.pool, services.storage.kinds)
             return False
 
         services.workers.start(
@@ -238,7 +241,7 @@ class App:
             Worker("statistics", watch.look, poll_s=statistics.EVERY_S),
             Worker("usage", services.usage.flush, poll_s=FLUSH_EVERY_S),
         )
-        if any(kind.limits(self._settings).are_set for kind in kinds):
+        if any(kind.limits(self._settings).are_set for kind in services.storage.kinds):
             services.workers.start(Worker("storage", measure, poll_s=MEASURED_EVERY_S))
 
     async def _live(self, receive: Receive, send: Send) -> None:

@@ -16,7 +16,8 @@ from tillhouse.access.process import Services
 from tillhouse.access.roles import scopes_by_role
 from tillhouse.access.scopes import Scope, Scopes
 from tillhouse.access.storage import StoredKind
-from tillhouse.db.constraints import Constraints, Refusal
+from tillhouse.db.constraints import ConstraintRefusal, Constraints
+from tillhouse.db.folding import Folding
 from tillhouse.db.pool import Db
 from tillhouse.http.raw import RawRoute
 from tillhouse.http.route import Group, Route
@@ -74,13 +75,15 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     # Those whose rows outlive their use, each with the chore or the worker that deletes them.
     swept_tables: Mapping[str, str] = _NOTHING
     # The answers to requests that violate constraints of its tables.
-    refusals: tuple[Refusal, ...] = ()
-    # Constraints that keep random names apart: two equal draws are nobody's mistake.
+    refusals: tuple[ConstraintRefusal, ...] = ()
+    # Constraints that keep random names apart: two equal draws are no caller's mistake.
     redrawn: tuple[str, ...] = ()
     # Done at each start, before the first request.
     at_start: tuple[Chore, ...] = ()
     # Periodic jobs, run by any process, whether it has workers or not.
     chores: Callable[[Services], Sequence[LocalKind]] = _none
+    # Changes that are folded into its tallies, by any process with workers.
+    foldings: tuple[Folding, ...] = ()
     workers: tuple[MakesWorker, ...] = ()
     # Workers that `serve` runs in a process of their own, because they would hold up requests.
     apart: tuple[MakesWorker, ...] = ()

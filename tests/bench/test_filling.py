@@ -142,6 +142,29 @@ async def test_it_looks_like_a_business(bench: Bench, fetch: Fetch) -> None:
     assert found["to_come"] > 0
 
 
+async def test_its_sums_are_those_of_its_entries(bench: Bench, fetch: Fetch) -> None:
+    """The summary and a trial balance read sums: a book without them is measured too fast."""
+    _fill(bench, 2_900)
+    [found] = await fetch(_SUMS)
+    assert found["cash"] == found["cash_summed"] != 0
+    assert 0 <= found["entries"] - found["entries_summed"] <= found["today"]
+    assert found["entries_summed"] > 0
+
+
+_SUMS = """
+    SELECT (SELECT sum(amount) FROM ledger_tallies
+            WHERE book_id = $1 AND account_kind = 'cash' AND period = 'hour') AS cash_summed,
+        (SELECT sum(CASE WHEN debit_kind = 'cash' THEN amount ELSE -amount END)
+            FROM ledger_transfers WHERE book_id = $1 AND 'cash' IN (debit_kind, credit_kind))
+            AS cash,
+        (SELECT sum(debits) FROM ledger_sums WHERE book_id = $1 AND period = 'day')
+            AS entries_summed,
+        (SELECT sum(amount) FROM ledger_transfers WHERE book_id = $1) AS entries,
+        (SELECT coalesce(sum(amount), 0) FROM ledger_transfers
+            WHERE book_id = $1 AND id >= least_id(date_trunc('day', now(), 'UTC'))) AS today
+"""
+
+
 async def test_two_at_once_fill_once(bench: Bench, fetch: Fetch) -> None:
     """The second hears that it is being done, or finds it done."""
     wanted = len(await fetch(_KEYS)) + 300

@@ -13,6 +13,7 @@ from tests.checkout.till import LINKS, Body, Till
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.checkout.applying import TARGET
+from tillhouse.kit.ids import BookId
 from tillhouse.ledger.proof import prove
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.payins.asking import ask
@@ -60,7 +61,14 @@ async def test_an_exact_payment_settles_order_and_link(till: Till, services: Ser
     )
     assert [one["method"] for one in paid["payments"]] == ["cloove_pay"]
     assert (paid["isAutomated"], paid["deposit"]["status"]) == (True, "paid")
-    (event,) = await till.events(*RECEIVED)
+    (event,) = await till.events("payment.received")
+    (deposit,) = await till.events("wallet.deposit")
+    assert deposit["data"]["entityId"] == paid["payments"][0]["transactionId"]
+    assert deposit["data"]["metadata"] == {
+        "amount": 1000, "paymentMethod": "cloove_pay", "paymentLinkId": link["id"],
+        "customerId": link["customerId"], "orderId": order["id"], "currency": "NGN", "fee": 15,
+        "transactionId": paid["payments"][0]["transactionId"],
+    }  # fmt: skip
     assert event["data"]["paymentLink"] == {
         "id": link["id"], "reference": link["reference"], "targetType": "sale",
         "targetId": order["id"], "amount": 1000, "currency": "NGN",
@@ -71,6 +79,7 @@ async def test_an_exact_payment_settles_order_and_link(till: Till, services: Ser
     }  # fmt: skip
     metadata = event["data"]["metadata"]
     assert (metadata["amount"], metadata["paymentMethod"]) == (1000, "cloove_pay")
+    assert (metadata["amountKept"], metadata["changeAmount"]) == (1000, 0)
     assert (metadata["paymentLinkId"], metadata["customerId"]) == (link["id"], link["customerId"])
     assert await _wallet(till) == 985
     (seen,) = [
@@ -133,6 +142,9 @@ async def test_the_wallet_is_topped_up(till: Till, services: Services) -> None:
         await till.api.get("/v1/finance/transactions?type=wallet_deposit", status=200)
     ).data
     assert first["paymentLinkId"] == link["id"]
+    # As it was paid: the provider's fee is a transaction of its own.
+    assert first["amount"] == 125
+    assert first["providerMoney"]["fee"] > 0
     assert await _faults(services, till.shop.book) == []
 
 
@@ -171,7 +183,7 @@ async def test_fifty_ways_of_hearing_of_one_payment(
     link = await till.ask(order, redirect_url="https://shop.example.com/")
     await till.payer.get(f"/pay/{link['reference']}")
     await till.simulate(link, "exact")
-    book = Book(till.shop.book, "test")
+    book = Book(BookId(till.shop.book), "test")
     target = (TARGET, UUID(link["id"]))
     path = f"/pay/{link['reference']}"
     await asyncio.gather(
@@ -182,7 +194,7 @@ async def test_fifty_ways_of_hearing_of_one_payment(
     )
     await till.work()
     assert _counts(await till.link(link)) == ("PAID", 1000, 0, 1, [])
-    assert len(await till.events(*RECEIVED)) == 1
+    assert len(await till.events(*RECEIVED)) == 2
     rows = "SELECT count(*) FROM payments WHERE book_id = $1"
     assert await sql.fetchval(rows, till.shop.book) == 1
     back = await till.payer.get(path + "/return", status=303)

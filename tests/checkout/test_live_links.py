@@ -34,7 +34,7 @@ async def test_nobody_pretends_to_pay_in_a_live_book(
     vendor = VENDORS[0]
     await connected(services, sql, till.shop.business, (vendor, vendor.simulator()))
     await sql.execute(_DOWN, till.shop.book)
-    link = await till.ask_for_wallet()
+    link = await till.ask_for_wallet(customer={"email": "bola@example.com"})
     path = f"/pay/{link['reference']}"
     text = (await till.payer.get(path, status=200)).body.decode()
     assert "The bank gave us no account number" in text

@@ -69,7 +69,7 @@ async def test_a_page_is_whole_without_scripts(open_till: Open) -> None:
 
 async def test_texts_of_a_shop_turn_no_other_text_around(open_till: Open) -> None:
     """A name or a title may hold marks of direction: amounts beside it stay as they are."""
-    mark = "\u202e"
+    mark = "\u200f"
     till = await open_till(business_name=f"Ada{mark}")
     link = await till.ask_for_wallet(title=f"Hall{mark}", redirect_url="https://shop.example.com")
     for case in ("under", "over"):

@@ -1,48 +1,34 @@
-"""QR codes: a golden one that readers have read, and what every code has."""
+"""The QR code of a link: a golden one that readers have read, and how much of it is drawn."""
 
 import hashlib
+import re
 
-import pytest
+import segno
 
-from tillhouse.checkout.qr import code, svg
+from tillhouse.checkout.pages import image
 
-# Read by ZXing and OpenCV, an outside judge, run once.
-_GOLDEN = "https://till.example/pay/x"
-
-
-def _lines(text: str) -> list[str]:
-    return ["".join("#" if dark else "." for dark in row) for row in code(text)]
+_URL = "https://till.example/pay/x"
+_DRAWN = re.compile(r'stroke="#111" d="([^"]+)"')
+_RUN = re.compile(r"([Mm])(-?\d+) ?(-?[\d.]+)h(\d+)")
 
 
 def test_a_code_is_the_one_that_readers_have_read() -> None:
-    """Any change of a module is a change of this digest."""
-    digest = hashlib.sha256("\n".join(_lines(_GOLDEN)).encode()).hexdigest()
-    assert digest == "7cdf12b0090e869a7f54be8aa7bbd9e447aa7018b642b406428f99d666fc6175"
-
-
-@pytest.mark.parametrize("length", [1, 14, 15, 62, 84, 106, 180, 213, 331, 666])
-def test_a_code_has_its_finders_and_timing(length: int) -> None:
-    """In three corners, whatever the version; the fourth has none."""
-    lines = _lines("x" * length)
-    size = len(lines)
-    finder = ["#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######"]
-    corners = [(0, 0), (0, size - 7), (size - 7, 0)]
-    for top, left in corners:
-        assert [lines[top + y][left : left + 7] for y in range(7)] == finder
-    timing = lines[6][7 : size - 7]
-    assert timing == ("." + "#." * size)[: len(timing)]
-    assert (size - 17) % 4 == 0
-
-
-def test_a_text_that_is_too_long_is_refused() -> None:
-    """No code is made that no reader could read."""
-    with pytest.raises(ValueError, match="too long"):
-        code("x" * 667)
+    """OpenCV and ZXing read the address in it; any change of the image changes this digest."""
+    assert hashlib.sha256(image(_URL)).hexdigest() == (
+        "bc3bfafb6f847928a7f2daa93c76813c4e8741ec927256c599f52ab0bb7683af"
+    )
 
 
 def test_an_image_draws_every_dark_module() -> None:
-    """As many units of line as there are dark modules."""
-    image = svg("hello", "Scan")
-    drawn = image.partition('stroke="#111" d="')[2].partition('"')[0]
-    runs = [int(part.partition("h")[2]) for part in drawn.split("M")[1:]]
-    assert sum(runs) == sum(sum(row) for row in code("hello"))
+    """As many units of line as there are dark modules, in a square with a quiet border of four."""
+    drawn = image(_URL).decode()
+    path = _DRAWN.search(drawn)
+    assert path is not None
+    matrix = segno.make_qr(_URL, error="m").matrix
+    assert sum(int(run) for *_, run in _RUN.findall(path[1])) == sum(map(sum, matrix))
+    assert f'viewBox="0 0 {len(matrix) + 8} {len(matrix) + 8}"' in drawn
+
+
+def test_the_longest_address_has_a_code() -> None:
+    """A link's address grows with the operator's own: a code holds far more than one."""
+    assert image("https://till.example/" + "a" * 600).startswith(b"<svg ")

@@ -90,6 +90,7 @@ def test_unsafe(command: Command) -> None:
         TRUSTED_PROXIES="0.0.0.0/0",
         WEBHOOK_ALLOW_TARGETS="127.0.0.1",
         VOICE_ALLOW_TARGETS="192.168.1.0/24",
+        MODEL_ALLOW_TARGETS="127.0.0.1",
     )
     assert about(open_.json("doctor"), "unsafe") == {
         "TLS",
@@ -98,6 +99,7 @@ def test_unsafe(command: Command) -> None:
         "TRUSTED_PROXIES",
         "WEBHOOK_ALLOW_TARGETS",
         "VOICE_ALLOW_TARGETS",
+        "MODEL_ALLOW_TARGETS",
     }
     named = Command(command.data, PUBLIC_URL="http://till.example.com")
     assert about(named.json("doctor"), "unsafe") == {"TLS"}
@@ -135,3 +137,21 @@ def test_nothing_is_made(tmp_path: Path) -> None:
     report = Command(tmp_path / "data").json("doctor")
     assert about(report, "broken") == set()
     assert not (tmp_path / "data").exists()
+
+
+async def test_keys_beyond_their_makers_role(command: Command, embedded: Embedded) -> None:
+    """A key that moves money is named when its maker may let no key do so."""
+    command.run("demo")
+    connection = await asyncpg.connect(embedded.url)
+    change = (
+        "UPDATE members SET role = $1 WHERE role = $2 AND user_id IN (SELECT made_by FROM api_keys)"
+    )
+    await connection.execute(change, "developer", "owner")
+    report = command.json("doctor")
+    assert about(report, "unsafe") == {"keys"}
+    told = [one["message"] for one in report["findings"] if one["about"] == "keys"]
+    for scope in ("payouts:write", "wallet:withdrawals:create", "payment_providers:write"):
+        assert all(scope in one and "made by a developer" in one for one in told)
+    await connection.execute(change, "owner", "developer")
+    await connection.close()
+    assert "keys" in about(command.json("doctor"), "fine")

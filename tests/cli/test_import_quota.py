@@ -13,6 +13,7 @@ from tests.cli.test_commands import fetch
 from tests.cli.test_import_orders import SOLD, arguments, lines
 from tillhouse.db.embedded import Embedded
 from tillhouse.db.pool import Pool
+from tillhouse.jobs.store import list_books_after
 from tillhouse.kit.clock import now
 from tillhouse.orders.storage.store import add_new_orders
 
@@ -45,7 +46,8 @@ async def count_by_chore(embedded: Embedded) -> None:
     pool = await Pool.open(embedded.url, size=4)
     try:
         async with pool.transaction() as db:
-            while await add_new_orders(db, now() + timedelta(minutes=5), 1000):
+            books = await list_books_after(db, UUID(int=0), 1000)
+            while await add_new_orders(db, books, now() + timedelta(minutes=5), 1000):
                 pass
     finally:
         await pool.close()

@@ -1,5 +1,7 @@
 """`tillhouse reconcile` and `doctor` on a book that drifted: told, planned, mended, once."""
 
+import json
+
 from tests.cli.command import Command
 from tests.cli.test_commands import fetch
 from tillhouse.db.embedded import Embedded
@@ -58,11 +60,34 @@ async def test_money_that_was_never_told_of_is_found_planned_and_recorded(
     assert "ask the provider again, and record what it says" in planned
     # It was a look: the plan changed nothing.
     assert command.json(*args, code=1)["differences"] == report["differences"]
-    mended = command.json(*args, "--repair")
+    repairing = command.run(*args, "--repair", "--json")
+    _, title, _, line = repairing.stderr.splitlines()
+    assert title == "Plan:"
+    assert "500" in line
+    assert line.strip().endswith("ask the provider again, and record what it says")
+    mended = json.loads(repairing.stdout)
     assert (mended["differences"], mended["repaired"]) == ([], report["differences"])
     again = command.json(*args, "--repair")
     assert (again["differences"], again["repaired"], again["payments"]) == ([], [], 1)
     assert command.json("verify")["broken"] == []
+
+
+async def test_what_names_nothing_is_refused(command: Command, business: str) -> None:
+    """A usage error, by its exit code: that nothing differs in nothing would say nothing."""
+    nobody, mine = str(new_id()), ("--business", business)
+    for args, said in (
+        (("--business", nobody), f"no business {nobody}"),
+        (("--book", nobody), "no environment"),
+        ((*mine, "--provider", "stripe"), "tillhouse providers list"),
+        (("--provider", "paypal"), "must be one of sandbox, paystack"),
+        (("--from", "2031-02-01", "--to", "2031-01-31"), "--from must be before --to"),
+        (("--from", "2199-01-01"), "--from must be before --to"),
+    ):
+        refused = " ".join(command.refusal("reconcile", *args, code=2).replace("│", " ").split())
+        assert said in refused, refused
+    one_day = ("--from", "2031-01-31", "--to", "2031-01-31")
+    assert "Nothing differs" in command.run("reconcile", *mine, *one_day).stdout
+    assert "Nothing differs" in command.run("reconcile", *mine, "--provider", "sandbox").stdout
 
 
 async def test_a_payment_that_waits_for_hours_is_told_by_doctor_and_verify(
@@ -116,3 +141,17 @@ def test_wrong_options_are_refused(command: Command) -> None:
     """With what to give instead."""
     assert "--from" in command.refusal("reconcile", "--from", "yesterday", code=2)
     assert "must be an id" in command.refusal("reconcile", "--book", "x", code=2)
+
+
+def test_what_lies_at_each_provider_is_told_beside_the_books(
+    command: Command, business: str
+) -> None:
+    """Also that one tells nothing of it, which is no difference."""
+    [told] = command.json("reconcile", "--business", business)["balances"]
+    assert told["provider"] == "sandbox"
+    assert (told["environment"], told["currency"]) == ("test", "NGN")
+    assert (told["available"], told["pending"]) == (None, None)
+    assert told["unread"] == "it tells no balance by its API"
+    shown = command.run("reconcile", "--business", business).stdout
+    assert "At the providers now, beside the books:" in shown
+    assert "it tells no balance by its API" in shown

@@ -10,7 +10,7 @@ from tillhouse.access.process import Services
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import taken
 from tillhouse.db.pool import Db
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.http.route import Group, Route, Scope
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.jobs.worker import Worker
@@ -74,11 +74,11 @@ async def make_toy(call: Call, body: NewToy) -> Toy:
     return toy
 
 
-async def show_window(services: Services, _asked: Asked) -> Page:
+async def show_window(services: Services, _asked: RawRequest) -> RawAnswer:
     """A page for people: how many toys there are."""
     async with services.pool.reading() as db:
         count = await db.fetchval("SELECT count(*) FROM toys")
-    return Page("text/plain", b"%d toys" % count)
+    return RawAnswer("text/plain", b"%d toys" % count)
 
 
 async def count_toys(db: Db, _job: Job) -> bool:

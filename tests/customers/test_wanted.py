@@ -11,8 +11,8 @@ from tests.customers.events import told
 from tests.make import Business
 from tillhouse.access.process import Services
 from tillhouse.customers.actions import find_or_create, resolve
-from tillhouse.customers.rules import NOBODY, TwoPeople
-from tillhouse.customers.types import Wanted
+from tillhouse.customers.rules import NO_CUSTOMER, TwoPeople
+from tillhouse.customers.types import WantedCustomer
 from tillhouse.kit.errors import Invalid
 
 PATH = "/v1/customers"
@@ -21,7 +21,7 @@ PATH = "/v1/customers"
 async def wanted(services: Services, business: Business, **fields: str) -> tuple[str, bool]:
     """Somebody's id and whether they are new."""
     async with calling(services, business) as call:
-        customer_id, is_new = await find_or_create(call, Wanted(**fields))
+        customer_id, is_new = await find_or_create(call, WantedCustomer(**fields))
         return str(customer_id), is_new
 
 
@@ -147,7 +147,7 @@ async def test_filters_mean_one_customer_everybody_or_nobody(
             (None, "12"),
             ("", None),
         ):
-            assert await who(None, *filters) == NOBODY, filters
+            assert await who(None, *filters) == NO_CUSTOMER, filters
         for filters in ((email, None), (None, phone)):
             with pytest.raises(Invalid) as refused:
                 await who(ada, *filters)

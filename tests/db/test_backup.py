@@ -140,7 +140,7 @@ async def test_a_row_without_what_it_refers_to_is_refused(
     manifest = read_manifest(iter(records))
     members = next(n for n, t in enumerate(manifest.tables) if t.name == "members")
     ends = [n for n, record in enumerate(records) if record.kind == "end of table"]
-    nobody = f"{uuid4()}\t{uuid4()}\towner\t2026-01-01 00:00:00+00\n".encode()
+    nobody = f"{uuid4()}\t{uuid4()}\towner\t2026-01-01 00:00:00+00\t\\N\n".encode()
     forged = [*records[1 : ends[members]], Record("rows", nobody)]
     forged += [Record("end of table", b'{"rows":1}'), *records[ends[members] + 1 :]]
     async with database(servers[-1]) as (_, connection):

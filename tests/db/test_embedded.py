@@ -6,6 +6,7 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,24 @@ def test_folder_is_private(tmp_path: Path) -> None:
     assert {path.name: oct(path.stat().st_mode & 0o077) for path in made} == {
         path.name: "0o0" for path in made
     }
+
+
+@pytest.mark.parametrize("umask", ["0", "777"])
+def test_files_are_private_whatever_the_umask(tmp_path: Path, umask: str) -> None:
+    """Folders are 0700 and files 0600, those of PostgreSQL and those on the way there, too."""
+    data = tmp_path / "way" / "data"
+    run = [sys.executable, "-c", f"import os; os.umask(0o{umask})\n{USER}", str(data)]
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(run, stdin=subprocess.DEVNULL, check=True, env=os.environ | paths)
+    kinds = {stat.S_IFDIR: 0o700, stat.S_IFREG: 0o600}
+    wrong = [
+        (str(path), oct(mode))
+        for path in (data.parent, data, *data.rglob("*"))
+        if (mode := path.lstat().st_mode) and stat.S_IMODE(mode) != kinds.get(stat.S_IFMT(mode))
+    ]
+    assert wrong == []
+    with using(data) as server:
+        assert server.is_alive()
 
 
 def test_last_of_two_processes_stops_the_server(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ async def test_stays_and_conversations_of_before_are_tallied(database: str) -> N
         await writing.execute(_CONVERSATION, book_id, uuid4())
         async with writing.transaction():
             await writing.execute(_STAY, book_id, uuid4())
-            migrated = asyncio.create_task(migrate(migrating))
+            migrated = asyncio.create_task(migrate(migrating, up_to=tallied.number))
             await _until_awaited(writing, "hotel_reservations")
         await migrated
         stays = await writing.fetch(
@@ -194,6 +194,8 @@ async def test_stays_and_conversations_of_before_are_tallied(database: str) -> N
             ("departure", "day", "2026-02-03", "booked", 2),
             ("departure", "month", "2026-02-01", "booked", 2),
         ]
+        await migrate(migrating)
+        assert await writing.fetchval("SELECT count(*) FROM hotel_stay_tallies") == 8
         [talks] = await writing.fetch("SELECT * FROM conversation_tallies")
         assert tuple(talks) == (book_id, "open", None, True, 1)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from tests.system.killing_proxy import Proxy
-from tillhouse.db.pool import FAILURES, Pool
+from tests.system.killing_proxy import Proxy, Target
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.pool import Db, Pool
 from tillhouse.kit.errors import Unavailable
 
 WRITE = "INSERT INTO notes (text) VALUES ($1) RETURNING text"
@@ -116,6 +117,68 @@ async def test_writes_keep_their_plans_and_reads_do_not(pool: Pool) -> None:
                 assert await db.fetchval(asked) == writes
     finally:
         await beside.close()
+
+
+class Lost(Target):
+    """A connection that dies at a statement: of the first so many, as if it had died before."""
+
+    def __init__(self, statement: bytes, times: int) -> None:
+        super().__init__(times, is_after=False)
+        self._statement = statement
+
+    def hits(self, pid: int, kind: bytes, text: bytes, *, in_transaction: bool) -> bool:
+        """Count what begins by the statement."""
+        self.seen += text.startswith(self._statement)
+        return text.startswith(self._statement) and self.seen <= self.number
+
+    def kill(self) -> None:
+        """The proxy lets the connection go; its process goes on."""
+        self.is_dead = True
+
+
+async def test_a_transaction_begins_on_a_connection_that_lives(
+    pool: Pool, fresh_database_url: str
+) -> None:
+    """Connections that died in the pool are passed over, until none is left to try."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with Proxy(Path(folder), fresh_database_url) as proxy:
+            behind = await Pool.open(proxy.url, size=4)
+            proxy.target = Lost(b"BEGIN", 2)
+            async with behind.transaction() as db:
+                await db.execute(WRITE, "one")
+            assert proxy.target.seen == 3
+            assert await notes(pool) == ["one"]
+            proxy.target = Lost(b"BEGIN", 100)
+            with pytest.raises(Unavailable):
+                await behind.writer().execute(WRITE, "two")
+            assert 1 < proxy.target.seen <= behind.writers + 1
+            proxy.target = None
+            await behind.close()
+    assert await notes(pool) == ["one"]
+
+
+async def insert_and_commit(db: Db) -> None:
+    """The rest of a transaction."""
+    await db.execute(WRITE, "one")
+    await db.commit()
+
+
+async def test_what_was_sent_is_never_sent_again(pool: Pool, fresh_database_url: str) -> None:
+    """A connection that dies after a read, at a write or at the commit is told as a failure."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with Proxy(Path(folder), fresh_database_url) as proxy:
+            for statement in (b"BEGIN", b"INSERT", b"COMMIT"):
+                behind = await Pool.open(proxy.url, size=4)
+                db = behind.writer(commits_next=True)
+                await db.read_before("SELECT 1")
+                proxy.target = Lost(statement, 1)
+                with pytest.raises(FAILURES):
+                    await insert_and_commit(db)
+                assert proxy.target.seen == 1
+                proxy.target = None
+                await db.rollback()
+                await behind.close()
+    assert await notes(pool) == []
 
 
 async def test_as_many_connections_as_were_asked_for(database_url: str) -> None:

@@ -1,11 +1,16 @@
 """How much a key may withdraw: the rules of its policy."""
 
+import secrets
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 
 from tests.make import Business, Make
+from tests.payouts.wallets import book_of
+from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.payouts.accounts.store import AccountRow, insert_account
 
 KEYS = "/api/developer/api-keys"
 OUT = "wallet:withdrawals:create"
@@ -52,7 +57,7 @@ async def test_a_policy_is_shown_as_given_and_exact(business: Business) -> None:
         "currency": "USD",
         "allowedPayoutAccountIds": None,
     }
-    account = str(uuid4())
+    account = await account_of(business)
     for ids in ([], [account]):
         policy = {**POLICY, "allowed_payout_account_ids": ids}
         key = await business.key(OUT, withdrawal_policy=policy)
@@ -63,6 +68,47 @@ async def test_a_policy_is_shown_as_given_and_exact(business: Business) -> None:
     )
     assert b'"maxPerDay":999999999999999,' in answer.body
     assert b'"maxPerTransaction":0.01,' in answer.body
+
+
+async def account_of(business: Business, environment: str = "test") -> str:
+    """A payout account of a business, which nothing has checked yet."""
+    services = business.anybody.app.services
+    key = BookKey(await book_of(services, business, environment), new_id())
+    row = AccountRow(
+        provider="sandbox",
+        bank_code="001",
+        account_number=secrets.token_hex(5),
+        currency="USD",
+        created_by_id=UUID(business.user_id),
+        created_by_name="Ada",
+    )
+    async with services.pool.transaction() as db:
+        await insert_account(db, key, row, "payout_account", now(), now())
+    return str(key.id)
+
+
+async def test_a_policy_names_accounts_of_its_own_book(business: Business, make: Make) -> None:
+    """Unknown ones, another business's and those of the other environment are 422, by index."""
+    ours = await account_of(business)
+    foreign = [
+        str(uuid4()),
+        await account_of(await make.business()),
+        await account_of(business, "live"),
+    ]
+    key = await business.key(OUT, withdrawal_policy=POLICY)
+    path = f"{KEYS}/{key['id']}"
+    body = {"name": "Payer", "environment": "test", "scopes": [OUT]}
+    for account in foreign:
+        policy = {"withdrawal_policy": {**POLICY, "allowed_payout_account_ids": [ours, account]}}
+        for answer in (
+            await business.owner.post(KEYS, {**body, **policy}, status=422),
+            await business.owner.patch(path, policy, status=422),
+            await business.owner.patch(path, {**policy, "name": 1}, status=422),
+        ):
+            wrong = {"withdrawal_policy.allowed_payout_account_ids[1]"}
+            assert answer.wrong_fields - {"name"} == wrong
+    policy = {"withdrawal_policy": {**POLICY, "allowed_payout_account_ids": [ours]}}
+    await business.owner.patch(path, policy, status=200)
 
 
 async def test_a_currency_without_decimals_takes_none(make: Make) -> None:

@@ -8,7 +8,7 @@ from tests.finance.conftest import Open
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
-from tillhouse.ledger.posting import Wanted, hold
+from tillhouse.ledger.posting import WantedHold, hold
 from tillhouse.ledger.rules import Account, Ledger, Source
 
 
@@ -25,7 +25,7 @@ async def test_what_is_paid_too_much_is_credit(open_books: Open, services: Servi
     moment = now()
     async with services.pool.transaction() as db:
         for amount, ends_at in ((4, None), (3, moment - timedelta(seconds=1))):
-            wanted = Wanted(account, Decimal(amount), f"kept {amount}", ends_at)
+            wanted = WantedHold(account, Decimal(amount), f"kept {amount}", ends_at)
             ledger = Ledger(books.shop.book, "NGN", moment)
             await hold(db, ledger, Source(type="order", id=source, happened_at=moment), wanted)
     held = {"creditBalance": 20.5, "held": 4, "available": 16.5}

@@ -10,7 +10,7 @@ from tests.finance.books import TRANSACTIONS, Body, Books
 from tests.finance.conftest import Open
 from tillhouse.access.process import Services
 from tillhouse.jobs.folding import fold
-from tillhouse.ledger.store.tallies import update_tallies
+from tillhouse.ledger.store.tallies import TRANSACTION_TALLIES
 
 _DAYS = ("2026-01-05", "2026-01-06", "2026-02-11", "2026-03-29")
 
@@ -70,7 +70,7 @@ async def test_filters_and_pages_are_those_of_a_look_at_all(
         for query in queries:
             wanted = [one for one in everything if _fits(one, query)]
             assert await books.all(**query) == wanted
-        await fold(services.pool, update_tallies)
+        await fold(services.pool, TRANSACTION_TALLIES)
 
 
 async def test_tallies_say_what_a_count_says(
@@ -90,7 +90,7 @@ async def test_tallies_say_what_a_count_says(
     for _ in range(2):
         kinds = await sql.fetch(_KINDS, books.shop.book)
         assert kinds == await sql.fetch(_COUNTED, books.shop.book)
-        await fold(services.pool, update_tallies)
+        await fold(services.pool, TRANSACTION_TALLIES)
     owed = await sql.fetch(_OWED, books.shop.book)
     assert owed
     assert all(row["kept"] == row["counted"] for row in owed)
@@ -184,3 +184,19 @@ async def test_asking_again_changes_nothing_without_a_provider(open_books: Open)
     answer = await books.api.post(f"{TRANSACTIONS}/{sale['id']}/requery", status=200)
     assert answer.data == sale
     assert answer.json["meta"] == {"changed": False, "previousStatus": "successful"}
+
+
+async def test_payments_by_card_are_found_by_that_word(open_books: Open) -> None:
+    """They are kept as `pos`; an expense by card is kept as that."""
+    books = await open_books()
+    await books.sell(100, payment_method="card")
+    await books.sell(30)
+    await books.spend(7, method="card")
+    for asked, found in (
+        ("card", ["card", "pos"]),
+        ("pos", ["pos"]),
+        ("card,pos", ["card", "pos"]),
+    ):
+        page = await books.page(method=asked)
+        assert sorted(one["method"] for one in page.data) == found
+        assert len(await books.all(method=asked)) == len(found)

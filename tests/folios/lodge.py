@@ -17,7 +17,7 @@ from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT
 from tillhouse.checkout.applying import kind as link_kind
 from tillhouse.finance.reconciling.actions import Reconciliation
-from tillhouse.finance.reconciling.types import Scope
+from tillhouse.finance.reconciling.types import ReconciledPart
 from tillhouse.folios import audits
 from tillhouse.folios.types import AuditRun
 from tillhouse.jobs.runner import JobRunner
@@ -126,7 +126,7 @@ class Lodge(House):
     async def differences(self) -> list[str]:
         """The kinds of what `tillhouse reconcile` finds."""
         day_long = timedelta(days=1)
-        scope = Scope(since=now() - day_long, until=now() + day_long, book=self.book_id)
+        scope = ReconciledPart(since=now() - day_long, until=now() + day_long, book=self.book_id)
         found = await Reconciliation(self.services, scope, PRODUCT.sources).look()
         return [f"{one.kind}: {one.what}" for one in found.differences]
 

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from pypdf import PdfReader
 
-from tillhouse.folios.bills import rules, sheet_rules
+from tillhouse.folios.bills import letter_rules, rules, sheet_rules
 from tillhouse.folios.bills.rules import Content, Head, Item, OrderParts, Particulars
 from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay
 from tillhouse.folios.reading import folio_of
-from tillhouse.folios.rules import Moved
+from tillhouse.folios.rules import Moved, funds
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.orders.receipts.pdf import print_sheet, unpacked_fonts
 from tillhouse.orders.types import Person
@@ -75,7 +75,7 @@ def _long(charges: int, payments: int, items: int, name: str = "Suya") -> Conten
         phone=None, guest="Chinedu Eze", adults=1, children=1, checked_out_at=None,
     )  # fmt: skip
     more = Particulars(head=head, orders=parts, items=lines[: rules.ITEMS_MAX + 1])
-    return rules.snapshot(found, folio_of(found), more)
+    return rules.snapshot(found, folio_of(found), more, funds(moved, [row.seen for row in rows]))
 
 
 def test_the_rest_of_very_many_rows_is_one_row() -> None:
@@ -110,9 +110,9 @@ def test_the_letters_of_a_bill_are_bounded() -> None:
     content = _long(charges=400, payments=500, items=1, name="שלום" * 30)
     told = [name for one in content.charges for name in (one.summary, *_names(one))]
     words = [word for one in content.payments for word in one.words]
-    assert sum(map(len, (*told, *words))) <= rules.LETTERS_MAX
+    assert sum(map(len, (*told, *words))) <= letter_rules.LETTERS_MAX
     lines = [bool(one.items) for one in content.charges].count(True)
-    assert lines == rules.LETTERS_MAX // (127 + rules.LETTERS_OF_TEXT)
+    assert lines == letter_rules.LETTERS_MAX // (127 + letter_rules.LETTERS_OF_TEXT)
     assert sum(one.total for one in content.charges) == content.charges_total
 
 

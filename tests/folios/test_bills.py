@@ -47,8 +47,9 @@ async def _check_sums(lodge: Lodge, stay: Body, bill: Body) -> Content:
     of_stay = sum(one.amount for one in said.payments if one.kind not in ("order", "order_refund"))
     assert of_stay == folio["paymentsTotal"]
     assert said.paid == sum(one.amount for one in said.payments)
-    assert (said.owed, said.unspent) == (folio["amountOwed"], folio["unspentAmount"])
-    assert said.charges_total + said.unspent == said.paid + said.owed
+    assert said.owed == folio["amountOwed"]
+    assert said.unspent + said.spent_elsewhere == folio["unspentAmount"]
+    assert said.charges_total + said.unspent + said.spent_elsewhere == said.paid + said.owed
     for one in rows:
         lines, parts = (item.amount for item in one.items), (amount for _, amount in one.parts)
         assert not one.items or sum(lines) + sum(parts) == one.total
@@ -141,6 +142,26 @@ async def test_money_of_the_guest_is_not_expected_to_pay_for_others(lodge: Lodge
     assert (said.unspent, said.to_come_total, said.expected) == (500, 200, 27)
 
 
+async def test_credit_that_was_spent_elsewhere_is_no_credit_of_the_stay(lodge: Lodge) -> None:
+    """Of 200 that were paid ahead 150 went for something else: they pay no night any more."""
+    stay = await lodge.book()
+    await lodge.pay(stay, 200)
+    spent = {
+        "items": [{"product_name": "Spa", "quantity": 1, "custom_price": 150, "line_type": "fee"}],
+        "customer_id": stay["customerId"],
+        "payment_method": "credit",
+        "amount_paid": 150,
+    }
+    await lodge.api.post(ORDERS, spent, status=201)
+    bill = await _bill(lodge, stay)
+    said = await _check_sums(lodge, stay, bill)
+    assert (said.paid, said.unspent, said.spent_elsewhere) == (200, 50, 150)
+    assert (said.to_come_total, said.expected) == (200, 150)
+    page = await _page(lodge, bill)
+    for words in ("of which spent elsewhere", "Credit left"):
+        assert words in page, words
+
+
 async def test_before_the_end_it_is_pro_forma(lodge: Lodge) -> None:
     """With the nights to come; the final bill has the next number, and no such mark."""
     stay = await lodge.book(deposit_amount=50)
@@ -218,3 +239,18 @@ async def test_the_address_of_the_hotel_is_that_of_its_store(lodge: Lodge) -> No
     page = await _page(lodge, await _bill(lodge, stay))
     assert "Hotel &lt;Lagos&gt;" in page
     assert "1 Marina" in page
+
+
+async def test_a_provider_s_name_of_a_payment_is_on_no_bill(lodge: Lodge) -> None:
+    """A deposit by a link is `Online`, of its day; its reference is for programs."""
+    stay = await lodge.book(deposit_amount=60)
+    await lodge.pay_link(await lodge.link(stay))
+    await lodge.pay(stay, 10, "card", reference="SLIP-77")
+    folio, bill = await lodge.folio(stay), await _bill(lodge, stay)
+    online, desk = folio["payments"]
+    assert (online["method"], desk["method"]) == ("cloove_pay", "pos")
+    page = await _page(lodge, bill)
+    assert "Online" in page
+    assert "Card" in page
+    assert "SLIP-77" in page
+    assert online["reference"] not in page

@@ -74,6 +74,26 @@ async def test_taxes_come_with_the_night(lodge: Lodge) -> None:
     assert (order["totalAmount"], order["taxAmount"]) == (104.65, 11.63)
     assert order["items"][0]["productName"].startswith(f"Room {stay['roomNumber']}, night of ")
     assert order["hotelReservationId"] == stay["id"]
+    shown = [
+        (tax["name"], float(tax["taxableAmount"]), float(tax["amount"]))
+        for tax in folio["nightTaxes"]
+    ]
+    assert shown == [("VAT", 93.02, 6.98), ("City tax", 93.02, 4.65)]
+
+
+async def test_the_base_of_a_tax_on_top_is_told(lodge: Lodge) -> None:
+    """It is the price without the taxes that it holds: 7.5% of 98 with 7% inside are 6.87."""
+    taxes = [{"name": "Levy", "rate": 7, "is_inclusive": True}, {"name": "VAT", "rate": 7.5}]
+    plan = await lodge.made(
+        "rate-plans", room_type_id=lodge.room_type_id, name="Taxed", price=98, taxes=taxes
+    )
+    stay = await lodge.arrive(2, rate_plan_id=plan["id"])
+    assert (await lodge.folio(stay))["nightTaxes"][1]["taxableAmount"] == 0
+    await lodge.shift(stay, 2)
+    folio = await lodge.leave(stay, leave_as_debt=True)
+    shown = [(float(tax["taxableAmount"]), float(tax["amount"])) for tax in folio["nightTaxes"]]
+    assert shown == [(183.18, 12.82), (183.18, 13.74)]
+    assert float(folio["chargesTotal"]) == 2 * 98 + 13.74
 
 
 async def test_a_scheduled_order_has_to_be_settled_first(lodge: Lodge) -> None:

@@ -1,8 +1,9 @@
 """The folio of a stay: nights, orders, payments, and what is unspent of them."""
 
+from collections import Counter
 from decimal import Decimal
 
-from tests.folios.lodge import STAYS, Lodge
+from tests.folios.lodge import STAYS, Body, Lodge
 from tests.orders.shop import ORDERS
 
 
@@ -120,3 +121,57 @@ async def test_the_summary_counts_money_once(lodge: Lodge) -> None:
     rows = (await reader.get("/v1/finance/transactions", status=200)).data
     came = [Decimal(str(row["amount"])) for row in rows if row["method"] != "credit"]
     assert sum(came) == 170
+
+
+async def test_money_by_method_is_that_of_orders_and_that_of_stays(lodge: Lodge) -> None:
+    """Each once: an order that its stay paid is paid by credit, and the stay's money by its own."""
+    stay = await lodge.arrive()
+    await lodge.pay(stay, 70, "pos")
+    await lodge.charge(stay, 40)
+    await lodge.charge(stay, 60)
+    await lodge.pay(stay, 80)
+    await lodge.give_back(stay, 15)
+    sold = {"items": [{"product_name": "Chapman", "quantity": 1, "custom_price": 30}]}
+    for method in ("cash", "pos"):
+        paid = {**sold, "payment_method": method, "amount_paid": 30}
+        await lodge.api.post(ORDERS, paid, status=201)
+    reader = await lodge.business.client("orders:read", "finance:read")
+    of_orders = by_method((await reader.get(ORDERS, status=200)).json["summary"])
+    in_all = by_method((await reader.get("/v1/finance/summary", status=200)).data)
+    folio = await lodge.folio(stay)
+    of_stay: Counter[str] = Counter()
+    for one in folio["payments"]:
+        of_stay[one["method"]] += one["amount"] if one["kind"] == "payment" else -one["amount"]
+    assert of_stay == {"pos": 70, "cash": 65}
+    assert of_orders == {"cash": 30, "pos": 30, "credit": 100}
+    assert in_all == {"cash": 30 + 65, "pos": 30 + 70}
+
+
+def by_method(summary: Body) -> dict[str, float]:
+    """The sums of the methods that have any."""
+    told = {one["method"]: one["amount"] for one in summary["receivedByMethod"]}
+    return {method: amount for method, amount in told.items() if amount}
+
+
+async def test_a_payment_of_a_stay_is_told_once_by_its_own_method(lodge: Lodge) -> None:
+    """In the list of transactions, and in the sums by method; used for an order, it isn't again."""
+    stay = await lodge.arrive()
+    await lodge.charge(stay, 40)
+    await lodge.charge(stay, 60)
+    await lodge.pay(stay, 70, "pos")
+    await lodge.pay(stay, 50)
+    await lodge.give_back(stay, 20)
+    api = await lodge.business.client("finance:read")
+    listed = await api.get("/v1/finance/transactions", status=200)
+    assert [
+        (one["type"], one["method"], one["direction"], one["amount"]) for one in listed.data
+    ] == [("refund", "cash", "out", 20), ("credit", "cash", "in", 50), ("credit", "pos", "in", 70)]
+    assert listed.json["meta"]["total"] == 3
+    summary = (await api.get("/v1/finance/summary", status=200)).data
+    received = {one["method"]: one["amount"] for one in summary["receivedByMethod"]}
+    assert {method: amount for method, amount in received.items() if amount} == {
+        "pos": 70, "cash": 30,
+    }  # fmt: skip
+    assert (summary["salesTotal"], summary["refundsTotal"]) == (100, 0)
+    assert summary["cashExpected"] == 30
+    assert await lodge.faults() == []

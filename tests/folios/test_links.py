@@ -1,10 +1,15 @@
 """Payment links of stays: deposits and balances that come in by a provider."""
 
+import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from tests.checkout.till import LINKS
 from tests.folios.lodge import Lodge
+
+_AMOUNTS = ("amount", "amountKept", "amountTendered", "changeAmount")
 
 
 def _counts(link: dict[str, Any]) -> tuple[Any, ...]:
@@ -38,7 +43,8 @@ async def test_a_deposit_comes_by_a_link(lodge: Lodge) -> None:
     [event] = await _told(lodge)
     assert event["paymentLink"]["targetType"] == "reservation"
     assert event["paymentLink"]["targetId"] == stay["id"] == event["entityId"]
-    assert event["metadata"]["amount"] == 60
+    told = {name: event["metadata"][name] for name in _AMOUNTS}
+    assert told == {"amount": 60, "amountKept": 60, "amountTendered": 60, "changeAmount": 0}
     await lodge.act(stay, "check-in")
     await lodge.audit(1)
     assert (await lodge.folio(stay))["amountOwed"] == 40
@@ -109,6 +115,56 @@ async def test_money_that_was_spent_elsewhere_is_a_claim(lodge: Lodge) -> None:
     assert [one["amount"] for one in folio["payments"]] == [100, 40]
     assert (await lodge.accounts())["unapplied_receipts"] == 60
     assert await lodge.differences() == []
+
+
+async def _link_now(lodge: Lodge, link: dict[str, Any]) -> dict[str, Any]:
+    api = await lodge.business.client("payment_links:read")
+    return (await api.get(f"{LINKS}/{link['id']}", status=200)).data
+
+
+@pytest.mark.parametrize("verb", ["cancel", "no-show"])
+async def test_a_link_ends_with_its_stay(lodge: Lodge, verb: str) -> None:
+    """Also one whose page was opened: money that comes late is booked as over, and told."""
+    stay = await lodge.book(deposit_amount=60)
+    link = await lodge.link(stay)
+    page = f"/pay/{link['reference']}"
+    await lodge.business.anybody.get(page, status=200)
+    assert (await lodge.act(stay, verb)).status == 200
+    assert _counts(await _link_now(lodge, link)) == ("CANCELLED", 0, 0, [])
+    assert _counts(await lodge.pay_link(link)) == ("CANCELLED", 60, 0, ["late", "over"])
+    folio = await lodge.folio(stay)
+    assert (folio["unspentAmount"], folio["paymentsTotal"]) == (60, 60)
+    [event] = await _told(lodge)
+    assert event["paymentLink"]["id"] == link["id"]
+    assert await lodge.differences() == []
+
+
+async def test_a_link_ends_with_the_check_out(lodge: Lodge) -> None:
+    """A stay that was paid at the desk ends it as paid, one that leaves a debt as cancelled."""
+    for paid, status in ((100, "PAID"), (0, "CANCELLED")):
+        stay = await lodge.arrive(deposit_amount=50)
+        link = await lodge.link(stay)
+        if paid:
+            await lodge.pay(stay, paid)
+        await lodge.leave(stay, leave_as_debt=True)
+        assert (await _link_now(lodge, link))["status"] == status
+    again = await lodge.link(stay)
+    assert (again["id"] != link["id"], again["amount"]) == (True, 100)
+    assert _counts(await lodge.pay_link(again)) == ("PAID", 100, 0, [])
+    assert await lodge.differences() == []
+
+
+async def test_a_link_beside_a_cancellation(lodge: Lodge) -> None:
+    """In either order no link stays that asks for a stay which is cancelled."""
+    api = await lodge.business.client("payment_links:write")
+    for _ in range(6):
+        stay = await lodge.book(deposit_amount=60)
+        body = {"target_type": "reservation", "target_id": stay["id"]}
+        made, cancelled = await asyncio.gather(api.post(LINKS, body), lodge.act(stay, "cancel"))
+        assert cancelled.status == 200
+        assert made.status in (201, 400)
+        if made.status == 201:
+            assert (await _link_now(lodge, made.data))["status"] == "CANCELLED"
 
 
 async def test_a_foreign_stay_has_no_link(lodge: Lodge) -> None:

@@ -6,12 +6,14 @@ from decimal import Decimal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tillhouse.folios import audit_rules, rules
 from tillhouse.folios.rules import Moved, StayOrder
 from tillhouse.hotel.rates.rules import night_cost
+from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.orders.posting.rules import LedgerPosition
 
@@ -178,3 +180,36 @@ def test_a_bill_says_which_night() -> None:
     told = rules.night_name("101", "Standard", date(2026, 11, 2))
     assert told == "Room 101, night of 2026-11-02 (Standard)"
     assert rules.night_name("101", "x" * 120, date(2026, 11, 2)) == told.removesuffix(" (Standard)")
+
+
+def test_the_longest_name_of_a_night_keeps_its_type() -> None:
+    """A line of a bill has 120 characters: with one more the type of the room is left out."""
+    night = date(2026, 1, 31)
+    plain = len(rules.night_name("7", "", night))
+    longest = "x" * (120 - plain)
+    assert rules.night_name("7", longest, night).endswith(f"({longest})")
+    assert rules.night_name("7", longest + "x", night) == "Room 7, night of 2026-01-31"
+
+
+def _scheduled(code: str, *, paid: int) -> StayOrder:
+    position = LedgerPosition(
+        total=Decimal(10), paid=Decimal(paid), method="cash", customer_id=None, status="scheduled"
+    )
+    order_id = OrderId(UUID(int=ord(code)))
+    return StayOrder(id=order_id, short_code=code, position=position, used=Decimal(0))
+
+
+def test_a_scheduled_order_that_is_paid_keeps_no_guest() -> None:
+    """An order that owes nothing more may be served after the check-out."""
+    rules.check_settled([_scheduled("A", paid=10)], "NGN", leaves_debt=False)
+    with pytest.raises(Refused, match=r"Scheduled for the stay: A\. "):
+        rules.check_settled([_scheduled("A", paid=9)], "NGN", leaves_debt=False)
+
+
+def test_a_refusal_names_three_scheduled_orders_and_counts_the_others() -> None:
+    """The sentence says of how many orders it is silent, and nothing where it names them all."""
+    three = [_scheduled(code, paid=0) for code in "ABC"]
+    with pytest.raises(Refused, match=r"A, B, C\. Confirm"):
+        rules.check_settled(three, "NGN", leaves_debt=True)
+    with pytest.raises(Refused, match=r"A, B, C and 1 more\. Confirm"):
+        rules.check_settled([*three, _scheduled("D", paid=0)], "NGN", leaves_debt=True)

@@ -9,13 +9,13 @@ from uuid import UUID
 import pytest
 
 from tillhouse.hotel.assignment.rules import (
-    STAYS_MAX,
     Assignment,
     Occupancy,
-    Wanted,
+    WantedDays,
     assign,
     connected,
     most,
+    near_max,
     stays_max,
 )
 
@@ -47,15 +47,15 @@ def drawn(rng: random.Random, rooms: Sequence[UUID], kept: float) -> list[Occupa
     return stays
 
 
-def meet(one: Occupancy | Wanted, other: Occupancy | Wanted) -> bool:
+def meet(one: Occupancy | WantedDays, other: Occupancy | WantedDays) -> bool:
     """Whether two stays share a night."""
     return one.since < other.until and other.since < one.until
 
 
-def check(found: Assignment, stays: list[Occupancy], wanted: list[Wanted]) -> None:
+def check(found: Assignment, stays: list[Occupancy], wanted: list[WantedDays]) -> None:
     """Nobody shares a room and a night, and those who keep their rooms have them."""
     assert found.moves.keys() <= {stay.id for stay in stays if stay.is_movable}
-    placed: list[tuple[Occupancy | Wanted, UUID]] = [
+    placed: list[tuple[Occupancy | WantedDays, UUID]] = [
         (stay, found.moves.get(stay.id, stay.room_id)) for stay in stays
     ]
     placed += zip(wanted, found.rooms, strict=True)
@@ -63,12 +63,12 @@ def check(found: Assignment, stays: list[Occupancy], wanted: list[Wanted]) -> No
         assert room != another or not meet(one, other)
 
 
-def is_possible(rooms: Sequence[UUID], stays: list[Occupancy], wanted: list[Wanted]) -> bool:
+def is_possible(rooms: Sequence[UUID], stays: list[Occupancy], wanted: list[WantedDays]) -> bool:
     """Whether there is any way, by trying all."""
     taken = [(stay, stay.room_id) for stay in stays if not stay.is_movable]
-    items: list[Occupancy | Wanted] = [*wanted, *(stay for stay in stays if stay.is_movable)]
+    items: list[Occupancy | WantedDays] = [*wanted, *(stay for stay in stays if stay.is_movable)]
 
-    def place(index: int, placed: list[tuple[Occupancy | Wanted, UUID]]) -> bool:
+    def place(index: int, placed: list[tuple[Occupancy | WantedDays, UUID]]) -> bool:
         if index == len(items):
             return True
         item = items[index]
@@ -81,7 +81,7 @@ def is_possible(rooms: Sequence[UUID], stays: list[Occupancy], wanted: list[Want
     return place(0, list(taken))
 
 
-def overlap(stays: list[Occupancy], wanted: Wanted) -> int:
+def overlap(stays: list[Occupancy], wanted: WantedDays) -> int:
     """The most rooms that are taken on one of the nights."""
     nights = (wanted.until - wanted.since).days
     return max(
@@ -90,10 +90,10 @@ def overlap(stays: list[Occupancy], wanted: Wanted) -> int:
     )
 
 
-def wanted_days(rng: random.Random) -> Wanted:
+def wanted_days(rng: random.Random) -> WantedDays:
     """Days that somebody asks for."""
     since = rng.randrange(DAYS)
-    return Wanted(on(since), on(since + rng.randrange(1, 6)))
+    return WantedDays(on(since), on(since + rng.randrange(1, 6)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -158,7 +158,7 @@ def test_stays_that_are_not_connected_are_left_alone(seed: int) -> None:
         rooms = [UUID(int=number) for number in range(rng.randrange(1, 4))]
         stays, wanted = drawn(rng, rooms, 0.4), wanted_days(rng)
         rng.shuffle(stays)
-        reached: list[Occupancy | Wanted] = [wanted]
+        reached: list[Occupancy | WantedDays] = [wanted]
         while more := [
             stay
             for stay in stays
@@ -171,32 +171,39 @@ def test_stays_that_are_not_connected_are_left_alone(seed: int) -> None:
     assert left > DRAWS
 
 
+def test_wanting_more_rooms_than_there_are_changes_nothing() -> None:
+    """Three want one room: one has it, and the gaps stay in their order for the stays."""
+    rooms = [UUID(int=number) for number in range(3)]
+    days = [(0, 2, 4, True), (0, 4, 8, False), (1, 3, 6, True), (1, 7, 11, False), (2, 5, 9, True)]
+    stays = [
+        Occupancy(UUID(int=9 + number), rooms[room], on(since), on(until), is_movable)
+        for number, (room, since, until, is_movable) in enumerate(days)
+    ]
+    assert most(rooms, stays, WantedDays(on(3), on(4)), 3) == 1
+
+
 def test_a_room_that_is_wanted_is_one_that_fits() -> None:
     """A guest who is here needs a room that is ready; nobody who needn't moves."""
     rooms = [UUID(int=number) for number in range(3)]
     stay = Occupancy(UUID(int=9), rooms[1], on(0), on(2), is_movable=True)
-    wanted = Wanted(on(0), on(3), frozenset({rooms[1]}))
+    wanted = WantedDays(on(0), on(3), frozenset({rooms[1]}))
     found = assign(rooms, [stay], [wanted])
     assert found is not None
     assert (found.rooms, found.moves) == ([rooms[1]], {stay.id: rooms[0]})
-    assert assign(rooms, [stay], [Wanted(on(0), on(3))]) == Assignment([rooms[0]], {})
-    assert assign(rooms, [stay], [Wanted(on(0), on(3), frozenset())]) is None
+    assert assign(rooms, [stay], [WantedDays(on(0), on(3))]) == Assignment([rooms[0]], {})
+    assert assign(rooms, [stay], [WantedDays(on(0), on(3), frozenset())]) is None
 
 
 def test_the_work_is_bounded() -> None:
-    """More stays than are looked at are no way; the more rooms, the fewer."""
-    assert [stays_max(rooms) for rooms in (0, 1, 100, 200, 2_000)] == [
-        2_000,
-        2_000,
-        2_000,
-        1_000,
-        100,
-    ]
-    room = UUID(int=1)
+    """More stays than are looked at are no way: so many for each room, and fewer for many rooms."""
+    counts = [stays_max(rooms) for rooms in (0, 1, 4, 20, 50, 100, 200, 2_000)]
+    assert counts == [80, 80, 80, 400, 1_000, 2_000, 1_000, 100]
+    assert [near_max(rooms) for rooms in (1, 10, 20, 200)] == [20, 30, 60, 100]
+    room, most_stays = UUID(int=1), stays_max(1)
     stays = [
         Occupancy(UUID(int=number), room, on(number), on(number + 1), is_movable=True)
-        for number in range(STAYS_MAX)
+        for number in range(most_stays)
     ]
-    wanted = [Wanted(on(STAYS_MAX), on(STAYS_MAX + 1))]
+    wanted = [WantedDays(on(most_stays), on(most_stays + 1))]
     assert assign([room], stays, wanted) is not None
     assert assign([room], [*stays, stays[0]], wanted) is None

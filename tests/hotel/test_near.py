@@ -13,7 +13,12 @@ from tests.hotel.house import House
 from tests.make import Business
 from tillhouse.access.process import Services
 from tillhouse.hotel.assignment import store
-from tillhouse.hotel.assignment.rules import Wanted, assign, connected
+from tillhouse.hotel.assignment.rules import WantedDays, assign, connected
+from tillhouse.hotel.availability.rules import free_nights
+from tillhouse.hotel.availability.store import list_free
+from tillhouse.hotel.availability.types import FreeNight
+from tillhouse.hotel.reservations.store.tallies import STAY_TALLIES
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.ids import BookId, new_id
 
 TODAY = datetime.now(UTC).date()
@@ -74,11 +79,9 @@ async def test_the_database_agrees_with_every_move(
         until = since + rng.randrange(1, 12)
         days = TODAY + timedelta(days=since), TODAY + timedelta(days=until)
         async with services.pool.reading() as db:
-            stays = await store.list_near(
-                db, corridor.book_id, [corridor.type_id], *days, near_max=near
-            )
+            stays = await store.list_near(db, corridor.book_id, {corridor.type_id: near}, *days)
         near_them = connected(stays.get(corridor.type_id, []), *days)
-        found = assign(rooms, near_them, [Wanted(*days)])
+        found = assign(rooms, near_them, [WantedDays(*days)])
         if found is None:
             continue
         change = sql.transaction()
@@ -93,6 +96,50 @@ async def test_the_database_agrees_with_every_move(
         await change.rollback()
         moved += len(found.moves)
     assert moved or not near
+
+
+async def test_nights_are_counted_as_stays_are_counted_one_by_one(
+    business: Business, services: Services, sql: asyncpg.Connection
+) -> None:
+    """Any days of two years: stays across either edge, of one night and beyond the last.
+
+    Some of them are folded into the tallies, some were written, moved or cancelled since.
+    """
+    corridor = await Corridor.open(business, sql, 11)
+    await fold(services.pool, STAY_TALLIES)
+    await sql.execute(_CANCELLED, corridor.book_id)
+    await sql.execute(_LONGER, corridor.book_id)
+    rows = await sql.fetch(
+        "SELECT check_in_on, check_out_on FROM hotel_reservations "
+        "WHERE book_id = $1 AND status = 'booked'",
+        corridor.book_id,
+    )
+    rng = random.Random(11)  # noqa: S311 - the same draws every time
+    for length in (1, 2, 7, 30, 365):
+        since = TODAY + timedelta(days=rng.randrange(700))
+        days = [since + timedelta(days=number) for number in range(length)]
+        async with services.pool.reading() as db:
+            asked = since, since + timedelta(days=length)
+            (row,) = await list_free(db, corridor.book_id, asked, 14, None, datetime.now(UTC))
+        taken = [sum(begins <= day < ends for begins, ends in rows) for day in days]
+        shown = [day.isoformat() for day in days]
+        changes = zip(row["days"] or (), row["changes"] or (), strict=True)
+        assert free_nights(shown, ROOMS, changes) == [
+            FreeNight(day, count, ROOMS - count) for day, count in zip(shown, taken, strict=True)
+        ]
+        assert row["stays"] == sum(begins < asked[1] and ends > since for begins, ends in rows)
+
+
+_CANCELLED = """
+    UPDATE hotel_reservations SET status = 'cancelled', cancelled_at = now()
+    WHERE book_id = $1 AND status = 'booked' AND hashtext(id::text) % 5 = 0
+"""
+_LONGER = """
+    UPDATE hotel_reservations v SET check_out_on = check_out_on + 1
+    WHERE book_id = $1 AND status = 'booked' AND hashtext(id::text) % 7 = 0 AND NOT EXISTS (
+        SELECT FROM hotel_reservations n WHERE n.book_id = $1 AND n.room_id = v.room_id
+            AND n.status = 'booked' AND n.check_in_on = v.check_out_on)
+"""
 
 
 async def test_stays_of_other_times_are_not_read(
@@ -110,7 +157,7 @@ async def test_stays_of_other_times_are_not_read(
             plan = await plan_of(
                 db,
                 lambda asked, days=days: store.list_near(
-                    asked, corridor.book_id, [corridor.type_id], *days, near_max=10
+                    asked, corridor.book_id, {corridor.type_id: 10}, *days
                 ),
             )
         assert rows_read(plan) < 100 < every / 4

@@ -41,8 +41,8 @@ async def test_a_quote_shows_nights_and_taxes(house: House) -> None:
         "currency": by_rate["currency"],
         "nights": [{"date": day(n), "price": 120, "totalAmount": 130} for n in (1, 2)],
         "taxes": [
-            {"name": "VAT", "rate": 10, "isInclusive": False, "amount": 20},
-            {"name": "City", "rate": 20, "isInclusive": True, "amount": 40},
+            {"name": "VAT", "rate": 10, "isInclusive": False, "amount": 20, "taxableAmount": 200},
+            {"name": "City", "rate": 20, "isInclusive": True, "amount": 40, "taxableAmount": 200},
         ],
         "totalAmount": 260,
     }

@@ -63,6 +63,6 @@ async def test_an_occupied_room_stays_in_service(house: House) -> None:
     stay = await house.book(check_in=True)
     path = f"{HOTEL}/rooms/{stay['roomId']}/status"
     refused = await house.api.post(path, {"status": "out_of_service"}, status=400)
-    assert "move the stay first" in refused.json["message"]
+    assert "Move the stay first" in refused.json["message"]
     for body in ({}, {"status": "tidy"}, {"status": "clean", "number": "7"}):
         await house.api.post(path, body, status=422)

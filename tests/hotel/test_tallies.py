@@ -11,7 +11,7 @@ import asyncpg
 from tests.hotel.house import STAYS, House, day
 from tests.lists import read_all
 from tillhouse.access.process import Services
-from tillhouse.hotel.reservations.store.tallies import update_tallies
+from tillhouse.hotel.reservations.store.tallies import STAY_TALLIES
 from tillhouse.jobs.folding import fold
 
 _STATUSES = ("booked", "checked_in", "checked_out", "cancelled", "no_show")
@@ -71,7 +71,7 @@ async def test_totals_are_what_a_count_says(
             wanted = await sql.fetchval(_FITTING, book_id, *map(query.get, _PARAMETERS))
             answer = await house.api.get(f"{STAYS}?{urlencode(query)}", status=200)
             assert answer.json["meta"]["total"] == wanted, query
-        await fold(services.pool, update_tallies)
+        await fold(services.pool, STAY_TALLIES)
         await sql.execute(_LONGER, book_id)
 
 
@@ -86,7 +86,7 @@ async def test_every_step_of_a_stay_is_tallied(house: House, services: Services)
     await house.act(missed, "reinstate")
     here = await house.book(ends=1)
     await house.act(here, "check-in")
-    await fold(services.pool, update_tallies)
+    await fold(services.pool, STAY_TALLIES)
     later = await house.book(10, 12)
     changed = {"check_in_date": day(40), "check_out_date": day(44)}
     await house.api.patch(f"{STAYS}/{later['id']}", changed, status=200)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tillhouse.access.shares import Shares
-from tillhouse.http.body import BODY_BYTES_MAX, RECEIVE_WITHIN_S, Gone, read_body
+from tillhouse.http.body import BODY_BYTES_MAX, RECEIVE_WITHIN_S, ClientLeft, read_body
 from tillhouse.http.exchange import Exchange, begin
 from tillhouse.http.idempotency import fingerprint, parse_key
 from tillhouse.kit.errors import Invalid, Malformed, TooLarge, WrongMediaType
@@ -133,7 +133,7 @@ async def test_a_client_that_leaves_is_gone() -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    with pytest.raises(Gone):
+    with pytest.raises(ClientLeft):
         await read(exchange(), receive)
 
 

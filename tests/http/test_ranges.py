@@ -9,14 +9,14 @@ from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.http.api import Api as Server
 from tillhouse.http.ranges import file_page
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 
 CONTENT = b"0123456789"
 # Each reading: where from, and how much.
 reads: list[tuple[int, int]] = []
 
 
-async def serve(_services: Services, asked: Asked) -> Page:
+async def serve(_services: Services, asked: RawRequest) -> RawAnswer:
     """A file of ten bytes, or of none."""
     content = CONTENT if asked.path["name"] == "ten" else b""
 

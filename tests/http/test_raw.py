@@ -16,13 +16,13 @@ from tillhouse.access.process import Services
 from tillhouse.access.shares import Shares
 from tillhouse.app import App
 from tillhouse.http.api import Api as Server
-from tillhouse.http.raw import Asked, Page, RawRoute, html_page
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute, html_page
 from tillhouse.kit.errors import Limited, Refused
 
 TEXT = "text/plain; charset=utf-8"
 
 
-async def echo(_services: Services, asked: Asked) -> Page:
+async def echo(_services: Services, asked: RawRequest) -> RawAnswer:
     """Say what came."""
     seen = {
         "path": dict(asked.path),
@@ -31,44 +31,46 @@ async def echo(_services: Services, asked: Asked) -> Page:
         "signature": asked.header("X-Signature"),
         "ip": asked.ip,
     }
-    return Page(TEXT, json.dumps(seen).encode(), status=202, headers=[(b"x-own", b"1")])
+    return RawAnswer(TEXT, json.dumps(seen).encode(), status=202, headers=[(b"x-own", b"1")])
 
 
-async def refuse(_services: Services, _asked: Asked) -> Page:
+async def refuse(_services: Services, _asked: RawRequest) -> RawAnswer:
     """Refuse, with a time to wait."""
     raise Limited(3.2, "Slower, <b>please</b>.")
 
 
-async def fail(_services: Services, _asked: Asked) -> Page:
+async def fail(_services: Services, _asked: RawRequest) -> RawAnswer:
     """Break."""
     raise ValueError("a secret detail")
 
 
-async def hang(_services: Services, _asked: Asked) -> Page:
+async def hang(_services: Services, _asked: RawRequest) -> RawAnswer:
     """Wait for what never comes."""
     await asyncio.Event().wait()
     raise AssertionError
 
 
-async def read(services: Services, _asked: Asked) -> Page:
+async def read(services: Services, _asked: RawRequest) -> RawAnswer:
     """Ask the database."""
     async with services.pool.reading() as db:
-        return Page(TEXT, str(await db.fetchval("SELECT 40 + 2")).encode())
+        return RawAnswer(TEXT, str(await db.fetchval("SELECT 40 + 2")).encode())
 
 
-async def say_no(_services: Services, _asked: Asked) -> Page:
+async def say_no(_services: Services, _asked: RawRequest) -> RawAnswer:
     """Refuse plainly."""
     raise Refused("Not today.")
 
 
-def shown(message: str, request_id: str) -> Page:
+def shown(message: str, request_id: str) -> RawAnswer:
     """How refusals look here."""
     return html_page(
         f"<p>{message.replace('<', '&lt;')}</p><i>{request_id}</i>", "p { color: red }"
     )
 
 
-def page(method: Any, path: str, handler: Callable[..., Awaitable[Page]], **more: Any) -> RawRoute:
+def page(
+    method: Any, path: str, handler: Callable[..., Awaitable[RawAnswer]], **more: Any
+) -> RawRoute:
     """A route of this file."""
     return RawRoute(method=method, path=path, handler=handler, **more)
 
@@ -235,10 +237,10 @@ class Slow:
             page("POST", "/hooks/quick", echo, is_hook=True),
         ))  # fmt: skip
 
-    async def _wait(self, _services: Services, _asked: Asked) -> Page:
+    async def _wait(self, _services: Services, _asked: RawRequest) -> RawAnswer:
         self._under_way.release()
         await self._go_on.wait()
-        return Page(TEXT, b"")
+        return RawAnswer(TEXT, b"")
 
     async def ask(self, way: tuple[str, str], ip: str) -> None:
         """One request that is answered."""

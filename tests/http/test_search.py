@@ -13,7 +13,7 @@ from tests.api import Api
 from tests.hotel.house import day
 from tests.make import Business
 from tillhouse.app import ROUTES
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.fields import inner_type
 from tillhouse.kit.values import Search
 
@@ -118,7 +118,7 @@ def test_every_search_is_of_the_one_type() -> None:
 
 
 def _fields(route: Any) -> Any:
-    return msgspec.structs.fields(Endpoint(route).query_type)
+    return msgspec.structs.fields(RouteHandler(route).query_type)
 
 
 @pytest.mark.parametrize("path", SEARCHED)

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tillhouse.access.call import Call
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Method, Open, Reply, Route
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
 from tillhouse.kit.errors import FieldError
@@ -69,7 +69,10 @@ def row(method: Method, path: str, handler: Any, **more: Any) -> Route:
 
 def test_a_struct_is_the_query_of_a_read_and_the_body_of_a_write() -> None:
     """The parameter may have any name."""
-    read, write = Endpoint(row("GET", "/things", find)), Endpoint(row("POST", "/things", find))
+    read, write = (
+        RouteHandler(row("GET", "/things", find)),
+        RouteHandler(row("POST", "/things", find)),
+    )
     assert (read.query_type, read.body_type) == (Thing, NoBody)
     assert (write.query_type, write.body_type) == (NoQuery, Thing)
 

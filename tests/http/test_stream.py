@@ -17,7 +17,7 @@ from tillhouse.access.call import Call
 from tillhouse.access.shares import STREAMS_OF_BUSINESS_MAX, STREAMS_OF_CALLER_MAX
 from tillhouse.app import App, compose
 from tillhouse.db.feeds import KEPT_BYTES_MAX
-from tillhouse.http.route import Route, Scope, Stream
+from tillhouse.http.route import EventStream, Route, Scope
 from tillhouse.room import Room
 from tillhouse.settings import from_env
 
@@ -281,7 +281,7 @@ class Silence:
     def __init__(self) -> None:
         self.ended = 0
 
-    async def stream(self, call: Call) -> Stream:
+    async def stream(self, call: Call) -> EventStream:
         """Wait for what never comes."""
 
         async def pieces() -> AsyncGenerator[bytes]:
@@ -291,10 +291,10 @@ class Silence:
             finally:
                 self.ended += 1
 
-        return Stream(pieces(), heartbeat_s=3600)
+        return EventStream(pieces(), heartbeat_s=3600)
 
 
-async def ticks(call: Call) -> Stream:
+async def ticks(call: Call) -> EventStream:
     """Nothing but signs of life."""
 
     async def pieces() -> AsyncGenerator[bytes]:
@@ -302,7 +302,7 @@ async def ticks(call: Call) -> Stream:
             yield b""
             await asyncio.sleep(0.005)
 
-    return Stream(pieces(), heartbeat_s=0.02)
+    return EventStream(pieces(), heartbeat_s=0.02)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tillhouse.accounts.types import NewAccount
 from tillhouse.app import PRODUCT, ROUTES
 from tillhouse.developer.types import EventFilter, KeyPatch, NewKey, UsageFilter
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.fields import ERRORS_MAX, parse
 from tillhouse.http.query import parse_query
 from tillhouse.http.wire import CONTAINERS_MAX, DEPTH_MAX, decode
@@ -24,7 +24,7 @@ from tillhouse.kit.errors import Invalid, Malformed, Problem
 SOON = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 BODIES = [NewAccount, NewKey, KeyPatch]
 LISTS = PRODUCT.declared.lists
-BODY_TYPES = list({repr(e): e for e in (Endpoint(r).body_type for r in ROUTES)}.values())
+BODY_TYPES = list({repr(e): e for e in (RouteHandler(r).body_type for r in ROUTES)}.values())
 NAMES = sorted({f for t in (*BODY_TYPES, EventFilter, UsageFilter) for f in t.__struct_fields__})
 
 numbers = st.integers() | st.decimals(allow_nan=False, allow_infinity=False)

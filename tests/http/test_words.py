@@ -6,7 +6,7 @@ from tests.api import Api, Response
 from tests.make import Business
 from tests.routes.table import name_of
 from tillhouse.app import ROUTES
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.fields import fields_of
 from tillhouse.kit.suggestions import nearest
 
@@ -39,7 +39,7 @@ def said(answer: Response) -> dict[str, str]:
         ("/v1/orders?customer_id=null", "must be a uuid"),
         ("/v1/orders?tag_ids=x,y", "must be a uuid"),
         ("/v1/orders?payment_method=null",
-         "must be one of cash, transfer, pos, cloove_pay, credit, other"),
+         "must be one of cash, transfer, pos, card, cloove_pay, credit, other"),
     ],
 )  # fmt: skip
 async def test_a_parameter_is_told_what_it_takes(seller: Api, path: str, message: str) -> None:
@@ -81,7 +81,7 @@ async def test_a_far_name_is_not(seller: Api) -> None:
 KNOWN = {
     f"{name_of(route)} {type_.__name__}": tuple(fields_of(type_))
     for route in ROUTES
-    for type_ in (Endpoint(route).body_type, Endpoint(route).query_type)
+    for type_ in (RouteHandler(route).body_type, RouteHandler(route).query_type)
     if fields_of(type_)
 }
 

@@ -40,10 +40,11 @@ class Desk:
         subject_id: UUID | None = None,
         key: str = "",
         due_at: datetime | None = None,
+        book_id: UUID | None = None,
     ) -> UUID:
         """Queue a job; its subject."""
         subject_id = subject_id or new_id()
-        new = NewJob(book_id=self.book_id, kind=kind, subject_id=subject_id, key=key)
+        new = NewJob(book_id=book_id or self.book_id, kind=kind, subject_id=subject_id, key=key)
         at = now()
         async with self.pool.transaction() as db:
             await store.queue_job(db, new, due_at or at, at)

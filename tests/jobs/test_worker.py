@@ -8,7 +8,7 @@ import pytest
 from tests.waiting import ended, within
 from tillhouse.db.notifier import Notifier
 from tillhouse.jobs import worker as workers
-from tillhouse.jobs.worker import Worker, Workers
+from tillhouse.jobs.worker import BackgroundWorkers, Worker
 
 # Far longer than a test may take: only a notifier, a backlog or a stop ends such a rest.
 NEVER_S = 3600.0
@@ -134,7 +134,7 @@ async def test_all_are_stopped_together_and_seen_while_they_run() -> None:
     """A worker that hangs is told by the age of its last round, and holds up no other."""
     quick, stuck = Rounds(), Rounds()
     stuck.hold()
-    group = Workers()
+    group = BackgroundWorkers()
     group.start(
         Worker("quick", quick.do, poll_s=0.001),
         Worker("stuck", stuck.do, poll_s=0.001, drain_s=0.05),
@@ -174,7 +174,7 @@ class Stuck:
 
 async def test_a_stuck_worker_is_replaced() -> None:
     """Whether or not its round can be cancelled; what it was stuck in begins nothing more."""
-    stuck, workers = Stuck(), Workers()
+    stuck, workers = Stuck(), BackgroundWorkers()
     workers.start(Worker("test", stuck.do, poll_s=NEVER_S, stuck_s=0.05))
     async with within(30):
         await stuck.has_gone_on.wait()
@@ -186,7 +186,7 @@ async def test_a_stuck_worker_is_replaced() -> None:
 
 async def test_a_stop_waits_for_no_worker_that_is_stuck() -> None:
     """A round that can't be cancelled is left behind."""
-    stuck, workers = Stuck(), Workers()
+    stuck, workers = Stuck(), BackgroundWorkers()
     workers.start(Worker("test", stuck.do, poll_s=NEVER_S, drain_s=0.05))
     async with within(30):
         await stuck.has_begun.wait()

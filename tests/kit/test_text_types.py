@@ -78,3 +78,20 @@ def test_what_is_too_long_in_any_case_is_not_composed() -> None:
     long = "e\u0301" * 100_000
     assert _Line.trim(f" {long} ") == long
     assert _Line.trim(long[:16]) == "é" * 8
+
+
+@pytest.mark.parametrize(
+    "sign", [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
+)
+def test_a_name_turns_no_direction(sign: str) -> None:
+    """An override lets a name show another one, and the text beside it, too."""
+    for type_ in (_Line, _Given, _Spelt):
+        with pytest.raises(ValueError, match="direction"):
+            type_.from_wire(f"a{sign}b")
+    assert _Note.from_wire(f"a{sign}b") == f"a{sign}b"
+
+
+@pytest.mark.parametrize("joined", ["\u200d", "\u200c", "\u200e", "\u200f"])
+def test_joiners_stay(joined: str) -> None:
+    """Persian, Indic scripts and emoji are written with them."""
+    assert _Line.from_wire(f"a{joined}b") == f"a{joined}b"

@@ -17,7 +17,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
 from tillhouse.kit.ids import new_id
 from tillhouse.ledger import posting
-from tillhouse.ledger.posting import Wanted
+from tillhouse.ledger.posting import WantedHold
 from tillhouse.ledger.proof import prove
 from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source, Transfer
 from tillhouse.ledger.store.holds import Balance, show_balance
@@ -73,7 +73,7 @@ class Books:
     async def post(self, debit: Account, credit: Account, amount: int | Decimal) -> UUID:
         """One transfer for a new source, with its transaction."""
         postings = Postings(
-            (Transfer(debit, credit, Decimal(amount), "spent"),),
+            (Transfer(debit, credit, Decimal(amount), "expense"),),
             (Movement("expense", "wallet", Decimal(amount), "processing"),),
         )
         posted = await self.run(posting.post, self.source(), postings)
@@ -88,7 +88,7 @@ class Books:
     ) -> UUID:
         """Hold an amount for a new source, for so many seconds or for good."""
         expires_at = None if lasts is None else self.moment + timedelta(seconds=lasts)
-        wanted = Wanted(account, Decimal(amount), "withdrawal", expires_at)
+        wanted = WantedHold(account, Decimal(amount), "withdrawal", expires_at)
         return await self.run(posting.hold, self.source(), wanted)
 
     async def settle(self, hold_id: UUID, amount: int | Decimal | None = None) -> UUID:

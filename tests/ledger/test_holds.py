@@ -18,7 +18,7 @@ from tillhouse.ledger.posting import (
     HoldEnded,
     Insufficient,
     NotReversible,
-    Wanted,
+    WantedHold,
     hold,
     post,
     post_all,
@@ -138,11 +138,11 @@ async def test_the_same_is_held_once(books: Books) -> None:
     """A source that comes twice is refused by the database, unless it counts on."""
     await books.top_up(1000)
     source = books.source()
-    await books.run(hold, source, Wanted(WALLET, Decimal(100), "withdrawal"))
+    await books.run(hold, source, WantedHold(WALLET, Decimal(100), "withdrawal"))
     with pytest.raises(asyncpg.UniqueViolationError) as caught:
-        await books.run(hold, source, Wanted(WALLET, Decimal(100), "withdrawal"))
+        await books.run(hold, source, WantedHold(WALLET, Decimal(100), "withdrawal"))
     assert caught.value.constraint_name == "ledger_holds_once"
-    await books.run(hold, source, Wanted(WALLET, Decimal(100), "withdrawal", sequence=1))
+    await books.run(hold, source, WantedHold(WALLET, Decimal(100), "withdrawal", sequence=1))
     assert (await books.balance()).held == 200
 
 
@@ -162,7 +162,7 @@ async def test_several_sources_post_together_or_not_at_all(books: Books) -> None
 
 def paid(debit: Account, credit: Account, amount: int) -> Postings:
     """One transfer."""
-    return Postings((Transfer(debit, credit, Decimal(amount), "paid"),))
+    return Postings((Transfer(debit, credit, Decimal(amount), "payment"),))
 
 
 async def test_the_same_id_of_another_type_is_another_source(books: Books) -> None:

@@ -49,7 +49,7 @@ async def filled(books: Books) -> list[UUID]:
 async def moved(books: Books, pairs: list[tuple[Account, Account]]) -> None:
     """Ten from each first account to its second, by one statement."""
     each = [
-        (books.source(), Postings((Transfer(debit, credit, Decimal(10), "moved"),)))
+        (books.source(), Postings((Transfer(debit, credit, Decimal(10), "payment"),)))
         for debit, credit in pairs
     ]
     async with books.services.pool.transaction() as db:

@@ -61,12 +61,12 @@ BREAKS: list[tuple[LiteralString, str]] = [
     ),
     (
         "UPDATE ledger_transfers SET currency = 'USD' "
-        "WHERE book_id = $1 AND kind = 'spent' AND debit_kind = 'cash'",
+        "WHERE book_id = $1 AND kind = 'expense' AND debit_kind = 'cash'",
         "has an account of no or another currency",
     ),
     (
         "UPDATE ledger_transfers SET debit_kind = 'bank' "
-        "WHERE book_id = $1 AND kind = 'spent' AND debit_kind = 'cash'",
+        "WHERE book_id = $1 AND kind = 'expense' AND debit_kind = 'cash'",
         "has an account of no or another currency",
     ),
     (
@@ -126,7 +126,7 @@ async def test_a_debt_is_the_sources_too(books: Books) -> None:
     receivable = Account("receivable", customer)
     source = books.source()
     owed = Postings(
-        (Transfer(receivable, CASH, Decimal(5), "lent"),), owing=(Owing(customer, Decimal(5)),)
+        (Transfer(receivable, CASH, Decimal(5), "payment"),), owing=(Owing(customer, Decimal(5)),)
     )
     await books.run(post, source, owed)
     assert await books.faults() == []

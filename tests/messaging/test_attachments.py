@@ -85,7 +85,6 @@ async def test_the_content_decides(
     [
         ("../../etc/passwd", files.TEXT, "passwd", "passwd.txt"),
         ("C:\\menu.pdf", files.PDF, "menu.pdf", "menu.pdf"),
-        ("menu\u202efdp.exe", files.PDF, "menufdp.exe", "menufdp.exe.pdf"),
         ("page.html", files.HTML, "page.html", "page.html.txt"),
         ("prices.CSV", files.TEXT, "prices.CSV", "prices.CSV"),
         (".bashrc", files.TEXT, "bashrc", "bashrc.txt"),
@@ -102,16 +101,36 @@ async def test_a_name_is_a_name(
     assert f'filename="{saved}"' in got.headers["content-disposition"]
 
 
+async def test_a_name_that_turns_the_direction_of_writing_is_refused(inbox: Inbox) -> None:
+    """Its end would be read as another one: `exe.pdf` as `fdp.exe`."""
+    body = {"filename": "menu\u202efdp.exe"}
+    refused = await inbox.api.post(ATTACHMENTS, body, status=422)
+    assert [fault["field"] for fault in refused.json["details"]] == ["filename"]
+
+
 @pytest.mark.parametrize(
     "content", [b"", files.ZIP, files.PROGRAM, files.VORBIS, files.OLD, b"\x00" * 100]
 )
 async def test_what_whatsapp_does_not_take_is_refused(inbox: Inbox, content: bytes) -> None:
-    """400 that names what it takes; the address stays good for another file."""
+    """400 that names what it takes; the address leads nowhere from then on."""
     announced = await announce(inbox.api, "menu.pdf")
     answer = await send_bytes(inbox.api, announced, content)
     assert answer.status == 400
     assert "PDF" in answer.json["message"]
+    assert (await send_bytes(inbox.api, announced, files.PDF)).status == 404
+    await inbox.api.get(f"{ATTACHMENTS}/{announced['id']}", status=404)
+
+
+async def test_a_file_that_is_too_large_leaves_no_address(inbox: Inbox) -> None:
+    """Whether its kind or the route refuses it; an address that was used stays used."""
+    for content in (files.WEBP + bytes(BYTES_MAX["sticker"]), bytes(max(BYTES_MAX.values()) + 1)):
+        announced = await announce(inbox.api)
+        assert (await send_bytes(inbox.api, announced, content)).status == 413
+        assert (await send_bytes(inbox.api, announced, files.PDF)).status == 404
+    announced = await announce(inbox.api)
     assert (await send_bytes(inbox.api, announced, files.PDF)).status == 200
+    assert (await send_bytes(inbox.api, announced, files.ZIP)).status == 409
+    assert (await fetch(inbox.api, announced["id"])).body == files.PDF
 
 
 async def test_an_old_document_is_told_by_its_name(inbox: Inbox) -> None:

@@ -12,7 +12,7 @@ from tests.waiting import within
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.messaging import sending
 from tillhouse.messaging.jobs import kinds
-from tillhouse.messaging.types import Sending
+from tillhouse.messaging.types import QueuedMessage
 from tillhouse.providers.messaging.whatsapp import WhatsApp
 
 MOVED = "messaging.message.delivery_updated"
@@ -162,7 +162,7 @@ async def test_a_crash_while_sending_sends_nothing_twice(
     line.meta.mood = "hangs"
     line.meta.asked.clear()
     patient = WhatsApp(line.meta.url, timeout_s=30)
-    place = Sending(line.kitchen.book.id, UUID(message_id))
+    place = QueuedMessage(line.kitchen.book.id, UUID(message_id))
     task = asyncio.create_task(sending.send(line.services, place, lambda _provider: patient))
     await line.meta.asked.wait()
     task.cancel()
@@ -180,7 +180,7 @@ async def test_many_senders_at_once_send_once(line: Line, sql: asyncpg.Connectio
     """Workers and the request itself: one takes it, the others leave it."""
     message_id = await queued(line, sql)
     # Due for the workers, and well before the lease of whoever takes it ends.
-    place = Sending(line.kitchen.book.id, UUID(message_id))
+    place = QueuedMessage(line.kitchen.book.id, UUID(message_id))
     found = await asyncio.gather(
         *(sending.send(line.services, place) for _ in range(5)),
         *(line.work(later(seconds=30)) for _ in range(5)),

@@ -11,12 +11,12 @@ from tillhouse.access.call import Call
 from tillhouse.access.callers import SystemCaller
 from tillhouse.kit.json import encode
 from tillhouse.kitchen import actions
-from tillhouse.kitchen.types import SaleFacts, Ticket, Told
+from tillhouse.kitchen.types import CustomerNotice, SaleFacts, Ticket
 
 MESSAGES = "/v1/kitchen/stage-messages"
 
 
-async def kept(line: Line, **fields: Any) -> tuple[SaleFacts, Ticket, Told]:
+async def kept(line: Line, **fields: Any) -> tuple[SaleFacts, Ticket, CustomerNotice]:
     """A customer who is to be told that it is ready."""
     message = {"stage": "ready", "is_sent": True, "text": "{customer}: {code}!", **fields}
     await line.api.request("PUT", MESSAGES, {"messages": [message]}, status=200)
@@ -24,7 +24,7 @@ async def kept(line: Line, **fields: Any) -> tuple[SaleFacts, Ticket, Told]:
     return sale, ticket, await line.kitchen.act(actions.tell, ticket, "ready", sale)
 
 
-async def after(line: Line, told: Told) -> dict[str, Any]:
+async def after(line: Line, told: CustomerNotice) -> dict[str, Any]:
     """The answer to the caller once the provider was asked."""
     assert told.sending is not None
     return msgspec.json.decode(encode(await actions.send(line.services, told.sending)))
@@ -88,7 +88,7 @@ async def test_a_workers_message_is_sent_at_once(line: Line) -> None:
     await line.api.request("PUT", MESSAGES, {"messages": [message]}, status=200)
     sale, ticket = await line.kitchen.ticket()
 
-    async def tell(call: Call) -> Told:
+    async def tell(call: Call) -> CustomerNotice:
         by_itself = msgspec.structs.replace(call, caller=SystemCaller())
         return await actions.tell(by_itself, ticket, "ready", sale)
 

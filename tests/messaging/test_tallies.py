@@ -11,7 +11,7 @@ from tests.messaging.inbox_desk import TALKS, Inbox
 from tests.messaging.whatsapp_business import later
 from tillhouse.access.process import Services
 from tillhouse.jobs.folding import fold
-from tillhouse.messaging.store.tallies import update_tallies
+from tillhouse.messaging.store.tallies import CONVERSATION_TALLIES
 
 
 @pytest.fixture
@@ -52,14 +52,14 @@ async def test_totals_are_what_a_look_at_all_says(
             await inbox.api.post(f"{TALKS}/{talk}/read", {}, status=200)
         await inbox.change(talk, **changes[which % 3])
     await _assert_totals(inbox, [member.id, inbox.owner.id])
-    await fold(services.pool, update_tallies)
+    await fold(services.pool, CONVERSATION_TALLIES)
     for number, talk in enumerate(talks[:7]):
         await inbox.hear(number)
         await inbox.change(talk, assignee_id=inbox.owner.id)
     await inbox.change(talks[0], assignee_id=None, status="closed")
     await inbox.change(talks[1], **snoozed)
     await _assert_totals(inbox, [member.id, inbox.owner.id])
-    await fold(services.pool, update_tallies)
+    await fold(services.pool, CONVERSATION_TALLIES)
     await _assert_totals(inbox, [member.id, inbox.owner.id])
     assert len(await read_all(inbox.api, TALKS)) == 18
 
@@ -69,7 +69,7 @@ async def test_a_change_of_nothing_that_is_asked_for_writes_no_tally(
 ) -> None:
     """A second unread message leaves the conversation as it was to the filters."""
     await inbox.hear(1)
-    await fold(services.pool, update_tallies)
+    await fold(services.pool, CONVERSATION_TALLIES)
     await inbox.hear(1)
     async with services.pool.reading() as db:
         changes = await db.fetchval(

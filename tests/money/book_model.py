@@ -51,10 +51,12 @@ class Book(msgspec.Struct, kw_only=True):
         self.orders[order_id] = order
         self.events["order.created", order_id] += 1
 
-    def check_sale(self, customer: int | None, paid: int, method: str) -> None:
-        """Refuse a sale that is paid with credit that isn't there."""
-        if method == "credit" and paid and (customer is None or self.free_credit(customer) < paid):
-            raise Refusal("credit that isn't there")
+    def check_sale(self, order: OrderMoney, paid: int) -> None:
+        """Refuse a sale that is paid with credit that isn't there, or isn't owed."""
+        if order.method != "credit" or not paid:
+            return
+        if order.customer is None or paid > min(self.free_credit(order.customer), order.total):
+            raise Refusal("credit that isn't there, or isn't owed")
 
     def _check_credit(self, order: OrderMoney, after: OrderMoney) -> None:
         if order.customer is not None:
@@ -119,6 +121,7 @@ class Book(msgspec.Struct, kw_only=True):
     def apply(self, payment: Paid) -> None:
         """The target of a payment takes it."""
         payment.is_applied = True
+        self.events["wallet.deposit", ""] += 1
         order_id, link = self.order_of(payment.target), self.links.get(payment.target or "")
         if order_id is not None:
             payment.order = order_id
@@ -126,7 +129,6 @@ class Book(msgspec.Struct, kw_only=True):
         else:
             assert link is not None, "orders with a deposit aren't deleted"
             payment.is_deposit = True
-            self.events["wallet.deposit", ""] += 1
             self.events["payment.received", payment.target or ""] += 1
         if link is not None:
             asked = link.amount - link.received
@@ -135,25 +137,32 @@ class Book(msgspec.Struct, kw_only=True):
             link.received += payment.amount
             link.payments += 1
 
-    def reverse(self, payment: Paid, claim: int, *, is_alone: bool) -> None:
-        """A payment went back; `claim` is what the wallet no longer had."""
+    def reverse(self, number: str, claim: int, *, is_alone: bool) -> None:
+        """A payment went back, or more of it since a refund of ours failed.
+
+        Refunds of ours keep what they give back of it; `claim` is what the wallet no longer had.
+        """
+        payment, before = self.paid[number], self.paid[number].returned
+        more = max(payment.amount - self.given_back(number) - before, 0)
+        net = more if payment.is_reversed else more - payment.fee
         if payment.funds_wallet:
-            short = self._lack(payment.net)
+            short, claimed = self._lack(net), claim - payment.claim
             if is_alone:
-                assert claim == short, (claim, short)
-            assert 0 <= claim <= payment.net, claim
+                assert claimed == short, (claimed, short)
+            assert 0 <= claimed <= max(net, 0), (claimed, net)
         payment.is_reversed = True
+        payment.returned += more
         payment.claim = claim
 
-    def give_back(self, payment: Paid) -> None:
-        """The target of a payment gives it back."""
-        payment.is_given_back = True
+    def give_back(self, payment: Paid, given: int) -> None:
+        """The target of a payment gives it back, so much in all."""
+        more, payment.given = given - payment.given, given
         order_id, link = self.order_of(payment.target), self.links.get(payment.target or "")
         if order_id is not None and not payment.is_deposit:
-            payment.shortfall = payment.amount - self._take_back(order_id, payment.amount)
+            payment.shortfall += more - self._take_back(order_id, more)
         if link is not None:
-            link.received = max(link.received - payment.amount, 0)
-            link.payments = max(link.payments - 1, 0)
+            link.received = max(link.received - more, 0)
+            link.payments -= more == given
             if link.status == "PAID" and not link.received:
                 link.status = "active" if link.kind == "wallet" else "CANCELLED"
 
@@ -168,13 +177,20 @@ class Book(msgspec.Struct, kw_only=True):
     def returnable(self, order_id: str) -> dict[str, int]:
         """The payments of an order that came by the provider, and what of each is left."""
         return {
-            number: payment.amount - sum(
-                one.amount for one in self.returns.values()
-                if one.payment == number and one.status in ("pending", "successful")
-            )
+            number: payment.amount
+            - self.given_back(number)
+            - self.given_back(number, is_paid_out=True)
             for number, payment in self.paid.items()
             if payment.order == order_id and not payment.is_reversed
-        }  # fmt: skip
+        }
+
+    def given_back(self, number: str, *, is_paid_out: bool = False) -> int:
+        """The part of a payment that refunds give back: through the provider, or paid out."""
+        return sum(
+            one.given for one in self.returns.values()
+            if one.payment == number and one.status in ("pending", "successful")
+            and (one.withdrawal is not None) == is_paid_out
+        )  # fmt: skip
 
     def begin_return(
         self, order_id: str, amount: int, payments: Collection[str] | None = None
@@ -211,13 +227,16 @@ class Book(msgspec.Struct, kw_only=True):
         if one.status == "pending":
             self.orders[one.order].returning -= one.amount
         elif status == "successful":
-            one.claim = self._lack(one.amount)
+            payment = self.paid[one.payment]
+            left = payment.left - self.given_back(one.payment)
+            one.taken_before = max(one.amount - left, 0)
+            one.claim = self._lack(one.given)
         one.status = status
         if status == "failed":
             self.events["order.updated", one.order] += 1
         elif status == "successful":
             refunded = self.orders[one.order].refunded
-            one.shortfall = one.amount - self._take_back(one.order, one.amount)
+            one.shortfall = one.amount - self._take_back(one.order, one.given)
             one.of_sale = self.orders[one.order].refunded - refunded
         else:
             back, of_sale = one.amount - one.shortfall, one.of_sale
@@ -233,11 +252,12 @@ class Book(msgspec.Struct, kw_only=True):
     def wallet(self) -> int:
         """The balance of the wallet."""
         came = sum(
-            one.net - (one.net - one.claim if one.is_reversed else 0)
+            one.left - one.fee_left + one.claim
             for one in self.paid.values()
             if one.is_recorded and one.funds_wallet
         )
-        return came - self._withdrawn("processing", "completed") - self._returned()
+        taken = sum(one.fee - one.fee_due - one.amount_due for one in self.withdrawals.values())
+        return came - self._withdrawn("processing", "completed") - taken - self._returned()
 
     @property
     def available(self) -> int:
@@ -254,7 +274,7 @@ class Book(msgspec.Struct, kw_only=True):
             one for one in self.returns.values()
             if one.status == "successful" and one.withdrawal is None
         ]  # fmt: skip
-        return sum(one.amount - one.claim for one in there)
+        return sum(one.given - one.claim for one in there)
 
     def _withdrawn(self, *statuses: str) -> int:
         return sum(one.amount for one in self.withdrawals.values() if one.status in statuses)
@@ -264,6 +284,16 @@ class Book(msgspec.Struct, kw_only=True):
         if amount > self.available or self.is_frozen:
             raise Refusal("not covered, or frozen")
 
+    @property
+    def due(self) -> int:
+        """The sum that payouts took and the wallet has not given yet."""
+        return sum(one.fee_due + one.amount_due for one in self.withdrawals.values())
+
+    def complete_late(self) -> None:
+        """A withdrawal that was given back has left all the same: nothing more leaves."""
+        self.failures += 1
+        self.is_frozen = True
+
     def fail(self) -> None:
         """A withdrawal failed; too many of them stop all others."""
         self.failures += 1
@@ -272,10 +302,13 @@ class Book(msgspec.Struct, kw_only=True):
     # Sums.
 
     def flows(self) -> dict[str, int]:
-        """By method, what came in for orders less what went back."""
+        """By method, what came in for orders less what went back, twice where it did."""
         found: Counter[str] = Counter()
         for order in self.orders.values():
             found.update(order.flows)
+        for one in self.returns.values():
+            if one.status == "successful":
+                found["cloove_pay"] -= one.shortfall - one.taken_before
         return {method: amount for method, amount in found.items() if amount}
 
     def accounts(self) -> dict[str, int]:
@@ -300,6 +333,11 @@ class Book(msgspec.Struct, kw_only=True):
         held["wallet"] -= self.wallet
         held["withdrawals_in_transit"] -= self._withdrawn("processing")
         held["provider_clearing"] -= completed
+        for one in self.withdrawals.values():
+            held["withdrawals_in_transit"] += one.amount_due
+            held["fees"] += one.fee
+            held["provider_clearing"] -= one.fee
+            held["wallet_funding"] -= one.fee - one.fee_due
         return {kind: amount for kind, amount in held.items() if amount}
 
 
@@ -321,23 +359,22 @@ def _count(order: OrderMoney, held: Counter[str]) -> None:
 
 
 def _count_payment(payment: Paid, held: Counter[str]) -> None:
-    if not payment.is_reversed:
-        held["fees"] += payment.fee
-        held["provider_clearing"] -= payment.fee
+    held["fees"] += payment.fee_left
+    held["provider_clearing"] -= payment.fee_left
     if not payment.funds_wallet:
-        there = 0 if payment.is_reversed else payment.amount
-        held["provider_clearing"] += there
-        held["unapplied_receipts"] -= there
+        held["provider_clearing"] += payment.left
+        held["unapplied_receipts"] -= payment.left
         return
     held["unapplied_receipts"] += payment.claim + payment.shortfall
     held["provider_clearing"] -= payment.shortfall
-    held["wallet_funding"] += 0 if payment.is_reversed else payment.net
-    if payment.is_deposit and not payment.is_given_back:
-        held["provider_clearing"] += payment.amount
-        held["wallet_funding"] -= payment.amount
+    held["wallet_funding"] += payment.left - payment.fee_left
+    if payment.is_deposit:
+        held["provider_clearing"] += payment.amount - payment.given
+        held["wallet_funding"] -= payment.amount - payment.given
 
 
 def _count_return(one: Return, held: Counter[str]) -> None:
-    held["wallet_funding"] -= one.amount
-    held["unapplied_receipts"] += one.claim + one.shortfall
-    held["provider_clearing"] -= one.shortfall
+    short = one.shortfall - one.taken_before
+    held["wallet_funding"] -= one.given
+    held["unapplied_receipts"] += one.claim + short
+    held["provider_clearing"] -= short

@@ -21,8 +21,10 @@ class Paid(msgspec.Struct, kw_only=True):
     is_recorded: bool = False
     is_applied: bool = False
     is_reversed: bool = False
-    # Whether its target gave it back, what of it the order no longer had, and what the wallet.
-    is_given_back: bool = False
+    # The amount that the provider took back by itself, and the part that its target gave back.
+    returned: int = 0
+    given: int = 0
+    # Of what went back: what the order no longer had, and what the wallet.
     shortfall: int = 0
     claim: int = 0
     # Whether it topped the wallet up; else the order that took it.
@@ -33,6 +35,16 @@ class Paid(msgspec.Struct, kw_only=True):
     def net(self) -> int:
         """The part that reaches the wallet."""
         return self.amount - self.fee
+
+    @property
+    def fee_left(self) -> int:
+        """The fee, unless it came back: the sandbox takes none of what is undone."""
+        return 0 if self.is_reversed else self.fee
+
+    @property
+    def left(self) -> int:
+        """The part that the provider did not take back by itself."""
+        return self.amount - self.returned
 
     @property
     def funds_wallet(self) -> bool:
@@ -64,6 +76,10 @@ class Withdrawal(msgspec.Struct, kw_only=True):
 
     amount: int
     status: str = "requested"
+    # The provider took so much for it; of fee and amount the wallet has yet to give so much.
+    fee: int = 0
+    fee_due: int = 0
+    amount_due: int = 0
     # Whether it pays a refund of an order out.
     is_refund: bool = False
 
@@ -84,3 +100,10 @@ class Return(msgspec.Struct, kw_only=True):
     shortfall: int = 0
     of_sale: int = 0
     claim: int = 0
+    # Of its shortfall, what the provider had taken back by itself before.
+    taken_before: int = 0
+
+    @property
+    def given(self) -> int:
+        """The part that it gave of its payment."""
+        return self.amount - self.taken_before

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from tests.system.killing_proxy import Proxy, Target
-from tillhouse.db.pool import AWAY, FAILURES
+from tillhouse.db.failures import AWAY, FAILURES
 
 # Errors of work whose process has died.
 DEAD = (*FAILURES, *AWAY)
@@ -34,7 +34,7 @@ class Death(Target):
         self._process = process
         self._queries = 0
 
-    def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
+    def hits(self, pid: int, kind: bytes, text: bytes, *, in_transaction: bool) -> bool:
         """Count whatever is run; of simple queries, every other one is a commit."""
         self.seen += 1
         self._queries += kind == b"Q"

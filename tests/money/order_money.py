@@ -32,6 +32,8 @@ class OrderMoney(msgspec.Struct, kw_only=True):
     is_deleted: bool = False
     # By method, all that came in, tips included, less all that was handed back; without change.
     flows: dict[str, int] = {}
+    # The same without tips.
+    came: dict[str, int] = {}
 
     @property
     def has_ended(self) -> bool:
@@ -79,9 +81,10 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         """The amount that can be given back."""
         return self.paid - self.change - self.returning
 
-    def _flow(self, method: str, amount: int) -> None:
-        if amount:
-            self.flows[method] = self.flows.get(method, 0) + amount
+    def _flow(self, method: str, amount: int, tip: int = 0) -> None:
+        if amount or tip:
+            self.flows[method] = self.flows.get(method, 0) + amount + tip
+            self.came[method] = self.came.get(method, 0) + amount
 
     def _share(self, over: int, method: str) -> None:
         """Let the overpayment, which was `over`, be shared into change and what is kept."""
@@ -100,6 +103,8 @@ class OrderMoney(msgspec.Struct, kw_only=True):
             raise Refusal("it takes no payment")
         if method == "credit" and (self.customer is None or tip):
             raise Refusal("nobody's credit, or a tip from it")
+        if method == "credit" and amount > self.remaining:
+            raise Refusal("more credit than is owed")
         self.receive(amount, method, tip)
 
     def receive(self, amount: int, method: str, tip: int = 0) -> None:
@@ -109,7 +114,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         self.tips += tip
         self.method = method
         self.spent += amount if method == "credit" else 0
-        self._flow(method, amount + tip)
+        self._flow(method, amount, tip)
         self._share(over, method)
         self._settle()
 
@@ -124,6 +129,8 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         if self.returning and paid < self.paid:
             raise Refusal("a refund is on its way")
         over, more = self.over, paid - self.paid
+        if self.status != "cancelled" and -more > max(self.came.get(self.method, 0), 0):
+            raise Refusal("so much did not come by its method")
         self.paid = paid
         self._flow(self.method, more)
         self._share(over, self.method)
@@ -171,7 +178,7 @@ class OrderMoney(msgspec.Struct, kw_only=True):
         """Money that went back through the provider is here again."""
         self.paid += amount
         self.refunded -= min(of_sale, self.refunded)
-        if self.status == "refunded":
+        if amount and self.status == "refunded":
             self.status = "completed"
         self._flow("cloove_pay", amount)
 

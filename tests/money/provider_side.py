@@ -68,7 +68,7 @@ class ProviderSide:
         """Somebody pays into an account, or into one of nothing known; a message is on its way."""
         key = BookKey(self._book, new_id())
         fee = fee_of(amount)
-        row = store.PaymentRow(
+        row = store.SandboxPaymentRow(
             reference=account.reference if account else f"th-unknown-{key.id.hex}",
             account_number=account.number if account else f"{key.id.int % 10**10:010d}",
             state=state,
@@ -115,6 +115,25 @@ class ProviderSide:
         path = f"/hooks/sandbox/{self._book}"
         return await api.request("POST", path, raw=message.body, headers=signed)
 
+    async def rethink_payout(self, withdrawal_id: str, fee: int) -> None:
+        """One that was paid fails after all, or the other way round; or it costs so much more."""
+        await self._sql.execute(
+            _CHARGED if fee else _PAID_OUT_AFTER_ALL,
+            self._book,
+            f"wd-{UUID(withdrawal_id)}",
+            *([major(fee)] if fee else []),
+        )
+        self.hint(withdrawal_id)
+
+    async def payout_fees(self) -> dict[str, int]:
+        """The fees of completed payouts, by our withdrawals."""
+        rows = await self._sql.fetch(_PAYOUTS, self._book)
+        return {
+            row["reference"].removeprefix("wd-"): minor(row["fee"])
+            for row in rows
+            if row["state"] == "completed"
+        }
+
     async def payouts(self) -> dict[str, str]:
         """The states of payouts, by our withdrawals."""
         rows = await self._sql.fetch(_PAYOUTS, self._book)
@@ -144,7 +163,16 @@ _ACCOUNTS = """
     WHERE book_id = $1 AND account_number IS NOT NULL ORDER BY created_at, id
 """
 _PAYOUTS = """
-    SELECT reference, state FROM sandbox_payouts WHERE book_id = $1 ORDER BY created_at, reference
+    SELECT reference, state, fee FROM sandbox_payouts
+    WHERE book_id = $1 ORDER BY created_at, reference
+"""
+_CHARGED = """
+    UPDATE sandbox_payouts SET fee = fee + $3 WHERE book_id = $1 AND reference = $2
+"""
+_PAID_OUT_AFTER_ALL = """
+    UPDATE sandbox_payouts SET
+        state = CASE state WHEN 'completed' THEN 'failed' ELSE 'completed' END
+    WHERE book_id = $1 AND reference = $2 AND state <> 'processing'
 """
 _REFUNDS = """
     SELECT f.reference, f.state, p.amount >= (SELECT coalesce(sum(o.amount), 0)

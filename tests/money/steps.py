@@ -29,6 +29,7 @@ HAPPENINGS = (
     "send_back", "send_back", "send_back", "send_back_in_vain", "send_back_in_vain",
     "hint_refund", "rethink", "rethink", "pay_out", "pay_out", "pay_out",
     "requery", "check_page", "withdraw", "withdraw", "drop_withdrawal", "hint", "spend", "unspend",
+    "rethink_payout", "rethink_payout",
     "work", "work",
 )  # fmt: skip
 
@@ -41,6 +42,14 @@ CHAINS = (
     (
         "sell_by_deposit", "work", "arrive", "deliver_all", "send_back_in_vain", "work", "pay_out",
         "work", "hint", "deliver_all",
+    ),
+    (
+        "sell_by_deposit", "work", "arrive", "deliver_all", "send_back_in_vain", "work",
+        "take_back", "deliver_all", "rethink", "deliver_all",
+    ),
+    (
+        "withdraw", "work", "rethink_payout", "deliver_all", "withdraw", "work", "rethink_payout",
+        "deliver_all",
     ),
 )  # fmt: skip
 # One of so many draws is a chain.
@@ -115,6 +124,11 @@ TOUR = [
     Step("withdraw", size=3, crash=UNHEARD),
     Step("work", crash=UNHEARD),
     Step("work", way=2, crash=Crash(-2, is_after=False)),
+    Step("rethink_payout", size=1),
+    Step("rethink_payout"),
+    Step("deliver_all", crash=UNHEARD),
+    Step("rethink_payout"),
+    Step("deliver_all", crash=Crash(-1, is_after=True)),
     Step("spend", crash=UNHEARD),
     Step("unspend", crash=UNHEARD),
     Step("cancel", which=1, crash=UNHEARD),
@@ -130,9 +144,14 @@ ROUND = [
     Step("send_back"), Step("work"), Step("hint_refund"), Step("rethink"), Step("deliver_all"),
     Step("send_back_in_vain"), Step("work"), Step("pay_out"), Step("work"),
     Step("withdraw"), Step("drop_withdrawal"), Step("withdraw"), Step("work"), Step("hint"),
+    Step("rethink_payout", size=1), Step("rethink_payout"), Step("deliver_all"),
+    Step("rethink_payout"), Step("deliver_all"),
     Step("arrive_twice"), Step("lose"), Step("deliver_twice"),
     Step("arrive_unknown"), Step("arrive_foreign"), Step("arrive_in_vain"), Step("deliver_all"),
     Step("take_back"), Step("ask_for_wallet"), Step("expire_link"), Step("spend"), Step("unspend"),
+    Step("sell_by_deposit"), Step("work"), Step("arrive"), Step("deliver_all"),
+    Step("send_back_in_vain", size=1), Step("work"), Step("take_back"), Step("deliver_all"),
+    Step("rethink"), Step("deliver_all"),
 ]  # fmt: skip
 # The statements at which something may crash, of a request and of all that a worker does; those up
 # to 0 are commits, where most is at stake.

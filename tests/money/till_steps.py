@@ -24,11 +24,8 @@ class TillSteps(WalkBase):
         """An order, of which nothing, a part, all or more is paid."""
         paid = (0, 0, step.amount, 10000, 15000)[step.which % 5]
         order = self._order(step, step.method if paid else "cash")
-        if order.method == "credit":
-            # Credit beyond the total would come back at once.
-            paid = min(paid, order.total)
         try:
-            self.book.check_sale(order.customer, paid, order.method)
+            self.book.check_sale(order, paid)
             is_refused = False
         except Refusal:
             is_refused = True
@@ -66,9 +63,6 @@ class TillSteps(WalkBase):
         if (order_id := self.pick(self.book.orders, step)) is None:
             return False
         order, amount = self.book.orders[order_id], step.amount
-        if step.method == "credit":
-            # Credit beyond what is left to pay would come back at once.
-            amount = min(amount, order.remaining)
         if not amount or order.is_deleted:
             return False
         tip = (0, 500)[step.which % 2]
@@ -157,20 +151,27 @@ class TillSteps(WalkBase):
 
     async def rethink(self, step: Step) -> bool:
         """The provider thinks better of a refund, as far as its money is there."""
+        states = await self.desk.provider.refunds()
         known = {
-            number: state for number, state in (await self.desk.provider.refunds()).items()
-            if state == "successful" or (state == "failed" and self._may_go(number))
+            number: state for number, state in states.items()
+            if state == "successful" or (state == "failed" and self._may_go(number, states))
         }  # fmt: skip
         if (number := self.pick(known, step)) is None:
             return False
+        is_undone = self.book.paid[self.book.returns[number].payment].state == "reversed"
+        self.reach["refunds rethought of payments that were undone"] += is_undone
         await self.desk.provider.rethink(number)
         return True
 
-    def _may_go(self, number: str) -> bool:
+    def _may_go(self, number: str, states: dict[str, str]) -> bool:
+        """Whether its payment has the money: that it was undone meanwhile says nothing of it."""
         one = self.book.returns[number]
-        is_there = self.book.paid[one.payment].state == "successful"
-        is_left = self.book.returnable(one.order).get(one.payment, 0) >= one.amount
-        return is_there and is_left and one.status != "reversed"
+        others = sum(
+            other.amount for name, other in self.book.returns.items()
+            if other.payment == one.payment and states.get(name, "failed") != "failed"
+        )  # fmt: skip
+        is_left = self.book.paid[one.payment].amount - others >= one.amount
+        return is_left and one.status != "reversed"
 
     async def refund_line(self, step: Step) -> bool:
         """Some of what was sold comes back."""

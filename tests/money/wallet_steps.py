@@ -9,6 +9,8 @@ from tests.money.steps import PAYOUTS, RETURNS, Step
 from tests.money.till_steps import TillSteps
 from tests.orders.shop import ORDERS
 
+# In minor units.
+FEE = 37
 EXPENSES, WITHDRAWALS = "/v1/finance/expenses", "/v1/wallet/withdrawals"
 
 
@@ -85,6 +87,17 @@ class WalletSteps(TillSteps):
         if (number := self.pick(known, step)) is None:
             return False
         self.desk.provider.hint(number)
+        return True
+
+    async def rethink_payout(self, step: Step) -> bool:
+        """The provider thinks better of a payout, or takes a fee of it."""
+        known = {
+            number: state for number, state in (await self.desk.provider.payouts()).items()
+            if state != "processing" and not self.book.withdrawals[number].is_refund
+        }  # fmt: skip
+        if (number := self.pick(known, step)) is None:
+            return False
+        await self.desk.provider.rethink_payout(number, FEE * (step.size % 2))
         return True
 
     async def spend(self, step: Step) -> None:

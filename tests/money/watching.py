@@ -6,7 +6,6 @@ through the provider is at; each is legal or not, happens once, and changes the 
 which everything else is held.
 """
 
-from decimal import Decimal
 from uuid import UUID
 
 import asyncpg
@@ -19,6 +18,9 @@ NEXT = {
     "requested": {"processing", "completed", "failed", "reversed"},
     "processing": {"completed", "failed", "reversed"},
     "completed": {"reversed"},
+    # The provider thinks better of it.
+    "failed": {"completed"},
+    "reversed": {"completed"},
 }
 # The same of a refund that goes back through the provider.
 NEXT_OF_REFUND = {
@@ -33,12 +35,32 @@ NEXT_OF_PAID_OUT = {**NEXT_OF_REFUND, "failed": []}
 
 async def catch_up(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
     """Let the model take every step that the book took."""
-    await _payments(sql, book_id, book)
+    rows = await _payments(sql, book_id, book)
+    await _steps(book, [row for row in rows if not _follows(book, row) and not _waits(book, row)])
     await _withdrawals(sql, book_id, book)
     await _returns(sql, book_id, book)
+    await _steps(book, rows)
+    for row in rows:
+        payment = book.paid[row["provider_transaction_id"]]
+        seen, wanted = minor(row["returned_amount"]), (payment.returned, payment.fee_left)
+        assert (seen, minor(row["fee"] - row["returned_fee"])) == wanted, (dict(row), payment)
 
 
-async def _payments(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
+def _follows(book: Book, row: asyncpg.Record) -> bool:
+    """Whether more went back of a payment that is known to be reversed: a refund has ended."""
+    payment = book.paid[row["provider_transaction_id"]]
+    return payment.is_reversed and minor(row["returned_amount"]) > payment.returned
+
+
+def _waits(book: Book, row: asyncpg.Record) -> bool:
+    """Whether a refund that had failed went back after all before its payment was reversed."""
+    payment, number = book.paid[row["provider_transaction_id"]], row["provider_transaction_id"]
+    left = payment.amount - book.given_back(number)
+    is_news = row["status"] == "reversed" and not payment.is_reversed
+    return is_news and minor(row["returned_amount"]) < left
+
+
+async def _payments(sql: asyncpg.Connection, book_id: UUID, book: Book) -> list[asyncpg.Record]:
     rows = await sql.fetch(_PAYINS, book_id)
     known = [row["provider_transaction_id"] for row in rows]
     assert len(known) == len(set(known)), "a payment was recorded twice"
@@ -48,7 +70,7 @@ async def _payments(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
         assert seen == (payment.amount, payment.fee, payment.is_foreign), (dict(row), payment)
         if not payment.is_recorded:
             book.record(payment)
-    await _steps(book, rows)
+    return rows
 
 
 async def _steps(book: Book, rows: list[asyncpg.Record]) -> None:
@@ -60,10 +82,10 @@ async def _steps(book: Book, rows: list[asyncpg.Record]) -> None:
         assert row["payments"] + row["deposits"] <= 1, f"applied twice: {dict(row)}"
         if has_applied and not payment.is_applied:
             steps.append((row["applied_at"], 0, row))
-        if row["status"] == "reversed" and not payment.is_reversed:
-            steps.append((row["reversed_at"], 1, row))
-        is_back = has_applied and row["status"] == "reversed" and row["reversal_applied_at"]
-        if is_back and not payment.is_given_back:
+        is_news = row["status"] == "reversed" and not payment.is_reversed
+        if is_news or _follows(book, row):
+            steps.append((row["returned_at"], 1, row))
+        if has_applied and minor(row["returned_applied"]) > payment.given:
             steps.append((row["reversal_applied_at"], 2, row))
     is_alone = len({id(row) for _, step, row in steps if step == 1}) == len(steps) == 1
     for _, step, row in sorted(steps, key=lambda one: (one[0], one[2]["paid_at"], one[1])):
@@ -73,9 +95,10 @@ async def _steps(book: Book, rows: list[asyncpg.Record]) -> None:
                 book.apply(payment)
             case 1:
                 assert payment.state == "reversed", "nobody took it back"
-                book.reverse(payment, minor(row["claimed"]), is_alone=is_alone)
+                number = row["provider_transaction_id"]
+                book.reverse(number, minor(row["claimed"]), is_alone=is_alone)
             case _:
-                book.give_back(payment)
+                book.give_back(payment, minor(row["returned_applied"]))
 
 
 async def _withdrawals(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
@@ -85,11 +108,15 @@ async def _withdrawals(sql: asyncpg.Connection, book_id: UUID, book: Book) -> No
         number = str(row["id"])
         one, status = book.withdrawals[number], row["status"]
         assert minor(row["amount"]) == one.amount
-        assert minor(row["fee"]) == Decimal(0)
+        one.fee, one.fee_due = minor(row["fee"]), minor(row["fee_due"])
+        one.amount_due = minor(row["amount_due"])
         if status == one.status:
             continue
         assert status in NEXT[one.status], f"{one.status} became {status}"
-        if row["was_paid"] and one.status != "completed":
+        if status == "completed" and one.status in ("failed", "reversed"):
+            book.events["wallet.withdrawal.completed", number] += 1
+            book.complete_late()
+        elif row["was_paid"] and one.status != "completed":
             book.events["wallet.withdrawal.completed", number] += 1
             book.failures = 0
         if status in ("failed", "reversed"):
@@ -114,8 +141,9 @@ async def _returns(sql: asyncpg.Connection, book_id: UUID, book: Book) -> None:
             assert row["status"] in steps[one.status], f"{one.status}: {dict(row)}"
             book.end_return(one, row["status"])
         if one.status == "successful":
-            booked = minor(row["shortfall"]), minor(row["of_sale"]), minor(row["claimed"])
-            assert booked == (one.shortfall, one.of_sale, one.claim), (dict(row), one)
+            names = ("shortfall", "of_sale", "claimed", "taken_before")
+            booked = one.shortfall, one.of_sale, one.claim, one.taken_before
+            assert tuple(minor(row[name]) for name in names) == booked, (dict(row), one)
 
 
 _PAYINS = """
@@ -128,11 +156,12 @@ _PAYINS = """
     FROM payins p WHERE p.book_id = $1 ORDER BY p.created_at, p.id
 """
 _WITHDRAWALS = """
-    SELECT id, status::text, amount, fee, payout_transfer_id IS NOT NULL AS was_paid
+    SELECT id, status::text, amount, fee, fee_due, amount_due,
+        payout_transfer_id IS NOT NULL AS was_paid
     FROM withdrawals WHERE book_id = $1 ORDER BY id
 """
 _RETURNS = """
-    SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, f.of_sale,
+    SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, f.of_sale, f.taken_before,
         p.provider_transaction_id,
         (SELECT coalesce(sum(t.amount), 0) FROM ledger_transfers t WHERE t.book_id = $1
             AND t.source_id = f.id AND t.kind = 'refund_claim') AS claimed

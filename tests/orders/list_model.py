@@ -10,7 +10,7 @@ from tests.orders.shop import Body
 
 Order = Body
 Query = dict[str, Any]
-SOLD = ("pending", "completed")
+SOLD = ("pending", "completed", "refunded")
 METHODS = ("cash", "transfer", "pos", "cloove_pay", "credit", "other")
 _WORD = re.compile(r"\w+")
 
@@ -35,22 +35,25 @@ def summary(orders: Sequence[Order], query: Query, day: tuple[str, str]) -> Body
     today = [o for o in orders if fits(o, timeless) and day[0] <= o["occurredAt"] < day[1]]
     sold = [order for order in found if order["status"] in SOLD]
     revenue = _sum(sold)
-    completed, cancelled = (
+    completed, refunded, cancelled = (
         [order for order in found if order["status"] == status]
-        for status in ("completed", "cancelled")
+        for status in ("completed", "refunded", "cancelled")
     )
+    given_back = _sum(sold, "refundedAmount")
     pending = [order for order in found if order["status"] == "pending"]
     return {
-        "todayOrders": sum(o["status"] not in ("cancelled", "refunded") for o in today),
+        "todayOrders": sum(o["status"] != "cancelled" for o in today),
         "todayRevenue": _sum([order for order in today if order["status"] in SOLD]),
         "totalOrders": len(orders),
         "filteredOrders": len(found),
         "totalRevenue": revenue,
+        "refundedAmount": given_back,
+        "netRevenue": revenue - given_back,
         "averageOrderValue": _cents(revenue / len(sold)) if sold else 0,
         "pendingOrdersCount": sum(order["status"] == "pending" for order in orders),
         "pendingOutstandingAmount": _sum(pending, "remainingAmount"),
         "completedOrdersCount": len(completed),
-        "completedRevenue": _sum(completed),
+        "completedRevenue": _sum([*completed, *refunded]),
         "cancelledOrdersCount": len(cancelled),
         "cancelledRevenue": _sum(cancelled),
         **{

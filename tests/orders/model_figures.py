@@ -54,6 +54,8 @@ def summary(orders: Iterable[Order]) -> dict[str, Any]:
         "totalOrders": len(live),
         "filteredOrders": len(live),
         "totalRevenue": revenue,
+        "refundedAmount": ZERO,
+        "netRevenue": revenue,
         "averageOrderValue": (revenue / count).quantize(Decimal("0.01"), ROUND_HALF_UP)
         if count
         else ZERO,

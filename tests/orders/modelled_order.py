@@ -1,5 +1,6 @@
 """One order of the model, with what of its money is change, kept, or credit that was spent."""
 
+from collections import defaultdict
 from decimal import Decimal
 
 import msgspec
@@ -33,6 +34,8 @@ class Order(msgspec.Struct, kw_only=True):
     fulfilled: bool = False
     # The credit of the customer that it was paid with.
     spent: Decimal = ZERO
+    # By method, what came in, less what was taken back.
+    came: defaultdict[str, Decimal] = msgspec.field(default_factory=lambda: defaultdict(Decimal))
     restocked: bool | None = None
     is_deleted: bool = False
 

@@ -15,8 +15,9 @@ from tests.orders.shop import Body, Shop, chosen, variant_of
 from tests.orders.snapshot import Names, Snapshot
 from tests.orders.store_price_model import Gift, Sale, Till
 from tests.orders.table_model import Guests
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.clock import iso, now
-from tillhouse.orders.worker import fold
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 SESSIONS = "/v1/table-sessions"
 TABLES = ("Window", "Door")
@@ -317,7 +318,7 @@ class World:
     async def work(self) -> None:
         """The expected work of the background process."""
         await fire_due(self.shop.api.app.services)
-        await fold(self.shop.api.app.services)
+        await fold(self.shop.api.app.services.pool, ORDER_TALLIES)
 
 
 def _model(setting: Setting) -> Model:

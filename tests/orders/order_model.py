@@ -136,11 +136,16 @@ class Shop(msgspec.Struct, kw_only=True):
             told["contact.created", name] += 1
         return told
 
-    def _pay(self, order: Order, paid: Decimal, method: str) -> None:
+    def _pay(self, order: Order, paid: Decimal, method: str, target: str = "") -> None:
         # A payment goes where the new method says; a correction, where the old one did.
         way = method if paid >= order.paid else order.method
         more = paid - order.paid
+        if target != "cancelled" and -more > max(order.came[way], ZERO):
+            raise No(400)
+        order.came[way] += more
         if way == "credit":
+            if more > max(order.total - order.paid, ZERO):
+                raise No(400)
             spent = more if more >= 0 else -min(-more, order.spent)
             order.spent += spent
             more -= spent
@@ -219,7 +224,7 @@ class Shop(msgspec.Struct, kw_only=True):
         order.customer = fields.get("customer", fields.get("customer_name", order.customer))
         order.total = fields.get("total_amount", order.total)
         method = fields.get("payment_method", order.method)
-        self._pay(order, fields.get("amount_paid", order.paid), method)
+        self._pay(order, fields.get("amount_paid", order.paid), method, target)
         _check_excess(before, order)
         _check_owner(before, order)
         order.term = fields.get("term", order.term)

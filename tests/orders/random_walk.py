@@ -230,11 +230,16 @@ def _seen(order: Body, name: str) -> Any:
 
 
 def _check_sums(order: Body) -> None:
-    """Lines sum up to the order."""
+    """Lines sum up to the order; an adjustment has its share of their tax."""
     lines = sum(item["totalPrice"] for item in order["items"])
+    if not order["adjustmentAmount"]:
+        assert order["totalAmount"] == lines + order["serviceChargeAmount"]
+        assert order["taxAmount"] == sum(item["taxAmount"] for item in order["items"])
+    net = order["subtotalAmount"] - order["discountAmount"]
+    on_top = order["taxAmount"] if lines > net else 0
     assert order["totalAmount"] == (
-        lines + order["serviceChargeAmount"] + order["adjustmentAmount"]
+        net + order["serviceChargeAmount"] + on_top + order["adjustmentAmount"]
     )
-    for name in ("subtotalAmount", "discountAmount", "taxAmount"):
+    for name in ("subtotalAmount", "discountAmount"):
         assert order[name] == sum(item[name] for item in order["items"]), name
     assert all(item["totalPrice"] >= 0 for item in order["items"])

@@ -15,7 +15,7 @@ from tillhouse.kit.errors import Refused
 from tillhouse.orders.changing import rules
 from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.importing.rules import ask
-from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.totals import add_up, discountable, discounted, taxed
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
@@ -25,7 +25,7 @@ MOMENTS = st.sampled_from([None, NOW - timedelta(days=1), NOW + timedelta(days=1
 IDS = st.sampled_from([None, UUID(int=1), UUID(int=2)])
 LINES = st.lists(
     st.builds(
-        Line,
+        PricedLine,
         line_type=st.sampled_from(["product", "fee"]),
         product=st.sampled_from([None, *PRODUCTS]),
         variant=st.none(),
@@ -96,7 +96,7 @@ CHANGES = st.fixed_dictionaries(
     part=st.integers(0, 4),
 )
 def test_totals_leave_the_lines(
-    lines: list[Line], currency: str, inclusive: bool, part: int
+    lines: list[PricedLine], currency: str, inclusive: bool, part: int
 ) -> None:
     """Discounts and taxes are in other lines than those that they were worked out of."""
     before, trade = deepcopy(lines), trade_of(currency, inclusive=inclusive)

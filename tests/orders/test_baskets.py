@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from tillhouse.orders.recording.facts import ProductFacts, Trade
-from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.totals import add_up, discountable, taxed
 
 COUNT = int(os.environ.get("TILLHOUSE_TEST_FUZZ", "3000"))
@@ -58,11 +58,11 @@ class Basket:
     def _amount(chance: random.Random) -> int:
         return chance.randint(0, 10 ** chance.randint(0, 12))
 
-    def _line(self, chance: random.Random, subtotal: int, promised: int) -> Line:
+    def _line(self, chance: random.Random, subtotal: int, promised: int) -> PricedLine:
         """A line of a product, of a fee or of something that isn't in the catalog."""
         kind = chance.choice(("product", "product", "fee"))
         price = subtotal * self.unit
-        return Line(
+        return PricedLine(
             line_type=kind,
             product=chance.choice((None, *PRODUCTS)) if kind == "product" else None,
             variant=None, product_name="Rice", quantity=Decimal(1), unit_price=price,

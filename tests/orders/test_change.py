@@ -313,7 +313,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "status": ("Pending", "paid", "", 5, None, []),
     "customer_id": (5, "x", None, "0198c2f0-0000-7000-8000-000000000001"),
     "customer_name": (5, "", None, "x" * 5_001),
-    "payment_method": ("card", "", 5, None),
+    "payment_method": ("cheque", "", 5, None),
     "amount_paid": ("five", -1, 0.001, 1e15, True, None),
     "total_amount": ("five", -1, 0.001, 1e15, True, None),
     "academic_term_id": (5, "x", "0198c2f0-0000-7000-8000-000000000001"),

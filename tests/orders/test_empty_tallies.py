@@ -5,7 +5,8 @@ import asyncpg
 from tests.make import Business
 from tests.sweeping import sweep
 from tillhouse.access.process import Services
-from tillhouse.orders.worker import fold
+from tillhouse.jobs.folding import fold
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 ORDERS = "/v1/orders"
 ROWS = """
@@ -28,7 +29,7 @@ async def test_an_order_that_changes_for_ever_leaves_no_rows_behind(
         for method in methods:
             body = {"payment_method": method, "amount_paid": paid}
             await api.request("PATCH", path, body, status=200)
-            await fold(services)
+            await fold(services.pool, ORDER_TALLIES)
     before = (await api.get(ORDERS, status=200)).json["summary"]
     grown = await sql.fetchrow(ROWS, book_id)
     assert min(grown) > 2 * len(methods)

@@ -26,7 +26,7 @@ NO_MOMENTS = (5, True, [], "", "soon", "2031-01-31", "2031-01-31T10:00:00", "203
 
 WRONG: dict[str, tuple[Any, ...]] = {
     "items": (None, 5, "x", {}, [], [None], [5], [[]]),
-    "payment_method": (*NO_CHOICES, "card", "wallet"),
+    "payment_method": (*NO_CHOICES, "cheque", "wallet"),
     "amount_paid": NO_AMOUNTS,
     "discount_amount": NO_AMOUNTS,
     "service_charge_amount": NO_AMOUNTS,

@@ -1,15 +1,21 @@
 """Orders and the kitchen: who goes there by default, stages, and what customers hear."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from tests.api import Api, Response
+from tests.calls import calling
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, fee
+from tests.webhooks.shop import until
+from tillhouse.access.process import Services
 from tillhouse.kit.clock import iso, now
+from tillhouse.kit.ids import OrderId
+from tillhouse.orders.kitchen.actions import send
 
 STAGES = ("queued", "preparing", "ready", "served")
 MESSAGES = "/v1/kitchen/stage-messages"
@@ -157,6 +163,31 @@ async def test_a_cancelled_order_is_not_cooked(shop: Shop) -> None:
     assert (await shop.api.get(ticket, status=200)).data["closedAt"] is not None
     other = await shop.to(await shop.sell(), "cancelled")
     assert (await _send(shop, other, status=400)).error == "request_failed"
+
+
+@pytest.mark.parametrize("how", ["cancelled", "refunded"])
+async def test_a_ticket_of_the_same_moment_is_closed_too(
+    shop: Shop, services: Services, how: str
+) -> None:
+    """The order is sent to the kitchen while its end waits for it: nobody cooks it."""
+    order = await shop.sell(fee(500), amount_paid=500, send_to_kitchen=False)
+    async with calling(services, shop.business) as call:
+        await send(call, OrderId(UUID(order["id"])))
+        over = asyncio.create_task(
+            shop.to(order, "cancelled")
+            if how == "cancelled"
+            else shop.api.post(f"{ORDERS}/{order['id']}/refunds", {"amount": 500}, status=201)
+        )
+        connection = await call.db.fetchval("SELECT pg_backend_pid()")
+        await until(lambda: shop.sql.fetchval(_BLOCKED, connection))
+    await over
+    shown = await shop.show(order)
+    assert (shown["status"], shown["kitchenTicketStatus"]) == (how, "queued")
+    board = (await shop.api.get("/v1/kitchen/tickets?limit=100", status=200)).data
+    assert order["id"] not in {ticket["orderId"] for ticket in board}
+
+
+_BLOCKED = "SELECT 1 FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))"
 
 
 async def test_a_customer_is_told(open_shop: Open) -> None:

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo
 from tests.orders.conftest import Open
 from tests.orders.shop import Body, Shop, fee
 from tillhouse.access.process import Services
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.clock import iso
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store.query import OrderQuery
-from tillhouse.orders.worker import fold
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 # The night in which New York's clocks go back is among these days.
 FIRST, DAYS = datetime(2025, 10, 31, tzinfo=UTC), 5
@@ -42,7 +43,7 @@ async def test_today_is_the_stores_day_at_any_moment(open_shop: Open, services: 
             expected = _today(orders, query, _day(at, *clocks[store]))
             assert await _kept(services, shop, query, at) == {expected}, (at, clocks[store])
             seen.add(expected[0])
-        await fold(services)
+        await fold(services.pool, ORDER_TALLIES)
     assert len(seen) > 5
 
 
@@ -94,8 +95,8 @@ async def _kept(
     services: Services, shop: Shop, query: dict[str, Any], at: datetime
 ) -> set[tuple[int, int]]:
     """The same by the tallies, over all time and of a time, and by the orders themselves."""
-    channel = None if query["channel"] is None else [query["channel"]]
-    asked = OrderQuery(store_id=UUID(query["store_id"]), channel=channel)
+    channel = {} if query["channel"] is None else {"channel": [query["channel"]]}
+    asked = OrderQuery(asked={"store_id": UUID(query["store_id"]), **channel})
     ways = (
         figures.find_figures, figures.find_figures_between, figures.find_figures_in_detail,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from tests.orders.shop import ORDERS, Body, Shop, exact, fee, line
 from tests.webhooks.shop import until
 from tillhouse.access.process import Services
 from tillhouse.customers.actions import find_or_create
-from tillhouse.customers.types import Wanted
+from tillhouse.customers.types import WantedCustomer
 
 MANY = 24
 
@@ -102,7 +102,7 @@ async def test_an_order_waits_for_a_name_that_is_being_made(
     """Another transaction makes the customer meanwhile: the order is theirs, once it commits."""
     shop = await open_shop()
     async with calling(services, shop.business) as call:
-        made, is_new = await find_or_create(call, Wanted(name="Busy Bee"))
+        made, is_new = await find_or_create(call, WantedCustomer(name="Busy Bee"))
         assert is_new
         order = asyncio.create_task(shop.ask(fee(100), customer_name="busy bee"))
         connection = await call.db.fetchval("SELECT pg_backend_pid()")

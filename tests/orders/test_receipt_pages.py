@@ -10,7 +10,7 @@ import pytest
 
 from tests.orders.conftest import Open
 from tests.orders.receipts import open_page, page_text, path_of, receipt_url
-from tests.orders.shop import Shop, chosen, fee, line
+from tests.orders.shop import ORDERS, Shop, chosen, fee, line
 
 HOSTILE = "<script>alert(1)</script>\"'&lt;{{ 7*7 }}{% raw %}<!--</style></table>"
 
@@ -81,6 +81,18 @@ async def test_a_page_says_it_all(open_shop: Open) -> None:
         "Credit": "NGN 199.50",
     }
     assert {label: _after(page, label) for label in sums} == sums
+
+
+async def test_a_page_names_the_line_that_went_back(shop: Shop) -> None:
+    """With how many of it, for how much; and the method in words."""
+    tea = await shop.product(15, name="Tea")
+    order = await shop.sell(line(tea, 3), amount_paid=45, payment_method="pos")
+    body = {"lines": [{"item_id": order["items"][0]["id"], "quantity": 2}], "method": "cash"}
+    await shop.api.post(f"{ORDERS}/{order['id']}/refunds", body, status=201)
+    text = await page_text(shop, order)
+    assert "Given back" in text
+    assert "2 × Tea" in text
+    assert "Card" in text
 
 
 @pytest.mark.parametrize(

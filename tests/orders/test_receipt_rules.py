@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tillhouse.kit.clock import iso
 from tillhouse.kit.money import EXPONENTS
 from tillhouse.orders.receipts.addresses import VALID_FOR, until
-from tillhouse.orders.receipts.rules import Content, Line, Paid, Seller, amount, sheet
+from tillhouse.orders.receipts.rules import Content, Line, Paid, Returned, Seller, amount, sheet
 
 AT = datetime(2026, 3, 29, 23, 5, tzinfo=UTC)
 SELLER = Seller(
@@ -223,6 +223,36 @@ def test_a_refund_is_told_and_leaves_nothing_to_pay() -> None:
         change=Decimal(0),
         refunded=Decimal(30),
     ) == [("Paid", "NGN 100.00"), ("Refunded", f"NGN {MINUS}30.00")]
+
+
+def test_a_refund_names_its_lines_and_their_tax() -> None:
+    """A table of their own, since no sum: what came back, when, and the tax that went with it."""
+    tea = Returned(
+        name="Tea", quantity=Decimal(2), amount=Decimal(30), tax=Decimal("2.09"), at=iso(AT)
+    )
+    # From before the moment was kept.
+    plain = Returned(name="x" * 60, quantity=Decimal(1), amount=Decimal(5), tax=Decimal(0))
+    changes: dict[str, Any] = {
+        "tax": Decimal(7),
+        "paid": Decimal(65),
+        "payments": [Paid("cash", Decimal(60)), Paid("pos", Decimal(40))],
+        "refunds": [Paid("cash", Decimal(15)), Paid("pos", Decimal(20))],
+        "returned": [tea, plain],
+        "change": Decimal(0),
+        "refunded": Decimal(35),
+        "tip": Decimal(3),
+    }
+    assert [label for label, _ in below(**changes)] == [
+        "Tax included", "Paid (Cash)", "Paid (Card)", "Tip", "Refunded (Cash)", "Refunded (Card)",
+    ]  # fmt: skip
+    [table] = sheet(content(**changes), 1, AT).tables
+    assert table.title == "Given back"
+    rows = [(one.date, one.name, one.details, one.amount) for one in table.entries]
+    assert rows == [
+        ("30 Mar 2026", "2 × Tea", ["of which tax 2.09"], f"{MINUS}30.00"),
+        ("", f"1 × {'x' * 60}", [], f"{MINUS}5.00"),
+    ]
+    assert sheet(content(), 1, AT).tables == []
 
 
 def test_change_and_credit_may_meet() -> None:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 import pytest
@@ -16,6 +16,7 @@ from tests.make import Business, Make
 from tests.sweeping import sweep
 from tillhouse.app import PRODUCT, App, stored_kinds
 from tillhouse.http.store import add_new_answers
+from tillhouse.jobs.store import list_books_after
 from tillhouse.kit.clock import now
 from tillhouse.orders.storage.store import add_new_orders
 
@@ -53,7 +54,8 @@ async def _count(app: App) -> None:
     services = app.services
     soon = now() + timedelta(minutes=1)
     async with services.pool.transaction() as db:
-        while await add_new_orders(db, soon, 3):
+        books = await list_books_after(db, UUID(int=0), 1000)
+        while await add_new_orders(db, books, soon, 3):
             pass
         while await add_new_answers(db, soon, 2):
             pass

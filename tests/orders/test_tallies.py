@@ -8,7 +8,8 @@ import asyncpg
 from tests.api import Api
 from tests.make import Business
 from tillhouse.access.process import Services
-from tillhouse.orders.worker import fold
+from tillhouse.jobs.folding import fold
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 
 ORDERS = "/v1/orders"
 SCOPES = ("orders:read", "orders:write", "stores:read", "stores:write")
@@ -18,6 +19,7 @@ SCAN = """
         channel, payment_methods, service_mode, store_id, is_automated,
         channel_fulfilled_at IS NOT NULL AS is_fulfilled, count(*) AS orders,
         sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(refunded_amount, 0)) AS refunded,
         sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
         sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
         sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
@@ -29,26 +31,28 @@ KEPT = """
     SELECT date_trunc($2, day)::date AS day, status, payment_status, channel, payment_methods,
         service_mode, store_id, is_automated, is_fulfilled, sum(orders) AS orders,
         sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(refunded_amount, 0)) AS refunded,
         sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
         sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
         sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
     FROM (
         SELECT coalesce(day, '2001-01-01') AS day, status, payment_status, channel,
             payment_methods, service_mode, store_id, is_automated, is_fulfilled, orders,
-            total_amount, remaining_amount,
+            total_amount, remaining_amount, refunded_amount,
             paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
             paid_by_other
         FROM order_tallies
         WHERE book_id = $1 AND period = CASE $2 WHEN 'millennium' THEN 'ever' ELSE $2 END
         UNION ALL
         SELECT day, status, payment_status, channel, payment_methods, service_mode, store_id,
-            is_automated, is_fulfilled, orders, total_amount, remaining_amount,
+            is_automated, is_fulfilled, orders, total_amount, remaining_amount, refunded_amount,
             paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
             paid_by_other
         FROM order_tally_changes WHERE book_id = $1
     ) t
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
+        OR sum(refunded_amount) <> 0
         OR sum(paid_by_cash) <> 0 OR sum(paid_by_transfer) <> 0 OR sum(paid_by_pos) <> 0
         OR sum(paid_by_cloove_pay) <> 0 OR sum(paid_by_credit) <> 0 OR sum(paid_by_other) <> 0
 """
@@ -58,6 +62,7 @@ SCAN_IN_DETAIL = """
         channel_fulfilled_at IS NOT NULL AS is_fulfilled, recorded_by_id, served_by_id,
         academic_term_id, tag_ids::text, count(*) AS orders, sum(total_amount) AS total_amount,
         sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(refunded_amount, 0)) AS refunded,
         sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
         sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
         sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
@@ -70,6 +75,7 @@ KEPT_IN_DETAIL = """
         service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id,
         academic_term_id, tag_ids::text, sum(orders) AS orders,
         sum(total_amount) AS total_amount, sum(remaining_amount) AS remaining_amount,
+        sum(coalesce(refunded_amount, 0)) AS refunded,
         sum(coalesce(paid_by_cash, 0)) AS cash, sum(coalesce(paid_by_transfer, 0)) AS transfer,
         sum(coalesce(paid_by_pos, 0)) AS pos, sum(coalesce(paid_by_cloove_pay, 0)) AS cloove_pay,
         sum(coalesce(paid_by_credit, 0)) AS credit, sum(coalesce(paid_by_other, 0)) AS other
@@ -77,6 +83,7 @@ KEPT_IN_DETAIL = """
         SELECT coalesce(day, '2001-01-01') AS day, status, payment_status, channel,
             payment_methods, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
             served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount,
+            refunded_amount,
             paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
             paid_by_other
         FROM order_tallies_in_detail
@@ -84,13 +91,14 @@ KEPT_IN_DETAIL = """
         UNION ALL
         SELECT day, status, payment_status, channel, payment_methods, service_mode, store_id,
             is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids,
-            orders, total_amount, remaining_amount,
+            orders, total_amount, remaining_amount, refunded_amount,
             paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
             paid_by_other
         FROM order_tally_changes WHERE book_id = $1
     ) t
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
     HAVING sum(orders) <> 0 OR sum(total_amount) <> 0 OR sum(remaining_amount) <> 0
+        OR sum(refunded_amount) <> 0
         OR sum(paid_by_cash) <> 0 OR sum(paid_by_transfer) <> 0 OR sum(paid_by_pos) <> 0
         OR sum(paid_by_cloove_pay) <> 0 OR sum(paid_by_credit) <> 0 OR sum(paid_by_other) <> 0
 """
@@ -168,7 +176,7 @@ async def test_tallies_say_what_a_count_says(
         await _change(api, chance, ids, people)
         if step % 40 == 39:
             await _check(sql, book_id)
-            await fold(services)
+            await fold(services.pool, ORDER_TALLIES)
             await _check(sql, book_id)
     kinds = await sql.fetchrow(
         """

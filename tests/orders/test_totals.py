@@ -5,7 +5,7 @@ import random
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -154,6 +154,85 @@ async def test_inclusive_tax_is_within_the_price(open_shop: Open) -> None:
     assert (made["taxAmount"], made["totalAmount"]) == (15, 215)
     cut = await shop.sell(line(product, 2), discount_amount=107.5)
     assert (cut["taxAmount"], cut["totalAmount"]) == (7.5, 107.5)
+
+
+async def test_an_adjusted_order_tells_the_tax_of_its_total(open_shop: Open) -> None:
+    """Prices include 7 %: 27.20 have 1.78 of it, and not the 3.38 of 51.70."""
+    shop = await open_shop()
+    await shop.set_trade(tax_inclusive=True)
+    product = await shop.product(51.7, tax_rate=7)
+    made = await shop.sell(line(product))
+    assert made["taxAmount"] == 3.38
+    less = await shop.patch(made, total_amount=27.2)
+    assert (less["taxAmount"], less["adjustmentAmount"]) == (1.78, -24.5)
+    assert _column(less, "taxAmount") == [3.38]
+    free = await shop.patch(made, total_amount=0)
+    assert (free["taxAmount"], free["adjustmentAmount"]) == (0, -51.7)
+    more = await shop.patch(made, total_amount=517)
+    assert (more["taxAmount"], more["adjustmentAmount"]) == (33.82, 465.3)
+    same = await shop.patch(made, total_amount=51.7)
+    assert (same["taxAmount"], same["adjustmentAmount"]) == (3.38, 0)
+
+
+async def test_an_adjustment_takes_its_tax_with_it(shop: Shop) -> None:
+    """On top of the prices: the adjustment is what it takes off before tax, and the sums hold.
+
+    Lines of several rates bear it by what they cost; fees and the service charge don't.
+    """
+    dear, cheap = await shop.product(1000, tax_rate=10), await shop.product(500, tax_rate=20)
+    made = await shop.sell(line(dear), line(cheap), fee(100), service_charge_amount=50)
+    assert (made["taxAmount"], made["totalAmount"]) == (200, 1850)
+    half = await shop.patch(made, total_amount=1000)
+    await shop.api.post(f"{ORDERS}/{half['id']}/receipt", status=200)
+    # 850 less: 550 on 1100 and 300 on 600.
+    assert (half["taxAmount"], half["adjustmentAmount"]) == (100, -750)
+    deep = await shop.patch(made, total_amount=120)
+    assert (deep["taxAmount"], deep["adjustmentAmount"]) == (0, -1530)
+    for order in (half, deep):
+        assert order["totalAmount"] == (
+            order["subtotalAmount"] - order["discountAmount"] + order["serviceChargeAmount"]
+            + order["taxAmount"] + order["adjustmentAmount"]
+        )  # fmt: skip
+    content = await shop.sql.fetchval(
+        "SELECT content FROM receipts WHERE order_id = $1", UUID(half["id"])
+    )
+    assert (json.loads(content)["tax"], json.loads(content)["adjustment"]) == (100, -750)
+
+
+async def test_a_line_without_a_product_names_its_tax(shop: Shop) -> None:
+    """One of the catalog has its product's, at a custom price too; a fee has none."""
+    product = await shop.product(1000, tax_rate=10)
+    own = {"product_name": "Cake", "custom_price": 200, "quantity": 1, "tax_rate": 7.5}
+    made = await shop.sell(own, line(product, custom_price=500))
+    assert _column(made, "taxAmount") == [15, 50]
+    assert made["totalAmount"] == 765
+    for item in (line(product, tax_rate=5), {**fee(10), "tax_rate": 5}, {**own, "tax_rate": 101}):
+        assert (await shop.ask(item)).wrong_fields == {"items[0].tax_rate"}
+
+
+@pytest.mark.parametrize(
+    ("total", "tax"), [(81, 4.64), (1000, 64.77), (5000.01, 326.45), (12345.67, 807.01)]
+)
+async def test_an_adjusted_line_is_taxed_at_the_rate_that_it_named(
+    shop: Shop, total: float, tax: float
+) -> None:
+    """By the rate, and not in proportion to a tax that was rounded."""
+    own = {"product_name": "Cake", "custom_price": 51.70, "quantity": 1, "tax_rate": 7}
+    made = await shop.sell(own, fee(10))
+    assert (made["totalAmount"], made["taxAmount"]) == (65.32, 3.62)
+    body = {"total_amount": total}
+    changed = (await shop.api.patch(f"/v1/orders/{made['id']}", body, status=200)).data
+    assert (changed["totalAmount"], changed["taxAmount"]) == (total, tax)
+
+
+async def test_a_product_s_later_rate_changes_nothing_sold(shop: Shop) -> None:
+    """An adjusted order is taxed at the rate of its sale."""
+    product = await shop.product(1000, tax_rate=10)
+    made = await shop.sell(line(product))
+    await shop.api.patch(f"/v1/products/{product['id']}", {"tax_rate": 20}, status=200)
+    body = {"total_amount": 2200}
+    changed = (await shop.api.patch(f"/v1/orders/{made['id']}", body, status=200)).data
+    assert changed["taxAmount"] == 200
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,7 @@ class Collecting:
     async def hook(self, body: bytes, signature: str | None = None) -> bool:
         """The sandbox calls; whether that was new."""
         headers = {"x-sandbox-signature": signature or self.sign(body)}
-        what = ("sandbox", self.book.id)
-        return await hooks.take(self.services, what, headers, body, now())
+        return await hooks.take(self.services, "sandbox", self.book.id, headers, body, now())
 
     def sign(self, body: bytes) -> str:
         """The signature of a hook of the sandbox."""

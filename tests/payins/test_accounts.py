@@ -73,6 +73,6 @@ async def test_a_live_book_needs_a_provider(till: Collecting) -> None:
     book = type(till.book)(live, "live")
     async with till.services.pool.reading() as db:
         with pytest.raises(NoProvider, match="PUT /v1/payment-providers"):
-            await choose_provider(till.services, db, book, Collects("NGN"))
+            await choose_provider(till.services, db, book, Collects(currency="NGN"))
     with pytest.raises(NoProvider):
         await open_account(till.services, till.target(book=book))

@@ -67,17 +67,17 @@ async def test_what_is_not_signed_is_not_stored(till: Collecting) -> None:
     """Nor what is for a book that isn't there, or has no such provider."""
     body = told(reference="x")
     for bad in ("0" * 64, "x", "é"):
-        with pytest.raises(hooks.NotSigned):
+        with pytest.raises(hooks.PaymentHookNotSigned):
             await till.hook(body, bad)
     for headers in ({}, {"x-sandbox-signature": ""}):
-        with pytest.raises(hooks.NotSigned):
+        with pytest.raises(hooks.PaymentHookNotSigned):
             await hooks.check(till.services, "sandbox", headers)
     with pytest.raises(Missing):
         await hooks.check(till.services, "nobody", {"x-sandbox-signature": "x"})
     signed = {"x-sandbox-signature": "x", "x-paystack-signature": "x"}
-    for what in (("sandbox", new_id()), ("paystack", till.book.id)):
+    for provider, book_id in (("sandbox", new_id()), ("paystack", till.book.id)):
         with pytest.raises(Missing):
-            await hooks.take(till.services, what, signed, body, now())
+            await hooks.take(till.services, provider, book_id, signed, body, now())
     assert await till.events() == []
 
 
@@ -173,13 +173,14 @@ async def test_a_hook_of_a_payout_goes_to_who_sent_it(till: Collecting) -> None:
     assert [(row["kind"], json.loads(row["payload"])["reference"]) for row in queued] == [
         ("heard_payout", "p-1"),
         ("heard_refund", "r-1"),
+        ("heard_stay_refund", "r-1"),
     ]
     assert {outcome for _, outcome in await till.events()} == {"passed on"}
 
 
 async def test_old_events_are_deleted_once_they_are_processed(till: Collecting) -> None:
     """An event that still waits is kept, however old it is."""
-    assert [kind.name for kind in chores(till.services)] == ["old_provider_events"]
+    assert "old_provider_events" in [kind.name for kind in chores(till.services)]
     await till.pay(await till.account())
     await till.hook(told(transactionId=str(new_id())))
     query = "UPDATE provider_events SET received_at = $2 WHERE book_id = $1"

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from tests.api import Api
-from tests.make import Business, Make
+from tests.make import PASSWORD, Business, Make
 from tests.payins.collecting import Collecting
 from tests.providers.payments.simulators.paystack import PaystackSimulator
 from tillhouse.access.callers import Book
@@ -102,11 +102,61 @@ async def test_a_live_book_takes_no_test_keys(owner: Api) -> None:
             "secret_key",
         ),
         "monnify": ({**monnify, "api_key": "MK_TEST_5F2C1B7E9A"}, "api_key"),
-        "stripe": ({"secret_key": "rk_test_5f2c", "webhook_secret": "whsec_5f2c"}, "secret_key"),
+        "stripe": (
+            {"secret_key": "rk_test_5f2c", "webhook_secret": "whsec_5f2c1b7e9a0d4c3e8b6a7f1d2e3c"},
+            "secret_key",
+        ),
     }
     for provider, (secrets, name) in others.items():
         answer = await put(owner, {"provider": provider, "secrets": secrets}, status=422)
         assert answer.wrong_fields == {f"secrets.{name}"}, provider
+
+
+SHORT: list[tuple[str, dict[str, str], set[str]]] = [
+    ("paystack", {"secret_key": "s"}, {"secrets.secret_key"}),
+    ("paystack", {"secret_key": "sk_live_5f2c"}, {"secrets.secret_key"}),
+    ("flutterwave", {"secret_key": "F", "secret_hash": "h"},
+     {"secrets.secret_key", "secrets.secret_hash"}),
+    ("monnify", dict.fromkeys(("api_key", "secret_key", "contract_code", "wallet_account"), "m"),
+     {"secrets.api_key", "secrets.secret_key", "secrets.contract_code", "secrets.wallet_account"}),
+    ("stripe", {"secret_key": "s", "webhook_secret": "w"},
+     {"secrets.secret_key", "secrets.webhook_secret"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("provider", "secrets", "named"), SHORT)
+async def test_a_secret_that_is_too_short_is_named(
+    owner: Api, provider: str, secrets: dict[str, str], named: set[str]
+) -> None:
+    """A secret of one character is a slip of whoever copied it."""
+    answer = await put(owner, {"provider": provider, "secrets": secrets}, status=422)
+    assert answer.wrong_fields == named
+
+
+async def test_a_live_book_is_changed_by_people_after_a_step_up(
+    owner: Api, business: Business
+) -> None:
+    """A key gets 403 for every change, and so does a session that was left open."""
+    await put(owner, PAYSTACK)
+    ranges = ["127.0.0.1"]
+    scope = "payment_providers:write"
+    key = await business.client(scope, environment="live", allowed_ip_ranges=ranges)
+    changes: list[dict[str, Any]] = [
+        PAYSTACK,
+        {"provider": "paystack", "selected": False},
+        {"provider": "paystack", "secrets": None},
+        {"provider": "paystack", "check": True},
+    ]
+    body = {"email": business.email, "password": PASSWORD}
+    token = (await business.anybody.post("/api/auth/login", body, status=200)).data
+    left_open = business.anybody.as_bearer(token["accessToken"])
+    for change in changes:
+        answer = await key.request("PUT", PATH, change, status=403)
+        assert (answer.error, "people" in answer.json["message"]) == ("forbidden", True)
+        answer = await put(left_open, change, 403)
+        assert answer.error == "password_verification_required"
+    listed = (await key.get(PATH, status=200)).data
+    assert {one["provider"] for one in listed if one["selected"]} == {"paystack"}
 
 
 async def test_secrets_need_a_password_of_a_moment_ago(business: Business) -> None:
@@ -126,7 +176,7 @@ async def test_what_is_selected_collects(
     async def chosen(seed: int) -> str:
         async with services.pool.reading() as db:
             rng = Random(seed)  # noqa: S311 - no secret
-            found = await choose_provider(services, db, book, Collects("NGN"), rng)
+            found = await choose_provider(services, db, book, Collects(currency="NGN"), rng)
         return found.provider.name
 
     assert {await chosen(seed) for seed in range(20)} == {"paystack", "flutterwave"}

@@ -53,6 +53,20 @@ async def test_a_payment_funds_the_wallet_and_reaches_its_target(till: Collectin
     assert await till.faults() == []
 
 
+@pytest.mark.parametrize(
+    ("told", "kept"), [(-5, 0), (0, 0), (999, 999), (1000, 1000), (1001, 1000)]
+)
+async def test_a_fee_is_a_part_of_its_payment(till: Collecting, told: int, kept: int) -> None:
+    """A provider that tells of a fee above the payment, or below nothing, takes it and no more."""
+    account = await till.account()
+    payment = seen(reference=account.reference, fee=Decimal(told))
+    assert await tell(till, payment, account)
+    (payin,) = await till.payins()
+    assert payin["fee"] == kept
+    assert await till.balance("wallet") == 1000 - kept
+    assert await till.faults() == []
+
+
 AMOUNTS: dict[Simulated, list[Decimal]] = {
     "under": [Decimal(500)],
     "over": [Decimal(1500)],

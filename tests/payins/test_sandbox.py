@@ -13,15 +13,15 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import new_id
 from tillhouse.payins.connections import sandbox_credentials
-from tillhouse.payins.sandbox.provider import Sandbox
+from tillhouse.payins.sandbox.provider import SandboxPayments
 from tillhouse.payins.sandbox.rules import account_number, magic
 from tillhouse.payins.sandbox.simulating import PAYMENTS_MAX, simulate
 from tillhouse.providers.payments.provider import (
     HeardRefund,
     NotReached,
     PayoutRequest,
+    ProviderRefused,
     RefundRequest,
-    Refused,
     StatementRequest,
     Unclear,
     Unknown,
@@ -33,7 +33,7 @@ class Asking:
 
     def __init__(self, till: Collecting) -> None:
         self.till = till
-        self.provider = Sandbox(till.services.pool)
+        self.provider = SandboxPayments(till.services.pool)
         self.credentials = sandbox_credentials(till.services.vault, till.book.id)
 
     async def pay_out(self, amount: str, reference: str = "w-1", **fields: Any) -> str:
@@ -81,7 +81,7 @@ async def test_payouts_follow_the_amount(asking: Asking) -> None:
     """The table of docs/payments.md."""
     assert await asking.pay_out("10.00", "plain") == "completed"
     assert await asking.pay_out("10.99", "fails") == "failed"
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await asking.pay_out("10.98", "refused")
     with pytest.raises(Unknown):
         await asking.payout("refused")
@@ -90,7 +90,7 @@ async def test_payouts_follow_the_amount(asking: Asking) -> None:
     assert await asking.payout("unclear") == "completed"
     assert await asking.pay_out("10.96", "slow") == "processing"
     assert [await asking.payout("slow") for _ in range(3)] == ["processing", *["completed"] * 2]
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await asking.pay_out("10.00", "missing", account_number="0123450000")
 
 
@@ -119,18 +119,18 @@ async def test_refunds_follow_the_amount_and_never_exceed_it(asking: Asking) -> 
     assert await asking.refund(payment, "100.00", "plain") == "successful"
     assert await asking.refund(payment, "100.00", "plain") == "successful"
     assert await asking.refund(payment, "100.99", "fails") == "failed"
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await asking.refund(payment, "100.98", "refused")
     with pytest.raises(Unclear):
         await asking.refund(payment, "100.97", "unclear")
     assert await asking.found_refund("unclear") == "successful"
     assert await asking.refund(payment, "100.96", "slow") == "pending"
     assert [await asking.found_refund("slow") for _ in range(2)] == ["pending", "successful"]
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await asking.refund(payment, "698.08", "too much")
     assert await asking.refund(payment, "698.07", "the rest") == "successful"
     for unknown in (new_id(), "x"):
-        with pytest.raises(Refused):
+        with pytest.raises(ProviderRefused):
             await asking.refund(unknown, "1.00", "of nothing")
 
 
@@ -141,8 +141,8 @@ async def test_names_follow_the_number(asking: Asking) -> None:
     name = await provider.resolve_name(credentials, bank.code, "0123456789")
     assert name == await provider.resolve_name(credentials, bank.code, "0123456789")
     for code, number, wanted in (
-        ("999", "0123456789", Refused),
-        (bank.code, "0123450000", Refused),
+        ("999", "0123456789", ProviderRefused),
+        (bank.code, "0123450000", ProviderRefused),
         (bank.code, "0123450001", NotReached),
     ):
         with pytest.raises(wanted):
@@ -188,7 +188,7 @@ async def test_the_statement_lists_what_the_sandbox_knows(till: Collecting) -> N
     paid = [one for _ in range(3) for one in await till.simulate(account, "twice")]
     secrets = sandbox_credentials(till.services.vault, till.book.id)
     since, until = now() - timedelta(hours=1), now() + timedelta(hours=1)
-    sandbox = Sandbox(till.services.pool)
+    sandbox = SandboxPayments(till.services.pool)
     asked = StatementRequest(of="payments", since=since, until=until)
     page = await sandbox.read_statement(secrets, asked)
     assert {one.transaction_id for one in page.payments} == {str(one) for one in paid}

@@ -35,10 +35,10 @@ class Live(NamedTuple):
     async def told(self) -> None:
         """The vendor sends its hooks, and all of them are processed."""
         await self.simulator.tell()
-        what = (self.vendor.name, self.till.book.id)
+        name, book_id = self.vendor.name, self.till.book.id
         for hook in self.simulator.told:
             headers = {name.lower(): value for name, value in hook.headers.items()}
-            await hooks.take(self.till.services, what, headers, hook.body, now())
+            await hooks.take(self.till.services, name, book_id, headers, hook.body, now())
         self.simulator.told.clear()
         await self.till.work()
 
@@ -82,7 +82,7 @@ async def test_a_hook_that_never_came_heals(live: Live, fault: HookFault) -> Non
     live.simulator.fail_hooks(fault)
     try:
         await live.told()
-    except hooks.NotSigned:
+    except hooks.PaymentHookNotSigned:
         assert fault != "lost"
     assert await live.till.payins() == []
     await live.till.later(minutes=6)

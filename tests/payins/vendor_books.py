@@ -14,21 +14,35 @@ from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.payins.connections import seal
 from tillhouse.payins.store.connections import ConnectionRow, upsert_connection
 from tillhouse.payins.types import Origin
+from tillhouse.providers.payments.provider import ProviderSecrets
 
 
 async def connected(
-    services: Services, sql: asyncpg.Connection, business: Business, who: tuple[Vendor, Simulator]
+    services: Services,
+    sql: asyncpg.Connection,
+    business: Business,
+    who: tuple[Vendor, Simulator],
+    credentials: ProviderSecrets | None = None,
 ) -> Origin:
-    """The live book of a business, connected to its vendor."""
+    """The live book of a business, connected to its vendor; by another key of it, if given."""
     vendor, simulator = who
     business_id = UUID(business.id)
     query = "SELECT id FROM books WHERE business_id = $1 AND environment = 'live'"
     key = BookKey(await sql.fetchval(query, business_id), new_id())
-    secrets = dict(simulator.credentials.secrets)
+    secrets = dict((credentials or simulator.credentials).secrets)
     async with services.pool.transaction() as db:
         sealed = await seal(services.vault, db, business_id, key.id, secrets)
         row = ConnectionRow(
             provider=vendor.name, is_selected=True, credentials_sealed=sealed, hint="…"
         )
         await upsert_connection(db, key, row, now())
+    # Every simulator takes the same secrets, by which books of one account are told.
+    simulator.books.append(key.book_id)
+    await sql.execute(_ENDED, vendor.name, simulator.books)
     return Origin(business_id, Book(key.book_id, "live"), vendor.name)
+
+
+_ENDED = """
+    UPDATE payment_providers SET credentials_sealed = NULL, is_selected = false
+    WHERE provider = $1 AND book_id <> ALL($2)
+"""

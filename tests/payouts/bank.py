@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
@@ -11,12 +11,11 @@ import msgspec
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.payins.types import Connection
+from tillhouse.payins.types import ProviderConnection
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Credentials,
     Heard,
     HeardPayment,
     HeardRefund,
@@ -24,13 +23,14 @@ from tillhouse.providers.payments.provider import (
     OpenedAccount,
     PayoutRequest,
     PayoutState,
+    ProviderListPage,
     ProviderName,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
-    Refused,
     SeenPayment,
     SeenPayout,
     SeenRefund,
-    StatementPage,
     StatementRequest,
     Unclear,
     Unknown,
@@ -68,13 +68,15 @@ class BankingProvider:
         self.fee = Decimal(0)
         self.before_answer: Callable[[], None] | None = None
         self.on_refusal: Callable[[], None] = lambda: None
+        # Happens between an answer to a look and its arrival.
+        self.on_look: Callable[[], Awaitable[None]] | None = None
         self._late: list[PayoutRequest] = []
 
     async def find(
         self, _services: Services, _db: Db, _book: Book, _name: str
-    ) -> Connection | None:
+    ) -> ProviderConnection | None:
         """The connection of any book to this provider."""
-        return Connection(self, Credentials({}, is_live=False))
+        return ProviderConnection(self, ProviderSecrets({}, is_live=False))
 
     def catch_up(self) -> None:
         """Execute what arrived late."""
@@ -82,7 +84,7 @@ class BankingProvider:
             self._execute(wanted, "completed")
         self._late.clear()
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money, in the next manner."""
         self.asked[wanted.reference] += 1
         manner = self.manners.popleft() if self.manners else "executed"
@@ -92,7 +94,7 @@ class BankingProvider:
                 raise NotReached("connection refused")
             case "refused":
                 self.on_refusal()
-                raise Refused("the account is closed")
+                raise ProviderRefused("the account is closed")
             case "lost":
                 raise Unclear("timed out")
             case "late" | "killed":
@@ -117,11 +119,14 @@ class BankingProvider:
             self.paid[wanted.reference] += 1
             self.states[wanted.reference] = state
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A payout as it is now."""
         if reference not in self.states:
             raise Unknown(reference)
-        return self._seen(reference)
+        seen = self._seen(reference)
+        if self.on_look is not None:
+            await self.on_look()
+        return seen
 
     def _seen(self, reference: str) -> SeenPayout:
         state = self.states[reference]
@@ -135,32 +140,38 @@ class BankingProvider:
             reason=reason,
         )
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """Its banks."""
         return (Bank("058", "Guaranty Bank"), Bank("011", "First Bank"))
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """A holder for every number, but for those that end in zeros."""
         if account_number.endswith("0000"):
-            raise Refused("no such account")
+            raise ProviderRefused("no such account")
         if self.manners and self.manners[0] == "away":
             self.manners.popleft()
             raise NotReached("connection refused")
         return f"Holder of {account_number}"
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
         """Payouts alone, all on one page."""
         seen = [self._seen(name) for name in self.states] if asked.of == "payouts" else []
-        return StatementPage(payouts=seen)
+        return ProviderListPage(payouts=seen)
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Any credentials are good."""
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def read_balances(self, credentials: ProviderSecrets) -> None:
+        """It tells none."""
+        return
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """Nothing is: it sends no hooks."""
         return False
 
@@ -168,20 +179,22 @@ class BankingProvider:
         """It sends no hooks."""
         return ()
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """It takes no money."""
-        raise Refused(wanted.reference)
+        raise ProviderRefused(wanted.reference)
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """It takes no money."""
         return ()
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """It takes no money."""
-        raise Refused(wanted.reference)
+        raise ProviderRefused(wanted.reference)
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """It takes no money."""
         raise Unknown(msgspec.json.encode(heard).decode())

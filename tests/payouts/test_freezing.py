@@ -128,3 +128,16 @@ async def test_a_freeze_needs_a_reason(treasury: Treasury) -> None:
         await treasury.api.request("PUT", SWITCH, body, status=422)
     seen = (await treasury.api.get(SWITCH, status=200)).data
     assert (seen["frozen"], seen["maxPerDay"], seen["frozenAt"]) == (False, None, None)
+
+
+async def test_the_limit_of_the_business_counts_what_waits_to_be_sent(treasury: Treasury) -> None:
+    """A new day frees nothing of the last 24 hours, of a withdrawal that no job has sent either."""
+    body = {"frozen": False, "max_per_day": 100}
+    await treasury.api.request("PUT", SWITCH, body, status=200)
+    asked = (await treasury.ask(100)).data
+    assert await treasury.status(asked["id"]) == "requested"
+    await treasury.sql.execute(
+        "UPDATE payout_controls SET day = day - 1 WHERE book_id = $1", treasury.book_id
+    )
+    refused = (await treasury.ask(1, status=400)).json["message"]
+    assert "leaves 0 within 24 hours" in refused

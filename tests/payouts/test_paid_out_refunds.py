@@ -48,9 +48,11 @@ async def test_it_is_held_then_sent_then_booked_as_one(till: PayingOut) -> None:
         ("refund", "cloove_pay", Decimal(-400)),
         ("fee", "wallet", Decimal(10)),
     ]
-    assert await till.wallet() == _FILLED - 400
-    [entry] = (await till.payouts.get("/v1/wallet/statement?limit=1", status=200)).data
+    assert await till.wallet() == _FILLED - 410
+    fee, entry = (await till.payouts.get("/v1/wallet/statement?limit=2", status=200)).data
     assert (entry["amount"], entry["transactionId"]) == (-400, refund["transactionId"])
+    assert (fee["amount"], fee["type"]) == (-10, "fee")
+    assert fee["transactionId"] != refund["transactionId"]
     assert [status for _, status in await till.told()] == ["failed", "successful"]
     await till.api.post(f"/v1/orders/{order['id']}/receipt", status=200)
     assert [one["amount"] for one in await till.printed(order)] == [400]

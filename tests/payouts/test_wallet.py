@@ -12,7 +12,7 @@ from tests.payouts.wallets import CURRENCY, book_of, fill, wallet
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookId, new_id
-from tillhouse.ledger.posting import Wanted, hold, settle
+from tillhouse.ledger.posting import WantedHold, hold, settle
 from tillhouse.ledger.rules import Account, Ledger, Postings, Source, Transfer
 from tillhouse.ledger.store.posting import record_postings, rows
 from tillhouse.payouts.wallet.rules import Position
@@ -49,7 +49,7 @@ async def spend(services: Services, book_id: BookId, amount: int) -> None:
     ledger = Ledger(book_id, CURRENCY, now())
     source = Source(type="deposit", id=new_id(), happened_at=ledger.now)
     async with services.pool.transaction() as db:
-        held = await hold(db, ledger, source, Wanted(WALLET, Decimal(amount), "withdrawal"))
+        held = await hold(db, ledger, source, WantedHold(WALLET, Decimal(amount), "withdrawal"))
         await settle(db, ledger, held, TRANSIT, kind="withdrawal")
 
 
@@ -74,7 +74,7 @@ async def test_a_hold_lowers_what_is_available(services: Services, business: Bus
     ledger = Ledger(book_id, CURRENCY, now())
     source = Source(type="deposit", id=new_id(), happened_at=ledger.now)
     async with services.pool.transaction() as db:
-        await hold(db, ledger, source, Wanted(WALLET, Decimal(40), "withdrawal"))
+        await hold(db, ledger, source, WantedHold(WALLET, Decimal(40), "withdrawal"))
     seen = await wallet(await reader(business))
     assert (seen["balance"], seen["held"], seen["available"]) == (100.5, 40, 60.5)
 
@@ -104,7 +104,7 @@ async def test_a_late_commit_is_in_the_balances_of_later_pages(
     await fill(services, book_id, 100)
     moment = now()
     late = Source(type="deposit", id=new_id(), happened_at=moment)
-    postings = Postings((Transfer(Account("bank"), WALLET, Decimal(7), "deposit"),))
+    postings = Postings((Transfer(Account("bank"), WALLET, Decimal(7), "wallet_deposit"),))
     async with services.pool.transaction() as db:
         await db.fetchval("SELECT 1")
         # Its id is made now, and the others' later; a nested transaction shows it only at the end.

@@ -17,7 +17,7 @@ from tests.payouts.wallets import CURRENCY
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import AppId, new_id
-from tillhouse.payouts.withdrawals.store.limits import Given, give_spend_back, take_spend
+from tillhouse.payouts.withdrawals.store.limits import CountedSpend, give_spend_back, take_spend
 
 Open = Callable[..., Awaitable[Treasury]]
 
@@ -160,12 +160,29 @@ async def test_the_day_ends_at_midnight_there_and_24_hours_still_count(
     await treasury.withdraw(100)
 
 
+async def test_a_withdrawal_counts_for_24_hours_from_its_request(
+    services: Services, business: Business, sql: asyncpg.Connection
+) -> None:
+    """One that no job has sent yet counts like one that the bank has paid."""
+    treasury = await Treasury.open(
+        services, business, sql, max_per_transaction=100, max_per_day=100
+    )
+    await treasury.fill(1000)
+    asked = (await treasury.ask(100)).data
+    assert await treasury.status(asked["id"]) == "requested"
+    await sql.execute(
+        "UPDATE withdrawal_spends SET day = day - 1 WHERE book_id = $1", treasury.book_id
+    )
+    refused = (await treasury.ask(1, status=400)).json["message"]
+    assert "leaves 0 within 24 hours" in refused
+
+
 async def test_what_is_given_back_late_frees_nothing_today(
     services: Services, treasury: Treasury
 ) -> None:
     """A failure of yesterday's withdrawal belongs to yesterday's row, which is gone."""
     lineage, yesterday = AppId(new_id()), now().date() - timedelta(days=1)
-    given = Given(lineage_id=lineage, counted_on=yesterday, amount=Decimal(60))
+    given = CountedSpend(lineage_id=lineage, counted_on=yesterday, amount=Decimal(60))
     async with services.pool.transaction() as db:
         for day in (yesterday, now().date()):
             counted = await take_spend(

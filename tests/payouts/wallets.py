@@ -41,8 +41,12 @@ async def fill(
 ) -> UUID:
     """Let an amount come into the wallet, as from a provider; the id of its transfer."""
     postings = Postings(
-        (Transfer(Account("provider_clearing"), Account("wallet"), Decimal(amount), "deposit"),),
-        (Movement("wallet_deposit", "transfer", Decimal(amount)),),
+        (
+            Transfer(
+                Account("provider_clearing"), Account("wallet"), Decimal(amount), "wallet_deposit"
+            ),
+        ),
+        (Movement("wallet_deposit", "cloove_pay", Decimal(amount)),),
     )
     moment = now()
     source = Source(type="deposit", id=new_id(), happened_at=moment)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tillhouse.kit.money import EXPONENTS, check_scale
-from tillhouse.promotions.facts import Discounts, Line, Offer
+from tillhouse.promotions.facts import Discounts, Offer, PromotedLine
 from tillhouse.promotions.rules import judge, matches
 
 RICE, BEANS, MEALS = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -34,8 +34,8 @@ def _offer(**fields: Any) -> Offer:
 
 def _line(
     net: str, quantity: str = "1", product: UUID | None = RICE, category: UUID | None = None
-) -> Line:
-    return Line(
+) -> PromotedLine:
+    return PromotedLine(
         product_id=product,
         category_id=category,
         net=Decimal(net),
@@ -44,22 +44,22 @@ def _line(
     )
 
 
-def _shares(offer: Offer, *lines: Line) -> list[Decimal] | str:
+def _shares(offer: Offer, *lines: PromotedLine) -> list[Decimal] | str:
     found = judge(offer, lines, None, SATURDAY)
     return found.shares if isinstance(found, Discounts) else found
 
 
 @st.composite
-def _lines(draw: st.DrawFn, currency: str) -> list[Line]:
+def _lines(draw: st.DrawFn, currency: str) -> list[PromotedLine]:
     decimals = EXPONENTS[currency]
 
-    def one() -> Line:
+    def one() -> PromotedLine:
         unit = draw(st.decimals(0, 10_000, places=decimals))
         quantity = draw(st.integers(1, 40).map(Decimal) | st.decimals("0.001", 9, places=3))
         # Something may have been taken off the line before.
         whole = round(unit * quantity, decimals)
         taken = draw(st.decimals(0, max(whole, Decimal(0)), places=decimals))
-        return Line(
+        return PromotedLine(
             product_id=draw(st.sampled_from([RICE, BEANS, None])),
             category_id=draw(st.sampled_from([MEALS, None])),
             net=whole - taken,
@@ -71,7 +71,7 @@ def _lines(draw: st.DrawFn, currency: str) -> list[Line]:
 
 
 @st.composite
-def _cases(draw: st.DrawFn) -> tuple[Offer, list[Line]]:
+def _cases(draw: st.DrawFn) -> tuple[Offer, list[PromotedLine]]:
     currency = draw(st.sampled_from(["NGN", "JPY", "KWD"]))
     decimals = EXPONENTS[currency]
     kind = draw(st.sampled_from(["percent", "fixed", "free_item"]))
@@ -90,7 +90,7 @@ def _cases(draw: st.DrawFn) -> tuple[Offer, list[Line]]:
 
 @given(_cases())
 def test_the_shares_are_the_discount_and_leave_no_line_below_nothing(
-    case: tuple[Offer, list[Line]],
+    case: tuple[Offer, list[PromotedLine]],
 ) -> None:
     """In whole units, on matching lines alone, within the maximum."""
     offer, lines = case
@@ -110,7 +110,7 @@ def test_the_shares_are_the_discount_and_leave_no_line_below_nothing(
 
 
 @given(_cases())
-def test_a_percentage_is_exact_to_half_a_unit(case: tuple[Offer, list[Line]]) -> None:
+def test_a_percentage_is_exact_to_half_a_unit(case: tuple[Offer, list[PromotedLine]]) -> None:
     """Once for the whole, not once per line."""
     offer, lines = case
     if offer.type != "percent" or offer.maximum_discount is not None:

@@ -8,10 +8,15 @@ import pytest
 
 from tests.providers.whatsapp_server import NUMBER_ID, TOKEN, Meta
 from tillhouse.kit.ids import new_id
-from tillhouse.providers.messaging.provider import Account, Outcome, Outgoing, Template
+from tillhouse.providers.messaging.provider import (
+    MessagingAccount,
+    OutgoingMessage,
+    SendOutcome,
+    Template,
+)
 from tillhouse.providers.messaging.whatsapp import WhatsApp, judge
 
-ACCOUNT = Account(NUMBER_ID, TOKEN)
+ACCOUNT = MessagingAccount(NUMBER_ID, TOKEN)
 
 
 @pytest.fixture
@@ -22,12 +27,14 @@ async def meta() -> AsyncIterator[Meta]:
     await meta.stop()
 
 
-def text(to: str = "+2348030000001") -> Outgoing:
+def text(to: str = "+2348030000001") -> OutgoingMessage:
     """A plain message."""
-    return Outgoing(message_id=new_id(), to=to, text="Your order is ready.")
+    return OutgoingMessage(message_id=new_id(), to=to, text="Your order is ready.")
 
 
-async def send(meta: Meta, message: Outgoing, account: Account = ACCOUNT) -> Outcome:
+async def send(
+    meta: Meta, message: OutgoingMessage, account: MessagingAccount = ACCOUNT
+) -> SendOutcome:
     """Send it to this server."""
     return await WhatsApp(meta.url, timeout_s=30).send(account, message)
 
@@ -36,7 +43,7 @@ async def test_a_text_is_sent_as_documented(meta: Meta) -> None:
     """Path, bearer token and body are those of the documentation; our id travels along."""
     message = text()
     outcome = await send(meta, message)
-    assert outcome == Outcome("sent", f"wamid.{message.message_id}")
+    assert outcome == SendOutcome("sent", f"wamid.{message.message_id}")
     assert meta.paths == [f"/v23.0/{NUMBER_ID}/messages"]
     assert meta.taken == [
         {
@@ -57,7 +64,9 @@ async def test_a_template_is_sent_with_its_parameters(meta: Meta) -> None:
         ([], None),
     ):
         template = Template("order_ready", "en_US", parameters)
-        message = Outgoing(message_id=new_id(), to="+2348030000001", text="x", template=template)
+        message = OutgoingMessage(
+            message_id=new_id(), to="+2348030000001", text="x", template=template
+        )
         await send(meta, message)
         expected: dict[str, Any] = {"name": "order_ready", "language": {"code": "en_US"}}
         if components:
@@ -78,7 +87,7 @@ async def test_a_person_without_a_number_is_written_to_by_id(meta: Meta) -> None
 async def test_a_refusal_is_final(meta: Meta, code: int) -> None:
     """With the code and the words of the provider."""
     meta.refuse(code, "No")
-    assert await send(meta, text()) == Outcome("failed", error=f"{code}: No")
+    assert await send(meta, text()) == SendOutcome("failed", error=f"{code}: No")
 
 
 @pytest.mark.parametrize(
@@ -88,12 +97,12 @@ async def test_a_refusal_is_final(meta: Meta, code: int) -> None:
 async def test_a_refusal_that_passes_is_tried_again(meta: Meta, code: int, status: int) -> None:
     """Too fast, too much, or briefly down: it was not taken, so a later attempt is safe."""
     meta.refuse(code, "Slow down", status)
-    assert await send(meta, text()) == Outcome("later", error=f"{code}: Slow down")
+    assert await send(meta, text()) == SendOutcome("later", error=f"{code}: Slow down")
 
 
 async def test_a_wrong_token_is_final(meta: Meta) -> None:
     """Nothing is gained by trying again."""
-    outcome = await send(meta, text(), Account(NUMBER_ID, "another"))
+    outcome = await send(meta, text(), MessagingAccount(NUMBER_ID, "another"))
     assert outcome.result == "failed"
     assert "190" in str(outcome.error)
 

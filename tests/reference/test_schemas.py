@@ -5,7 +5,7 @@ from typing import Any
 from tests.reference.pages import Element, pages_of
 from tests.tidy.tree import ROOT
 from tillhouse.reference.viewer.document import Document
-from tillhouse.reference.viewer.fields import Field, Reader
+from tillhouse.reference.viewer.fields import Field, SchemaReader
 from tillhouse.reference.viewer.guides import Guide, Library
 from tillhouse.reference.viewer.site import site
 
@@ -93,7 +93,7 @@ PAGES = pages_of(site(DOCUMENT, ROOT / "tests/reference"))
 
 def read(schema: dict[str, Any], *, links: bool = False) -> Field:
     """One schema as a field."""
-    return Reader(Document(DOCUMENT), links=links).field("it", schema, required=True)
+    return SchemaReader(Document(DOCUMENT), links=links).field("it", schema, required=True)
 
 
 def words(schema: dict[str, Any]) -> str:

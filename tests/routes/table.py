@@ -17,8 +17,8 @@ from tests.make import PASSWORD, Business
 from tests.payouts.wallets import book_of, currency_of
 from tests.routes import rooms
 from tillhouse.app import PRODUCT, ROUTES
-from tillhouse.http.endpoint import Endpoint
-from tillhouse.http.route import Open, Portal, Route, Scope
+from tillhouse.http.endpoint import RouteHandler
+from tillhouse.http.route import Open, Portal, Route, Scope, Session
 from tillhouse.reference.pages import document
 
 DOCUMENT: dict[str, Any] = json.loads(document("http://testserver"))
@@ -33,7 +33,7 @@ OF_KEYS = [r for r in ROUTES if isinstance(r.guard, Scope)]
 WRITES = [r for r in ROUTES if r.method != "GET"]
 WITH_NAMES = [r for r in ROUTES if "{" in r.path]
 WITH_IDS = [r for r in WITH_NAMES if "_id}" in r.path]
-WITH_A_QUERY = [r for r in ROUTES if Endpoint(r).query_type.__struct_fields__]
+WITH_A_QUERY = [r for r in ROUTES if RouteHandler(r).query_type.__struct_fields__]
 ONCE = [r for r in ROUTES if r.idempotent]
 
 
@@ -255,7 +255,7 @@ async def caller_for(route: Route, business: Business) -> Api:
             return business.anybody
         case Scope(name=scope):
             return await scoped(business, scope)
-        case Portal(step_up=True):
+        case Portal(step_up=True) | Session(step_up=True):
             return (await business.step_up()).owner
         case _:
             return business.owner

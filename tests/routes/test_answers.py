@@ -18,7 +18,7 @@ from tests.routes.table import (
     random_path,
 )
 from tillhouse.app import ROUTES
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Open, Route
 
 SAFE = {
@@ -38,6 +38,9 @@ BUDGETS: dict[str, int] = {
     # Owner, business with both books, chain, two apps with their signing secrets and the data
     # key that seals these, sandbox number, number and agent of voice, first audit event, session.
     "POST /api/auth/register": 13,
+    # Invitation, person, the counts of attempts at passwords (5), the line of changes of members,
+    # the use of the invitation, person, member, audit event, session.
+    "POST /api/auth/accept-invitation": 13,
     # The judged password: its hash, what is counted (3), the count; the user's row, the sessions
     # (2), and for each business an event of the audit log.
     "POST /api/auth/change-password": 14,
@@ -46,9 +49,12 @@ BUDGETS: dict[str, int] = {
     # The order before; what its deposit needs, what is asked, what arrived and is applied; the
     # order after.
     "POST /v1/orders/{order_id}/requery": 15,
-    # The facts; the limits of the app (2) and of the business; the hold, its transaction, the row
-    # with its job, the event, the answer.
-    "POST /v1/wallet/withdrawals": 10,
+    # Earlier ones that are due, claims of disputes; the facts; the limits of the app (2) and of the
+    # business; the hold, its transaction, the row with its job, the event, the answer.
+    "POST /v1/wallet/withdrawals": 12,
+    # The payments of a provider under their locks, before the order; the facts, the refund, what
+    # it writes, the event, the order after.
+    "POST /v1/orders/{order_id}/refunds": 8,
     # The currency, the row with its job, the audit log; after the commit the job is taken, the
     # provider asked, the job recorded.
     "POST /v1/payout-accounts": 10,
@@ -56,15 +62,19 @@ BUDGETS: dict[str, int] = {
     # its money; the folio after; the answer.
     "POST /v1/hotel/reservations/{reservation_id}/payments": 8,
     # The stay under its lock, its nights so far; the first night: its facts, the order, the night;
-    # what is owed (2); the reservation and its room, the event; the folio after; the answer.
-    "POST /v1/hotel/reservations/{reservation_id}/check-out": 13,
+    # what is owed (2); the reservation and its room, the event; the folio after, what of it goes
+    # back through providers; the answer.
+    "POST /v1/hotel/reservations/{reservation_id}/check-out": 14,
     # The stay under its lock; the types and the rooms of the move; the stay in its room, the room
     # that it leaves, the audit log; the answer.
     "POST /v1/hotel/reservations/{reservation_id}/move": 8,
     # The agent, whose script has the steps; its sounds.
     "GET /v1/voice/agents/{voice_agent_id}/prompts": 2,
+    # The records; then orders, answers, messages and attachments, as they were counted.
+    "GET /api/developer/usage": 6,
     # The clock of the business or the store says when its days begin.
     "GET /v1/finance/summary": 2,
+    "GET /v1/ledger/closing": 2,
 }
 
 
@@ -74,7 +84,7 @@ def budget(route: Route) -> int:
         return BUDGETS[name_of(route)]
     if route.method != "GET":
         return WRITE
-    return GET_LIST if get_origin(Endpoint(route).data_type) is list else GET_ONE
+    return GET_LIST if get_origin(RouteHandler(route).data_type) is list else GET_ONE
 
 
 @every_at_one_place(ROUTES)

@@ -1,13 +1,13 @@
-"""Every decimal of a request may be a number or a plain decimal string, whatever the route."""
+"""Money in a request is a number or a plain decimal string; what is no money is a number."""
 
 from typing import Any
 
 import pytest
 
 from tests.routes.conftest import Visitor
-from tests.routes.hostile import Path, body_schema, kind_of, places, right
+from tests.routes.hostile import Path, Schema, body_schema, kind_of, places, right
 from tests.routes.table import WRITES, every, random_path
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Route
 from tillhouse.http.wire import convert
 
@@ -19,11 +19,20 @@ WRONG = (
 )  # fmt: skip
 
 
-def decimals(route: Route) -> list[Path]:
-    """The places of a body that take a decimal."""
+def money(route: Route) -> list[Path]:
+    """The places of a body that take money."""
+    return [path for path, part in _numbers(route) if "string" in part["type"]]
+
+
+def other_numbers(route: Route) -> list[Path]:
+    """The places that take another number with decimals: a quantity, or a rate."""
+    return [path for path, part in _numbers(route) if "string" not in part["type"]]
+
+
+def _numbers(route: Route) -> list[tuple[Path, Schema]]:
     schema = body_schema(route)
     found = places(schema) if schema else ()
-    return [path for path, part in found if kind_of(part) == "number"]
+    return [(path, part) for path, part in found if kind_of(part) == "number"]
 
 
 def name_in_details(path: Path) -> str:
@@ -32,10 +41,10 @@ def name_in_details(path: Path) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def body_with(route: Route, value: str | int) -> Any:
-    """A body with this at every place that takes a decimal."""
+def body_with(route: Route, value: str | int, paths: list[Path]) -> Any:
+    """A body with this at some places."""
     body = right(body_schema(route) or {})
-    for path in decimals(route):
+    for path in paths:
         holder = body
         for step in path[:-1]:
             holder = holder[step]
@@ -43,32 +52,51 @@ def body_with(route: Route, value: str | int) -> Any:
     return body
 
 
-TAKING_DECIMALS = [route for route in WRITES if decimals(route)]
+TAKING_MONEY = [route for route in WRITES if money(route)]
+TAKING_OTHERS = [route for route in WRITES if other_numbers(route)]
 
 
-def test_most_routes_with_money_are_here() -> None:
-    """The document still says where decimals are."""
+def test_most_routes_with_numbers_are_here() -> None:
+    """The document still says where money and quantities are."""
     assert {"POST /v1/orders", "PATCH /v1/products/{product_id}", "POST /v1/promotions"} <= {
-        f"{route.method} {route.path}" for route in TAKING_DECIMALS
+        f"{route.method} {route.path}" for route in TAKING_MONEY
+    }
+    assert {"POST /v1/orders", "POST /v1/inventory/adjustments", "POST /v1/products"} <= {
+        f"{route.method} {route.path}" for route in TAKING_OTHERS
     }
 
 
-@every(TAKING_DECIMALS)
+async def told(route: Route, visitor: Visitor, body: Any) -> dict[str, str]:
+    """The sentences of a 422 by field."""
+    answer = await visitor.api(route).request(route.method, random_path(route), body, status=422)
+    return {detail["field"]: detail["message"] for detail in answer.json["details"]}
+
+
+@every(TAKING_MONEY)
 async def test_another_form_is_refused_by_name(route: Route, visitor: Visitor) -> None:
     """Each such field is named with what it takes, whatever else is wrong with the body."""
-    named = {name_in_details(path) for path in decimals(route)}
+    paths = money(route)
+    named = {name_in_details(path) for path in paths}
     for value in WRONG:
-        body = body_with(route, value)
-        answer = await visitor.api(route).request(
-            route.method, random_path(route), body, status=422
-        )
-        told = {detail["field"]: detail["message"] for detail in answer.json["details"]}
-        assert {field for field, said in told.items() if said == WANTED} == named, (value, told)
+        said = await told(route, visitor, body_with(route, value, paths))
+        assert {field for field, what in said.items() if what == WANTED} == named, (value, said)
 
 
-@every(TAKING_DECIMALS)
+@every(TAKING_MONEY)
 @pytest.mark.parametrize("value", ["1", "1.0", "1.000000"])
 def test_a_string_is_the_number_in_it(route: Route, value: str) -> None:
     """The body becomes the same as with the number."""
-    type_ = Endpoint(route).body_type
-    assert convert(body_with(route, value), type_) == convert(body_with(route, 1), type_)
+    type_, paths = RouteHandler(route).body_type, money(route)
+    assert convert(body_with(route, value, paths), type_) == convert(
+        body_with(route, 1, paths), type_
+    )
+
+
+@every(TAKING_OTHERS)
+async def test_a_quantity_is_no_string(route: Route, visitor: Visitor) -> None:
+    """Strings are for money alone: "1" and "1.0" are refused by name."""
+    paths = other_numbers(route)
+    named = {name_in_details(path) for path in paths}
+    for value in ("1", "1.0"):
+        said = await told(route, visitor, body_with(route, value, paths))
+        assert {field for field, what in said.items() if what == "must be a number"} == named, said

@@ -16,7 +16,7 @@ from tests.routes.table import (
     random_path,
 )
 from tillhouse.app import ROUTES
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.fields import fields_of, inner_type
 from tillhouse.http.route import Route, Scope
 
@@ -57,7 +57,7 @@ async def test_an_unknown_query_parameter_is_named(route: Route, visitor: Visito
 async def test_a_repeated_query_parameter_is_named(route: Route, visitor: Visitor) -> None:
     """Which of two values was meant, nobody can know; a list has both."""
     api = visitor.api(route)
-    for name, field in fields_of(Endpoint(route).query_type).items():
+    for name, field in fields_of(RouteHandler(route).query_type).items():
         path = f"{random_path(route)}?{name}=1&{name}=1"
         if get_origin(inner_type(field.type)) is list:
             once = await api.request(route.method, f"{random_path(route)}?{name}=1,1")

@@ -12,7 +12,7 @@ from tests.stock.stocked import COUNTS, TRANSFERS, Stock
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
-from tillhouse.stock.facts import Move, Moved
+from tillhouse.stock.facts import MovedStock, NotedStockMove
 from tillhouse.stock.store.moving import record_moves
 
 
@@ -22,8 +22,10 @@ def stock(business: Business) -> Stock:
     return Stock(business)
 
 
-def _move(variant_id: str, on_hand: int, reserved: int = 0, *, allows: bool = False) -> Move:
-    return Move(
+def _move(
+    variant_id: str, on_hand: int, reserved: int = 0, *, allows: bool = False
+) -> NotedStockMove:
+    return NotedStockMove(
         id=new_id(),
         variant_id=UUID(variant_id),
         store_id=None,
@@ -34,7 +36,9 @@ def _move(variant_id: str, on_hand: int, reserved: int = 0, *, allows: bool = Fa
     )
 
 
-async def _record(services: Services, book_id: UUID, moves: list[Move]) -> list[Moved]:
+async def _record(
+    services: Services, book_id: UUID, moves: list[NotedStockMove]
+) -> list[MovedStock]:
     """As an order does: all of it, or rolled back."""
     db = services.pool.writer()
     try:

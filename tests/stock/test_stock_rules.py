@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tillhouse.kit.clock import now
 from tillhouse.stock.events import LOW_STOCK, OUT_OF_STOCK
-from tillhouse.stock.facts import Moved
+from tillhouse.stock.facts import MovedStock
 from tillhouse.stock.rules import crossings, events, shorts
 from tillhouse.stock.store.moving import NO_THRESHOLD_CROSSED
 
@@ -23,8 +23,8 @@ ZERO = Decimal(0)
 
 def _moved(
     change: Decimal, available: Decimal, threshold: Decimal | None, *, is_moved: bool = True
-) -> Moved:
-    return Moved(
+) -> MovedStock:
+    return MovedStock(
         variant_id=UUID(int=1),
         product_id=UUID(int=2),
         store_id=None,
@@ -64,7 +64,7 @@ def test_what_adds_fires_nothing(
 
 def test_a_reservation_counts_like_a_sale() -> None:
     """The available quantity crosses the threshold, not the quantity on hand."""
-    moved = Moved(
+    moved = MovedStock(
         variant_id=UUID(int=1),
         product_id=UUID(int=2),
         store_id=UUID(int=3),

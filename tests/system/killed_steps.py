@@ -17,7 +17,7 @@ ENDS = (0, -signal.SIGKILL)
 class Step(Target):
     """Ends the process at the n-th of all its statements."""
 
-    def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
+    def hits(self, pid: int, kind: bytes, text: bytes, *, in_transaction: bool) -> bool:
         """Count whatever is run."""
         self.pid = pid
         self.seen += 1

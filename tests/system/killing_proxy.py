@@ -15,6 +15,10 @@ from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 RUNS = (b"Q", b"E")
 # A notification after a commit is part of no request.
 CHANNELS = (b"tillhouse_work", b"tillhouse_news")
+# Looks of the runner of jobs at its queue, outside of any transaction, are part of none either.
+QUEUE_LOOK = b"unnest($1::text[]) k (kind)"
+# A request of a logged-in person begins by this.
+SESSION_LOOK = b"FROM sessions s"
 _LONGEST = 65536
 
 
@@ -28,13 +32,12 @@ class Target:
         self.seen = 0
         self.is_dead = False
 
-    def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
+    def hits(self, pid: int, kind: bytes, text: bytes, *, in_transaction: bool) -> bool:
         """Count a message; true when its sender is to end at it.
 
-        A request of a logged-in person begins with the look at the session, which is in no
-        transaction; whatever a process does of itself begins with BEGIN.
+        The look at the session tells the process; others look at whatever they look at meanwhile.
         """
-        if self.pid == 0 and kind == b"E" and not in_transaction:
+        if self.pid == 0 and SESSION_LOOK in text:
             self.pid = pid
         if pid != self.pid:
             return False
@@ -106,6 +109,7 @@ class Proxy:
         up_reader, up_writer = await self._connect()
         answers = asyncio.create_task(_copy(up_reader, writer))
         in_transaction = False
+        prepared = _Prepared()
         try:
             size = await reader.readexactly(4)
             up_writer.write(size + await reader.readexactly(int.from_bytes(size) - 4))
@@ -114,13 +118,15 @@ class Proxy:
                 body = await reader.readexactly(int.from_bytes(head[1:]) - 4)
                 kind, target = head[:1], self.target
                 self.statements += kind in RUNS
+                prepared.see(kind, body)
                 if kind == b"Q":
                     in_transaction = body.startswith(b"BEGIN")
                 if (
                     target is not None
                     and kind in RUNS
                     and not any(channel in body for channel in CHANNELS)
-                    and target.hits(pid, kind, in_transaction=in_transaction)
+                    and QUEUE_LOOK not in (text := prepared.bound if kind == b"E" else body)
+                    and target.hits(pid, kind, text, in_transaction=in_transaction)
                 ):
                     if target.is_after:
                         await _withhold(answers, up_reader)
@@ -136,6 +142,23 @@ class Proxy:
             answers.cancel()
             up_writer.close()
             await asyncio.gather(answers, return_exceptions=True)
+
+
+class _Prepared:
+    """The texts of the statements that a connection has prepared, and of the one that runs next."""
+
+    def __init__(self) -> None:
+        self._texts: dict[bytes, bytes] = {}
+        self.bound = b""
+
+    def see(self, kind: bytes, body: bytes) -> None:
+        """Take note of a message that prepares a statement, or binds one."""
+        if kind == b"P":
+            name, _, rest = body.partition(b"\x00")
+            self._texts[name] = rest.partition(b"\x00")[0]
+        elif kind == b"B":
+            name = body.split(b"\x00", 2)[1]
+            self.bound = self._texts.get(name, b"")
 
 
 def _peer(writer: asyncio.StreamWriter) -> int:

@@ -134,11 +134,15 @@ class Serving:
 def children(pid: int, module: str = "") -> list[int]:
     """The processes under another one, those that run this module."""
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [
-        child
-        for child in map(int, text.split())
-        if module.encode() in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    return [child for child in map(int, text.split()) if _runs(child, module)]
+
+
+def _runs(pid: int, module: str) -> bool:
+    """Whether a process runs this module; one that ended since it was listed doesn't."""
+    try:
+        return module.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def memory_bytes(pids: Iterable[int]) -> int:

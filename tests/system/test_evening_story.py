@@ -288,7 +288,7 @@ async def _close(till: Till, menu: Menu, seated: Json, day: date) -> None:
         "totalRevenue": TOTAL + AWAY, "averageOrderValue": (TOTAL + AWAY) / 2,
         "pendingOrdersCount": 0, "pendingOutstandingAmount": 0, "completedOrdersCount": 2,
         "completedRevenue": TOTAL + AWAY, "cancelledOrdersCount": 1,
-        "cancelledRevenue": UNFETCHED,
+        "cancelledRevenue": UNFETCHED, "refundedAmount": 0, "netRevenue": TOTAL + AWAY,
     }  # fmt: skip
     received = {"cash": PART + AWAY, "pos": TOTAL - PART}
     figures = [f"summary.{name}" for name in sold]

@@ -53,7 +53,7 @@ def processes(data: Path) -> list[str]:
 
 async def assert_nothing_is_left(data: Path) -> None:
     """Its processes end, the database's within the time of its last checkpoint."""
-    await until(lambda: not processes(data), "nothing runs any more")
+    await until(lambda: not processes(data), "nothing runs any more", within_s=120)
 
 
 def assert_told_in_lines(log: str) -> list[str]:

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from tests.system.serving import children
 from tests.waiting import within
 from tillhouse.cli.stopping import Stop
-from tillhouse.cli.worker import Order
-from tillhouse.cli.workers import Workers
+from tillhouse.cli.worker import WorkerOrder
+from tillhouse.cli.workers import WorkerProcesses
 
 
 @contextmanager
@@ -31,7 +31,7 @@ async def test_a_worker_that_is_being_started_leaves_with_the_others(
     database_url: str, master_key: str
 ) -> None:
     """Its process is there, and its owner doesn't know of it yet."""
-    order = Order(
+    order = WorkerOrder(
         given={},
         database_url=database_url,
         master_key=master_key,
@@ -41,7 +41,7 @@ async def test_a_worker_that_is_being_started_leaves_with_the_others(
     before = set(children(os.getpid()))
     stop = Stop()
     with hearing(stop), capture_logs() as logs:
-        serving = asyncio.create_task(Workers(order, [], 1, lambda: None, stop).run())
+        serving = asyncio.create_task(WorkerProcesses(order, [], 1, lambda: None, stop).run())
         async with within(60):
             while not set(children(os.getpid())) - before:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0)

@@ -48,9 +48,9 @@ Made = Callable[[], tuple[str, dict[str, Any]]]
 class AtCommit(Target):
     """Ends the process at the commit, wherever it comes."""
 
-    def hits(self, pid: int, kind: bytes, *, in_transaction: bool) -> bool:
+    def hits(self, pid: int, kind: bytes, text: bytes, *, in_transaction: bool) -> bool:
         """Of simple queries one begins a transaction, and the next ends it."""
-        super().hits(pid, kind, in_transaction=in_transaction)
+        super().hits(pid, kind, text, in_transaction=in_transaction)
         return pid == self.pid and kind == b"Q" and not in_transaction
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 import asyncpg
+import msgspec
 import pytest
 
 from tests.cli.command import Command
@@ -21,6 +22,8 @@ from tests.system.serving import Serving, children, memory_bytes, report, until
 from tests.waiting import within
 from tests.webhooks.shop import until as looking
 from tests.yardstick import slower
+from tillhouse.cli.demo import Demo
+from tillhouse.cli.welcome import curl_lines
 from tillhouse.db.embedded import Embedded
 
 REQUESTS = 2000
@@ -46,13 +49,11 @@ async def test_from_nothing_to_three_curl_lines(tmp_path: Path, start: Start) ->
     """On an empty machine it comes up, says how to try it, and what it says works."""
     data = str(tmp_path / "data")
     first = await start("--demo", DATA=data)
-    await until(lambda: first.log.count("curl -s") >= 3, "the curl lines")
-    lines = [line for line in first.log.splitlines() if line.startswith("curl")]
-    for line in lines:
+    demo = first.ready["demo"]
+    for line in curl_lines(first.address, msgspec.convert(demo, Demo)):
         command = ["/bin/bash", "-c", line]
         done = subprocess.run(command, capture_output=True, check=True, timeout=60)
         assert b'"data":' in done.stdout, (line, done)
-    demo = first.ready["demo"]
     assert await first.stop() == 0
     # The last one to leave stops the database.
     assert not (tmp_path / "data" / "postgres" / "postmaster.pid").exists()

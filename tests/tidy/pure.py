@@ -12,6 +12,7 @@ from tests.tidy.tree import PACKAGE, Source, python
 # Names of modules and of folders; with `_rules` at its end, any name.
 NAMES = {
     "catalogue",
+    "columns",
     "configuration",
     "errors",
     "facts",

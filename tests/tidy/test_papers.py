@@ -32,6 +32,10 @@ CODES = {
 _KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 # A file below a folder; names of a single part are of any room, and a leading slash is an address.
 _FILE = re.compile(r"`([\w.-][\w./-]*/[\w.-]+\.(?:py|sql|md|json|toml|txt|in|css|html|js))`")
+# A path at the beginning of a line of a drawing.
+_DRAWN = re.compile(r"^  ([a-z]\w*(?:/\w+)+(?:\.py)?)(?: |$)", re.MULTILINE)
+# The file of a relative link, which is no address, no page of the server and no part of the paper.
+_LINK = re.compile(r"\]\((?![a-z]+:|[/#])([^)#\s]+)")
 _STARTS = (".", "src", PACKAGE, "docs")
 _RELEASE = re.compile(r"## \[(?:Unreleased|\d+\.\d+\.\d+)\](?: - \d{4}-\d{2}-\d{2})?")
 
@@ -83,6 +87,16 @@ def test_every_code_is_documented() -> None:
     tidy(
         "Each error code stands in docs/errors.md, with what to do about it.",
         (code for code in codes if f"`{code}`" not in text),
+    )
+
+
+def test_every_file_of_a_drawing_is_there() -> None:
+    """The ways that ARCHITECTURE.md draws lead through files that exist."""
+    drawn = _DRAWN.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    assert len(drawn) > 8, "ARCHITECTURE.md draws the way of an order and of an event, file by file"
+    tidy(
+        "A drawing names files and folders of the package as they are.",
+        (path for path in drawn if not (ROOT / PACKAGE / path).exists()),
     )
 
 
@@ -148,7 +162,7 @@ def _ok(line: str) -> bool:
 
 def test_papers_name_files_that_exist() -> None:
     """A path in a paper can be opened: from the root, from the package, or from the docs."""
-    papers = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    papers = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     tidy(
         "A paper names files that exist: follow the one that moved, or drop its name.",
         (
@@ -157,6 +171,33 @@ def test_papers_name_files_that_exist() -> None:
             if path.name != "CHANGELOG.md"
             for name in _FILE.findall(path.read_text("utf-8"))
             if not any((ROOT / start / name).exists() for start in _STARTS)
+        ),
+    )
+
+
+def test_the_index_of_decisions_is_whole() -> None:
+    """docs/decisions/README.md has a row for each record, in order; a folded one has no file."""
+    folder = ROOT / "docs/decisions"
+    index = (folder / "README.md").read_text("utf-8")
+    records = sorted(path.name for path in folder.glob("0*.md"))
+    folded = re.findall(r"^\| (\d{4}) \|", index, re.M)
+    assert re.findall(r"^\| \[\d{4}\]\(([\w.-]+)\) \|", index, re.M) == records, (
+        "The index has one row for each record, in the order of their numbers."
+    )
+    assert folded == sorted(folded), "Folded decisions stand in the order of their numbers."
+    assert not {name[:4] for name in records}.intersection(folded), "A folded decision has no file."
+
+
+def test_links_of_papers_lead_somewhere() -> None:
+    """A relative link of a paper leads to a file."""
+    papers = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "tests/README.md"]
+    tidy(
+        "A link of a paper leads to a file: follow the one that moved, or drop the link.",
+        (
+            f"{path.relative_to(ROOT)}: {link}"
+            for path in papers
+            for link in _LINK.findall(path.read_text("utf-8"))
+            if not (path.parent / link).exists()
         ),
     )
 

@@ -1,83 +1,41 @@
 """Every SQL statement: it prepares, fits its struct, stays in its book, and finds by index."""
 
 import ast
+import inspect
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, get_type_hints
 
 import asyncpg
 import msgspec
 import pytest
 from asyncpg.prepared_stmt import PreparedStatement
-from statements.collect import Statement, asking, statements
+from statements.collect import Statement, asking, statements, table_statements
 from statements.samples import module_of
 
+from tests.conftest import fresh_database
+from tests.tidy.sql_exceptions import BOOKLESS, EVERY_BOOK, SCANS, SMALL
 from tests.tidy.tree import Function, Source, functions, tidy
 
-# Statements that need no book, each with its reason.
-BOOKLESS = {
-    "jobs.store.find_next_due": "one queue for all books",
-    "voice.dispatching.leases.store.has_left_behind": "one queue for all books",
-    "voice.dispatching.leases.store.has_calls": "one queue for all books",
-    "access.store.keys.delete_full_buckets": "a chore deletes by age, whosever it is",
-    "access.store.usage.delete_old_usage": "a chore deletes by age, whosever it is",
-    "orders.listing.store.tallies.delete_empty_tallies": "a chore deletes what sums to nothing",
-}
-
-# Statements that may read a whole table or index, each with its reason.
-SCANS = {
-    "folios.store.audits.list_hotels": "looks once into each hotel, once a minute",
-    "http.store.show_stored": "a row per book and day, twice a minute",
-    "orders.storage.store.add_new_orders": "looks once into each book",
-    "orders.storage.store.show_stored": "a row per book, twice a minute",
-    "messaging.attachments.store.show_stored": "a row per book, twice a minute",
-    "access.store.vault.find_root": "the table has one row",
-    "access.store.vault.update_root": "the table has one row",
-    "access.store.vault.lock_old_data_keys": "a new master key wraps the keys of every business",
-    "accounts.store.list_businesses": "a command lists every business",
-    "finance.reconciling.store.list_books": "a command reconciles every book",
-    "payins.store.waiting.count_waiting": "the index holds what waits, and a command counts it",
-    "payouts.wallet.store.insert_days": "each hour it looks once into each wallet",
-    "payouts.withdrawals.store.proving.count_stuck": "the index holds what is under way, and a "
-    "command counts it",
-    "payouts.withdrawals.store.proving.list_stuck": "the index holds dead jobs alone, and a "
-    "command looks",
-    "orders.returning.store.count_stuck_returns": "the index holds what is on its way, and a "
-    "command counts it",
-    "orders.returning.store.list_stuck_returns": "the index holds dead jobs alone, and a command "
-    "looks",
-    "access.store.keys.delete_full_buckets": "once a day; an index of the column that each request "
-    "writes would cost them all",
-    "orders.listing.store.tallies.delete_empty_tallies": "once a day; an index of the sums would "
-    "cost every fold",
-    "orders.listing.store.tallies.update_tallies": "folds all that has gathered",
-    "ledger.store.tallies.update_tallies": "folds all that has gathered",
-    "hotel.reservations.store.tallies.update_tallies": "folds all that has gathered",
-    "messaging.store.tallies.update_tallies": "folds all that has gathered",
-    "webhooks.store.queue.record_batch": "planned anew for each batch, by the sizes of the moment",
-    "webhooks.store.queue.update_endpoint_results": "planned anew for each batch",
-    "webhooks.store.queue.claim_batch": "planned anew for each batch",
-    "webhooks.store.queue.end_stranded": "planned anew each time",
-    "webhooks.store.secrets.list_apps_without_secret": "a start looks once for what is missing",
-}
-
-# Tables of a handful of rows.
-SMALL = {"installation"}
-
 _INDEX_SCANS = ("Index Scan", "Index Only Scan", "Bitmap Index Scan")
+_PARTITION = re.compile(r"_(?:\d{8}|rest)$")
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+|LATERAL\s+)?([a-z_]+)\b(?!\s*\()")
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[asyncpg.Connection]:
-    """A connection to the migrated schema; nothing that is done on it stays."""
-    connection = await asyncpg.connect(database_url)
-    transaction = connection.transaction()
-    await transaction.start()
-    yield connection
-    await transaction.rollback()
-    await connection.close()
+async def database(server_url: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection to the migrated schema; nothing that is done on it stays.
+
+    On tables without rows: plans depend on how many pages a table has.
+    """
+    async with fresh_database(server_url, "tillhouse_tidy") as url:
+        connection = await asyncpg.connect(url)
+        transaction = connection.transaction()
+        await transaction.start()
+        yield connection
+        await transaction.rollback()
+        await connection.close()
 
 
 async def _prepared(
@@ -148,8 +106,24 @@ async def test_rows_fit_the_structs_that_are_made_of_them(database: asyncpg.Conn
                     compared += 1
                     columns = {attribute.name for attribute in prepared.get_attributes()}
                     found += _unlike(statement, struct, columns | extra)
+    for one in table_statements():
+        prepared = await _prepared(database, one.statement)
+        if one.row is not None and isinstance(prepared, PreparedStatement):
+            compared += 1
+            columns = {attribute.name for attribute in prepared.get_attributes()}
+            struct, extra, taken = _made_by(one.row)
+            found += _unlike(one.statement, struct, columns - taken | extra)
     assert compared
     tidy("The columns of a row are the fields of the struct that is made of it.", found)
+
+
+def _made_by(row: Callable[..., Any]) -> tuple[Any, set[str], set[str]]:
+    """The struct that a row becomes, the fields that are made of columns, and those columns."""
+    if isinstance(row, type):
+        return row, set(), set()
+    names = inspect.signature(row).parameters
+    taken = {name for name, one in names.items() if one.kind is not one.VAR_KEYWORD}
+    return get_type_hints(row)["return"], taken, taken
 
 
 def _unlike(statement: Statement, struct: Any, columns: set[str]) -> Iterator[str]:
@@ -214,11 +188,7 @@ async def test_every_statement_stays_in_its_book(database: asyncpg.Connection) -
 
 async def test_every_statement_finds_its_rows_by_index(database: asyncpg.Connection) -> None:
     """No statement reads a whole table, or a whole index, however large it has become."""
-    # With nothing but nested loops there has to be an index; sizes then don't matter.
-    for way in ("seqscan", "hashjoin", "mergejoin"):
-        await database.execute("SELECT set_config($1, 'off', true)", f"enable_{way}")
-    await database.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-    await _forget_statistics(database)
+    await _plan_with_indexes(database)
     found: list[str] = []
     used = {statement.name for statement in statements()[0]}
     assert SCANS.keys() <= used, "SCANS names a statement that is gone"
@@ -232,6 +202,53 @@ async def test_every_statement_finds_its_rows_by_index(database: asyncpg.Connect
         "the reason.",
         found,
     )
+
+
+async def test_every_part_of_a_statement_stays_in_its_book(database: asyncpg.Connection) -> None:
+    """Each table of a statement, those of its subselects too, is read in one book alone."""
+    await _plan_with_indexes(database)
+    rows = await database.fetch(
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'book_id'"
+    )
+    tables = {row["table_name"] for row in rows}
+    found: list[str] = []
+    used: set[tuple[str, str]] = set()
+    for statement in statements()[0]:
+        prepares = isinstance(await _prepared(database, statement), PreparedStatement)
+        for table in _of_every_book(await _plan(database, statement) if prepares else {}, tables):
+            used.add((statement.name, table))
+            if (
+                statement.name not in BOOKLESS
+                and table not in EVERY_BOOK.get(statement.name, ("", ""))[0].split()
+            ):
+                found.append(f"{statement.place}: {table}")
+    gone = [name for name in EVERY_BOOK if name not in {one for one, _ in used}]
+    assert gone == [], "EVERY_BOOK names what reads one book alone"
+    tidy(
+        "Each table that has book_id is read by a condition on it, in every subselect; what is "
+        "read of every book is listed in EVERY_BOOK with the reason.",
+        found,
+    )
+
+
+def _of_every_book(node: dict[str, Any], tables: set[str], joined: str = "") -> Iterator[str]:
+    """Tables of a plan that no condition holds to a book, neither their own nor their join's."""
+    own = ("Index Cond", "Recheck Cond", "Filter", "Join Filter")
+    conditions = joined + " ".join(str(node.get(name, "")) for name in own)
+    table = _PARTITION.sub("", node.get("Relation Name", ""))
+    if table in tables and "Scan" in node["Node Type"] and "book_id" not in conditions:
+        yield table
+    for child in node.get("Plans", ()):
+        is_joined = child.get("Parent Relationship") in ("Outer", "Inner")
+        yield from _of_every_book(child, tables, node.get("Join Filter", "") if is_joined else "")
+
+
+async def _plan_with_indexes(database: asyncpg.Connection) -> None:
+    """With nothing but nested loops there has to be an index; sizes then don't matter."""
+    for way in ("seqscan", "hashjoin", "mergejoin"):
+        await database.execute("SELECT set_config($1, 'off', true)", f"enable_{way}")
+    await database.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    await _forget_statistics(database)
 
 
 async def _forget_statistics(database: asyncpg.Connection) -> None:

@@ -12,7 +12,7 @@ from tillhouse.app import ROOMS
 # it owns.
 OWNERS = GROUND | {table: room.name for room in ROOMS for table in room.tables}
 
-BRICK = "the text is the owner's own brick, spliced in: decision 0021"
+BRICK = "the text is the owner's own fragment: decision 21"
 
 # An order is placed by one statement, in a transaction or as the whole of it.
 _PLACES = (
@@ -24,6 +24,7 @@ _PLACED = {
     "ledger_accounts": BRICK,
     "ledger_balances": BRICK,
     "ledger_transfers": BRICK,
+    "ledger_tally_changes": BRICK,
     "transactions": BRICK,
     "debts": BRICK,
     "stock_levels": BRICK,
@@ -44,6 +45,7 @@ GUESTS = {
     "access.store.sessions.update_password users": "the column of the password is access's",
     "access.store.sessions.update_hash users": "the column of the password is access's",
     "developer.store.keys.delete_key rate_cells": "the bucket goes with its key",
+    "finance.closing.store.update_closed_until books": "the column of the closing is finance's",
     "messaging.store.messages.insert_outbound jobs": BRICK,
     "orders.kitchen.store.due.queue_due jobs": BRICK,
     "payins.store.events.insert_event jobs": BRICK,

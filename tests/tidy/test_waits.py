@@ -20,6 +20,7 @@ _UNHURRIED = {
     "tests/system/chaos.py": "a report, and limits of waits",
     "tests/voice/__main__.py": "a report",
     "tests/voice/speech/test_engines.py": "the processor times of two processes are compared",
+    "tests/system/test_logs.py": "an outage lasts so long",
     "tests/system/test_idle.py": "what may be asked is worked out of the time that it took",
     "tests/system/raw_socket.py": "its callers judge what it took",
     "tests/system/serving.py": "its callers judge what it took; limits of waits",

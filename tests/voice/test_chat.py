@@ -15,9 +15,9 @@ from tests.voice.model_server import Answer, ModelServer, completion, message
 from tests.voice.virtual import Network
 from tillhouse.app import App
 from tillhouse.kit.network import parse_networks
+from tillhouse.outgoing.client import ServerClient
 from tillhouse.voice.conversation import chat_rules as rules
 from tillhouse.voice.conversation.model import Model, ModelAccount, ModelFailed
-from tillhouse.voice.outgoing.client import Client
 
 _KEY = "sk-a-key-of-nobody"
 _HERE = parse_networks(["127.0.0.1"])
@@ -113,7 +113,7 @@ async def test_strangers_words_are_data(
         (["find_order"], "{}", "not among the agent's tools"),
         (["find_order", "confirm_order"], '{"order_id": "ORDER"}', "it takes no arguments"),
         (["find_order", "confirm_order"], '{"book_id": null}', "it takes no arguments"),
-        (["find_order", "confirm_order"], "{}", "the customer has not said anything yet"),
+        (["find_order", "confirm_order"], "{}", "the customer has not answered a question yet"),
     ],
 )
 async def test_a_model_gets_no_further_than_its_tools(
@@ -289,7 +289,7 @@ async def test_a_stream_that_hangs_is_left(after: bytes) -> None:
 
     server = await asyncio.start_server(hang, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    client = Client(_HERE, None)
+    client = ServerClient(_HERE, None)
     account = ModelAccount(f"http://127.0.0.1:{port}/v1", "test", None)
     with pytest.raises(ModelFailed, match="timeout"):
         await Model(client, account, within_s=0.3).answer([], [])
@@ -300,7 +300,7 @@ async def test_a_stream_that_hangs_is_left(after: bytes) -> None:
 
 async def test_no_model_is_asked_at_an_address_within(models: ModelServer) -> None:
     """Not by a name that leads there either; nothing reaches the server."""
-    client = Client((), None)
+    client = ServerClient((), None)
     port = models.url.split(":")[2].partition("/")[0]
     for host in ("127.0.0.1", "localhost", "[::1]"):
         account = ModelAccount(f"http://{host}:{port}/v1", "test", _KEY)

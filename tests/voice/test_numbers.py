@@ -27,6 +27,7 @@ async def test_a_test_book_has_a_number_and_an_agent(desk: Desk) -> None:
         "activeCalls": 0,
         "callsPerSecond": 10,
         "callingHours": None,
+        "allowedPrefixes": [],
         "environment": "test",
         "createdAt": number["createdAt"],
         "updatedAt": number["updatedAt"],

@@ -10,7 +10,7 @@ from tests.waiting import ended
 from tillhouse.access.process import Services
 from tillhouse.app import App
 from tillhouse.kit.clock import now
-from tillhouse.providers.telephony.provider import Dial, Ended, Happening
+from tillhouse.providers.telephony.provider import Dial, Happening, LineEnded
 from tillhouse.providers.telephony.simulator.rules import Chance
 from tillhouse.providers.telephony.simulator.telephone import SimulatedLine, Simulator
 
@@ -26,7 +26,7 @@ class _Line(SimulatedLine):
     async def events(self) -> AsyncIterator[Happening]:
         """The table of attempts is away from the end until something was refused."""
         async for happening in super().events():
-            if isinstance(happening, Ended):
+            if isinstance(happening, LineEnded):
                 await _rename(self._services, "voice_attempts", "attempts_away")
                 self.coming_back = asyncio.create_task(self._come_back())
             yield happening

@@ -20,7 +20,7 @@ from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.sip.g711 import encode
 from tillhouse.voice.prompts.rules import BYTES_MAX, PROMPTS_MAX
 from tillhouse.voice.speech.party import LineEngines, SpokenParty
-from tillhouse.voice.speech.speaking import NotSpoken
+from tillhouse.voice.speech.protocols import NotSpoken
 from tillhouse.voice.speech.wav import telephone_wav
 
 

@@ -3,15 +3,19 @@
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import fresh_database
 from tests.providers.telephony.sip.peer import Peer, peer
-from tests.providers.telephony.sip.programs import baresip, needs_baresip
+from tests.providers.telephony.sip.programs import Baresip, baresip, needs_baresip
 from tests.providers.telephony.sip.sounds import correlation, write_tone
-from tests.voice.desk import phone
+from tests.voice.desk import Desk, phone
 from tests.voice.live import CALLER, Live, installation, needs_voice
+from tests.waiting import within
+from tests.webhooks.shop import until
+from tillhouse.providers.telephony.sip import g711
 
 pytestmark = needs_voice
 _TALK = ["voice.call.completed", "voice.call.started", "voice.recording.ready"]
@@ -34,10 +38,27 @@ def _press(theirs: Peer, to: tuple[str, int], number: int) -> None:
         theirs.sound.socket.sendto(packet + struct.pack("!BBH", number, flags, 800), to)
 
 
+def _quietly(payload: bytes) -> bytes:
+    """A twentieth of a sound."""
+    pcm = g711.decode("PCMU", payload)
+    samples = struct.unpack(f"<{len(pcm) // 2}h", pcm)
+    return g711.encode("PCMU", struct.pack(f"<{len(samples)}h", *(one // 20 for one in samples)))
+
+
+async def _asked(theirs: Peer) -> None:
+    """Wait until the agent has asked: nothing was heard of it for two seconds."""
+    silent = frozenset(g711.encode("PCMU", bytes(320)))
+    packets = theirs.sound.packets
+    async with within(60):
+        while len(packets) < 250 or any(not silent.issuperset(one[3]) for one in packets[-100:]):
+            await theirs.sound.count(len(packets) + 1)
+
+
 async def test_a_call_goes_from_the_api_to_a_telephone_and_back(live: Live) -> None:
     """The agent speaks, a key answers, both are on the recording, and webhooks tell of all."""
     async with peer() as theirs:
-        theirs.sound.echoes = True
+        # As loud as the echo of a line: the agent's own voice is nobody's who greets.
+        theirs.sound.echoes, theirs.sound.echo = True, _quietly
         desk = await live.desk("sip", {"host": "127.0.0.1", "port": str(theirs.port)})
         number = phone()
         call = await desk.place(customer_phone=number, purpose="The table of tonight")
@@ -47,8 +68,7 @@ async def test_a_call_goes_from_the_api_to_a_telephone_and_back(live: Live) -> N
         theirs.reply(invite, 180)
         theirs.accept(invite)
         await theirs.got("ACK")
-        # Its greeting has begun: half a second of it came back.
-        await theirs.sound.count(50)
+        await _asked(theirs)
         _press(theirs, invite.media(), 1)
         bye = await theirs.got("BYE")
         theirs.reply(bye, 200)
@@ -81,6 +101,19 @@ async def test_a_refusal_is_told_once(live: Live) -> None:
     assert await live.told(1) == ["voice.call.failed"]
 
 
+async def _pressing(desk: Desk, call_id: str, softphone: Baresip) -> dict[str, Any]:
+    """Press a key until it answers: those before the question count for nothing."""
+
+    async def look() -> dict[str, Any] | None:
+        call = await desk.call(call_id)
+        if call["status"] == "completed":
+            return call
+        await softphone.command("sndcode", "1")
+        return None
+
+    return await until(look, 60)
+
+
 @needs_baresip
 async def test_baresip_is_called_and_answers_by_keys(live: Live, tmp_path: Path) -> None:
     """It decodes what the agent says, and what it plays is on the recording's right."""
@@ -92,7 +125,6 @@ async def test_baresip_is_called_and_answers_by_keys(live: Live, tmp_path: Path)
         desk = await live.desk("sip", {"host": "127.0.0.1", "port": port})
         call = await desk.place(customer_phone=number)
         await live.until(desk, call["id"], "in_progress")
-        await softphone.command("sndcode", "1")
-        over = await live.ended(desk, call["id"])
+        over = await _pressing(desk, call["id"], softphone)
     assert (over["status"], over["outcome"]["code"]) == ("completed", "agreed")
     assert await live.told(3) == _TALK

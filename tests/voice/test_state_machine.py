@@ -15,7 +15,7 @@ from tillhouse.app import App
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookKey
-from tillhouse.providers.telephony.provider import Ended
+from tillhouse.providers.telephony.provider import LineEnded
 from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.claiming import LEASE, Intent, claim_next
 from tillhouse.voice.dispatching.ending import tell_end, tell_start
@@ -83,7 +83,7 @@ class Walk:
                 await self._end(intent, db)
 
     async def _end(self, intent: Intent, db: Db) -> None:
-        ended = Ended(result=self._chance.choice(_RESULTS), ended_by="provider")
+        ended = LineEnded(result=self._chance.choice(_RESULTS), ended_by="provider")
         end = AttemptEnd(result=ended.result, ended_by="provider", sip_status=None, detail=None)
         key = intent.call.key
         status = await store.end_held(db, key, intent.generation, intent.attempt, end, self._at)
@@ -175,7 +175,7 @@ def test_only_nobody_reached_is_tried_again(
         attempt=attempt, max_attempts=most, retry_delay=timedelta(minutes=10),
         not_after=at + timedelta(hours=1), was_answered=was_answered, is_machine=False,
     )  # fmt: skip
-    ended = Ended(
+    ended = LineEnded(
         result=result, ended_by="provider", may_retry=may_retry,  # type: ignore[arg-type]
         retry_after=timedelta(seconds=wait_s),
     )  # fmt: skip

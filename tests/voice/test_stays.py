@@ -182,7 +182,7 @@ async def test_a_model_notes_the_guests_own_words_once(
     call = await _called(caller, network, number, agent=await caller.agent(**_SCRIPT, **model))
     assert call["outcome"]["code"] == "request_noted"
     assert await _tools(caller, call) == [
-        "note_service_request: the customer has not said anything yet",
+        "note_service_request: the customer has not answered a question yet",
         "note_service_request: it takes no arguments",
         "note_service_request: yes",
         "note_service_request: The guest has said nothing that could be noted.",

@@ -1,12 +1,15 @@
 """Calls by Twilio from the API to the handset and back, with Twilio in this process."""
 
+import contextlib
 import math
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import aiohttp
 import asyncpg
 import pytest
 
@@ -107,6 +110,21 @@ async def _say_at_pace(handset: Handset, sound: bytes) -> None:
             sent = max(sent, min(due, len(sound)))
 
 
+async def _pressing(desk: Desk, call_id: str, handset: Handset) -> dict[str, Any]:
+    """Press a key until it answers: those before the question count for nothing."""
+
+    async def look() -> dict[str, Any] | None:
+        call = await desk.call(call_id)
+        if call["status"] == "completed":
+            return call
+        # The agent may be hanging up at this moment.
+        with contextlib.suppress(aiohttp.ClientConnectionResetError):
+            await handset.press("1")
+        return None
+
+    return await until(look, 60)
+
+
 @needs_voice
 async def test_a_call_goes_from_the_api_to_a_handset_and_back(
     live: Live, sim: TwilioSimulator
@@ -121,8 +139,7 @@ async def test_a_call_goes_from_the_api_to_a_handset_and_back(
     handset = await Handset(sim, sid).answer()
     await live.until(desk, call_id, "in_progress")
     await _say_at_pace(handset, g711.encode("PCMU", struct.pack(f"<{len(_TONE)}h", *_TONE)))
-    await handset.press("1")
-    over = await live.ended(desk, call_id)
+    over = await _pressing(desk, call_id, handset)
     await handset.ended()
     await handset.close()
     assert (over["status"], over["endedReason"]) == ("completed", "agent_hangup")

@@ -12,10 +12,10 @@ import pytest
 from tests.webhooks import hostile_receivers
 from tests.webhooks.forbidden_hosts import ODD_4, literals, names
 from tests.webhooks.tls import Authority
+from tillhouse.outgoing.guard import ForbiddenTarget, Guard
 from tillhouse.providers.names import LookUp
-from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.client import Client
-from tillhouse.webhooks.sender.guard import ForbiddenTarget, Guard
+from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
+from tillhouse.webhooks.sender.client import WebhookClient
 
 Answers = list[tuple[int, Any]]
 
@@ -70,9 +70,9 @@ def _answering(*texts: str) -> LookUp:
     return ask
 
 
-async def _send(url: str, ask: LookUp | None = None, allowed: str | None = None) -> Outcome:
+async def _send(url: str, ask: LookUp | None = None, allowed: str | None = None) -> AttemptOutcome:
     networks = [ip_network(allowed)] if allowed else []
-    client = Client(networks, None, ask) if ask else Client(networks, None)
+    client = WebhookClient(networks, None, ask) if ask else WebhookClient(networks, None)
     try:
         return await attempt(client, url, b"{}", {})
     finally:
@@ -81,7 +81,7 @@ async def _send(url: str, ask: LookUp | None = None, allowed: str | None = None)
 
 async def test_no_literal_is_dialled(trap: Trap) -> None:
     """Not even one that was saved before the rules knew it."""
-    client = Client([], None)
+    client = WebhookClient([], None)
     hosts = [*literals(), *ODD_4]
     urls = [f"https://{host}:{trap.port}/hook" for host in hosts]
     outcomes = await asyncio.gather(*(attempt(client, url, b"{}", {}) for url in urls))
@@ -113,7 +113,7 @@ async def test_no_name_leads_inwards(trap: Trap, answers: tuple[str, ...]) -> No
 
 async def test_local_names_lead_nowhere(trap: Trap) -> None:
     """A name server of this machine may know them all: 127.0.0.1."""
-    client = Client([], None, _answering("127.0.0.1"))
+    client = WebhookClient([], None, _answering("127.0.0.1"))
     for name in names():
         outcome = await attempt(client, f"https://{name}:{trap.port}/", b"{}", {})
         assert outcome.error in ("forbidden_target", "bad_url", "dns_failed"), name
@@ -170,7 +170,7 @@ async def test_a_name_that_is_rebound_is_refused_from_then_on(authority: Authori
     async with hostile_receivers.serving(hostile_receivers.redirect, context) as url:
         named = url.replace("127.0.0.1", "hooks.example.com")
         for error in ("http_302", "forbidden_target"):
-            client = Client([ip_network("127.0.0.1")], authority.ca_file, ask)
+            client = WebhookClient([ip_network("127.0.0.1")], authority.ca_file, ask)
             assert (await attempt(client, named, b"{}", {})).error == error
             await client.close()
 
@@ -183,7 +183,7 @@ async def test_one_name_is_asked_for_once_at_a_time() -> None:
         asked.append(host)
         return [_sockaddr("10.0.0.1", port)]
 
-    client = Client([], None, ask)
+    client = WebhookClient([], None, ask)
     url = "https://hooks.example.com/"
     outcomes = await asyncio.gather(*(attempt(client, url, b"{}", {}) for _ in range(100)))
     await client.close()

@@ -18,8 +18,8 @@ from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Shop
 from tests.webhooks.tls import Authority
 from tests.yardstick import slower
-from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.client import Client
+from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
+from tillhouse.webhooks.sender.client import WebhookClient
 
 # trick → (what is noted of it, whether it takes the whole time).
 COSTS: dict[str, tuple[str | None, bool]] = {
@@ -64,9 +64,9 @@ COSTS: dict[str, tuple[str | None, bool]] = {
 
 
 @pytest.fixture
-async def client(authority: Authority) -> AsyncIterator[Client]:
+async def client(authority: Authority) -> AsyncIterator[WebhookClient]:
     """A client as the sender has it."""
-    client = Client([ip_network("127.0.0.1")], authority.ca_file)
+    client = WebhookClient([ip_network("127.0.0.1")], authority.ca_file)
     yield client
     await client.close()
 
@@ -85,7 +85,7 @@ async def tricksters(authority: Authority) -> AsyncIterator[dict[str, str]]:
     await ended(process.wait(), 30)
 
 
-async def _try(client: Client, url: str) -> tuple[Outcome, float]:
+async def _try(client: WebhookClient, url: str) -> tuple[AttemptOutcome, float]:
     """The result of an attempt, and its duration."""
     began = time.perf_counter()
     outcome = await attempt(client, url, b"{}" * 1000, {"Content-Type": "application/json"})
@@ -105,7 +105,7 @@ async def _healthy(shop: Shop, receiver: Receiver, rounds: int) -> list[float]:
 
 
 async def test_hostile_receivers_cost_time_and_nothing_else(
-    client: Client,
+    client: WebhookClient,
     tricksters: dict[str, str],
     sender: Shop,
     receiver: Receiver,
@@ -140,7 +140,7 @@ FLOOD_TIMES_MAX = 8.0
 
 @pytest.mark.parametrize("name", FLOODS)
 async def test_a_flood_costs_the_processor_little_more_than_an_honest_answer(
-    client: Client, tricksters: dict[str, str], name: str
+    client: WebhookClient, tricksters: dict[str, str], name: str
 ) -> None:
     """Eight at once: what is read of each is bounded, and so is the work for it."""
 
@@ -154,7 +154,7 @@ async def test_a_flood_costs_the_processor_little_more_than_an_honest_answer(
     assert min(flood for flood, _ in costs) < FLOOD_TIMES_MAX * min(own for _, own in costs), costs
 
 
-def _check(results: dict[str, tuple[Outcome, float]]) -> None:
+def _check(results: dict[str, tuple[AttemptOutcome, float]]) -> None:
     """Each has its word, and takes no less than its time."""
     assert {name: outcome.error for name, (outcome, _) in results.items()} == {
         name: error for name, (error, _) in COSTS.items()
@@ -172,7 +172,9 @@ def _are_as_told(costs: dict[str, float], factor: float) -> bool:
 
 
 @pytest.mark.parametrize("name", ["expired", "of another host", "signed by itself"])
-async def test_certificates_are_checked(client: Client, authority: Authority, name: str) -> None:
+async def test_certificates_are_checked(
+    client: WebhookClient, authority: Authority, name: str
+) -> None:
     """A receiver without a valid certificate gets no payload."""
     context = {
         "expired": authority.server(lasts=-timedelta(days=1)),
@@ -186,7 +188,7 @@ async def test_certificates_are_checked(client: Client, authority: Authority, na
 
 
 async def test_a_kept_connection_that_was_closed_is_no_failure(
-    client: Client, authority: Authority
+    client: WebhookClient, authority: Authority
 ) -> None:
     """A receiver that closes after each answer gets each attempt on a new connection."""
     answered = 0

@@ -14,7 +14,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso, now, parse_timestamp
 from tillhouse.kit.ids import DeliveryId, EndpointId, new_id
 from tillhouse.webhooks.store import deliveries as store
-from tillhouse.webhooks.store.deliveries import Window
+from tillhouse.webhooks.store.deliveries import DeliveryWindow
 from tillhouse.webhooks.store.partitions import turn_partitions
 from tillhouse.webhooks.types import DeliveryFilter
 
@@ -149,7 +149,7 @@ async def test_a_page_is_found_by_an_index(quiet: Shop) -> None:
     end = now()
     middle = end - timedelta(weeks=WEEKS / 2)
     cursor = DeliveryId(UUID(int=int(middle.timestamp() * 1000) << 80))
-    whole, part = Window(None, None), Window(middle, middle + timedelta(days=7))
+    whole, part = DeliveryWindow(None, None), DeliveryWindow(middle, middle + timedelta(days=7))
     many: dict[str, int] = {}
     async with quiet.services.pool.transaction() as db:
         for week in range(WEEKS + 1):

@@ -21,8 +21,8 @@ from tillhouse.providers.names import (
     Names,
     NoAnswer,
 )
-from tillhouse.webhooks.sender.attempt import Outcome, attempt
-from tillhouse.webhooks.sender.client import Client
+from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
+from tillhouse.webhooks.sender.client import WebhookClient
 
 HEALTHY = "hooks.example.com"
 PATIENCE_S = 1.5
@@ -107,21 +107,21 @@ async def named(authority: Authority) -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-async def client(authority: Authority, server: SilentServer) -> AsyncIterator[Client]:
+async def client(authority: Authority, server: SilentServer) -> AsyncIterator[WebhookClient]:
     """A client as the sender has it, less patient with names."""
-    client = Client([ip_network("127.0.0.1")], authority.ca_file, server.ask, PATIENCE_S)
+    client = WebhookClient([ip_network("127.0.0.1")], authority.ca_file, server.ask, PATIENCE_S)
     yield client
     await client.close()
 
 
-async def _try(client: Client, url: str) -> tuple[Outcome, float]:
+async def _try(client: WebhookClient, url: str) -> tuple[AttemptOutcome, float]:
     began = time.perf_counter()
     outcome = await attempt(client, url, b"{}", {})
     return outcome, time.perf_counter() - began
 
 
 async def test_dead_names_hold_up_no_other(
-    client: Client, server: SilentServer, named: Receiver
+    client: WebhookClient, server: SilentServer, named: Receiver
 ) -> None:
     """A hundred of them hang; one that nothing is known of yet is found at once."""
     dead = [
@@ -178,7 +178,9 @@ async def test_only_so_many_hang(server: SilentServer) -> None:
     names.close()
 
 
-async def test_a_name_is_asked_for_once_at_a_time(client: Client, server: SilentServer) -> None:
+async def test_a_name_is_asked_for_once_at_a_time(
+    client: WebhookClient, server: SilentServer
+) -> None:
     """For every port; also by callers that come after the first gave up."""
     for _ in range(2):
         urls = [f"https://shop.dead.test:{port}/hook" for port in range(8000, 8020)]

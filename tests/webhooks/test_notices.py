@@ -24,8 +24,8 @@ from tillhouse.access.attempt_rules import Budget
 from tillhouse.access.store import attempts as store
 from tillhouse.app import App
 from tillhouse.kit.clock import now
+from tillhouse.providers.mail import jobs as mails
 from tillhouse.settings import Settings
-from tillhouse.webhooks import mailing
 from tillhouse.webhooks.rules import ENDPOINTS_MAX
 
 LATER = timedelta(minutes=5)
@@ -179,7 +179,7 @@ async def test_the_whole_installation_sends_only_so_many(
     """With its budget used up a notice is left out, and the audit log still tells."""
     services = mailing_app.services
     async with services.pool.transaction() as db:
-        while await attempts.take(services, db, mailing.HOUSE, mailing.HOUSE_A_DAY):
+        while await attempts.take(services, db, mails.HOUSE, mails.HOUSE_A_DAY):
             pass
     await mailed.endpoint(receiver)
     await mailed.fail(receiver, 5)
@@ -190,9 +190,7 @@ async def test_the_whole_installation_sends_only_so_many(
     await notices_sql.execute("DELETE FROM attempt_cells")
 
 
-@pytest.mark.parametrize(
-    ("budget", "most"), [(mailing.MAILBOX_A_DAY, 20), (mailing.HOUSE_A_DAY, 2000)]
-)
+@pytest.mark.parametrize(("budget", "most"), [(mails.MAILBOX_A_DAY, 20), (mails.HOUSE_A_DAY, 2000)])
 async def test_a_budget_holds_in_any_24_hours(mailing_app: App, budget: Budget, most: int) -> None:
     """Asked for all at once, and then twice as often as it gives, for days."""
     subject, begun = secrets.token_bytes(32), now()
@@ -220,7 +218,7 @@ async def test_a_budget_holds_in_any_24_hours(mailing_app: App, budget: Budget, 
 )
 def test_the_mailbox_of_an_address(email: str, mailbox: str) -> None:
     """However it is spelled."""
-    assert mailing.mailbox_of(email) == mailbox
+    assert mails.mailbox_of(email) == mailbox
 
 
 async def test_names_bring_no_links_into_a_mail(

@@ -9,7 +9,12 @@ import pytest
 from tests.webhooks.shop import Shop
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
-from tillhouse.webhooks.store.queue import PLANNER, Done, record_batch, turn_index_scans_off
+from tillhouse.webhooks.store.queue import (
+    PLANNER,
+    AttemptResult,
+    record_batch,
+    turn_index_scans_off,
+)
 
 FEW, MANY = 50, 400
 _ANALYSE = "ANALYZE webhook_queue, webhook_deliveries"
@@ -65,7 +70,7 @@ async def test_each_result_costs_the_same_however_many_are_written(
             book.id,
         )
         batch = [
-            Done(
+            AttemptResult(
                 book_id=book.id, delivery_id=row["delivery_id"], generation=generation, url="",
                 is_delivered=is_delivered, response_status=204, latency_ms=1, error=None,
                 entry="{}", retry_at=None if is_delivered else now(), at=now(),

@@ -17,7 +17,7 @@ from tests.webhooks.forbidden_hosts import (
 )
 from tests.webhooks.shop import Shop
 from tillhouse.kit.targets import is_forbidden
-from tillhouse.webhooks.rules import check_target, clean_url, host_of
+from tillhouse.outgoing.rules import check_target, clean_url, host_of
 
 PUBLIC = words(
     """

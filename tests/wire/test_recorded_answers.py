@@ -12,7 +12,7 @@ from story.recording import read
 
 from tests.conftest import fresh_database
 from tillhouse.app import ROUTES
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.fields import fields_of
 
 RECORDED = Path(__file__).parent / "recorded.json"
@@ -89,6 +89,6 @@ def test_the_recording_has_every_query_parameter() -> None:
     known = {
         (f"{route.method} {route.path}", name)
         for route in ROUTES
-        for name in fields_of(Endpoint(route).query_type)
+        for name in fields_of(RouteHandler(route).query_type)
     }
     assert not known - used, f"never used: {sorted(known - used)}"

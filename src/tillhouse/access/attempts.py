@@ -23,7 +23,7 @@ from tillhouse.kit.ids import UserId
 from tillhouse.kit.secrets import digest
 
 # Asked for in place of a missing account, so that its absence takes as long.
-_NOBODY = UUID(int=0)
+_NO_USER = UUID(int=0)
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ async def let_in(services: Services, ip: str, email: str, user_id: UserId | None
     from_network = digest(pepper, f"wrong passwords from {network}")
     in_all = digest(pepper, "wrong passwords")
     async with services.pool.reading() as db:
-        is_known = await store.is_known_network(db, user_id or _NOBODY, network)
+        is_known = await store.is_known_network(db, user_id or _NO_USER, network)
         failures = await store.find_failures(db, account, network)
         cells = await store.list_cells(db, [account, from_network, in_all])
     moment = now()

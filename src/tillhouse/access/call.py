@@ -26,7 +26,7 @@ class IdempotencyClaim(msgspec.Struct, frozen=True):
 
 
 class AnonymousCall(msgspec.Struct, kw_only=True):
-    """A request of nobody in particular: registration, login."""
+    """A request without a caller: registration, login."""
 
     db: Db
     services: "Services"

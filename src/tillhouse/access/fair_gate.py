@@ -126,7 +126,7 @@ class FairGate:
 
     # How much longer a turn that ends with a refusal counts against its owner.
     _refused_s = 0.0
-    # Whether a turn that rests is nobody's meanwhile: the rest is for the whole process then.
+    # Whether a resting turn goes to no other owner: the whole process rests then.
     _is_idle_in_rests = True
     # A turn rests so many times as long as it took.
     _rest_times = 10.0

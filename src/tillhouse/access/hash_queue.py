@@ -47,7 +47,7 @@ class Waiter:
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
-class Line:
+class NetworkQueue:
     """Those who wait, by network, each network in its turn."""
 
     def __init__(self, shares: QueueShares) -> None:
@@ -114,8 +114,8 @@ class HashQueue:
     def __init__(self, shares: QueueShares) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="argon2")
         self._free = _THREADS
-        self._known, self._unknown = Line(shares), Line(shares)
-        self._delayed = Line(_DELAYED)
+        self._known, self._unknown = NetworkQueue(shares), NetworkQueue(shares)
+        self._delayed = NetworkQueue(_DELAYED)
         self._is_known_next = True
 
     async def run(self, asker: Asker, work: Callable[..., T], *args: str) -> T:

@@ -14,7 +14,8 @@ from asyncpg import Record
 from tillhouse.access.callers import Allowance, Book, KeyCaller
 from tillhouse.access.scopes import Scopes
 from tillhouse.access.store import keys as store
-from tillhouse.db.pool import FAILURES, Pool
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.pool import Pool
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.network import parse_networks
 

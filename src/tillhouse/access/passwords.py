@@ -16,7 +16,7 @@ class Passwords:
         self._hasher = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=1)
         self.queue = HashQueue(shares or QueueShares())
         # Verified in place of a missing account's, so that its absence takes as long.
-        self._nobody = self._hasher.hash("nobody's password")
+        self._decoy = self._hasher.hash("nobody's password")
 
     async def hash(self, password: str, asker: Asker = OPERATOR) -> str:
         """The encoded hash of a new password."""
@@ -24,7 +24,7 @@ class Passwords:
 
     async def verify(self, hashed: str | None, password: str, asker: Asker = OPERATOR) -> bool:
         """Whether the password fits; without an account the same work and False."""
-        fits = await self.queue.run(asker, self._fits, hashed or self._nobody, password)
+        fits = await self.queue.run(asker, self._fits, hashed or self._decoy, password)
         return fits and hashed is not None
 
     def close(self) -> None:

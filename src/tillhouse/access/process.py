@@ -7,14 +7,14 @@ from tillhouse.access.key_check import KeyChecker
 from tillhouse.access.passwords import Passwords
 from tillhouse.access.shares import Shares, connections_max
 from tillhouse.access.storage import Storage
-from tillhouse.access.tokens import Tokens
+from tillhouse.access.tokens import AccessTokens
 from tillhouse.access.usage import Usage
 from tillhouse.access.vault import Vault, open_vault
 from tillhouse.db.batcher import StatementBatcher
 from tillhouse.db.feeds import Feeds
 from tillhouse.db.pool import Pool
 from tillhouse.jobs.runner import Results
-from tillhouse.jobs.worker import Workers
+from tillhouse.jobs.worker import BackgroundWorkers
 from tillhouse.settings import Settings
 
 
@@ -27,7 +27,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     batcher: StatementBatcher
     feeds: Feeds
     vault: Vault
-    tokens: Tokens
+    tokens: AccessTokens
     passwords: Passwords
     key_checker: KeyChecker
     usage: Usage
@@ -35,7 +35,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     shares: Shares
     # How much of what may be limited the books hold.
     storage: Storage
-    workers: Workers
+    workers: BackgroundWorkers
     # How jobs ended in this process.
     job_results: Results
 
@@ -66,7 +66,7 @@ async def connect_services(
         batcher=StatementBatcher(pool),
         feeds=Feeds(pool),
         vault=vault,
-        tokens=Tokens(vault.derive("access tokens")),
+        tokens=AccessTokens(vault.derive("access tokens")),
         passwords=Passwords(
             memory_kib=settings.password_memory_kib, passes=settings.password_passes
         ),
@@ -74,7 +74,7 @@ async def connect_services(
         usage=Usage(pool),
         shares=Shares(pool.readers, connections_max()),
         storage=Storage(settings),
-        workers=Workers(),
+        workers=BackgroundWorkers(),
         job_results=Results(),
     )
 

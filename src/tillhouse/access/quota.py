@@ -16,9 +16,9 @@ class Quota:
         self._held: dict[Name, int] = {}
         self._sum = 0
 
-    def hold(self, owner: Name, amount: int = 0) -> "Held":
+    def hold(self, owner: Name, amount: int = 0) -> "QuotaShare":
         """Begin to hold something for an owner."""
-        held = Held(self, owner)
+        held = QuotaShare(self, owner)
         held.take(amount)
         return held
 
@@ -53,7 +53,7 @@ class Quota:
             self._held.pop(owner, None)
 
 
-class Held:
+class QuotaShare:
     """The part of a quota that one request holds."""
 
     __slots__ = ("_amount", "_owner", "_quota")

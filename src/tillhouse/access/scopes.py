@@ -17,6 +17,9 @@ Role = Literal[
     "housekeeping",
 ]
 
+# The roles that may give a key every scope, but for those that say otherwise.
+GRANTERS: tuple[Role, ...] = ("owner", "admin", "developer")
+
 
 class Scope(msgspec.Struct, frozen=True):
     """One right of an API key."""
@@ -28,6 +31,8 @@ class Scope(msgspec.Struct, frozen=True):
     grants: tuple[str, ...] = ()
     # Roles that have it beyond the general rule, see `access/roles.py`.
     roles: tuple[Role, ...] = ()
+    # Roles that may give it to a key: whoever moves no money out makes no key that does.
+    granters: tuple[Role, ...] = GRANTERS
     # A live key that may move money out must name the addresses it is used from.
     is_finance_write: bool = False
     # A key with it must say how much it may withdraw, and where to.
@@ -49,6 +54,15 @@ class Scopes:
         for scope in self._known(tuple(found)):
             found.update(scope.grants)
         return frozenset(found)
+
+    def beyond(self, role: str, names: Iterable[str]) -> list[str]:
+        """Those among the scopes that a role may give to no key."""
+        known = self._known(sorted(self.granted(names)))
+        return [scope.name for scope in known if role not in scope.granters]
+
+    def guarded(self) -> dict[str, tuple[Role, ...]]:
+        """The scopes that not every role of the portal may grant, each with those that may."""
+        return {scope.name: scope.granters for scope in self if scope.granters != GRANTERS}
 
     def finance_writes(self, names: Iterable[str]) -> list[str]:
         """Those among the scopes that can move money out."""

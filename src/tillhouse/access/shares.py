@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.fair_gate import Activity, FairGate, FilesGate, Name, StrangersGate
-from tillhouse.access.quota import Held, Quota
+from tillhouse.access.quota import Quota, QuotaShare
 
 MIB = 1024 * 1024
 # Of a pool of the usual size.
@@ -101,11 +101,11 @@ class Shares:
             self.answers.check(owner)
             yield
 
-    def body(self, owner: Name, *, is_stranger: bool) -> Held:
+    def body(self, owner: Name, *, is_stranger: bool) -> QuotaShare:
         """The part of a quota that a body holds, to be taken as it comes."""
         return (self._bodies_of_strangers if is_stranger else self._bodies).hold(owner)
 
-    def hold_stream(self, caller: KeyCaller | UserCaller) -> list[Held]:
+    def hold_stream(self, caller: KeyCaller | UserCaller) -> list[QuotaShare]:
         """One more stream of a caller and its business, or a refusal."""
         caller_id = caller.key_id if isinstance(caller, KeyCaller) else caller.session_id
         own = self._streams_of_callers.hold(caller_id, 1)

@@ -17,7 +17,7 @@ MEASURED_EVERY_S = 30.0
 MIB = 1024 * 1024
 
 
-class Limits(msgspec.Struct, frozen=True):
+class StorageLimits(msgspec.Struct, frozen=True):
     """How many rows and how many bytes of a kind a book may hold; 0 = any number."""
 
     rows: int
@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True):
         return self.rows > 0 or self.bytes > 0
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StorageUse(msgspec.Struct, frozen=True):
     """How much all books hold of a kind, and which of them are full, by rows and by bytes."""
 
     rows: int
@@ -38,7 +38,16 @@ class Stored(msgspec.Struct, frozen=True):
     full_by_bytes: Sequence[UUID]
 
 
-Measure = Callable[[Db, Limits], Awaitable[Stored]]
+class StoredInBook(msgspec.Struct, frozen=True):
+    """How much one book holds of a kind."""
+
+    book_id: UUID
+    rows: int
+    bytes: int
+
+
+Measure = Callable[[Db, StorageLimits], Awaitable[StorageUse]]
+ListsBooks = Callable[[Db, Sequence[UUID]], Awaitable[Sequence[StoredInBook]]]
 
 
 class StoredKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,15 +58,24 @@ class StoredKind(msgspec.Struct, frozen=True, kw_only=True):
     rows_setting: str
     mib_setting: str
     measure: Measure
+    # The counts of some books; a book that holds nothing may be left out.
+    list_books: ListsBooks
     # Told with a refusal: the name of the setting is filled in.
     message: str
 
-    def limits(self, settings: Settings) -> Limits:
+    def limits(self, settings: Settings) -> StorageLimits:
         """The limits that are set."""
         rows, mib = (
             getattr(settings, name.lower()) for name in (self.rows_setting, self.mib_setting)
         )
-        return Limits(rows, mib * MIB)
+        return StorageLimits(rows, mib * MIB)
+
+    def setting_beyond(self, settings: Settings, rows: int, size: int) -> str | None:
+        """The setting that so many rows of so many bytes are too much for."""
+        limits = self.limits(settings)
+        if 0 < limits.rows < rows:
+            return self.rows_setting
+        return self.mib_setting if 0 < limits.bytes < size else None
 
 
 class Storage:
@@ -65,12 +83,14 @@ class Storage:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        # Everything of which a book may hold so much, once the rooms are joined.
+        self.kinds: Sequence[StoredKind] = ()
         self._full: dict[str, Mapping[UUID, str]] = {}
         self._kinds: dict[str, StoredKind] = {}
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, StorageUse] = {}
 
     @property
-    def stored(self) -> Mapping[str, Stored]:
+    def stored(self) -> Mapping[str, StorageUse]:
         """The last measurements, by kind."""
         return self._stored
 
@@ -95,4 +115,13 @@ class Storage:
         """Refuse more of a kind in a book that is full of it."""
         full = self._full.get(name)
         if full and (setting := full.get(book_id)):
-            raise LimitReached(self._kinds[name].message.format(setting=f"TILLHOUSE_{setting}"))
+            raise _reached(self._kinds[name], setting)
+
+    def check_held(self, kind: StoredKind, rows: int, size: int) -> None:
+        """Refuse what brought a book beyond its limits, where it is counted with each write."""
+        if setting := kind.setting_beyond(self._settings, rows, size):
+            raise _reached(kind, setting)
+
+
+def _reached(kind: StoredKind, setting: str) -> LimitReached:
+    return LimitReached(kind.message.format(setting=f"TILLHOUSE_{setting}"))

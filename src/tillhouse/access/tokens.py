@@ -33,7 +33,7 @@ class Claims(msgspec.Struct, frozen=True):
     business_id: BusinessId
 
 
-class Tokens:
+class AccessTokens:
     """Signs and reads access tokens."""
 
     def __init__(self, key: bytes) -> None:

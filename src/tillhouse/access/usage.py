@@ -10,7 +10,8 @@ import structlog
 from tillhouse.access.callers import KeyCaller
 from tillhouse.access.store import usage as store
 from tillhouse.access.store.usage import CounterKey, Tally
-from tillhouse.db.pool import FAILURES, Pool
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.pool import Pool
 from tillhouse.kit.errors import Unavailable
 
 FLUSH_EVERY_S = 2.0
@@ -29,7 +30,12 @@ class Usage:
         self._flushing = asyncio.Lock()
 
     def count(
-        self, caller: KeyCaller, route: tuple[str, str], status: int, took_s: float, seen: "Seen"
+        self,
+        caller: KeyCaller,
+        route: tuple[str, str],
+        status: int,
+        took_s: float,
+        seen: "RequestSeen",
     ) -> None:
         """Count one answered request."""
         method, endpoint = route
@@ -62,7 +68,7 @@ class Usage:
         return False
 
     async def write_rest(self) -> None:
-        """Flush for the last time: nobody counts any more."""
+        """Flush for the last time: no request counts any more."""
         try:
             await self.flush()
         except (*FAILURES, Unavailable) as error:
@@ -81,7 +87,7 @@ class Usage:
         self._uses = uses | self._uses
 
 
-class Seen(msgspec.Struct, frozen=True):
+class RequestSeen(msgspec.Struct, frozen=True):
     """When a request came and from where."""
 
     at: datetime

@@ -1,1 +1,1 @@
-"""People and their businesses: registration, login, sessions."""
+"""People and their businesses: registration, login, sessions, members."""

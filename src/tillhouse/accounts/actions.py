@@ -39,7 +39,7 @@ from tillhouse.kit.secrets import digest
 from tillhouse.kit.values import GivenPassword
 from tillhouse.messaging.actions.numbers import open_sandbox
 from tillhouse.payouts.freezing.store import Freeze, upsert_frozen_of
-from tillhouse.stores.store.staff import show_staff
+from tillhouse.stores.store import show_staff
 from tillhouse.voice.opening import open_sandbox as open_voice
 
 SESSION_LASTS = timedelta(days=30)
@@ -77,7 +77,7 @@ async def register(call: AnonymousCall, new: NewAccount) -> Tokens:
         call.db, opened.business_id, who, ("business.registered", f"Opened {new.business_name}"),
         {"type": new.business_type, "name": new.business_name}, call.now,
     )  # fmt: skip
-    return await _open_session(call, (opened.user_id, opened.business_id), call.now)
+    return await open_session(call, (opened.user_id, opened.business_id), call.now)
 
 
 async def open_business(
@@ -128,7 +128,7 @@ async def log_in(call: AnonymousCall, given: Credentials) -> Tokens:
     if user["business_id"] is None:
         raise Forbidden("You belong to no business any more: ask its owner to add you.")
     owner = (user["id"], user["business_id"])
-    return await _open_session(call, owner, user["password_changed_at"])
+    return await open_session(call, owner, user["password_changed_at"])
 
 
 async def refresh(call: AnonymousCall, given: RefreshToken) -> Tokens:
@@ -238,7 +238,10 @@ async def switch(call: Call, choice: BusinessChoice) -> AccessToken:
     if not await show_staff(call.db, choice.business_id, call.user.user_id):
         raise Missing("You belong to no such business.")
     user = call.user
-    await sessions.update_session_business(call.db, user.session_id, choice.business_id)
+    if not await sessions.update_session_business(
+        call.db, user.session_id, user.user_id, choice.business_id
+    ):
+        raise Unauthenticated("Your sessions in this business were ended: log in again.")
     claims = Claims(user.user_id, user.session_id, choice.business_id)
     token = call.services.tokens.sign(claims, call.now)
     return AccessToken(token, int(LIFETIME.total_seconds()), choice.business_id)
@@ -258,11 +261,12 @@ async def me(call: Call) -> Me:
     )
 
 
-async def _open_session(
+async def open_session(
     call: AnonymousCall, owner: tuple[UserId, BusinessId], password_changed_at: datetime
 ) -> Tokens:
+    """Log a person in to a business; refused when the password was changed meanwhile."""
     user_id, business_id = owner
-    new = sessions.NewSession(
+    new = sessions.SessionToOpen(
         id=new_id(),
         user_id=user_id,
         business_id=business_id,

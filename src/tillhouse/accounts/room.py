@@ -1,6 +1,7 @@
 """People and their businesses: what this room brings along."""
 
 from tillhouse.access.process import Services
+from tillhouse.accounts.members import mailing
 from tillhouse.accounts.routes import ROUTES
 from tillhouse.accounts.sweeping import SWEEP
 from tillhouse.db.constraints import wrong_field
@@ -23,8 +24,16 @@ ROOM = Room(
             "Register a business, log in, prove the password again, log out.",
             "authentication",
         ),
+        Group(
+            "/v1/members",
+            "People",
+            "The people of the business: invited, given a role, removed.",
+            "authentication",
+        ),
     ),
     kept_tables=("books", "businesses", "members", "subscriptions", "users"),
+    swept_tables={"invitations": "logins"},
+    jobs=lambda services: (mailing.kind(services),),
     chores=_chores,
     refusals=(
         wrong_field("users_email_key", "email", "is already registered; log in instead"),

@@ -1,7 +1,23 @@
 """The routes of people: /api/auth."""
 
+from tillhouse.access.call import AnonymousCall
+from tillhouse.access.roles import MANAGE_MEMBERS
 from tillhouse.accounts import actions
+from tillhouse.accounts.members import actions as members
+from tillhouse.accounts.members.types import AcceptedInvitation
+from tillhouse.accounts.types import Tokens
 from tillhouse.http.route import Open, Route, Session
+
+
+async def accept_invitation(call: AnonymousCall, body: AcceptedInvitation) -> Tokens:
+    """Join a business, and log in there."""
+    joining = await members.join(call, body)
+    who = (joining.user_id, joining.business_id)
+    return await actions.open_session(call, who, joining.password_changed_at)
+
+
+_MANAGES = Session(permission=MANAGE_MEMBERS)
+_STEPPED_UP = Session(permission=MANAGE_MEMBERS, step_up=True)
 
 ROUTES: tuple[Route, ...] = (
     Route("POST", "/api/auth/register", actions.register, Open(),
@@ -26,4 +42,17 @@ ROUTES: tuple[Route, ...] = (
           "Switch to another of your businesses", "Business switched"),
     Route("GET", "/api/auth/me", actions.me, Session(),
           "Read who is logged in", "You are logged in"),
+    Route("POST", "/api/auth/accept-invitation", accept_invitation, Open(),
+          "Join a business that invited you", "Business joined", status=201),
+    Route("GET", "/v1/members", members.list_all, _MANAGES,
+          "List the people of the business, and those who are invited", "Members"),
+    Route("POST", "/v1/members", members.invite, _STEPPED_UP,
+          "Invite a person to the business", "Invitation: it is mailed where mails are set up",
+          status=201, idempotent=True),
+    Route("PATCH", "/v1/members/{user_id}", members.change, _STEPPED_UP,
+          "Give a member another role; a lower one ends their sessions", "Member updated"),
+    Route("DELETE", "/v1/members/{user_id}", members.remove, _STEPPED_UP,
+          "Remove a member, whose sessions end, or take an invitation back", "Member removed"),
+    Route("POST", "/v1/members/{user_id}/end-sessions", members.end_sessions, _MANAGES,
+          "End the sessions of a member", "Sessions ended", idempotent=True),
 )  # fmt: skip

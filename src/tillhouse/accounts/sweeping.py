@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from tillhouse.access.attempt_rules import LOCKED_FOR
 from tillhouse.access.store import attempts as store
+from tillhouse.accounts.members.store import delete_old_invitations
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
@@ -20,6 +21,7 @@ async def sweep(db: Db, _job: Job) -> bool:
         await store.delete_old_failures(db, moment - LOCKED_FOR, _ROWS),
         await store.delete_empty_cells(db, moment, _ROWS),
         await store.delete_old_sessions(db, moment - SESSIONS_KEPT_FOR, _ROWS),
+        await delete_old_invitations(db, moment, _ROWS),
     )
     return max(counts) == _ROWS
 

@@ -1,5 +1,6 @@
 """Payment links: make, show, list and cancel."""
 
+from decimal import Decimal
 from uuid import UUID
 
 from asyncpg import Record
@@ -22,10 +23,10 @@ from tillhouse.kit.errors import FieldError, KeyReused, check, existing
 from tillhouse.kit.ids import BookKey, CustomerId, new_id, public_reference
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
-from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.orders.recording.store.stays import lock_stay
-from tillhouse.payins.connections import NoProvider
-from tillhouse.payins.store.connections import list_selected
+from tillhouse.payins.connections import check_collects
+from tillhouse.payins.types import Collects
+from tillhouse.stores.store import find_clock
 
 REFERENCE_PREFIX = "pl_"
 _FIND = {
@@ -61,7 +62,7 @@ async def create(call: Call, new: NewLink) -> tuple[PaymentLink, bool]:
     if row is None or target is None:
         raise AssertionError("a missing target is a fault")
     rules.check_owed(target, new.target_type)
-    await _check_collects(call)
+    await _check_collects(call, row["currency"], target.outstanding)
     customer_id = await _customer(call, new.customer)
     claim = call.claim
     link = store.LinkRow(
@@ -92,7 +93,7 @@ async def create_for_wallet(call: Call, new: NewWalletLink) -> tuple[PaymentLink
         return earlier, True
     currency = await store.find_currency(call.db, call.book.id)
     check(rules.wallet_faults(new, call.book.environment, currency))
-    await _check_collects(call)
+    await _check_collects(call, currency, Decimal(new.amount))
     claim = call.claim
     link = store.LinkRow(
         id=new_id(),
@@ -142,10 +143,10 @@ async def cancel(call: Call, link_id: UUID) -> PaymentLink:
     return link
 
 
-async def _check_collects(call: Call) -> None:
-    """Refuse a link that nobody could pay: a live book needs a provider."""
-    if call.book.environment == "live" and not await list_selected(call.db, call.book.id):
-        raise NoProvider
+async def _check_collects(call: Call, currency: str, amount: Decimal) -> None:
+    """Refuse a link that no provider of a live book would collect; its page asks for an email."""
+    wanted = Collects(currency=currency, amount=amount)
+    await check_collects(call.services, call.db, call.book, wanted)
 
 
 async def _earlier(call: Call) -> PaymentLink | None:
@@ -176,10 +177,10 @@ async def _find_target(call: Call, target_type: OwedType, target_id: UUID) -> Re
     return await _FIND[target_type](call.db, call.book.id, target_id)
 
 
-def _target(row: Record | None) -> rules.Target | None:
+def _target(row: Record | None) -> rules.LinkTarget | None:
     if row is None:
         return None
-    return rules.Target(
+    return rules.LinkTarget(
         outstanding=row["outstanding"], short_code=row["short_code"], status=row["status"]
     )
 

@@ -16,7 +16,7 @@ from tillhouse.access.call import Call, system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.checkout.attempts import TARGET
-from tillhouse.checkout.receiving_rules import Received, conditions_of, status_after_reversal
+from tillhouse.checkout.receiving_rules import LinkPayment, conditions_of, status_after_reversal
 from tillhouse.checkout.store import receiving as store
 from tillhouse.db.pool import Db
 from tillhouse.folios import payments as folios
@@ -26,14 +26,17 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BookId, BookKey, OrderId
 from tillhouse.ledger.rules import Ledger
+from tillhouse.orders.announce import amounts
 from tillhouse.orders.changing.actions import lock
 from tillhouse.orders.deposits.applying import give_back
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.events import PAYMENT_RECEIVED, PaidLink, Payer, PaymentData
 from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
+from tillhouse.payins.announce import deposited
 from tillhouse.payins.applying import (
     claim_shortfall,
+    count_kept,
     deposit_to_wallet,
     job_kind,
     mark_applied,
@@ -41,10 +44,8 @@ from tillhouse.payins.applying import (
     take,
     take_back_deposit,
 )
-from tillhouse.payins.events import WALLET_DEPOSIT
 from tillhouse.payins.types import Payin
 from tillhouse.webhooks.emit import emit_all
-from tillhouse.webhooks.events import ChangeData
 
 _REFERENCE_MAX = 120
 
@@ -79,8 +80,8 @@ async def apply(call: Call, link_id: UUID) -> None:
         if payin.is_to_apply:
             await _receive(call, link_id, payin)
         if payin.is_to_take_back:
-            await _give_back(call, link_id, payin)
             await mark_reversal_applied(call.db, payin, call.now)
+            await _give_back(call, link_id, payin)
 
 
 async def _receive(call: Call, link_id: UUID, payin: Payin) -> None:
@@ -98,7 +99,11 @@ async def _receive(call: Call, link_id: UUID, payin: Payin) -> None:
         transaction_id = await _to_wallet(call, link, payin)
     else:
         transaction_id = await _to_order(call, link, payin)
-    received = Received(
+    about = {"paymentLinkId": link["id"], "customerId": link["customer_id"]}
+    if found["order_id"] is not None:
+        about["orderId"] = found["order_id"]
+    await emit_all(call, [deposited(call, payin, transaction_id, about)])
+    received = LinkPayment(
         amount=payin.amount,
         conditions=conditions,
         is_paid=found["order_id"] is None
@@ -158,26 +163,16 @@ async def _to_wallet(call: Call, link: Record, payin: Payin) -> UUID:
     ledger = Ledger(call.book.id, link["currency"], call.now)
     transaction_id = await deposit_to_wallet(call.db, ledger, payin)
     metadata: dict[str, Any] = {
-        "amount": payin.amount,
+        **amounts(payin.amount),
         "paymentMethod": METHOD,
         "paymentLinkId": link["id"],
         "customerId": link["customer_id"],
         "transactionId": transaction_id,
     }
-    shared: dict[str, Any] = {
-        "business_id": call.business_id,
-        "store_id": None,
-        "occurred_at": iso(call.now),
-    }
-    deposited = ChangeData(
-        **shared,
-        event_type=WALLET_DEPOSIT.code,
-        entity_type="transaction",
-        entity_id=transaction_id,
-        metadata={**metadata, "currency": payin.currency, "fee": payin.fee},
-    )
     paid = PaymentData(
-        **shared,
+        business_id=call.business_id,
+        store_id=None,
+        occurred_at=iso(call.now),
         event_type=PAYMENT_RECEIVED.code,
         entity_type="payment_link",
         entity_id=link["id"],
@@ -186,7 +181,7 @@ async def _to_wallet(call: Call, link: Record, payin: Payin) -> UUID:
     )
     if (payer := _payer(link)) is not None:
         paid.customer = payer
-    await emit_all(call, [(WALLET_DEPOSIT, deposited), (PAYMENT_RECEIVED, paid)])
+    await emit_all(call, [(PAYMENT_RECEIVED, paid)])
     return transaction_id
 
 
@@ -199,11 +194,12 @@ async def _give_back(call: Call, link_id: UUID, payin: Payin) -> None:
         await _from_stay(call, stay, link_id, payin)
     elif found["order_id"] is None or not await _from_order(call, found["order_id"], payin):
         ledger = Ledger(call.book.id, found["currency"], call.now)
-        await take_back_deposit(call.db, ledger, payin)
+        await take_back_deposit(call.db, ledger, payin, payin.to_take_back)
     link = await store.lock_link(call.db, key, call.now)
-    left = max(link["amount_received"] - payin.amount, Decimal(0))
+    left = max(link["amount_received"] - payin.to_take_back, Decimal(0))
     status = status_after_reversal(link["stored_status"], link["target_type"], left)
-    await store.update_reversed(call.db, key, call.now, (left, status))
+    kept = await count_kept(call.db, payin)
+    await store.update_reversed(call.db, key, left, status, kept, call.now)
     # Those who look at its page are told.
     call.db.note_events(call.book.id)
 
@@ -219,18 +215,18 @@ async def _from_order(call: Call, order_id: UUID, payin: Payin) -> bool:
 
 
 async def _from_stay(call: Call, stay: Stay, link_id: UUID, payin: Payin) -> None:
-    """Take a payment out of its stay; the part that was spent elsewhere is claimed."""
+    """Take what went back out of its stay; the part that was spent elsewhere is claimed."""
     tender = Tender(
-        amount=payin.amount,
+        amount=payin.to_take_back,
         method=METHOD,
         reference=payin.provider_transaction_id[:_REFERENCE_MAX],
         link_id=link_id,
         receipt_id=payin.id,
     )
     amount = await folios.take_back(call, stay, tender)
-    if amount < payin.amount:
+    if amount < tender.amount:
         ledger = Ledger(call.book.id, stay.currency, call.now)
-        await claim_shortfall(call.db, ledger, payin, payin.amount - amount)
+        await claim_shortfall(call.db, ledger, payin, tender.amount - amount)
 
 
 def _paid_link(link: Record) -> PaidLink:

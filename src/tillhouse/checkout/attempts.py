@@ -9,12 +9,13 @@ import structlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.checkout.actions import page_url
-from tillhouse.checkout.page_rules import LinkPage
+from tillhouse.checkout.page_rules import LinkPage, Trouble
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Problem
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.orders.deposits.store import update_automated
 from tillhouse.payins import accounts, asking
+from tillhouse.payins.connections import AmountNotTaken, EmailNeeded
 from tillhouse.payins.sandbox import simulating
 from tillhouse.payins.sandbox.simulating import Simulated
 from tillhouse.payins.store import accounts as store
@@ -35,26 +36,36 @@ class Attempts:
     """The accounts that are being opened by one process."""
 
     def __init__(self) -> None:
-        self._opening: dict[UUID, asyncio.Task[object]] = {}
+        self._opening: dict[tuple[UUID, str | None], asyncio.Task[object]] = {}
 
-    async def open(self, services: Services, link: LinkPage) -> str | None:
-        """Open an account for what is asked now; None, or the reason why there is none."""
-        task = self._opening.get(link.id)
+    async def open(
+        self, services: Services, link: LinkPage, email: str | None = None
+    ) -> Trouble | None:
+        """Open an account for what is asked now; None, or why there is none.
+
+        The payer's e-mail address goes to a provider that needs it, and is kept nowhere here.
+        """
+        key = (link.id, email)
+        task = self._opening.get(key)
         if task is None:
-            task = asyncio.create_task(_open(services, link))
-            self._opening[link.id] = task
-            task.add_done_callback(lambda _: self._opening.pop(link.id, None))
+            task = asyncio.create_task(_open(services, link, email))
+            self._opening[key] = task
+            task.add_done_callback(lambda _: self._opening.pop(key, None))
         done, _ = await asyncio.wait({task}, timeout=WAITS_S)
         if not done:
-            return _SLOW
+            return Trouble(_SLOW)
         error = task.exception()
         if error is None:
             return None
+        if isinstance(error, EmailNeeded):
+            return Trouble(needs_email=True)
         if isinstance(error, Problem):
             log.info("no_account_to_pay_into", link=str(link.id), reason=error.message)
         else:
             log.warning("no_account_to_pay_into", link=str(link.id), error=repr(error))
-        return _FAILED
+        if isinstance(error, AmountNotTaken):
+            return Trouble(error.message, may_try_again=False)
+        return Trouble(_FAILED)
 
     async def ask(self, services: Services, link: LinkPage) -> bool:
         """Ask the provider what was paid; whether it was: once in some seconds for an account."""
@@ -68,20 +79,20 @@ class Attempts:
                 await simulating.simulate(db, _book(link), account, cast("Simulated", case))
 
 
-async def _open(services: Services, link: LinkPage) -> None:
+async def _open(services: Services, link: LinkPage, email: str | None) -> None:
     """Open the account; its order has a deposit from then on."""
     if link.order_id is not None:
         # Before anything can arrive.
         async with services.pool.transaction() as db:
             await update_automated(db, BookKey(BookId(link.book_id), link.order_id), now())
-    await accounts.open_account(services, _target(services, link))
+    await accounts.open_account(services, _target(services, link, email))
 
 
 def _book(link: LinkPage) -> Book:
     return Book(BookId(link.book_id), link.environment)
 
 
-def _target(services: Services, link: LinkPage) -> AccountTarget:
+def _target(services: Services, link: LinkPage, email: str | None) -> AccountTarget:
     url = page_url(services.settings.public_url, link.reference)
     return AccountTarget(
         book=_book(link),
@@ -89,7 +100,7 @@ def _target(services: Services, link: LinkPage) -> AccountTarget:
         id=link.id,
         amount=link.outstanding,
         currency=link.currency,
-        email=f"{link.reference.lower().replace('_', '-')}@payers.invalid",
+        email=email or link.customer_email,
         name=link.merchant,
         description=link.title or link.description,
         expires_at=link.expires_at,

@@ -10,12 +10,12 @@ from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookId, BookKey
 
 
-async def pay_simulated(services: Services, reference: str) -> None:
-    """Pay a link exactly, as if its page had been opened and its button been pressed."""
+async def pay_simulated(services: Services, reference: str, case: str = "exact") -> None:
+    """Pay a link, as if its page had been opened and the button of this case been pressed."""
     async with services.pool.reading() as db:
         link = LinkPage(**existing(await find_page(db, reference, now())))
     attempts = Attempts()
     await attempts.open(services, link)
-    await attempts.simulate(services, link, "exact")
+    await attempts.simulate(services, link, case)
     await attempts.ask(services, link)
     await apply_now(services, BookKey(BookId(link.book_id), link.id))

@@ -38,6 +38,8 @@ class LinkPage(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     currency: str
     redirect_url: str | None
+    # Of the link's own customer: for the provider alone, and never shown.
+    customer_email: str | None
     expires_at: datetime | None
     amount_received: Decimal
     payments_count: int
@@ -79,7 +81,16 @@ class LinkPage(msgspec.Struct, frozen=True, kw_only=True):
         return self.account_status == "open" and self.account_error is not None
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class Trouble(msgspec.Struct, frozen=True):
+    """The reason why a page has no account to pay into."""
+
+    words: str = ""
+    # Its provider opens one only for the payer's e-mail address.
+    needs_email: bool = False
+    may_try_again: bool = True
+
+
+class ShownPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page, in words."""
 
     state: State
@@ -108,7 +119,7 @@ def grouped(number: str) -> str:
     return " ".join(number[start : start + 4] for start in range(0, len(number), 4))
 
 
-def shown(page: LinkPage, now: datetime, *, has_left: bool = False) -> Shown:
+def shown(page: LinkPage, now: datetime, *, has_left: bool = False) -> ShownPage:
     """The page as it stands."""
     state = _state(page)
     asked = page.outstanding if state == "waiting" else _settled_amount(page)
@@ -116,7 +127,7 @@ def shown(page: LinkPage, now: datetime, *, has_left: bool = False) -> Shown:
     until = page.account_expires_at if page.has_account(now) else None
     deadlines = [moment for moment in (until, page.expires_at) if moment is not None]
     deadline = min(deadlines) if deadlines and state == "waiting" else None
-    return Shown(
+    return ShownPage(
         state=state,
         title=f"{_HEADINGS[state]} {money(asked, page.currency)} to {page.merchant}"
         if state in ("waiting", "paid")

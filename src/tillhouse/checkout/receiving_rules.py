@@ -7,7 +7,7 @@ import msgspec
 from tillhouse.checkout.types import LinkCondition, LinkStatus, TargetType
 
 
-class Received(msgspec.Struct, frozen=True, kw_only=True):
+class LinkPayment(msgspec.Struct, frozen=True, kw_only=True):
     """The change that a payment makes to its link."""
 
     amount: Decimal

@@ -5,11 +5,10 @@ from typing import Literal
 from urllib.parse import quote, unquote_plus, urlsplit
 
 from tillhouse.kit.secrets import Environment
+from tillhouse.outgoing.rules import URL, URL_LENGTH_MAX
 
-URL_LENGTH_MAX = 2048
 PaymentResult = Literal["successful", "pending", "failed", "cancelled", "expired"]
 
-_URL = re.compile(r"[!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]+")
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?|\[[0-9a-f:.]+\]")
 _OURS = ("payment_status", "payment_reference")
 
@@ -18,7 +17,7 @@ def clean_redirect(text: str) -> str:
     """The address as it is kept, or ValueError: an absolute web address without credentials."""
     if len(text) > URL_LENGTH_MAX:
         raise ValueError(f"must have at most {URL_LENGTH_MAX} characters")
-    if not _URL.fullmatch(text):
+    if not URL.fullmatch(text):
         raise ValueError("must be a web address in ASCII (spaces as %20, hosts in punycode)")
     try:
         parts = urlsplit(text)

@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.checkout.redirect_rules import redirect_fault
 from tillhouse.checkout.types import LinkCustomer, NewLink, NewWalletLink, OwedType
-from tillhouse.customers.types import Wanted
+from tillhouse.customers.types import WantedCustomer
 from tillhouse.kit.errors import Conflict, FieldError, Refused
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
@@ -32,7 +32,7 @@ class AlreadyPaid(Conflict, message="The link is paid: what was paid can be refu
     """A link that has done its work isn't cancelled."""
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class LinkTarget(msgspec.Struct, frozen=True, kw_only=True):
     """The order, debt or stay of a link, and how much it owes."""
 
     outstanding: Decimal
@@ -40,7 +40,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     status: str
 
 
-def link_faults(new: NewLink, environment: Environment, target: Target | None) -> list[FieldError]:
+def link_faults(
+    new: NewLink, environment: Environment, target: LinkTarget | None
+) -> list[FieldError]:
     """Everything that is wrong with a new link of a sale or a debt, beside its form."""
     return faults(
         lambda: _target_errors(new, target),
@@ -58,7 +60,7 @@ def wallet_faults(new: NewWalletLink, environment: Environment, currency: str) -
     )
 
 
-def _target_errors(new: NewLink, target: Target | None) -> Iterator[FieldError]:
+def _target_errors(new: NewLink, target: LinkTarget | None) -> Iterator[FieldError]:
     if new.target_id and target is None:
         told = {
             "sale": "is no order of this business and environment: see GET /v1/orders",
@@ -86,7 +88,7 @@ def _customer_errors(customer: LinkCustomer | None) -> Iterator[FieldError]:
         yield FieldError("customer", "needs an email or a phone_number, by which they are found")
 
 
-def check_owed(target: Target, target_type: OwedType) -> None:
+def check_owed(target: LinkTarget, target_type: OwedType) -> None:
     """Refuse a link that would ask for nothing."""
     if target.outstanding > 0:
         return
@@ -96,9 +98,9 @@ def check_owed(target: Target, target_type: OwedType) -> None:
     )
 
 
-def wanted_customer(customer: LinkCustomer) -> Wanted:
+def wanted_customer(customer: LinkCustomer) -> WantedCustomer:
     """The customer to be found or made."""
-    return Wanted(
+    return WantedCustomer(
         name=customer.name, email=customer.email, phone_number=customer.phone_number,
         at=CUSTOMER_AT,
     )  # fmt: skip

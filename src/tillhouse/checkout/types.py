@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from tillhouse.checkout.redirect_rules import URL_LENGTH_MAX, clean_redirect
+from tillhouse.checkout.redirect_rules import clean_redirect
 from tillhouse.customers.types import Filter, PersonName
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import CustomerId
@@ -16,6 +16,7 @@ from tillhouse.kit.page import Paged
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.text_types import OneLine, Schema, Value
 from tillhouse.kit.values import DateOrTimestamp, Email, Search
+from tillhouse.outgoing.rules import URL_LENGTH_MAX
 
 LinkStatus = Literal["active", "PAID", "EXPIRED", "CANCELLED"]
 TargetType = Literal["sale", "debt", "wallet", "reservation"]

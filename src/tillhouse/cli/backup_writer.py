@@ -16,7 +16,7 @@ from tillhouse.cli import installation as grounds
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.db.archive import ArchiveWriter, MasterKey, Passphrase
-from tillhouse.db.backup import SESSION, Progress, back_up
+from tillhouse.db.backup import SESSION, BackupProgress, back_up
 from tillhouse.db.migrate import plan
 from tillhouse.db.pool import Pool
 
@@ -100,7 +100,7 @@ async def _proved_key(installation: Installation) -> str:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Progress], None]]:
+def _bar() -> Iterator[Callable[[BackupProgress], None]]:
     console = stderr_console()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
     with Bar(
@@ -108,7 +108,7 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
     ) as bar:
         task = bar.add_task("Backing up", told="")
 
-        def report(progress: Progress) -> None:
+        def report(progress: BackupProgress) -> None:
             bar.update(
                 task,
                 total=max(progress.rows_expected, progress.rows),

@@ -9,17 +9,17 @@ from uuid import uuid4
 import msgspec
 import typer
 
-from tillhouse.cli.call_talk import Talk
+from tillhouse.cli.call_talk import KeyboardTalk
 from tillhouse.cli.output import AsJson, CommandError, print_result, stderr_console, table
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.provider import (
-    Account,
     Answered,
     Audio,
+    CallLine,
     Dial,
-    Ended,
-    Line,
+    LineEnded,
+    NumberAccount,
     Ringing,
 )
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
@@ -28,7 +28,7 @@ from tillhouse.providers.telephony.wav import StereoWav
 from tillhouse.voice.speech.espeak import Espeak
 
 _GREETING = "Hello. This is Till house. Press any key, and I say it. The hash key ends the call."
-_NOBODY_THERE = (
+_NOT_ANSWERED = (
     "No softphone was reached there: see that it runs, and takes SIP over UDP at this address "
     "(port 5060, unless the address names another)."
 )
@@ -100,7 +100,7 @@ def call(  # noqa: PLR0913 - one argument an option
     print_result(called, as_json=as_json, shown=shown)
     if not called.is_answered:
         if called.result == "network":
-            _tell(_NOBODY_THERE)
+            _tell(_NOT_ANSWERED)
         raise typer.Exit(1)
 
 
@@ -137,20 +137,20 @@ def _dial(wish: _Wish, recording: StereoWav) -> Dial:
         from_number="tillhouse",
         ring_within=timedelta(seconds=wish.ring_s),
         talk_within=timedelta(seconds=wish.talk_s),
-        account=Account(wish.settings),
+        account=NumberAccount(wish.settings),
         clock=_Clock(),
         recorder=recording,
     )
 
 
-async def _follow(wish: _Wish, line: Line) -> Called:
+async def _follow(wish: _Wish, line: CallLine) -> Called:
     """Tell what happens, and talk once somebody answers."""
     voice = Espeak.found()
     if voice is None:
         _tell("espeak-ng is not installed: you hear tones instead of words.")
-    talk, answered_at = Talk(voice, wish.language), None
+    talk, answered_at = KeyboardTalk(voice, wish.language), None
     talking: asyncio.Task[None] | None = None
-    ended: Ended | None = None
+    ended: LineEnded | None = None
     _tell(f"Calling {wish.to} …")
     async for happening in line.events():
         match happening:
@@ -160,7 +160,7 @@ async def _follow(wish: _Wish, line: Line) -> Called:
                 _tell("Answered: press keys.")
                 answered_at = asyncio.get_running_loop().time()
                 talking = asyncio.ensure_future(_talk(talk, line, wish.say))
-            case Ended():
+            case LineEnded():
                 ended = happening
     if talking is not None:
         await talking
@@ -174,7 +174,7 @@ async def _follow(wish: _Wish, line: Line) -> Called:
     )  # fmt: skip
 
 
-async def _talk(talk: Talk, line: Line, greeting: str) -> None:
+async def _talk(talk: KeyboardTalk, line: CallLine, greeting: str) -> None:
     try:
         if isinstance(line.party, Audio):
             await talk.run(line.party, greeting)

@@ -5,18 +5,18 @@ import math
 import struct
 
 from tillhouse.providers.telephony.provider import SAMPLES_PER_SECOND, Audio, Digit
-from tillhouse.voice.speech.speaking import NotSpoken, Speaks
+from tillhouse.voice.speech.protocols import NotSpoken, Speaks
 
 KEY_WITHIN_S = 10.0
 _LAST_KEY = "#"
 _NAMES = {"*": "star", "#": "hash"}
 _LOUD = 8000
-# Where nobody speaks: how high each tone of a sentence is, in Hz.
+# Without a speech engine: how high each tone of a sentence is, in Hz.
 _TONES = (523, 659, 784)
 _TONE_S = 0.18
 
 
-class Talk:
+class KeyboardTalk:
     """One talk; the keys that were pressed are kept."""
 
     def __init__(self, voice: Speaks | None, language: str) -> None:
@@ -26,7 +26,7 @@ class Talk:
         self._pressed: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def run(self, audio: Audio, greeting: str) -> None:
-        """Talk until nobody presses a key any more, or the line is over."""
+        """Talk until no more keys are pressed, or the line is over."""
         listening = asyncio.ensure_future(self._listen(audio))
         try:
             key = await self._say(audio, greeting)
@@ -75,7 +75,7 @@ class Talk:
 
 
 def tones() -> bytes:
-    """A short tune, for where nobody speaks."""
+    """A short tune, where there is no speech engine."""
     samples = round(SAMPLES_PER_SECOND * _TONE_S)
     return b"".join(
         struct.pack("<h", round(_LOUD * _fade(at / samples) * _wave(pitch, at)))

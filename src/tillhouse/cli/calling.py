@@ -2,7 +2,7 @@
 
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT
-from tillhouse.cli.apart import ApartWork, run
+from tillhouse.cli.child_work import ChildWork, run
 from tillhouse.voice.dispatching.dispatcher import Dispatcher
 from tillhouse.voice.dispatching.waiting import until_idle
 from tillhouse.voice.room import ROOM
@@ -13,7 +13,7 @@ _CONNECTIONS = 6
 
 def main() -> int:
     """Make calls until told to leave, or until there have been none for a while."""
-    work = ApartWork(
+    work = ChildWork(
         word="caller",
         # Agents act in every room.
         declared=PRODUCT.declared,

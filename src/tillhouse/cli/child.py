@@ -40,8 +40,10 @@ async def start_child(
     environment: Mapping[str, str] | None = None,
 ) -> Process:
     """A process that runs `main` of a module."""
+    # Modules never become garbage: looking through them is a tenth of the time to load them.
+    load = f"import gc, sys; gc.disable(); from {module} import main; gc.enable()"
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-c", f"import sys; from {module} import main; sys.exit(main())",
+        sys.executable, "-P", "-c", f"{load}; sys.exit(main())",
         stdin=PIPE, stdout=PIPE, pass_fds=sockets, env=environment,
         # The terminal's Ctrl-C is for the parent, which tells its children.
         start_new_session=True,

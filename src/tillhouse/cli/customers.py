@@ -12,7 +12,7 @@ from tillhouse.cli import given
 from tillhouse.cli.output import AsJson, Data, NoBusiness, print_result
 from tillhouse.cli.rows import Bar, RowError, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
-from tillhouse.customers.imports import CustomerRow, Imported, import_customers
+from tillhouse.customers.imports import CustomerRow, ImportedCustomers, import_customers
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment
@@ -43,7 +43,7 @@ def customers(
     business_id = BusinessId(given.id_of("--business", business))
     sheet = read_rows(file, CustomerRow)
 
-    async def work(services: Services) -> Imported:
+    async def work(services: Services) -> ImportedCustomers:
         async with services.pool.transaction() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
             if not books:

@@ -13,13 +13,14 @@ from tillhouse.accounts.store import lock_business
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.rows import Bar
 from tillhouse.http.fields import parse
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.clock import iso, now
 from tillhouse.kit.ids import ProductId
-from tillhouse.orders.importing.actions import Ready, record_all
+from tillhouse.orders.importing.actions import ReadyOrder, record_all
 from tillhouse.orders.importing.store import list_recorded
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.storage.filling import Filling
 from tillhouse.orders.types import NewOrder
-from tillhouse.orders.worker import fold
 from tillhouse.products.actions.imports import import_products
 from tillhouse.products.sheet import ProductRow
 from tillhouse.products.store.imports import list_owners
@@ -73,7 +74,7 @@ async def record_orders(services: Services, origin: Source, wanted: int) -> Fill
         raise CommandError(f"An order can't be recorded: {fault.field} {fault.message}.".strip())
     # The senders are other processes: a command has no worker that hears its notifier.
     await services.pool.notify()
-    await fold(services)
+    await fold(services.pool, ORDER_TALLIES)
     added = sum(not result.is_there for result in results)
     return Filled(orders=wanted, added=added)
 
@@ -121,7 +122,7 @@ async def _menu(services: Services, origin: Source) -> list[_Dish]:
     ]
 
 
-def _order(key: str, number: int, menu: list[_Dish], moment: datetime) -> Ready:
+def _order(key: str, number: int, menu: list[_Dish], moment: datetime) -> ReadyOrder:
     """The order with this number: the same dishes and the same customer at every run."""
     chance = Random(number)  # noqa: S311 - no secret
     lines = [(dish, chance.randint(1, 3)) for dish in chance.sample(menu, chance.randint(1, 3))]
@@ -141,7 +142,7 @@ def _order(key: str, number: int, menu: list[_Dish], moment: datetime) -> Ready:
     phone = None
     if person < len(_CUSTOMERS):
         phone, value["customer_name"] = f"+2347000000{person:03}", _CUSTOMERS[person]
-    return Ready(
+    return ReadyOrder(
         key=key,
         fingerprint=hashlib.sha256(key.encode()).digest(),
         new=parse(value, NewOrder),

@@ -24,6 +24,9 @@ from tillhouse.cli.stopping import run_until_told
 from tillhouse.db.cluster import EmbeddedError
 from tillhouse.db.migrate import MigrationError, plan
 from tillhouse.db.pool import Pool
+from tillhouse.developer.beyond import granted_pairs
+from tillhouse.developer.store.keys import list_beyond
+from tillhouse.folios.returning.store import count_stuck_of_stays
 from tillhouse.jobs.store import list_dead
 from tillhouse.jobs.sweeping import KEPT_FOR
 from tillhouse.kit.clock import iso, now
@@ -36,6 +39,8 @@ from tillhouse.voice.speech.engines import describe
 
 State = Literal["fine", "unsafe", "broken"]
 _SECRET = ("MASTER_KEY", "SMTP_URL", "BACKUP_PASSPHRASE", "SPEAKING_KEY", "HEARING_KEY")
+# Of those that are too wide; when these are mended, the next are shown.
+_KEYS_SHOWN = 100
 _MARKS: dict[State, str] = {"fine": "ok", "unsafe": "UNSAFE", "broken": "BROKEN"}
 
 
@@ -155,6 +160,12 @@ def _allowed_targets(settings: Settings) -> Iterator[Finding]:
             "TILLHOUSE_VOICE_ALLOW_TARGETS to telephones of your own, or unset it."
         )
         yield Finding("unsafe", "VOICE_ALLOW_TARGETS", message)
+    if settings.model_allow_targets:
+        message = (
+            "Every business may have models asked at addresses that are not public: leave "
+            "TILLHOUSE_MODEL_ALLOW_TARGETS to models of your own, or unset it."
+        )
+        yield Finding("unsafe", "MODEL_ALLOW_TARGETS", message)
     if (settings.media_url or "").startswith("ws://"):
         message = "Twilio connects the sound of calls to wss:// alone: put a proxy before it."
         yield Finding("unsafe", "MEDIA_URL", message)
@@ -180,7 +191,7 @@ def _speech(settings: Settings) -> list[Finding]:
 
 
 def _stays_here(settings: Settings) -> bool:
-    """Whether nobody but this machine can connect, nor is told to."""
+    """Whether only this machine can connect, and is told to."""
     hosts = (settings.host, urlsplit(settings.public_url).hostname or "")
     return all(host == "localhost" or _is_loopback(host) for host in hosts)
 
@@ -264,7 +275,7 @@ async def _examine(installation: Installation) -> list[Finding]:
         await open_vault(pool, await grounds.master_key(installation))
         found.append(Finding("fine", "MASTER_KEY", "It opens this database."))
         found += [*await _dead_jobs(pool), *await _waiting_money(pool)]
-        return [*found, *await _storage(pool, installation.settings)]
+        return [*found, *await _keys(pool), *await _storage(pool, installation.settings)]
     except (CommandError, SettingError) as error:
         return [*found, Finding("broken", "MASTER_KEY", str(error))]
     finally:
@@ -288,11 +299,12 @@ async def _dead_jobs(pool: Pool) -> list[Finding]:
 
 
 async def _waiting_money(pool: Pool) -> list[Finding]:
-    """Payments that nobody applied, withdrawals and refunds that nothing brings to their end."""
+    """Unapplied payments, and withdrawals and refunds that nothing brings to their end."""
     async with pool.reading() as db:
         payins = await count_waiting(db, now() - APPLIED_WITHIN)
         withdrawals = await count_stuck(db)
         refunds = await count_stuck_returns(db)
+        of_stays = await count_stuck_of_stays(db)
     found = [
         Finding(
             "unsafe",
@@ -304,10 +316,33 @@ async def _waiting_money(pool: Pool) -> list[Finding]:
             (payins, "payments wait to be applied"),
             (withdrawals, "withdrawals have no job any more"),
             (refunds, "refunds have no job any more"),
+            (of_stays, "refunds of stays have no job any more"),
         )
         if row["count"]
     ]
     return found or [Finding("fine", "money", "No payment, withdrawal or refund is stuck.")]
+
+
+async def _keys(pool: Pool) -> list[Finding]:
+    """API keys that may move money though the role of their maker may not let a key do so."""
+    # The application is loaded by what looks into a database, and not for the help.
+    from tillhouse.app import PRODUCT  # noqa: PLC0415
+
+    async with pool.reading() as db:
+        granted = granted_pairs(PRODUCT.declared.scopes)
+        rows = await list_beyond(db, granted, now(), _KEYS_SHOWN)
+    found = [
+        Finding(
+            "unsafe",
+            "keys",
+            f"API key {row['id']} ({row['name']}, {row['environment']}, of business "
+            f"{row['business_id']}) has {', '.join(row['beyond'])}, made by "
+            + (f"a {row['role']}" if row["role"] else "somebody who is no member any more")
+            + ": let an owner rotate it to keep it, or revoke it.",
+        )
+        for row in rows
+    ]
+    return found or [Finding("fine", "keys", "No API key may do what its maker may not grant.")]
 
 
 async def _storage(pool: Pool, settings: Settings) -> list[Finding]:

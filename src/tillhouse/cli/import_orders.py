@@ -24,7 +24,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import given
-from tillhouse.cli.order_rows import ERRORS, Draft, OrderFile
+from tillhouse.cli.order_rows import ERRORS, OrderDraft, OrderFile
 from tillhouse.cli.output import (
     AsJson,
     CommandError,
@@ -35,12 +35,14 @@ from tillhouse.cli.output import (
 )
 from tillhouse.cli.rows import RowError, refuse
 from tillhouse.cli.running import run
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.json import encode
 from tillhouse.kit.secrets import Environment
-from tillhouse.orders.importing.actions import Ready, judge, record_all
+from tillhouse.orders.importing.actions import ReadyOrder, judge, record_all
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
+from tillhouse.orders.recording.rules.sale import StockOfPast
 from tillhouse.orders.storage.filling import Filling
-from tillhouse.orders.worker import fold
 from tillhouse.webhooks.emit import Source
 
 # So many at a time are judged together: few enough to hold, enough to share what they rest on.
@@ -65,6 +67,12 @@ def orders(  # noqa: PLR0913 - options of a command
     skip_wrong: Annotated[
         bool, typer.Option("--skip-wrong", help="Write wrong orders to FILE.wrong.jsonl, go on.")
     ] = False,
+    stock: Annotated[
+        StockOfPast,
+        typer.Option(
+            help="Whether old sales take stock: auto leaves alone what was counted since."
+        ),
+    ] = "auto",
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -87,7 +95,7 @@ def orders(  # noqa: PLR0913 - options of a command
             raise NoBusiness(business_id)
         origin = Source(business_id, Book(books[environment], environment))
         with _WrongOrders(file, is_wanted=skip_wrong) as wrong:
-            importing = _Run(services, origin, read, wrong)
+            importing = _Run(services, origin, read, wrong, stock)
             await importing.check(takes_now=now)
             if not read.broken and (skip_wrong or not importing.counts.wrong):
                 await importing.record_if_it_fits()
@@ -97,7 +105,7 @@ def orders(  # noqa: PLR0913 - options of a command
     _tell(done, {"environment": environment}, as_json=as_json, skip_wrong=skip_wrong)
 
 
-class Counts(msgspec.Struct):
+class ImportCounts(msgspec.Struct):
     """The counts of an import: rows read, and their results."""
 
     orders: int = 0
@@ -110,10 +118,15 @@ class _Run:
     """One import: the file is checked wholly, then recorded."""
 
     def __init__(
-        self, services: Services, origin: Source, file: OrderFile, wrong: "_WrongOrders"
+        self,
+        services: Services,
+        origin: Source,
+        file: OrderFile,
+        wrong: "_WrongOrders",
+        stock: StockOfPast,
     ) -> None:
         self.file = file
-        self.counts = Counts()
+        self.counts = ImportCounts()
         self.errors: list[RowError] = []
         self.wrong = wrong
         self.has_begun = False
@@ -122,6 +135,7 @@ class _Run:
         self.full_by: str | None = None
         self._services = services
         self._origin = origin
+        self._stock: StockOfPast = stock
         # The places of wrong orders in the file.
         self._wrong_indices: set[int] = set()
         self._there = 0
@@ -170,13 +184,13 @@ class _Run:
         # The senders are other processes: a command has no worker that hears its notifier.
         await self._services.pool.notify()
         # Figures of lists add up what was changed since they were folded last: that is much now.
-        await fold(self._services)
+        await fold(self._services.pool, ORDER_TALLIES)
 
-    async def _record(self, batch: list[Draft], done: Callable[[int], None]) -> None:
+    async def _record(self, batch: list[OrderDraft], done: Callable[[int], None]) -> None:
         values = [draft.value for draft in batch]
         verdicts = await judge(self._services, self._origin, values, by_rules=False)
-        ready: list[Ready] = []
-        drafts: list[Draft] = []
+        ready: list[ReadyOrder] = []
+        drafts: list[OrderDraft] = []
         for draft, verdict in zip(batch, verdicts, strict=True):
             if verdict.ready is not None:
                 ready.append(verdict.ready)
@@ -187,7 +201,7 @@ class _Run:
                 self._refuse(draft, draft.errors_of(verdict.faults))
         if ready and await self._is_full(len(ready)):
             return
-        results = await record_all(self._services, self._origin, ready, done)
+        results = await record_all(self._services, self._origin, ready, done, self._stock)
         for draft, result in zip(drafts, results, strict=True):
             if result.faults:
                 self._refuse(draft, draft.errors_of(result.faults))
@@ -202,13 +216,13 @@ class _Run:
         self.full_by = self.filling.setting_without_room(wanted)
         return self.full_by is not None
 
-    def _refuse(self, draft: Draft, errors: list[RowError]) -> None:
+    def _refuse(self, draft: OrderDraft, errors: list[RowError]) -> None:
         self.counts.wrong += 1
         self.errors += errors[: ERRORS_MAX - len(self.errors)]
         self.wrong.add(draft, errors)
 
 
-def _repeated(draft: Draft, key: str | None, lines_of: dict[str, int]) -> list[RowError]:
+def _repeated(draft: OrderDraft, key: str | None, lines_of: dict[str, int]) -> list[RowError]:
     """Whether an order before has the key."""
     if key is None:
         return []
@@ -219,8 +233,8 @@ def _repeated(draft: Draft, key: str | None, lines_of: dict[str, int]) -> list[R
     return [RowError(draft.line, "row_key", reason)]
 
 
-def _batches(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
-    batch: list[Draft] = []
+def _batches(drafts: Iterator[OrderDraft]) -> Iterator[list[OrderDraft]]:
+    batch: list[OrderDraft] = []
     lines = 0
     for draft in drafts:
         batch.append(draft)
@@ -279,7 +293,7 @@ class _WrongOrders:
             self.path.unlink(missing_ok=True)
         return self
 
-    def add(self, draft: Draft, errors: list[RowError]) -> None:
+    def add(self, draft: OrderDraft, errors: list[RowError]) -> None:
         """Write one order with what is wrong with it."""
         if not self._is_wanted:
             return

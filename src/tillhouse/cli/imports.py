@@ -10,12 +10,12 @@ from tillhouse.access.process import Services
 from tillhouse.accounts.store import list_books
 from tillhouse.cli import customers, given, import_orders
 from tillhouse.cli.output import AsJson, Data, NoBusiness, print_result, stderr_console
-from tillhouse.cli.rows import Bar, RowError, Sheet, errors_at, read_rows, refuse
+from tillhouse.cli.rows import Bar, FileRows, RowError, errors_at, read_rows, refuse
 from tillhouse.cli.running import run
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.secrets import Environment
-from tillhouse.products.actions.imports import Imported, import_products
+from tillhouse.products.actions.imports import ImportedProducts, import_products
 from tillhouse.products.sheet import ProductRow
 from tillhouse.webhooks.emit import Source
 
@@ -55,7 +55,7 @@ def products(
     business_id = BusinessId(given.id_of("--business", business))
     sheet = read_rows(file, ProductRow)
 
-    async def work(services: Services) -> Imported:
+    async def work(services: Services) -> ImportedProducts:
         async with services.pool.transaction() as db:
             books = {row["environment"]: row["id"] for row in await list_books(db, business_id)}
             if not books:
@@ -82,6 +82,6 @@ def products(
     print_result(result, as_json=as_json, shown=shown)
 
 
-def _errors(sheet: Sheet[ProductRow], made: Imported) -> list[RowError]:
+def _errors(sheet: FileRows[ProductRow], made: ImportedProducts) -> list[RowError]:
     faults = ((fault.row_no, fault.error.field, fault.error.message) for fault in made.faults)
     return [*sheet.errors, *errors_at(sheet.lines, faults)]

@@ -82,7 +82,7 @@ def running_database(settings: Settings, stop: Stop) -> Iterator[Installation]:
     if settings.database_url is not None:
         yield Installation(settings=settings, database_url=settings.database_url, embedded=None)
         return
-    # In a thread, so that a Ctrl-C half-way can't leave a server behind that nobody stops.
+    # In a thread, so that a Ctrl-C half-way can't leave a running server behind.
     with ThreadPoolExecutor(1, thread_name_prefix="postgres") as thread:
         starting = thread.submit(Embedded.start, settings.data)
         stop.at_last(lambda: _leave(starting, at_once=True))

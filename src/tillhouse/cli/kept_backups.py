@@ -90,7 +90,7 @@ def _made_at(path: Path) -> datetime | None:
 
 
 async def _opener(installation: Installation) -> Passphrase | MasterKey:
-    """The passphrase, where one is set; else the master key, which nobody has to be asked for."""
+    """The passphrase, where one is set; else the master key, which needs no question."""
     if installation.settings.backup_passphrase is not None:
         return Passphrase(installation.settings.backup_passphrase)
     keys = parse_master_key(await grounds.master_key(installation))

@@ -10,7 +10,7 @@ import msgspec
 import typer
 from yarl import URL
 
-from tillhouse.cli.listen_client import Client, Login, Received
+from tillhouse.cli.listen_client import ListenClient, Login, ReceivedEvent
 from tillhouse.cli.output import CommandError, stderr_console
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.kit.clock import now
@@ -94,7 +94,7 @@ def _password(*, from_stdin: bool) -> str:
 async def _listen(wish: Options, who: Login | str, secret: str | None) -> None:
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        client = Client(session, wish.url, wish.environment)
+        client = ListenClient(session, wish.url, wish.environment)
         await client.enter(who)
         if wish.forward_to is not None and secret is None and isinstance(who, Login):
             secret = await client.signing_secret(who)
@@ -116,7 +116,7 @@ def _tell(text: str) -> None:
     stderr_console().print(text, markup=False, soft_wrap=True)
 
 
-def _show(wish: Options, event: Received, status: str | None) -> None:
+def _show(wish: Options, event: ReceivedEvent, status: str | None) -> None:
     """A line per event; payloads alone where programs read."""
     if wish.as_json:
         sys.stdout.write(event.payload.decode() + "\n")
@@ -130,7 +130,7 @@ def _show(wish: Options, event: Received, status: str | None) -> None:
 
 
 async def _forward(
-    session: aiohttp.ClientSession, target: str | None, event: Received, secret: str | None
+    session: aiohttp.ClientSession, target: str | None, event: ReceivedEvent, secret: str | None
 ) -> str | None:
     """Deliver as the sender would, once; the status that came back, or why none did."""
     if target is None:

@@ -29,7 +29,7 @@ class Login(msgspec.Struct, frozen=True):
     password: str
 
 
-class Received(msgspec.Struct, frozen=True):
+class ReceivedEvent(msgspec.Struct, frozen=True):
     """An event as it came."""
 
     id: UUID
@@ -37,7 +37,7 @@ class Received(msgspec.Struct, frozen=True):
     payload: bytes
 
 
-class Client:
+class ListenClient:
     """One caller at one server, in one environment."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str, environment: Environment) -> None:
@@ -63,7 +63,7 @@ class Client:
 
     async def events(
         self, types: str | None, print_result: Callable[[str], None]
-    ) -> AsyncIterator[Received]:
+    ) -> AsyncIterator[ReceivedEvent]:
         """Every event, each once, over as many streams as it takes."""
         known: deque[UUID] = deque(maxlen=_KNOWN)
         since: dict[str, str] = {}
@@ -85,7 +85,7 @@ class Client:
 
     async def _stream(
         self, query: dict[str, str], print_result: Callable[[str], None]
-    ) -> AsyncIterator[Received | None]:
+    ) -> AsyncIterator[ReceivedEvent | None]:
         """One stream to its end; None is a sign of life."""
         headers = {**self._headers(), "Accept": "text/event-stream"}
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=SILENT_S)
@@ -129,11 +129,11 @@ class Client:
         return msgspec.json.decode(content)["data"]
 
 
-def _parsed(text: bytes) -> Received | None:
+def _parsed(text: bytes) -> ReceivedEvent | None:
     fields = dict(line.split(b": ", 1) for line in text.split(b"\n") if b": " in line)
     if b"data" not in fields:
         return None
-    return Received(UUID(fields[b"id"].decode()), fields[b"event"].decode(), fields[b"data"])
+    return ReceivedEvent(UUID(fields[b"id"].decode()), fields[b"event"].decode(), fields[b"data"])
 
 
 def _refusal(status: int, content: bytes) -> str:

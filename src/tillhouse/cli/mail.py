@@ -30,7 +30,7 @@ def look_at_mail(settings: Settings, recipient: str | None) -> list[Told]:
         return [("broken", _NO_SERVER)]
     if server is None or sender is None:
         return [("fine" if recipient is None else "broken", _NONE)]
-    route = smtp.Route(server, settings.webhook_ca_file, _WITHIN_S)
+    route = smtp.SmtpRoute(server, settings.webhook_ca_file, _WITHIN_S)
     try:
         if recipient is None:
             asyncio.run(smtp.check(route, sender))

@@ -18,13 +18,13 @@ from tillhouse.http.wire import decode
 from tillhouse.kit.errors import FieldError, Problem
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Moment
+from tillhouse.orders.money_types import GivenMethod
 from tillhouse.orders.types import (
     LINES_MAX,
     Channel,
+    LineQuantity,
     Notes,
-    PaymentMethod,
     Price,
-    Quantity,
     ShortText,
 )
 
@@ -42,7 +42,7 @@ class Cells(msgspec.Struct, kw_only=True):
     """A row of a table of orders: a line, and of its order what it knows."""
 
     row_key: ShortText
-    quantity: Quantity
+    quantity: LineQuantity
     product_sku: ShortText | None = None
     product_name: ShortText | None = None
     custom_price: Price | None = None
@@ -50,7 +50,7 @@ class Cells(msgspec.Struct, kw_only=True):
     occurred_at: Moment | None = None
     customer_name: ShortText | None = None
     customer_phone: PhoneText | None = None
-    payment_method: PaymentMethod | None = None
+    payment_method: GivenMethod | None = None
     amount_paid: Price | None = None
     discount_amount: Price | None = None
     service_charge_amount: Price | None = None
@@ -63,7 +63,7 @@ class Cells(msgspec.Struct, kw_only=True):
 _OF_LINES = ("product_sku", "product_name", "custom_price", "quantity", "line_type")
 
 
-class Draft(msgspec.Struct, kw_only=True):
+class OrderDraft(msgspec.Struct, kw_only=True):
     """One order as the file has it."""
 
     line: int
@@ -107,7 +107,7 @@ class OrderFile:
         except OSError as error:
             raise _unreadable(path, error) from None
 
-    def orders(self, done: Callable[[int], None]) -> Iterator[Draft]:
+    def orders(self, done: Callable[[int], None]) -> Iterator[OrderDraft]:
         """Read it from its beginning; `done` hears how many bytes more were read."""
         self.broken = []
         try:
@@ -136,12 +136,12 @@ class OrderFile:
             yield raw.removeprefix(_BOM) if is_first else raw
             is_first = False
 
-    def _objects(self, file: IO[bytes], done: Callable[[int], None]) -> Iterator[Draft]:
+    def _objects(self, file: IO[bytes], done: Callable[[int], None]) -> Iterator[OrderDraft]:
         for number, raw in enumerate(self._lines(file, done), 1):
             if raw.strip():
                 yield _object(number, raw)
 
-    def _rows(self, file: IO[bytes], done: Callable[[int], None]) -> Iterator[Draft]:
+    def _rows(self, file: IO[bytes], done: Callable[[int], None]) -> Iterator[OrderDraft]:
         lines = self._lines(file, done)
         try:
             first = _text(next(lines, b""))
@@ -154,9 +154,9 @@ class OrderFile:
             reader = csv.reader(map(_text, lines), delimiter=delimiter_of(first), strict=True)
             yield from self._grouped(reader)
 
-    def _grouped(self, reader: Any) -> Iterator[Draft]:
+    def _grouped(self, reader: Any) -> Iterator[OrderDraft]:
         """Orders of rows that follow one another and have one key."""
-        draft: Draft | None = None
+        draft: OrderDraft | None = None
         line = 2
         try:
             for cells in reader:
@@ -165,7 +165,7 @@ class OrderFile:
                     if draft is not None and not row.continues(draft):
                         yield draft
                         draft = None
-                    draft = draft or Draft(line=line)
+                    draft = draft or OrderDraft(line=line)
                     row.add_to(draft)
                 # The header was read apart.
                 line = reader.line_num + 2
@@ -206,12 +206,12 @@ class _Row:
             # Kept as it is: who mends it sees what was there.
             return text
 
-    def continues(self, draft: Draft) -> bool:
+    def continues(self, draft: OrderDraft) -> bool:
         """Whether the row belongs to the order before it."""
         key = self._values.get("row_key")
         return key is not None and key == draft.value.get("row_key")
 
-    def add_to(self, draft: Draft) -> None:
+    def add_to(self, draft: OrderDraft) -> None:
         """Add the line to its order, and what the row says of the order."""
         draft.errors += self._errors
         items: list[Any] = draft.value.setdefault("items", [])
@@ -236,23 +236,25 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _object(number: int, raw: bytes) -> Draft:
+def _object(number: int, raw: bytes) -> OrderDraft:
     """A line of JSON as an order."""
     if len(raw) > LINE_BYTES_MAX:
-        return Draft(line=number, errors=[RowError(number, None, "is longer than 1 MiB")], text="")
+        return OrderDraft(
+            line=number, errors=[RowError(number, None, "is longer than 1 MiB")], text=""
+        )
     try:
         value = decode(raw)
     except Problem as problem:
         errors = [RowError(number, None, problem.message.replace("The body", "The line"))]
         if problem.details:
             errors = [RowError(number, one.field, one.message) for one in problem.details]
-        return Draft(line=number, errors=errors, text=raw.decode("utf-8", "replace").strip())
+        return OrderDraft(line=number, errors=errors, text=raw.decode("utf-8", "replace").strip())
     if not isinstance(value, dict):
         wrong = RowError(number, None, "must be a JSON object: one order per line")
-        return Draft(line=number, errors=[wrong], text=raw.decode("utf-8", "replace").strip())
+        return OrderDraft(line=number, errors=[wrong], text=raw.decode("utf-8", "replace").strip())
     # A file of wrong orders that were mended may still say what was wrong.
     value.pop(ERRORS, None)
-    return Draft(line=number, value=value)
+    return OrderDraft(line=number, value=value)
 
 
 def _unreadable(path: Path, error: OSError) -> CommandError:

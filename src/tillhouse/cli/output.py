@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 # A pipe has no width: what reads it wants whole lines.
-_PIPE_WIDTH = 400
+_PIPE_WIDTH = 4_000
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Data = Annotated[
@@ -38,7 +38,8 @@ class NoBusiness(CommandError):
 
 def stderr_console() -> Console:
     """Where people are told how things go: standard error."""
-    return Console(stderr=True, highlight=False)
+    width = None if sys.stderr.isatty() else _PIPE_WIDTH
+    return Console(stderr=True, highlight=False, width=width)
 
 
 def tolerate_full_disks() -> None:

@@ -1,20 +1,32 @@
 """`tillhouse reconcile`: do providers, orders, links and the ledger say the same?"""
 
 from datetime import datetime, timedelta
-from typing import Annotated
+from decimal import Decimal
+from typing import Annotated, get_args
 
+import msgspec
 import typer
 from rich.console import Group, RenderableType
 
 from tillhouse.access.process import Services
 from tillhouse.cli import given
-from tillhouse.cli.output import AsJson, Data, print_result, stderr_console, table
+from tillhouse.cli.output import AsJson, Data, NoBusiness, print_result, stderr_console, table
 from tillhouse.cli.running import run
-from tillhouse.finance.reconciling.actions import Reconciliation
-from tillhouse.finance.reconciling.types import REMEDIES, Difference, Report, Scope
+from tillhouse.finance.reconciling.actions import Reconciliation, find_gap
+from tillhouse.finance.reconciling.days import total
+from tillhouse.finance.reconciling.types import (
+    REMEDIES,
+    BalanceBeside,
+    Difference,
+    MoneyDay,
+    ProviderDays,
+    ReconciledPart,
+    ReconcilingReport,
+)
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BusinessId
 from tillhouse.kit.values import DateOrTimestamp
+from tillhouse.providers.payments.provider import ProviderName
 
 _USUAL = timedelta(days=7)
 _UTC = "UTC"
@@ -39,18 +51,20 @@ def reconcile(  # noqa: PLR0913 - one argument an option
     as_json: AsJson = False,
 ) -> None:
     """Hold the books against providers, orders and links; exit code 1 when something differs."""
-    scope = Scope(
+    scope = ReconciledPart(
         since=_moment("--from", since, now() - _USUAL, is_end=False),
         until=_moment("--to", until, now(), is_end=True),
         business_id=BusinessId(given.id_of("--business", business)) if business else None,
         book=given.id_of("--book", book) if book else None,
         provider=provider,
     )
+    _check_options(scope)
 
-    async def work(services: Services) -> Report:
+    async def work(services: Services) -> ReconcilingReport:
         # Its rooms load the libraries of servers.
         from tillhouse.app import PRODUCT  # noqa: PLC0415
 
+        await _check_scope(services, scope)
         with stderr_console().status("Reconciling …") as status:
             reconciliation = Reconciliation(
                 services,
@@ -58,13 +72,47 @@ def reconcile(  # noqa: PLR0913 - one argument an option
                 PRODUCT.sources,
                 lambda number, of: status.update(f"Reconciling book {number + 1} of {of} …"),
             )
-            return await (reconciliation.repair() if repair else reconciliation.look())
+            if not repair:
+                return await reconciliation.look()
+            return await reconciliation.repair(_show_plan)
 
     report = run(work, data)
     shown = Group(*_parts(report, with_plan=plan or repair))
     print_result(report, as_json=as_json, shown=shown)
     if report.differences:
         raise typer.Exit(1)
+
+
+def _check_options(scope: ReconciledPart) -> None:
+    names = get_args(ProviderName)
+    if scope.provider is not None and scope.provider not in names:
+        raise typer.BadParameter(f"--provider must be one of {', '.join(names)}")
+    if scope.since >= scope.until:
+        raise typer.BadParameter("--from must be before --to, which is now unless it is given")
+
+
+async def _check_scope(services: Services, scope: ReconciledPart) -> None:
+    gap = await find_gap(services, scope)
+    if gap == "books" and scope.book is None:
+        assert scope.business_id is not None, "else every book is meant"  # noqa: S101
+        raise typer.BadParameter(str(NoBusiness(scope.business_id)))
+    if gap == "books":
+        raise typer.BadParameter(
+            f"--book {scope.book} is no environment of a business, or not of that one: the hook of "
+            "`tillhouse providers list BUSINESS` ends with the id of the live one."
+        )
+    if gap == "provider":
+        raise typer.BadParameter(
+            f"{scope.provider} isn't connected in any of these books, and no money moved by it in "
+            "this time: `tillhouse providers list BUSINESS` tells what is."
+        )
+
+
+def _show_plan(planned: ReconcilingReport) -> None:
+    """Show the plan of a repair before it acts: each step, and each difference left to people."""
+    if planned.differences:
+        console = stderr_console()
+        console.print("Plan:", _table(planned.differences, with_plan=True))
 
 
 def _moment(name: str, text: str | None, usual: datetime, *, is_end: bool) -> datetime:
@@ -74,14 +122,72 @@ def _moment(name: str, text: str | None, usual: datetime, *, is_end: bool) -> da
     return value.ends_at(_UTC) if is_end else value.starts_at(_UTC)
 
 
-def _parts(report: Report, *, with_plan: bool) -> list[RenderableType]:
+def _parts(report: ReconcilingReport, *, with_plan: bool) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if report.repaired:
         parts += ["Mended:", _table(report.repaired, with_plan=False), ""]
     if report.differences:
         parts.append(_table(report.differences, with_plan=with_plan))
     parts.append(_sentence(report))
+    for of in report.days:
+        parts += ["", _heading(of), _days(of)]
+    if report.balances:
+        parts += ["", "At the providers now, beside the books:", _balances(report.balances)]
     return parts
+
+
+def _balances(balances: list[BalanceBeside]) -> RenderableType:
+    """The money that lies at each provider, or why it isn't known."""
+    columns = ["Business", "Environment", "Provider", "Currency"]
+    columns += ["Available", "Pending", "Booked", "Wallet"]
+    rows = [
+        [
+            str(one.business_id),
+            one.environment,
+            one.provider,
+            one.currency,
+            one.unread or _amount(one.available),
+            _amount(one.pending),
+            _amount(one.booked),
+            _amount(one.wallet),
+        ]
+        for one in balances
+    ]
+    return table(columns, rows)
+
+
+def _amount(amount: Decimal | None) -> str:
+    return "" if amount is None else f"{amount:,f}"
+
+
+def _heading(of: ProviderDays) -> str:
+    told = f"{of.provider} of {of.business_id} ({of.environment}), {of.currency}"
+    if of.first_difference is None:
+        return f"{told}: every day agrees."
+    return f"{told}: the first day that differs is {of.first_difference}."
+
+
+def _days(of: ProviderDays) -> RenderableType:
+    """The money that moved on each day, net of fees, and the sums of it since the first."""
+    columns = ["Day (UTC)", "Provider", "Booked", "Sum there", "Sum here", "Differs"]
+    rows = [
+        [
+            one.day.isoformat(),
+            f"{total(one.at_provider):,f}",
+            f"{total(one.booked):,f}",
+            f"{one.provider_balance:,f}",
+            f"{one.booked_balance:,f}",
+            _parts_that_differ(one),
+        ]
+        for one in of.days
+    ]
+    return table(columns, rows)
+
+
+def _parts_that_differ(one: MoneyDay) -> str:
+    there, here = msgspec.structs.asdict(one.at_provider), msgspec.structs.asdict(one.booked)
+    differ = [(name, there[name] - here[name]) for name in there if there[name] != here[name]]
+    return ", ".join(f"{name} {by:+,f}" for name, by in differ)
 
 
 def _table(differences: list[Difference], *, with_plan: bool) -> RenderableType:
@@ -102,15 +208,17 @@ def _table(differences: list[Difference], *, with_plan: bool) -> RenderableType:
 
 
 def _remedy(difference: Difference) -> str:
-    return "look at it" if difference.repair is None else REMEDIES[difference.repair]
+    return "none: look at it" if difference.repair is None else REMEDIES[difference.repair]
 
 
-def _sentence(report: Report) -> str:
+def _sentence(report: ReconcilingReport) -> str:
     looked = (
         f"{report.books} books, {report.payments} payments, {report.payouts} payouts and "
         f"{report.refunds} refunds "
         f"from {report.since:%Y-%m-%d %H:%M} to {report.until:%Y-%m-%d %H:%M} UTC"
     )
+    if report.foreign:
+        looked += f" ({report.foreign} more are other books' on the same accounts)"
     if not report.differences:
         return f"Nothing differs in {looked}."
     mendable = sum(one.repair is not None for one in report.differences)

@@ -21,7 +21,7 @@ from tillhouse.cli.output import AsJson, CommandError, Data, print_result, stder
 from tillhouse.cli.passphrases import FromStdin, passphrase
 from tillhouse.cli.running import ended_by_signals
 from tillhouse.cli.stopping import run_until_told
-from tillhouse.cli.verify import Verdict, look_at_all
+from tillhouse.cli.verify import VerifyResult, look_at_all
 from tillhouse.db import restore as restoring
 from tillhouse.db.archive import ArchiveReader, MasterKey
 from tillhouse.db.backup import SESSION, Manifest
@@ -39,7 +39,7 @@ KeyFile = Annotated[
 ]
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class BackupContents(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The contents of a file that was read to its end and is whole."""
 
     file: str
@@ -193,8 +193,8 @@ def _installations_key(settings: Settings, version: int) -> MasterKey:
     return MasterKey(version, keys[version])
 
 
-def _held(file: Path, archive: ArchiveReader, manifest: Manifest) -> Held:
-    return Held(
+def _held(file: Path, archive: ArchiveReader, manifest: Manifest) -> BackupContents:
+    return BackupContents(
         file=str(file),
         made_at=iso(manifest.made_at),
         made_by=manifest.made_by,
@@ -207,7 +207,7 @@ def _held(file: Path, archive: ArchiveReader, manifest: Manifest) -> Held:
 
 async def _restore(
     installation: Installation, archive: ArchiveReader, key: KeyPlace
-) -> tuple[Back, Verdict]:
+) -> tuple[Back, VerifyResult]:
     began = time.monotonic()
     connection = await grounds.connect(installation, SESSION)
     try:

@@ -40,7 +40,7 @@ class RowError(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Sheet(msgspec.Struct, Generic[T]):
+class FileRows(msgspec.Struct, Generic[T]):
     """The content of a file: rows with the lines that they begin on, and the faults."""
 
     rows: list[T] = []
@@ -50,9 +50,9 @@ class Sheet(msgspec.Struct, Generic[T]):
     columns: list[str] = []
 
 
-def read_rows(path: Path, type_: type[T]) -> Sheet[T]:
+def read_rows(path: Path, type_: type[T]) -> FileRows[T]:
     """Read a file whose header names fields of the struct; an empty cell is an absent one."""
-    sheet: Sheet[T] = Sheet()
+    sheet: FileRows[T] = FileRows()
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -94,7 +94,7 @@ def refuse(
 
 
 class Bar:
-    """A bar on standard error while many things are done; few, or nobody to watch: none."""
+    """A bar on standard error while many things are done; few, or no terminal: none."""
 
     def __init__(self, what: str, total: int) -> None:
         console = Console(stderr=True)
@@ -124,7 +124,7 @@ def delimiter_of(header: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def _read(sheet: Sheet[Any], reader: Any, type_: Any) -> None:
+def _read(sheet: FileRows[Any], reader: Any, type_: Any) -> None:
     """Every line of the file; what can't be read at all ends the reading."""
     line = 1
     try:
@@ -160,7 +160,7 @@ def columns_of(header: Sequence[str], type_: Any) -> tuple[list[str], list[RowEr
     return names, errors
 
 
-def _take(sheet: Sheet[Any], line: int, cells: Sequence[str], type_: Any) -> None:
+def _take(sheet: FileRows[Any], line: int, cells: Sequence[str], type_: Any) -> None:
     if len(cells) > len(sheet.columns):
         reason = f"has {len(cells)} cells, and the header {len(sheet.columns)}"
         sheet.errors.append(RowError(line, None, reason))

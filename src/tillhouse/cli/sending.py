@@ -1,6 +1,6 @@
 """The process that sends webhooks: their room, and what is below it."""
 
-from tillhouse.cli.apart import ApartWork, run
+from tillhouse.cli.child_work import ChildWork, run
 from tillhouse.room import join
 from tillhouse.webhooks.room import ROOM
 
@@ -10,7 +10,7 @@ _CONNECTIONS = 2
 
 def main() -> int:
     """Send until told to leave."""
-    work = ApartWork(
+    work = ChildWork(
         word="sender",
         declared=join((ROOM,)).declared,
         workers=ROOM.apart,

@@ -3,18 +3,21 @@
 import asyncio
 import contextlib
 import socket
+import sys
+import time
 from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
 import structlog
 import typer
+from rich.console import Console
 
 from tillhouse.app import App
 from tillhouse.cli import demo as demos
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.beside import apart_order
 from tillhouse.cli.child import end_children
+from tillhouse.cli.child_process import child_order
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.kept_backups import keep_before_migration
 from tillhouse.cli.output import (
@@ -24,21 +27,26 @@ from tillhouse.cli.output import (
     stderr_console,
     tolerate_full_disks,
 )
-from tillhouse.cli.processes import beside_many, beside_one
+from tillhouse.cli.processes import children_of_one, supervised_children
 from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.server import Server
 from tillhouse.cli.server import serve as serve_here
 from tillhouse.cli.servers import RunningServer, noted
 from tillhouse.cli.sockets import bind, listen
 from tillhouse.cli.stopping import Stop, run_until_told
-from tillhouse.cli.watch import Watch
+from tillhouse.cli.watch import ServerWatch
 from tillhouse.cli.welcome import welcome
-from tillhouse.cli.workers import Workers, order_for
+from tillhouse.cli.work import AGAIN_S
+from tillhouse.cli.workers import WorkerProcesses, order_for
+from tillhouse.db.connecting import connect_alone
+from tillhouse.db.failures import AWAY
+from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.migrate import Migration
 from tillhouse.http import log as logs
 from tillhouse.settings import Settings
 
 _WORKERS_MAX = 64
+_SHOW_DEMO = "Run `tillhouse demo` to see its login and keys, or serve with --show-keys."
 
 log = structlog.get_logger()
 
@@ -53,9 +61,10 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
     has_demo: bool
     runs_workers: bool
     as_json: bool
+    shows_keys: bool
 
 
-class Ready(msgspec.Struct, frozen=True):
+class ServerFacts(msgspec.Struct, frozen=True):
     """The facts that a parent process asks for."""
 
     address: str
@@ -70,12 +79,15 @@ def serve(  # noqa: PLR0913 - one argument an option
     workers: Annotated[int, typer.Option(min=1, max=_WORKERS_MAX, help="Processes.")] = 1,
     demo: Annotated[bool, typer.Option(help="Make a demo business and show its keys.")] = False,
     work: Annotated[
-        bool, typer.Option(help="Send webhooks too; otherwise `tillhouse work` does.")
+        bool, typer.Option(help="Do what `tillhouse work` does, too: webhooks, jobs, calls.")
     ] = True,
     log_level: Annotated[
         str | None, typer.Option(help="debug, info, warning or error (info).")
     ] = None,
     as_json: AsJson = False,
+    show_keys: Annotated[
+        bool, typer.Option(help="Print the demo's login and keys where no terminal is, too.")
+    ] = False,
 ) -> None:
     """Serve the API; without TILLHOUSE_DATABASE_URL, with a database of its own."""
     given: dict[str, object] = {"host": host, "port": port, "data": data, "log_level": log_level}
@@ -95,6 +107,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         has_demo=demo,
         runs_workers=work,
         as_json=as_json,
+        shows_keys=show_keys,
     )
     with contextlib.suppress(KeyboardInterrupt):
         _serve(serving, stop)
@@ -114,9 +127,11 @@ def _serve(serving: Serving, stop: Stop) -> None:
         def report(migration: Migration) -> None:
             status.update(f"Migrated {migration.label}")
 
+        wait = _until_there(installation)
+        run_until_told(wait, stop)
         master_key, demo = run_until_told(_prepare(installation, serving, report), stop)
         status.stop()
-        stack.enter_context(Watch(installation.embedded))
+        stack.enter_context(ServerWatch(installation.embedded))
         stack.enter_context(schedule)
         listen(serving.sockets, serving.settings.host)
         here = RunningServer(serving.settings.public_url, installation.shown)
@@ -124,13 +139,13 @@ def _serve(serving: Serving, stop: Stop) -> None:
 
         def on_ready() -> None:
             address = serving.settings.public_url
-            console = stderr_console()
-            if console.is_terminal or demo:
-                welcome(console, address, demo)
-            else:
-                log.info("ready", address=address, reference=f"{address}/docs")
+            if sys.stdout.isatty() or (serving.shows_keys and not serving.as_json):
+                welcome(Console(highlight=False), address, demo)
+            if not sys.stderr.isatty():
+                told = {"demo": _SHOW_DEMO} if demo else {}
+                log.info("ready", address=address, reference=f"{address}/docs", **told)
             if serving.as_json:
-                print_result(Ready(address, demo), as_json=True, shown="")
+                print_result(ServerFacts(address, demo), as_json=True, shown="")
 
         _run(serving, (installation.database_url, master_key), on_ready, stop)
 
@@ -139,14 +154,14 @@ def _run(
     serving: Serving, opened: tuple[str, str], on_ready: Callable[[], None], stop: Stop
 ) -> None:
     database_url, master_key = opened
-    beside = apart_order(serving.given, database_url, master_key)
+    beside = child_order(serving.given, database_url, master_key)
     if serving.workers == 1:
         app = App(
             serving.settings,
             database_url,
             master_key,
             runs_workers=serving.runs_workers,
-            apart=beside_one(beside),
+            apart=children_of_one(beside),
         )
         serve_here(Server(app, on_ready, stop), serving.sockets, stop)
         return
@@ -159,10 +174,26 @@ def _run(
             serving.sockets,
             runs_workers=serving.runs_workers,
         )
-        processes = beside_many(beside) if serving.runs_workers else ()
-        await Workers(order, serving.sockets, serving.workers, on_ready, stop, processes).run()
+        processes = supervised_children(beside) if serving.runs_workers else ()
+        await WorkerProcesses(
+            order, serving.sockets, serving.workers, on_ready, stop, processes
+        ).run()
 
     asyncio.run(supervise())
+
+
+async def _until_there(installation: Installation) -> None:
+    """Wait for a database that is away, as long as the settings say, with one line."""
+    ends = time.monotonic() + installation.settings.database_wait_s
+    while time.monotonic() < ends:
+        try:
+            await (await connect_alone(installation.database_url)).close()
+        except AWAY as error:
+            DATABASE_HEALTH.note_away(error)
+        else:
+            DATABASE_HEALTH.note_connected(is_new=True)
+            return
+        await asyncio.sleep(AGAIN_S)
 
 
 async def _prepare(

@@ -77,13 +77,45 @@ async def _cook_an_order(desk: Desk) -> None:
     await desk.do("POST /v1/orders/{order_id}/kitchen-status", stage, order.id)
 
 
-async def _pay_a_link(desk: Desk) -> None:
+async def _pay_a_link(desk: Desk, case: str = "exact") -> None:
     from tillhouse.checkout.demonstrating import pay_simulated  # noqa: PLC0415
 
     link = await desk.do(
         "POST /v1/payment-links/wallet/dynamic", {"title": "Test payment", "amount": PAID}
     )
-    await pay_simulated(desk.services, link.reference)
+    await pay_simulated(desk.services, link.reference, case)
+
+
+async def _dispute_a_payment(desk: Desk) -> None:
+    await _pay_a_link(desk, "disputed")
+    dispute = (await desk.do("GET /v1/disputes"))[0]
+    from tillhouse.payins.disputes.announcing import PAYIN_DISPUTE  # noqa: PLC0415
+    from tillhouse.payins.jobs import kinds  # noqa: PLC0415
+
+    services = desk.services
+    runner = JobRunner(services.pool, kinds(services), services.job_results)
+    async with services.pool.reading() as db:
+        book_id = (await desk.call(db)).book.id
+    await runner.run_now(PAYIN_DISPUTE, book_id, dispute.id)
+
+
+async def _give_a_deposit_back(desk: Desk) -> None:
+    from tillhouse.checkout.demonstrating import pay_simulated  # noqa: PLC0415
+    from tillhouse.folios.returning.sending import SENDS, kinds  # noqa: PLC0415
+
+    # Of a payment into the wallet, too: the fee of the deposit stays with the provider.
+    await _pay_a_link(desk)
+    stay = await _book_a_room(desk, deposit_amount=10)
+    wanted = {"target_type": "reservation", "target_id": str(stay.id)}
+    link = await desk.do("POST /v1/payment-links", wanted)
+    await pay_simulated(desk.services, link.reference, "exact")
+    path = "POST /v1/hotel/reservations/{reservation_id}/refunds"
+    folio = await desk.do(path, {"amount": 10, "method": "cloove_pay"}, stay.id)
+    services = desk.services
+    runner = JobRunner(services.pool, kinds(services), services.job_results)
+    async with services.pool.reading() as db:
+        book_id = (await desk.call(db)).book.id
+    await runner.run_now(SENDS, book_id, folio.refunds[-1].id)
 
 
 async def _hear_a_customer(desk: Desk) -> Any:
@@ -108,7 +140,7 @@ async def _assign_a_conversation(desk: Desk) -> None:
         call = await desk.call(db)
         owner_id = str(call.user.user_id)
         path = "PATCH /v1/conversations/{conversation_id}"
-        # The inbox may have assigned it meanwhile: then nobody answers it from now on.
+        # The inbox may have assigned it meanwhile: then the change removes its assignee.
         reply = await desk.within(call, path, {}, heard.conversation_id)
         change = {"assignee_id": None if reply.data.assignee else owner_id}
         await desk.within(call, path, change, heard.conversation_id)
@@ -155,7 +187,7 @@ async def _take_a_withdrawal_back(desk: Desk) -> None:
 
 
 async def _book_a_room(desk: Desk, **more: Any) -> Any:
-    """A room of a new kind, from today to tomorrow: nobody else has booked it."""
+    """A room of a new kind, from today to tomorrow: it has no other bookings."""
     from tillhouse.hotel.store import find_terms  # noqa: PLC0415
 
     async with desk.services.pool.transaction() as db:
@@ -245,7 +277,9 @@ _OPERATIONS: dict[str, Operation] = {
     "order.created": _create_an_order,
     "order.updated": _change_an_order,
     "order.cancelled": _cancel_an_order,
+    "payment.disputed": _dispute_a_payment,
     "payment.received": _pay_a_link,
+    "payment.refunded": _give_a_deposit_back,
     "product.": _change_a_product,
     "voice.agent.": _change_an_agent,
     "voice.call.failed": _call_a_busy_number,

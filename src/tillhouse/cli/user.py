@@ -18,7 +18,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BusinessId, UserId, new_id
 from tillhouse.kit.values import Email, Name, NewPassword
-from tillhouse.stores.store.staff import show_staff
+from tillhouse.stores.store import show_staff
 
 Business = Annotated[str, typer.Argument(help="Id of the business.")]
 Address = Annotated[str, typer.Argument(help="The person's e-mail address.")]

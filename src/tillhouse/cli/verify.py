@@ -21,7 +21,7 @@ _LINKS_SHOWN = 20
 _FAULTS_SHOWN = 20
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class VerifyResult(msgspec.Struct, frozen=True):
     """The faults that were found, and how many businesses were looked at."""
 
     businesses: int
@@ -45,7 +45,7 @@ def verify(*, data: Data = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-async def look_at_all(services: Services) -> Verdict:
+async def look_at_all(services: Services) -> VerifyResult:
     """Look at every business, showing how far it is."""
     broken: list[dict[str, Any]] = []
     async with services.pool.reading() as db:
@@ -57,7 +57,7 @@ async def look_at_all(services: Services) -> Verdict:
             wrong = await _chain(db, business["id"]) | await _ledger(db, business["id"])
             if wrong:
                 broken.append({"businessId": business["id"], **wrong})
-    return Verdict(len(businesses), broken)
+    return VerifyResult(len(businesses), broken)
 
 
 async def _chain(db: Db, business_id: BusinessId) -> dict[str, Any]:

@@ -13,7 +13,7 @@ GLANCES = 10
 log = structlog.get_logger()
 
 
-class Watch(Background):
+class ServerWatch(Background):
     """Looks after the server in a thread; without a server of ours there is nothing to do."""
 
     def __init__(self, server: Embedded | None) -> None:

@@ -1,4 +1,4 @@
-"""`tillhouse work`: send webhooks, and answer nobody; as many of these as there is work for."""
+"""`tillhouse work`: webhooks, jobs and calls without requests; as many of these as are needed."""
 
 import asyncio
 import contextlib
@@ -8,16 +8,17 @@ import structlog
 
 from tillhouse.app import App
 from tillhouse.cli import installation as grounds
-from tillhouse.cli.beside import apart_order
 from tillhouse.cli.child import end_children
+from tillhouse.cli.child_process import child_order
 from tillhouse.cli.installation import Installation
 from tillhouse.cli.output import Data, stderr_console, tolerate_full_disks
-from tillhouse.cli.processes import caller_beside
+from tillhouse.cli.processes import voice_child
 from tillhouse.cli.schedule import Schedule
 from tillhouse.cli.stopping import Stop, run_until_told
 from tillhouse.db.connecting import connect_alone
+from tillhouse.db.failures import AWAY
+from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.migrate import plan
-from tillhouse.db.pool import AWAY
 from tillhouse.http import log as logs
 
 AGAIN_S = 1.0
@@ -26,7 +27,7 @@ log = structlog.get_logger()
 
 
 def work(*, data: Data = None) -> None:
-    """Send webhooks until told to stop; beside `tillhouse serve --no-work`, or with it."""
+    """Send webhooks, run jobs, make calls until told to stop, beside `tillhouse serve`."""
     settings = grounds.settings_with(data=data)
     grounds.require_database(settings)
     tolerate_full_disks()
@@ -71,8 +72,9 @@ async def _until_migrated(url: str) -> None:
             finally:
                 await connection.close()
         except AWAY as error:
-            _tell_away(error)
+            DATABASE_HEALTH.note_away(error)
         else:
+            DATABASE_HEALTH.note_connected(is_new=True)
             if not missing:
                 return
             if not is_told:
@@ -85,16 +87,12 @@ async def _until_migrated(url: str) -> None:
         await asyncio.sleep(AGAIN_S)
 
 
-def _tell_away(error: BaseException) -> None:
-    log.warning("database_away", error=str(error)[:200], again_s=AGAIN_S)
-
-
 async def _started(installation: Installation, master_key: str) -> App:
     """The application; while the database is away, there is nothing to send, and this waits."""
     while True:
         # No request waits here for a processor.
         settings = msgspec.structs.replace(installation.settings, webhook_rate=0)
-        beside = apart_order(
+        beside = child_order(
             {"data": installation.settings.data}, installation.database_url, master_key
         )
         app = App(
@@ -102,12 +100,12 @@ async def _started(installation: Installation, master_key: str) -> App:
             installation.database_url,
             master_key,
             runs_workers=True,
-            apart=caller_beside(beside),
+            apart=voice_child(beside),
         )
         try:
             await app.start()
         except AWAY as error:
-            _tell_away(error)
+            DATABASE_HEALTH.note_away(error)
             with contextlib.suppress(*AWAY):
                 await app.stop()
             await asyncio.sleep(AGAIN_S)

@@ -16,7 +16,7 @@ from tillhouse.http import log as logs
 from tillhouse.settings import from_env
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerOrder(msgspec.Struct, frozen=True, kw_only=True):
     """The order to a serving process."""
 
     given: dict[str, Any]
@@ -30,7 +30,7 @@ def main() -> int:
     """Serve until told to leave."""
     if not (line := order_line()):
         return 0
-    order = msgspec.json.decode(line, type=Order)
+    order = msgspec.json.decode(line, type=WorkerOrder)
     stop = Stop()
     stop.install()
     settings = from_env(os.environ, **order.given)

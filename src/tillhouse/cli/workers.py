@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
-from tillhouse.cli.beside import ProcessBeside
 from tillhouse.cli.child import SHARED_METRICS, hear, start_child
+from tillhouse.cli.child_process import ChildProcess
 from tillhouse.cli.output import CommandError
 from tillhouse.cli.stopping import CHILDREN_STOPPED_WITHIN_S, Stop
-from tillhouse.cli.worker import Order
+from tillhouse.cli.worker import WorkerOrder
 
 # A worker that died young would die again at once: its successor waits a moment.
 YOUNG_S = 5.0
@@ -27,17 +27,17 @@ PAUSE_S = 1.0
 log = structlog.get_logger()
 
 
-class Workers:
+class WorkerProcesses:
     """Keeps so many workers alive until a signal comes."""
 
     def __init__(
         self,
-        order: Order,
+        order: WorkerOrder,
         sockets: list[socket.socket],
         count: int,
         on_ready: Callable[[], None],
         stop: Stop,
-        beside: Sequence[ProcessBeside] = (),
+        beside: Sequence[ChildProcess] = (),
     ) -> None:
         self._stop = stop
         self._beside = beside
@@ -87,7 +87,7 @@ class Workers:
             return
         self._leaving.set()
         asyncio.get_running_loop().call_later(CHILDREN_STOPPED_WITHIN_S, self._kill)
-        # The last worker closes them: no caller waits where nobody accepts.
+        # The last worker closes them: no caller waits at a socket without a listener.
         for each in self._sockets:
             each.close()
         for worker in self._alive:
@@ -175,9 +175,9 @@ def order_for(
     sockets: list[socket.socket],
     *,
     runs_workers: bool,
-) -> Order:
+) -> WorkerOrder:
     """The order to every serving process."""
-    return Order(
+    return WorkerOrder(
         given={name: str(value) for name, value in given.items() if value is not None},
         database_url=database_url,
         master_key=master_key,

@@ -4,7 +4,13 @@ from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.customers import rules, store
-from tillhouse.customers.types import Customer, CustomerFilter, CustomerPatch, NewCustomer, Wanted
+from tillhouse.customers.types import (
+    Customer,
+    CustomerFilter,
+    CustomerPatch,
+    NewCustomer,
+    WantedCustomer,
+)
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
@@ -92,7 +98,7 @@ async def delete(call: Call, customer_id: CustomerId) -> Deleted:
     return Deleted(customer_id, iso(call.now))
 
 
-async def find_or_create(call: Call, wanted: Wanted) -> tuple[CustomerId, bool]:
+async def find_or_create(call: Call, wanted: WantedCustomer) -> tuple[CustomerId, bool]:
     """Somebody's id, and whether they are new.
 
     They are found by number and address when given, which must not be two people's, else by
@@ -114,7 +120,7 @@ async def find_or_create(call: Call, wanted: Wanted) -> tuple[CustomerId, bool]:
     raise Conflict
 
 
-async def wanted_faults(call: Call, wanted: Wanted) -> list[FieldError]:
+async def wanted_faults(call: Call, wanted: WantedCustomer) -> list[FieldError]:
     """The faults of looking for somebody: a number or an address that is none."""
     return rules.wanted_faults(wanted, await _country_for(call, wanted))
 
@@ -124,7 +130,7 @@ async def resolve(
 ) -> CustomerId | None:
     """The customers that the filters of a list mean.
 
-    None is everybody. Filters that fit nobody give `rules.NOBODY`, an id that no row has.
+    None is every customer. Filters that fit none give `rules.NO_CUSTOMER`, an id that no row has.
     """
     if customer_id is not None:
         if email is not None or phone is not None:
@@ -134,13 +140,13 @@ async def resolve(
     if email is None and phone is None:
         return None
     if phone is not None:
-        phone = rules.number_or_nobody(phone, await _country_of(db, book_id, phone))
+        phone = rules.number_or_unknown(phone, await _country_of(db, book_id, phone))
     address = email.strip().lower() if email is not None else None
     row = await store.find_owners(db, book_id, phone, address)
     assert row is not None, "it has no condition"  # noqa: S101
     asked = [row["by_phone"]] if phone is not None else []
     asked += [row["by_email"]] if email is not None else []
-    return asked[0] if asked[0] is not None and len(set(asked)) == 1 else rules.NOBODY
+    return asked[0] if asked[0] is not None and len(set(asked)) == 1 else rules.NO_CUSTOMER
 
 
 async def _by_name(call: Call, contact: rules.Contact) -> tuple[CustomerId, bool]:
@@ -168,14 +174,14 @@ async def _known(
 
 
 async def _matching(call: Call, wanted: CustomerFilter) -> store.Matching:
-    asked, phone = rules.Asked(), wanted.phone
+    asked, phone = rules.CustomerSearch(), wanted.phone
     if wanted.search or phone is not None:
         country = await store.find_country(call.db, call.book.id)
         asked = rules.asked(wanted.search, country) if wanted.search else asked
-        phone = rules.number_or_nobody(phone, country) if phone is not None else None
+        phone = rules.number_or_unknown(phone, country) if phone is not None else None
     email = wanted.email.strip().lower() if wanted.email is not None else None
     if asked.email and email is not None and asked.email != email:
-        # Nobody has two addresses: this fits none.
+        # A customer has one address: two fit none.
         email = ""
     return store.Matching(
         words=rules.word_query(asked.words) if asked.words is not None else None,
@@ -191,7 +197,7 @@ async def _check_free(call: Call, contact: rules.Contact, but: UUID | None = Non
         raise rules.taken(contact, owners)
 
 
-async def _country_for(call: Call, wanted: Wanted) -> str:
+async def _country_for(call: Call, wanted: WantedCustomer) -> str:
     if not wanted.phone_number:
         return ""
     return await _country_of(call.db, call.book.id, wanted.phone_number)

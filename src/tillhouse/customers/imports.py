@@ -33,20 +33,20 @@ class CustomerRow(msgspec.Struct, kw_only=True):
     notes: Notes | None = None
 
 
-class RowFault(msgspec.Struct, frozen=True):
+class CustomerRowFault(msgspec.Struct, frozen=True):
     """The faults of a row, by its place among the rows."""
 
     row_no: int
     error: FieldError
 
 
-class Imported(msgspec.Struct, rename="camel", kw_only=True):
+class ImportedCustomers(msgspec.Struct, rename="camel", kw_only=True):
     """The result: customers, or what is wrong with the rows."""
 
     created: int = 0
     updated: int = 0
     unchanged: int = 0
-    faults: list[RowFault] = []
+    faults: list[CustomerRowFault] = []
 
 
 class _Known:
@@ -58,7 +58,7 @@ class _Known:
         self.names: set[str] = set()
 
     def of(self, contact: Contact) -> list[Customer]:
-        """The customers of a row: nobody yet, one, or two, which is one too many."""
+        """The customers of a row: none yet, one, or two, which is one too many."""
         found = (self.by_number.get(contact.phone_number), self.by_address.get(contact.email))
         return list({one.id: one for one in found if one}.values())
 
@@ -69,7 +69,7 @@ async def import_customers(
     rows: Sequence[CustomerRow],
     now: datetime,
     done: Callable[[int], None],
-) -> Imported:
+) -> ImportedCustomers:
     """Make and change customers by number and address, in the caller's transaction.
 
     All of them, or none. A row without either is about whoever has its name, and changes nothing
@@ -80,9 +80,9 @@ async def import_customers(
     known = await _look(db, origin.book.id, list(contacts.values()))
     faults += _ambiguous(contacts, known)
     if faults:
-        return Imported(faults=sorted(faults, key=lambda fault: fault.row_no))
+        return ImportedCustomers(faults=sorted(faults, key=lambda fault: fault.row_no))
     new = [one for one in contacts.values() if not known.of(one) and _name_is_new(one, known)]
-    result = Imported(unchanged=len(rows) - len(new))
+    result = ImportedCustomers(unchanged=len(rows) - len(new))
     done(result.unchanged)
     for before, after in _changed(contacts.values(), known):
         await _change(db, origin, before, after, now)
@@ -98,10 +98,10 @@ async def import_customers(
 
 def _contacts(
     rows: Sequence[CustomerRow], country: str
-) -> tuple[dict[int, Contact], list[RowFault]]:
+) -> tuple[dict[int, Contact], list[CustomerRowFault]]:
     """The fields to store of each row, by its index, and the faults of the others."""
     contacts: dict[int, Contact] = {}
-    faults: list[RowFault] = []
+    faults: list[CustomerRowFault] = []
     seen: set[tuple[str, str]] = set()
     for row_no, row in enumerate(rows):
         errors = [*_number_errors(row, country)]
@@ -109,7 +109,7 @@ def _contacts(
             contact = _contact(row, country)
             errors = [*_repeated(contact, seen)]
             contacts[row_no] = contact
-        faults += [RowFault(row_no, error) for error in errors]
+        faults += [CustomerRowFault(row_no, error) for error in errors]
     return contacts, faults
 
 
@@ -132,15 +132,19 @@ def _contact(row: CustomerRow, country: str) -> Contact:
     )
 
 
-def _ambiguous(contacts: dict[int, Contact], known: _Known) -> Iterator[RowFault]:
-    """Rows of which nobody can say whom they are about, or what is to become of them."""
+def _ambiguous(contacts: dict[int, Contact], known: _Known) -> Iterator[CustomerRowFault]:
+    """Rows whose customer, or whose change, is ambiguous."""
     seen: set[UUID] = set()
     for row_no, contact in contacts.items():
         found = known.of(contact)
         if len(found) > 1:
-            yield RowFault(row_no, FieldError("email", "is one customer's, and phone another's"))
+            yield CustomerRowFault(
+                row_no, FieldError("email", "is one customer's, and phone another's")
+            )
         elif found and found[0].id in seen:
-            yield RowFault(row_no, FieldError("email", "is the customer of a line above already"))
+            yield CustomerRowFault(
+                row_no, FieldError("email", "is the customer of a line above already")
+            )
         seen |= {one.id for one in found}
 
 
@@ -162,7 +166,7 @@ async def _look(db: Db, book_id: BookId, contacts: Sequence[Contact]) -> _Known:
             known.by_address[customer.email] = customer
         names = [one.name for one in batch if _is_bare(one)]
         known.names |= {name.lower() for name in await store.list_named(db, book_id, names)}
-    # A row without a number matches nobody by number.
+    # A row without a number matches no customer by number.
     known.by_number.pop(None, None)
     known.by_address.pop(None, None)
     return known

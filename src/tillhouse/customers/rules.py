@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from tillhouse.customers.events import CONTACT_CREATED, CONTACT_UPDATED
-from tillhouse.customers.types import Customer, CustomerPatch, NewCustomer, Wanted
+from tillhouse.customers.types import Customer, CustomerPatch, NewCustomer, WantedCustomer
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Conflict, FieldError, Refused
 from tillhouse.kit.events import EventType
@@ -20,8 +20,8 @@ from tillhouse.kit.phone import e164, looks_like_phone
 from tillhouse.kit.text import email_address
 from tillhouse.webhooks.events import ChangeData
 
-# The id that a filter means when it fits nobody: no row has it.
-NOBODY = CustomerId(UUID(int=0))
+# The id that a filter gives when it fits no customer: no row has it.
+NO_CUSTOMER = CustomerId(UUID(int=0))
 
 _SEPARATORS = re.compile(r"[\s!-/:-@\[-`{-~]+")
 _DIGITS_MIN = 5
@@ -47,7 +47,7 @@ class Contact(msgspec.Struct, frozen=True, kw_only=True):
 _ON_WIRE = {field.name: field.encode_name for field in msgspec.structs.fields(Customer)}
 
 
-class Asked(msgspec.Struct, frozen=True):
+class CustomerSearch(msgspec.Struct, frozen=True):
     """A search: words of a name, a phone number, or an e-mail address."""
 
     words: str | None = None
@@ -168,8 +168,8 @@ def taken(contact: Contact, others: list[Customer]) -> Conflict:
     return Conflict(f"{who} has {what} already: update that customer instead.", details=errors)
 
 
-def wanted_contact(wanted: Wanted, country: str) -> Contact:
-    """Somebody to be made, when nobody is found; who has no name is called by address or number."""
+def wanted_contact(wanted: WantedCustomer, country: str) -> Contact:
+    """Somebody to be made, if none is found; without a name, called by address or number."""
     email = email_address(wanted.email) if wanted.email else None
     number = e164(wanted.phone_number, country) if wanted.phone_number else None
     name = " ".join((wanted.name or "").split()) or email or number
@@ -178,7 +178,7 @@ def wanted_contact(wanted: Wanted, country: str) -> Contact:
     return Contact(name=name, email=email, phone_number=number)
 
 
-def wanted_faults(wanted: Wanted, country: str) -> list[FieldError]:
+def wanted_faults(wanted: WantedCustomer, country: str) -> list[FieldError]:
     """The faults of somebody who is wanted."""
     found: list[FieldError] = []
     if wanted.phone_number:
@@ -197,7 +197,7 @@ def is_international(number: str | None) -> bool:
     return (number or "").strip().startswith("+")
 
 
-def number_or_nobody(number: str, country: str) -> str:
+def number_or_unknown(number: str, country: str) -> str:
     """A number to look for; what is none is looked for as it is, and found nowhere."""
     try:
         return e164(number, country)
@@ -205,17 +205,17 @@ def number_or_nobody(number: str, country: str) -> str:
         return number
 
 
-def asked(search: str, country: str) -> Asked:
+def asked(search: str, country: str) -> CustomerSearch:
     """The search that a text stands for, by how it is written."""
     if "@" in search:
         try:
-            return Asked(email=email_address(search))
+            return CustomerSearch(email=email_address(search))
         except ValueError:
-            return Asked(words=search)
+            return CustomerSearch(words=search)
     digits = sum(character.isdigit() for character in search)
     if digits >= _DIGITS_MIN and looks_like_phone(search):
-        return Asked(phone_number=number_or_nobody(search, country))
-    return Asked(words=search)
+        return CustomerSearch(phone_number=number_or_unknown(search, country))
+    return CustomerSearch(words=search)
 
 
 def word_query(words: str) -> str:

@@ -48,10 +48,10 @@ IS_NEW: LiteralString = """
         ON c.book_id = $1 AND lower(c.name) = lower(n.name) AND c.deleted_at IS NULL)
     AND (SELECT count(*) = count(DISTINCT lower(n.name)) FROM newcomer n)
 """
-"""Whether nobody had any of their names, and no two have the same."""
+"""Whether none of their names was taken, and no two are the same."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class CustomerPage(msgspec.Struct, frozen=True):
     """The ids on one page, and how many there are on all."""
 
     total: int
@@ -292,7 +292,7 @@ async def show_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> Cus
 
 
 async def lock_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> Customer | None:
-    """One customer, whom nobody else changes meanwhile."""
+    """One customer, locked until the transaction ends."""
     row = await db.fetchrow(_CUSTOMER + " AND c.id = $2 FOR NO KEY UPDATE", book_id, customer_id)
     return Customer(**row) if row else None
 
@@ -335,7 +335,7 @@ async def delete_customer(db: Db, book_id: BookId, customer_id: CustomerId, now:
     )
 
 
-async def find_newest(db: Db, book_id: BookId, page: Page) -> Found:
+async def find_newest(db: Db, book_id: BookId, page: Page) -> CustomerPage:
     """A page of everybody: the ids come from their index alone, however far the page is."""
     row = await db.fetchrow(
         """
@@ -352,7 +352,7 @@ async def find_newest(db: Db, book_id: BookId, page: Page) -> Found:
     return _found(row)
 
 
-async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page) -> Found:
+async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page) -> CustomerPage:
     """A page of those who match; found first and ordered then, or the order would lead the way."""
     where = (
         Where(book_id)
@@ -380,8 +380,8 @@ async def find_matching(db: Db, book_id: BookId, matching: Matching, page: Page)
     return _found(row)
 
 
-def _found(row: Record | None) -> Found:
-    return Found(row["total"], row["ids"]) if row else Found(0, [])
+def _found(row: Record | None) -> CustomerPage:
+    return CustomerPage(row["total"], row["ids"]) if row else CustomerPage(0, [])
 
 
 async def list_customers(db: Db, book_id: BookId, ids: list[UUID]) -> list[Customer]:

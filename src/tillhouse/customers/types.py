@@ -16,7 +16,7 @@ from tillhouse.kit.values import Email, Search
 NOTES_LENGTH_MAX = 2_000
 
 Notes = Annotated[str, Meta(max_length=NOTES_LENGTH_MAX)]
-# A filter of no known form fits nobody, which is an answer as well.
+# A filter of no known form fits no customer, which is an answer as well.
 Filter = Annotated[str, Meta(max_length=254)]
 
 
@@ -50,7 +50,7 @@ class CustomerPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     notes: Notes | UnsetType | None = UNSET
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class WantedCustomer(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody to be found, or made: at least one of the three is given.
 
     `at` is where they stand in the request, such as `customer.`, for what is said of them.

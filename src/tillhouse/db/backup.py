@@ -71,7 +71,7 @@ class PartitionOf(msgspec.Struct, frozen=True):
     bound: str
 
 
-class Counted(msgspec.Struct, frozen=True):
+class SequenceState(msgspec.Struct, frozen=True):
     """A sequence, and how far it has come."""
 
     name: str
@@ -96,7 +96,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     migrations: tuple[Applied, ...]
     tables: tuple[TableRows, ...]
     partitions: tuple[PartitionOf, ...]
-    sequences: tuple[Counted, ...]
+    sequences: tuple[SequenceState, ...]
     # None in a file that only its installation opens: it has the key already.
     master_key: str | None
 
@@ -113,7 +113,7 @@ class RowCount(msgspec.Struct, frozen=True):
     rows: int
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenBackup(msgspec.Struct, frozen=True, kw_only=True):
     """A backup that is complete."""
 
     manifest: Manifest
@@ -122,11 +122,11 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     text_bytes: int
 
 
-class Progress(msgspec.Struct):
+class BackupProgress(msgspec.Struct):
     """How far it is: called upon at every piece of rows."""
 
     rows_expected: int
-    report: Callable[["Progress"], None] = lambda progress: None
+    report: Callable[["BackupProgress"], None] = lambda progress: None
     table: str = ""
     rows: int = 0
     text_bytes: int = 0
@@ -142,8 +142,8 @@ async def back_up(
     connection: asyncpg.Connection,
     archive: ArchiveWriter,
     master_key: str | None,
-    report: Callable[[Progress], None] = lambda progress: None,
-) -> Written:
+    report: Callable[[BackupProgress], None] = lambda progress: None,
+) -> WrittenBackup:
     """Write all rows into the archive, as one moment saw them; writers go on meanwhile."""
     names = [quoted(table["name"]) for table in await connection.fetch(TABLES)]
     async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -152,13 +152,13 @@ async def back_up(
         found = await connection.fetch(TABLES)
         manifest = await _manifest(connection, found, master_key)
         archive.add("manifest", msgspec.json.encode(manifest))
-        progress = Progress(sum(table["rows_expected"] for table in found), report)
+        progress = BackupProgress(sum(table["rows_expected"] for table in found), report)
         for table in manifest.tables:
             progress.table = table.name
             await _write_rows(connection, archive, table, progress)
     archive.add("end", b"")
     archive.complete()
-    return Written(manifest=manifest, rows=progress.rows, text_bytes=progress.text_bytes)
+    return WrittenBackup(manifest=manifest, rows=progress.rows, text_bytes=progress.text_bytes)
 
 
 def quoted(name: str) -> str:
@@ -186,13 +186,16 @@ async def _manifest(
     )
 
 
-async def _counted(connection: asyncpg.Connection, name: str) -> Counted:
+async def _counted(connection: asyncpg.Connection, name: str) -> SequenceState:
     row = await connection.fetchrow(f"SELECT last_value, is_called FROM {quoted(name)}")
-    return Counted(name, *row) if row else Counted(name, 1, is_called=False)
+    return SequenceState(name, *row) if row else SequenceState(name, 1, is_called=False)
 
 
 async def _write_rows(
-    connection: asyncpg.Connection, archive: ArchiveWriter, table: TableRows, progress: Progress
+    connection: asyncpg.Connection,
+    archive: ArchiveWriter,
+    table: TableRows,
+    progress: BackupProgress,
 ) -> None:
     async def put(piece: bytes) -> None:
         archive.add("rows", piece)

@@ -24,7 +24,7 @@ R = TypeVar("R")
 Send = Callable[[Db, K, Sequence[T]], Awaitable[R]]
 """Sends one statement for all of the items; the batch key is what they have in common."""
 
-# Per statement: enough to share its costs, few enough that nobody waits for long.
+# Per statement: enough to share its costs, few enough that no caller waits for long.
 ITEMS_MAX = 16
 WEIGHT_MAX = 200
 # Errors that may concern one item of a batch only; nothing was written.
@@ -164,7 +164,7 @@ class _Queue(Generic[K, T, R]):
             result = await self._send(db, self._key, items)
             await db.commit()
         except asyncpg.LockNotAvailableError as error:
-            # Alone, an item may wait longer for a lock: it holds up nobody else.
+            # Alone, an item may wait longer for a lock: it holds up no other item.
             raise BatchRejected from error
         except _ITEM_ERRORS as error:
             if len(items) == 1:

@@ -16,6 +16,9 @@ INSTEAD = "or point TILLHOUSE_DATABASE_URL at a PostgreSQL server"
 # listens nowhere else.
 ACCESS = "local all all trust\n"
 
+# The umask of PostgreSQL's programs, whatever ours is.
+PRIVATE = 0o077
+
 OPTIONS = [
     "--username=tillhouse",
     "--auth=trust",
@@ -31,7 +34,7 @@ class EmbeddedError(Exception):
     """The embedded PostgreSQL can't serve; the sentence says why and how to mend it."""
 
 
-class Account(NamedTuple):
+class ClusterUser(NamedTuple):
     """How PostgreSQL's programs are started: PostgreSQL refuses to run as root."""
 
     prefix: list[str]
@@ -52,28 +55,28 @@ class Account(NamedTuple):
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
 
-def account_for(data: Path, cluster: Path) -> Account:
+def account_for(data: Path, cluster: Path) -> ClusterUser:
     """Choose the account: our own, one that only seems not to be root, or another user."""
     if os.geteuid() != 0:
-        return Account([])
+        return ClusterUser([])
     if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
-        return _usable(Account([], owner.st_uid, owner.st_gid), data)
+        return _usable(ClusterUser([], owner.st_uid, owner.st_gid), data)
     if prefix := _namespace():
-        return Account(prefix)
+        return ClusterUser(prefix)
     user = _user("postgres") or _user("nobody")
     if user is None:
         raise EmbeddedError(f"PostgreSQL refuses to run as root: use another user {INSTEAD}.")
-    account = _usable(Account([], user.pw_uid, user.pw_gid), data)
+    account = _usable(ClusterUser([], user.pw_uid, user.pw_gid), data)
     for folder, _, files in os.walk(cluster):
         for path in (Path(folder), *(Path(folder) / name for name in files)):
             account.own(path)
     return account
 
 
-def create(cluster: Path, account: Account, lock: int) -> None:
+def create(cluster: Path, account: ClusterUser, lock: int) -> None:
     """Make the cluster with the role and database `tillhouse`, unless it exists.
 
-    The programs inherit the lock: they go on when we are killed, and nobody may interfere.
+    The programs inherit the lock: they outlive a killed parent, and no other process may interfere.
     """
     if cluster.exists():
         return
@@ -82,6 +85,7 @@ def create(cluster: Path, account: Account, lock: int) -> None:
     if draft.exists():
         shutil.rmtree(draft)
     draft.mkdir(mode=0o700)
+    draft.chmod(0o700)
     account.own(draft)
     _run(account, lock, [program("initdb"), "-D", str(draft), *OPTIONS])
     # A server without connections: nothing to start, wait for and stop again.
@@ -119,7 +123,7 @@ def _namespace() -> list[str]:
     return prefix if tried.returncode == 0 else []
 
 
-def _usable(account: Account, data: Path) -> Account:
+def _usable(account: ClusterUser, data: Path) -> ClusterUser:
     """Let the account pass through the data folder, and check that it gets there."""
     found = data.stat()
     if account.gid is not None and found.st_uid == 0 and not found.st_mode & 0o001:
@@ -149,13 +153,14 @@ def _environment() -> dict[str, str]:
     return kept | {"LC_ALL": "C", "TZ": "UTC"}
 
 
-def _run(account: Account, lock: int, command: list[str], text: bytes = b"") -> None:
+def _run(account: ClusterUser, lock: int, command: list[str], text: bytes = b"") -> None:
     done = subprocess.run(
         [*account.prefix, *command],
         input=text,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd="/",
+        umask=PRIVATE,
         pass_fds=[lock],
         start_new_session=True,
         check=False,

@@ -15,7 +15,7 @@ from tillhouse.kit.errors import Conflict, Invalid, Problem, Refused
 _ROLLED_BACK = "TH001"
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class ConstraintRefusal(msgspec.Struct, frozen=True):
     """The answer to a request that violates one constraint."""
 
     constraint: str
@@ -23,33 +23,40 @@ class Refusal(msgspec.Struct, frozen=True):
     sentence: str
     # The field that is to blame, where one is.
     field: str | None = None
+    # Whether the sentence has blanks in braces, which the error's DETAIL fills: a JSON object.
+    has_blanks: bool = False
 
-    def problem(self) -> Problem:
-        """The refusal, to be raised."""
+    def problem(self, code: str | None = None, detail: str | None = None) -> Problem:
+        """The refusal, to be raised; one that blames no field by the code of the operation."""
+        sentence = self.sentence
+        if self.has_blanks and detail is not None:
+            sentence = sentence.format_map(msgspec.json.decode(detail, type=dict[str, str]))
         if self.field is not None:
-            return Invalid.field(self.field, self.sentence)
-        return self.type(self.sentence)
+            return Invalid.field(self.field, sentence)
+        if code is not None and self.type is Refused:
+            return Refused(sentence, code=code)
+        return self.type(sentence)
 
 
-def wrong_field(constraint: str, field: str, sentence: str) -> Refusal:
+def wrong_field(constraint: str, field: str, sentence: str) -> ConstraintRefusal:
     """A field of the request is to blame."""
-    return Refusal(constraint, Invalid, sentence, field)
+    return ConstraintRefusal(constraint, Invalid, sentence, field)
 
 
-def taken(constraint: str, sentence: str) -> Refusal:
+def taken(constraint: str, sentence: str) -> ConstraintRefusal:
     """A field that is right by itself collides with what is there."""
-    return Refusal(constraint, Conflict, sentence)
+    return ConstraintRefusal(constraint, Conflict, sentence)
 
 
-def not_allowed(constraint: str, sentence: str) -> Refusal:
+def not_allowed(constraint: str, sentence: str, *, has_blanks: bool = False) -> ConstraintRefusal:
     """No field is to blame: a rule of the business says no."""
-    return Refusal(constraint, Refused, sentence)
+    return ConstraintRefusal(constraint, Refused, sentence, has_blanks=has_blanks)
 
 
 class Constraints:
     """Which refusal each constraint of all rooms stands for."""
 
-    def __init__(self, refusals: Iterable[Refusal], redrawn: Iterable[str]) -> None:
+    def __init__(self, refusals: Iterable[ConstraintRefusal], redrawn: Iterable[str]) -> None:
         self._refusals = {refusal.constraint: refusal for refusal in refusals}
         self._redrawn = frozenset(redrawn)
 
@@ -57,10 +64,13 @@ class Constraints:
         """Whether two random draws were equal, so that the transaction should run again."""
         return getattr(error, "constraint_name", None) in self._redrawn
 
-    def refusal(self, error: asyncpg.PostgresError) -> Problem | None:
-        """The problem that a violated constraint stands for, None when it is ours to mend."""
+    def refusal(self, error: asyncpg.PostgresError, code: str | None = None) -> Problem | None:
+        """The problem that a violated constraint stands for, None when it is ours to mend.
+
+        `code` is the one of the operation, where its refusals have one of their own.
+        """
         refusal = self._refusals.get(getattr(error, "constraint_name", None) or "")
-        return refusal.problem() if refusal is not None else None
+        return refusal.problem(code, getattr(error, "detail", None)) if refusal else None
 
 
 def is_rolled_back(error: asyncpg.PostgresError) -> bool:

@@ -24,7 +24,14 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-from tillhouse.db.cluster import Account, EmbeddedError, account_for, create, program
+from tillhouse.db.cluster import (
+    PRIVATE,
+    ClusterUser,
+    EmbeddedError,
+    account_for,
+    create,
+    program,
+)
 
 __all__ = ["Embedded", "EmbeddedError"]
 
@@ -172,7 +179,7 @@ class Embedded:
             pid, launched = self._launch(account), True
         return launched
 
-    def _launch(self, account: Account) -> int:
+    def _launch(self, account: ClusterUser) -> int:
         """Start the postmaster as a process of its own, and give its id."""
         sockets = _socket_folder(self._data, account)
         # No living server has these: a crash left them. The process that they name may be gone
@@ -189,13 +196,14 @@ class Embedded:
             log.replace(log.with_suffix(".log.old"))
         command = [*account.prefix, program("postgres"), "-D", str(self._cluster)]
         with os.fdopen(_private(log, os.O_WRONLY | os.O_APPEND), "ab") as output:
-            # The shell leaves at once, so the server is nobody's child: it survives us and is
+            # The shell leaves at once, so the server has no parent: it survives us and is
             # reaped by the system. A session of its own keeps the terminal's Ctrl-C away.
             shell = subprocess.run(
                 ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=output,
+                umask=PRIVATE,
                 cwd=self._cluster,
                 start_new_session=True,
                 check=True,
@@ -203,13 +211,14 @@ class Embedded:
             )
         return int(shell.stdout)
 
-    def _write_settings(self, account: Account, sockets: Path) -> None:
+    def _write_settings(self, account: ClusterUser, sockets: Path) -> None:
         # After a crash all files are brought to the disk: one call where the system has it, instead
         # of one for each of thousands of files, which takes seconds on a busy disk.
         sync = "syncfs" if sys.platform == "linux" else "fsync"
         text = SETTINGS.format(port=PORT, sockets=sockets, sync=sync)
         settings = self._cluster / "tillhouse.conf"
-        settings.write_text(text, encoding="utf-8")
+        with os.fdopen(_private(settings, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+            file.write(text)
         account.own(settings)
 
     def _stop(self, *, at_once: bool) -> None:
@@ -220,7 +229,7 @@ class Embedded:
         os.kill(pid, signal.SIGINT)  # fast: ends connections, writes a checkpoint
         deadline = time.monotonic() + (NOTICED_SECONDS if at_once else STOP_SECONDS)
         while _is_alive(pid, self._cluster) and time.monotonic() < deadline:
-            # Nobody joins a server that says so itself.
+            # A server that says so itself can't be joined.
             if at_once and not _ready(_status(self._cluster)):
                 return
             time.sleep(0.01)
@@ -239,14 +248,29 @@ class Embedded:
 
 
 def _make_private(data: Path) -> None:
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Each folder on the way, too: whoever may write there may put another in its place.
+    for folder in (*reversed(data.parents), data):
+        _make_folder(folder)
     # A folder that already holds something may be there for others too, such as /srv.
     if not any(data.iterdir()):
         data.chmod(0o700)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder that is private, whatever the umask is, unless it is there."""
+    if folder.is_dir():
+        return
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o700)
+
+
 def _private(path: Path, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """A file of this mode, whatever the umask is; one that others could read is closed to them."""
+    handle = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if os.fstat(handle).st_uid == os.geteuid():
+        os.fchmod(handle, 0o600)
+    return handle
 
 
 @contextlib.contextmanager
@@ -306,7 +330,7 @@ def _listens(path: Path) -> bool:
     return True
 
 
-def _socket_folder(data: Path, account: Account) -> Path:
+def _socket_folder(data: Path, account: ClusterUser) -> Path:
     """Give a private folder for the socket, near the data when its path is short and plain."""
     folder = data / "run"
     path = str(folder / SOCKET)
@@ -317,6 +341,7 @@ def _socket_folder(data: Path, account: Account) -> Path:
             folder = Path("/tmp") / name  # noqa: S108 - verified below
     try:
         folder.mkdir(mode=0o700)
+        folder.chmod(0o700)
         account.own(folder)
     except FileExistsError:
         # Anybody could have made a folder of that name in the temporary folder.

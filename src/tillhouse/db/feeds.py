@@ -12,7 +12,8 @@ from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from tillhouse.db.pool import FAILURES, Pool
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.pool import Pool
 from tillhouse.kit.errors import Unavailable
 
 # Each event is notified; one whose notification is lost is found by looking.
@@ -38,7 +39,7 @@ T = TypeVar("T", bound=Piece)
 T_co = TypeVar("T_co", bound=Piece, covariant=True)
 
 
-class Source(Protocol[T_co]):
+class FeedSource(Protocol[T_co]):
     """Finds everything that is committed after its first look, each once."""
 
     async def more(self, limit: int) -> Sequence[T_co]:
@@ -46,7 +47,7 @@ class Source(Protocol[T_co]):
         ...
 
 
-MakesSource = Callable[[Pool, UUID], Source[T]]
+MakesSource = Callable[[Pool, UUID], FeedSource[T]]
 
 
 class Feeds:
@@ -77,7 +78,7 @@ class Feeds:
 class Feed(Generic[T]):
     """The news of one book, the latest of them kept."""
 
-    def __init__(self, pool: Pool, book_id: UUID, source: Source[T]) -> None:
+    def __init__(self, pool: Pool, book_id: UUID, source: FeedSource[T]) -> None:
         self._pool = pool
         self._book_id = book_id
         self._source = source
@@ -92,7 +93,7 @@ class Feed(Generic[T]):
 
     @property
     def is_over(self) -> bool:
-        """Whether an error that nobody foresaw has ended it."""
+        """Whether an unforeseen error has ended it."""
         return self._task.done()
 
     @property

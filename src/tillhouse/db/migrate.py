@@ -109,7 +109,7 @@ async def migrate(
 ) -> list[Migration]:
     """Apply what is missing, report each step when it is done, and give the list of them.
 
-    `before` is awaited first where the database has been used: nobody else migrates meanwhile.
+    `before` is awaited first where the database has been used: no other process migrates meanwhile.
     """
     require_server(connection.get_server_version().major)
     async with alone(connection):
@@ -136,7 +136,7 @@ def require_server(major: int) -> None:
 
 @asynccontextmanager
 async def alone(connection: asyncpg.Connection) -> AsyncIterator[None]:
-    """Nobody else migrates this database, or restores into it, while the block runs."""
+    """No other process migrates this database, or restores into it, while the block runs."""
     # Asked again and again rather than waited for: a waiting statement would run into the
     # connection's timeouts, and would hold back vacuum and concurrent index builds meanwhile.
     while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):  # noqa: ASYNC110

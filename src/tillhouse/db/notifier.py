@@ -29,7 +29,7 @@ NO_BOOK = "-"
 NAMED_BOOKS_MAX = 200
 # Commits of this long share one notification.
 GATHER_S = 0.01
-# The time between notifications of events while nobody follows: each costs a look for followers.
+# The time between notifications of events while there are no followers: each costs a look for some.
 UNHEARD_S = 0.25
 # The names of the connections that listen: for workers, and for followers of events.
 WORKING = "tillhouse"
@@ -62,7 +62,7 @@ class Notifier:
         self._work = _Committed()
         self._events = _Committed()
         self._jobs = _Committed()
-        self._listeners: list[Listener] = []
+        self._listeners: list[NotificationListener] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._connect: _Connect | None = None
         self._listening: dict[str, asyncio.Task[None]] = {}
@@ -87,7 +87,7 @@ class Notifier:
         self._wake_listeners()
         self._jobs.add(())
 
-    def add_listener(self, listener: "Listener") -> None:
+    def add_listener(self, listener: "NotificationListener") -> None:
         """Wake this worker when jobs are due, as long as the process lives."""
         self._listeners.append(listener)
 
@@ -260,7 +260,7 @@ def _named(books: str) -> Collection[UUID] | None:
         return None
 
 
-class Listener:
+class NotificationListener:
     """A worker's own event: it misses no notification, whichever others get it."""
 
     def __init__(self) -> None:

@@ -22,17 +22,11 @@ from tillhouse.db.connecting import (
     connect,
     connect_alone,
 )
+from tillhouse.db.failures import CANNOT_CONNECT, FAILURES, LOST
+from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.db.notifier import ANY_BOOK, CHANNEL, EVENTS_CHANNEL, JOBS, WORKING, Notifier
 from tillhouse.kit.errors import Unavailable
 
-# Errors that a statement raises when the server is away, leaving or coming back. With the internal
-# error asyncpg refuses a connection on which the server has said farewell between two statements.
-FAILURES = (
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    OSError,
-)
 # Notifications of events go out only while somebody follows, in whatever process.
 _NOTIFY: dict[str, LiteralString] = {
     CHANNEL: "SELECT pg_notify('tillhouse_work', $1)",
@@ -50,15 +44,6 @@ CLOSED_WITHIN_S = 2.0
 # A server that is away or coming back is not asked again for this long: every try costs it a new
 # process, and thousands of them a second would keep it from recovering.
 AWAY_S = 0.1
-_AWAY = (asyncpg.CannotConnectNowError, OSError)
-# Errors of a server that is away or leaving, and may be back soon.
-AWAY = (
-    *_AWAY,
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InterfaceError,
-    Unavailable,
-)
 
 
 class Db:
@@ -129,7 +114,7 @@ class Db:
         return await connection.fetchval(sql, *args, timeout=self._timeout_s)
 
     async def execute(self, sql: LiteralString, *args: object) -> str:
-        """Run a statement whose rows nobody wants."""
+        """Run a statement and drop its rows."""
         connection = self._connection or await self._open()
         self._pool.statements += 1
         return await connection.execute(sql, *args, timeout=self._timeout_s)
@@ -170,11 +155,29 @@ class Db:
     async def _open(self) -> Any:
         if self._is_over:
             raise RuntimeError("What was written is lasting already: nothing may follow.")
-        connection = await self._hold()
-        self._connection = connection
+        is_held = self._held is not None
+        connection = self._connection = await self._hold()
         if self.write:
-            await connection.execute("BEGIN")
+            try:
+                await connection.execute("BEGIN")
+            except LOST:
+                # A handle that has read may not go on: its caller knows what it has read.
+                if is_held:
+                    raise
+                connection = await self._begin_on_another()
         return connection
+
+    async def _begin_on_another(self) -> Any:
+        """Begin again after a connection that died while it lay in the pool; more may have."""
+        for _ in range(self._pool.writers):
+            with contextlib.suppress(*LOST):
+                self._connection.terminate()
+            await self.release()
+            connection = self._connection = await self._hold()
+            with contextlib.suppress(*LOST):
+                await connection.execute("BEGIN")
+                return connection
+        raise Unavailable(retry_after_s=1)
 
     async def _hold(self) -> Any:
         if self._held is None:
@@ -186,6 +189,8 @@ class Db:
         if self._connection is not None and self.write:
             await self._connection.execute("COMMIT")
             self._is_over = True
+            if DATABASE_HEALTH.is_full:
+                DATABASE_HEALTH.note_written()
         if self._is_over:
             if self.queues_work:
                 self._pool.notifier.notify_work(self._event_books)
@@ -276,12 +281,16 @@ class Pool:
             raise Unavailable(retry_after_s=1)
         try:
             # One that is idle is there at once, and a timer costs more than taking it.
-            return await inner.acquire(timeout=None if is_idle else ACQUIRE_TIMEOUT_S)
+            found = await inner.acquire(timeout=None if is_idle else ACQUIRE_TIMEOUT_S)
         except TimeoutError as error:
             raise Unavailable(retry_after_s=1) from error
-        except _AWAY:
+        except CANNOT_CONNECT as error:
             self._away_until = time.monotonic() + AWAY_S
+            DATABASE_HEALTH.note_away(error)
             raise
+        if DATABASE_HEALTH.is_away:
+            DATABASE_HEALTH.note_connected(is_new=not is_idle)
+        return found
 
     async def release(
         self, connection: Any, *, write: bool = False, fails_fast: bool = False
@@ -303,7 +312,7 @@ class Pool:
         return await connect_alone(self._url, settings)
 
     async def notify(self, channel: str = CHANNEL, books: str = ANY_BOOK) -> bool:
-        """Wake those who listen in other processes; False when nobody does."""
+        """Wake the listeners in other processes; False when there are none."""
         connection = await self.acquire()
         try:
             return await connection.execute(_NOTIFY[channel], books) != "SELECT 0"

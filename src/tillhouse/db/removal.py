@@ -1,4 +1,4 @@
-"""Delete a business with all of its rows, those that nobody may change otherwise included.
+"""Delete a business with all of its rows, append-only ones included.
 
 Where the role may, foreign keys and triggers rest for this transaction alone. Elsewhere the
 triggers rest for everybody, who then wait, and tables go in the order of their foreign keys.

@@ -1,7 +1,7 @@
 """Bring an archive's rows into an empty database: all of them, or nothing at all.
 
 One transaction makes the schema by the migrations that the backup had, copies the rows in and
-proves the foreign keys; until its commit nobody sees anything of it.
+proves the foreign keys; until its commit no other session sees any of it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator

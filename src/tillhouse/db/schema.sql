@@ -1,7 +1,7 @@
 -- Written by `make docs`; change a migration instead.
 
 CREATE DOMAIN ledger_account_kind AS text
-    CONSTRAINT ledger_account_kind_known CHECK (VALUE = ANY (ARRAY['wallet'::text, 'wallet_funding'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'tips'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'withdrawals_in_transit'::text, 'opening'::text]));
+    CONSTRAINT ledger_account_kind_known CHECK (VALUE = ANY (ARRAY['wallet'::text, 'wallet_funding'::text, 'provider_clearing'::text, 'fees'::text, 'unapplied_receipts'::text, 'customer_credit'::text, 'receivable'::text, 'sales'::text, 'tips'::text, 'cash'::text, 'pos'::text, 'bank'::text, 'other_tender'::text, 'expenses'::text, 'refunds'::text, 'disputes'::text, 'withdrawals_in_transit'::text, 'opening'::text]));
 
 CREATE DOMAIN ledger_hold_status AS text
     CONSTRAINT ledger_hold_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'posted'::text, 'released'::text]));
@@ -52,7 +52,7 @@ CREATE DOMAIN transaction_status AS text
     CONSTRAINT transaction_status_known CHECK (VALUE = ANY (ARRAY['pending'::text, 'processing'::text, 'successful'::text, 'failed'::text, 'reversed'::text]));
 
 CREATE DOMAIN transaction_type AS text
-    CONSTRAINT transaction_type_known CHECK (VALUE = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text, 'tip'::text]));
+    CONSTRAINT transaction_type_known CHECK (VALUE = ANY (ARRAY['sale'::text, 'debt_payment'::text, 'wallet_deposit'::text, 'wallet_withdrawal'::text, 'refund'::text, 'reversal'::text, 'fee'::text, 'expense'::text, 'credit'::text, 'adjustment'::text, 'tip'::text, 'change'::text]));
 
 CREATE DOMAIN withdrawal_status AS text
     CONSTRAINT withdrawal_status_known CHECK (VALUE = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'reversed'::text, 'cancelled'::text]));
@@ -122,7 +122,13 @@ AS $function$
     ), paid AS (
         SELECT coalesce(sum(CASE WHEN p.kind = 'payment' THEN p.amount ELSE -p.amount END), 0)
             AS amount
-        FROM folio_payments p WHERE p.book_id = book AND p.reservation_id = stay
+        FROM (
+            SELECT m.kind, m.amount FROM folio_payments m
+            WHERE m.book_id = book AND m.reservation_id = stay
+            UNION ALL
+            SELECT 'returning', b.amount FROM folio_returns b
+            WHERE b.book_id = book AND b.reservation_id = stay AND b.status = 'pending'
+        ) p
     )
     SELECT greatest(0,
         CASE WHEN r.status IN ('booked', 'checked_in') THEN r.deposit_amount - paid.amount END,
@@ -141,6 +147,14 @@ CREATE OR REPLACE FUNCTION public.audit_hash(previous bytea, event audit_events)
  STABLE PARALLEL SAFE
 RETURN sha256((previous || convert_to((jsonb_build_array((event).business_id, (event).sequence, (event).id, (event).developer_api_key_id, (event).actor_user_id, (event).actor_name, (event).event_type, (event).title, (event).ip_address, (event).metadata, iso((event).created_at)))::text, 'UTF8'::name)));
 
+CREATE OR REPLACE FUNCTION public.booked_at(book uuid, moment timestamp with time zone, told_at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RETURN CASE WHEN is_closed(book, moment) THEN told_at ELSE moment END;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.check_guest_of_stay()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -158,6 +172,41 @@ BEGIN
         -- As if the table had the CONSTRAINT hotel_reservations_of_known_guest.
         RAISE EXCEPTION 'the guest was deleted' USING
             ERRCODE = 'check_violation', CONSTRAINT = 'hotel_reservations_of_known_guest';
+    END IF;
+    RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_room_is_empty()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    -- The room's row is locked by now: a stay that has it FOR SHARE is seen here.
+    IF EXISTS (
+        SELECT FROM hotel_reservations v
+        WHERE v.book_id = NEW.book_id AND v.room_id = NEW.id
+            AND v.status IN ('booked', 'checked_in'))
+    THEN
+        -- As if the table had the CONSTRAINT hotel_rooms_empty, which no CHECK can say.
+        RAISE EXCEPTION 'the room has a stay' USING
+            ERRCODE = 'check_violation', CONSTRAINT = 'hotel_rooms_empty';
+    END IF;
+    RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.check_room_of_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM hotel_rooms r
+    WHERE r.book_id = NEW.book_id AND r.id = NEW.room_id AND r.deleted_at IS NULL
+        AND r.status <> 'out_of_service'
+    FOR SHARE;
+    IF NOT FOUND THEN
+        -- As if the table had the CONSTRAINT hotel_reservations_in_service.
+        RAISE EXCEPTION 'the room is out of service' USING
+            ERRCODE = 'check_violation', CONSTRAINT = 'hotel_reservations_in_service';
     END IF;
     RETURN NEW;
 END $function$;
@@ -205,6 +254,19 @@ BEGIN
     RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.close_links_of_stay()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE payment_links SET updated_at = NEW.updated_at,
+        status = CASE WHEN NEW.status = 'checked_out' AND asked_of_stay(NEW.book_id, NEW.id) = 0
+            THEN 'PAID' ELSE 'CANCELLED' END
+    WHERE book_id = NEW.book_id AND target_id = NEW.id AND target_type = 'reservation'
+        AND status = 'active';
+    RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.customer_query(book_id uuid, words text)
  RETURNS tsquery
  LANGUAGE sql
@@ -236,6 +298,18 @@ BEGIN
     UPDATE hotel_guests SET deleted_at = NEW.deleted_at, updated_at = NEW.deleted_at
     WHERE book_id = NEW.book_id AND customer_id = NEW.id AND deleted_at IS NULL;
     RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.is_closed(book uuid, moment timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    ends timestamptz;
+BEGIN
+    -- Read with its lock, so that a closing that was waited for is seen.
+    SELECT closed_until INTO ends FROM books WHERE id = book FOR SHARE;
+    RETURN coalesce(moment < ends, false);
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.iso(moment timestamp with time zone)
@@ -280,6 +354,32 @@ BEGIN
         USING ERRCODE = 'insufficient_privilege';
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_closed_period()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    moment timestamptz;
+    days text;
+BEGIN
+    IF TG_TABLE_NAME = 'orders' THEN
+        moment := NEW.occurred_at;
+    ELSE
+        moment := NEW.happened_at;
+    END IF;
+    IF is_closed(NEW.book_id, moment) THEN
+        SELECT jsonb_build_object(
+            'closed_until', ((k.closed_until AT TIME ZONE b.time_zone)::date - 1)::text,
+            'day', ((moment AT TIME ZONE b.time_zone)::date)::text
+        ) INTO days
+        FROM books k JOIN businesses b ON b.id = k.business_id WHERE k.id = NEW.book_id;
+        -- As if the table had the CONSTRAINT books_period_is_open, which no CHECK can say.
+        RAISE EXCEPTION 'the period is closed' USING ERRCODE = 'check_violation',
+            CONSTRAINT = 'books_period_is_open', DETAIL = days;
+    END IF;
+    RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_ledger_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -305,6 +405,17 @@ BEGIN
         RETURN true;
     END IF;
     RAISE EXCEPTION 'taken back' USING ERRCODE = 'TH001';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.sell_when_confirmed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF is_closed(NEW.book_id, NEW.occurred_at) THEN
+        NEW.occurred_at := NEW.updated_at;
+    END IF;
+    RETURN NEW;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.tally_conversations()
@@ -374,6 +485,7 @@ BEGIN
     INSERT INTO order_tally_changes (book_id, day, quarter_at, status, payment_status, channel,
         payment_methods, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id,
         served_by_id, academic_term_id, tag_ids, orders, total_amount, remaining_amount,
+        refunded_amount, tax_amount, discount_amount, service_charge_amount,
         paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit,
         paid_by_other)
     VALUES (counted.book_id, (counted.occurred_at AT TIME ZONE 'UTC')::date,
@@ -382,6 +494,8 @@ BEGIN
         counted.store_id, counted.is_automated, counted.channel_fulfilled_at IS NOT NULL,
         counted.recorded_by_id, counted.served_by_id, counted.academic_term_id, counted.tag_ids,
         sign, sign * counted.total_amount, sign * counted.remaining_amount,
+        sign * nullif(counted.refunded_amount, 0), sign * nullif(counted.tax_amount, 0),
+        sign * nullif(counted.discount_amount, 0), sign * nullif(counted.service_charge_amount, 0),
         sign * counted.paid_by_cash, sign * counted.paid_by_transfer, sign * counted.paid_by_pos,
         sign * counted.paid_by_cloove_pay, sign * counted.paid_by_credit,
         sign * counted.paid_by_other);
@@ -428,17 +542,21 @@ CREATE OR REPLACE FUNCTION public.tally_stays()
 AS $function$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO hotel_stay_tally_changes (book_id, check_in_on, check_out_on, status, stays)
-        SELECT book_id, check_in_on, check_out_on, status, count(*) FROM written
-        GROUP BY 1, 2, 3, 4;
+        INSERT INTO hotel_stay_tally_changes
+            (book_id, check_in_on, check_out_on, status, room_type_id, stays)
+        SELECT book_id, check_in_on, check_out_on, status, room_type_id, count(*) FROM written
+        GROUP BY 1, 2, 3, 4, 5;
     ELSE
-        INSERT INTO hotel_stay_tally_changes (book_id, check_in_on, check_out_on, status, stays)
-        SELECT book_id, check_in_on, check_out_on, status, sum(stays)
+        INSERT INTO hotel_stay_tally_changes
+            (book_id, check_in_on, check_out_on, status, room_type_id, stays)
+        SELECT book_id, check_in_on, check_out_on, status, room_type_id, sum(stays)
         FROM (
-            SELECT book_id, check_in_on, check_out_on, status, -1 AS stays FROM replaced
-            UNION ALL SELECT book_id, check_in_on, check_out_on, status, 1 FROM written
+            SELECT book_id, check_in_on, check_out_on, status, room_type_id, -1 AS stays
+            FROM replaced
+            UNION ALL SELECT book_id, check_in_on, check_out_on, status, room_type_id, 1
+            FROM written
         ) c
-        GROUP BY 1, 2, 3, 4 HAVING sum(stays) <> 0;
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(stays) <> 0;
     END IF;
     RETURN NULL;
 END $function$;
@@ -453,13 +571,13 @@ BEGIN
             (book_id, day, type, status, method, store_id, transactions, amount)
         SELECT book_id, (happened_at AT TIME ZONE 'UTC')::date, type, status, method, store_id,
             -count(*), -sum(amount)
-        FROM replaced GROUP BY 1, 2, 3, 4, 5, 6;
+        FROM replaced WHERE is_told GROUP BY 1, 2, 3, 4, 5, 6;
     END IF;
     INSERT INTO transaction_tally_changes
         (book_id, day, type, status, method, store_id, transactions, amount)
     SELECT book_id, (happened_at AT TIME ZONE 'UTC')::date, type, status, method, store_id,
         count(*), sum(amount)
-    FROM written GROUP BY 1, 2, 3, 4, 5, 6;
+    FROM written WHERE is_told GROUP BY 1, 2, 3, 4, 5, 6;
     RETURN NULL;
 END $function$;
 
@@ -574,6 +692,8 @@ CREATE TABLE api_keys (
     revoked_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    made_by uuid,
+    noted_at timestamp(3) with time zone,
     CONSTRAINT api_keys_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT api_keys_secret_digest_key UNIQUE (secret_digest),
     CONSTRAINT api_keys_have_a_scope CHECK (cardinality(scopes) > 0),
@@ -581,6 +701,8 @@ CREATE TABLE api_keys (
     CONSTRAINT api_keys_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX api_keys_by_app ON api_keys USING btree (book_id, developer_app_id, id);
+CREATE INDEX api_keys_by_maker ON api_keys USING btree (book_id, made_by, id) WHERE made_by IS NOT NULL;
+CREATE INDEX api_keys_by_scope ON api_keys USING gin (scopes);
 
 CREATE TABLE attempt_cells (
     subject bytea NOT NULL,
@@ -622,6 +744,7 @@ CREATE TABLE books (
     id uuid NOT NULL,
     business_id uuid NOT NULL,
     environment text NOT NULL,
+    closed_until timestamp(3) with time zone,
     CONSTRAINT books_pkey PRIMARY KEY (id),
     CONSTRAINT books_one_per_environment UNIQUE (business_id, environment),
     CONSTRAINT books_environment_known CHECK (environment = ANY (ARRAY['test'::text, 'live'::text])),
@@ -846,6 +969,42 @@ CREATE TABLE dining_tables (
 );
 CREATE UNIQUE INDEX dining_tables_label_key ON dining_tables USING btree (book_id, store_id, lower(label)) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
 
+CREATE TABLE disputes (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payin_id uuid NOT NULL,
+    order_id uuid,
+    provider text NOT NULL,
+    provider_dispute_id text NOT NULL,
+    status text NOT NULL,
+    reason text,
+    amount positive_amount NOT NULL,
+    currency text NOT NULL,
+    taken_told numeric NOT NULL,
+    taken_amount numeric NOT NULL DEFAULT 0,
+    fee numeric NOT NULL DEFAULT 0,
+    claimed numeric NOT NULL DEFAULT 0,
+    evidence_due_at timestamp(3) with time zone,
+    opened_at timestamp(3) with time zone NOT NULL,
+    closed_at timestamp(3) with time zone,
+    postings integer NOT NULL DEFAULT 0,
+    changes integer NOT NULL DEFAULT 0,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT disputes_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT disputes_once UNIQUE (book_id, provider, provider_dispute_id),
+    CONSTRAINT disputes_claimed_bounds CHECK (claimed >= 0::numeric),
+    CONSTRAINT disputes_status_known CHECK (status = ANY (ARRAY['opened'::text, 'evidence_due'::text, 'won'::text, 'lost'::text])),
+    CONSTRAINT disputes_taken_bounds CHECK (taken_amount >= 0::numeric),
+    CONSTRAINT disputes_told_bounds CHECK (taken_told >= 0::numeric),
+    CONSTRAINT disputes_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT disputes_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id)
+);
+CREATE INDEX disputes_by_order ON disputes USING btree (book_id, order_id, id) WHERE order_id IS NOT NULL;
+CREATE INDEX disputes_by_payment ON disputes USING btree (book_id, payin_id);
+CREATE INDEX disputes_by_status ON disputes USING btree (book_id, status, id);
+CREATE INDEX disputes_claimed ON disputes USING btree (book_id, id) WHERE claimed > 0::numeric;
+
 CREATE TABLE expenses (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -871,6 +1030,8 @@ CREATE TABLE expenses (
 CREATE INDEX expenses_by_store ON expenses USING btree (book_id, store_id, happened_at, id) WHERE voided_at IS NULL;
 CREATE INDEX expenses_by_time ON expenses USING btree (book_id, happened_at, id) WHERE voided_at IS NULL;
 CREATE INDEX expenses_by_transaction ON expenses USING btree (book_id, transaction_id);
+CREATE TRIGGER expenses_keep_closed_periods BEFORE INSERT ON expenses FOR EACH ROW WHEN (new.happened_at < new.created_at) EXECUTE FUNCTION refuse_closed_period();
+CREATE TRIGGER expenses_stay_in_closed_periods BEFORE UPDATE OF voided_at ON expenses FOR EACH ROW WHEN (old.voided_at IS NULL AND new.voided_at IS NOT NULL) EXECUTE FUNCTION refuse_closed_period();
 
 CREATE TABLE folio_nights (
     book_id uuid NOT NULL,
@@ -909,7 +1070,47 @@ CREATE TABLE folio_payments (
 );
 CREATE INDEX folio_payments_by_transaction ON folio_payments USING btree (book_id, transaction_id);
 CREATE INDEX folio_payments_of_reservation ON folio_payments USING btree (book_id, reservation_id, id);
-CREATE UNIQUE INDEX folio_payments_receipt_key ON folio_payments USING btree (book_id, receipt_id, kind) WHERE receipt_id IS NOT NULL;
+CREATE UNIQUE INDEX folio_payments_receipt_key ON folio_payments USING btree (book_id, receipt_id) WHERE receipt_id IS NOT NULL AND kind = 'payment'::text;
+
+CREATE TABLE folio_returns (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reservation_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    payin_id uuid NOT NULL,
+    provider text NOT NULL,
+    amount positive_amount NOT NULL,
+    reason text,
+    status payment_status NOT NULL DEFAULT 'pending'::text,
+    hold_id uuid NOT NULL,
+    credit_hold_id uuid NOT NULL,
+    provider_refund_id text,
+    asked_at timestamp(3) with time zone,
+    is_unclear boolean NOT NULL DEFAULT false,
+    shortfall numeric NOT NULL DEFAULT 0,
+    taken_before numeric NOT NULL DEFAULT 0,
+    failure_reason text,
+    refund_id uuid,
+    transaction_id uuid,
+    recorded_by_id uuid NOT NULL,
+    recorded_by_name text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    ended_at timestamp(3) with time zone,
+    CONSTRAINT folio_returns_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT folio_returns_shortfall_bounds CHECK (shortfall >= 0::numeric AND shortfall <= amount::numeric),
+    CONSTRAINT folio_returns_taken_before_bounds CHECK (taken_before >= 0::numeric AND taken_before <= shortfall),
+    CONSTRAINT folio_returns_book_id_customer_id_fkey FOREIGN KEY (book_id, customer_id) REFERENCES customers(book_id, id),
+    CONSTRAINT folio_returns_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id),
+    CONSTRAINT folio_returns_book_id_payment_id_fkey FOREIGN KEY (book_id, payment_id) REFERENCES folio_payments(book_id, id),
+    CONSTRAINT folio_returns_book_id_refund_id_fkey FOREIGN KEY (book_id, refund_id) REFERENCES folio_payments(book_id, id),
+    CONSTRAINT folio_returns_book_id_reservation_id_fkey FOREIGN KEY (book_id, reservation_id) REFERENCES hotel_reservations(book_id, id),
+    CONSTRAINT folio_returns_book_id_transaction_id_fkey FOREIGN KEY (book_id, transaction_id) REFERENCES transactions(book_id, id)
+);
+CREATE INDEX folio_returns_of_payin ON folio_returns USING btree (book_id, payin_id);
+CREATE INDEX folio_returns_of_stay ON folio_returns USING btree (book_id, reservation_id, id);
+CREATE INDEX folio_returns_on_their_way ON folio_returns USING btree (book_id, id) WHERE status::text = 'pending'::text;
+CREATE UNIQUE INDEX folio_returns_provider_key ON folio_returns USING btree (book_id, provider, provider_refund_id) WHERE provider_refund_id IS NOT NULL;
 
 CREATE TABLE folio_uses (
     book_id uuid NOT NULL,
@@ -1025,15 +1226,19 @@ CREATE INDEX hotel_reservations_by_departure ON hotel_reservations USING btree (
 CREATE INDEX hotel_reservations_by_status ON hotel_reservations USING btree (book_id, status, id);
 CREATE INDEX hotel_reservations_by_word ON hotel_reservations USING gin (customer_words(book_id, guest_name));
 CREATE UNIQUE INDEX hotel_reservations_in_room ON hotel_reservations USING btree (book_id, room_id) WHERE status = 'checked_in'::text;
+CREATE INDEX hotel_reservations_kept ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = 'checked_in'::text OR status = 'booked'::text AND is_room_chosen;
 CREATE INDEX hotel_reservations_of_group ON hotel_reservations USING btree (book_id, group_id, id) WHERE group_id IS NOT NULL;
 CREATE INDEX hotel_reservations_of_guest ON hotel_reservations USING btree (book_id, guest_id, id);
 CREATE INDEX hotel_reservations_of_room ON hotel_reservations USING btree (book_id, room_id, id);
 CREATE INDEX hotel_reservations_open ON hotel_reservations USING btree (book_id, room_id, check_in_on, check_out_on) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
-CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
+CREATE INDEX hotel_reservations_to_come ON hotel_reservations USING btree (book_id, room_type_id, check_in_on, check_out_on, room_id) INCLUDE (id, status, is_room_chosen) WHERE status = ANY (ARRAY['booked'::text, 'checked_in'::text]);
+CREATE TRIGGER new_stays_have_open_rooms BEFORE INSERT ON hotel_reservations FOR EACH ROW WHEN (new.status = ANY (ARRAY['booked'::text, 'checked_in'::text])) EXECUTE FUNCTION check_room_of_stay();
+CREATE TRIGGER payment_links_close_with_stays AFTER UPDATE OF status ON hotel_reservations FOR EACH ROW WHEN ((old.status = ANY (ARRAY['booked'::text, 'checked_in'::text])) AND (new.status = ANY (ARRAY['cancelled'::text, 'no_show'::text, 'checked_out'::text]))) EXECUTE FUNCTION close_links_of_stay();
 CREATE TRIGGER stays_again_have_known_guests BEFORE UPDATE OF status ON hotel_reservations FOR EACH ROW WHEN ((old.status <> ALL (ARRAY['booked'::text, 'checked_in'::text])) AND (new.status = ANY (ARRAY['booked'::text, 'checked_in'::text]))) EXECUTE FUNCTION check_guest_of_stay();
 CREATE TRIGGER stays_are_tallied AFTER INSERT ON hotel_reservations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
 CREATE TRIGGER stays_are_tallied_again AFTER UPDATE ON hotel_reservations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_stays();
 CREATE TRIGGER stays_have_known_guests BEFORE INSERT ON hotel_reservations FOR EACH ROW EXECUTE FUNCTION check_guest_of_stay();
+CREATE TRIGGER stays_have_open_rooms BEFORE UPDATE OF room_id, status ON hotel_reservations FOR EACH ROW WHEN ((new.status = ANY (ARRAY['booked'::text, 'checked_in'::text])) AND (new.room_id <> old.room_id OR (old.status <> ALL (ARRAY['booked'::text, 'checked_in'::text])))) EXECUTE FUNCTION check_room_of_stay();
 CREATE TRIGGER stays_of_other_guests_have_known_guests BEFORE UPDATE OF guest_id ON hotel_reservations FOR EACH ROW WHEN (old.guest_id IS DISTINCT FROM new.guest_id) EXECUTE FUNCTION check_guest_of_stay();
 
 CREATE TABLE hotel_room_types (
@@ -1071,6 +1276,8 @@ CREATE TABLE hotel_rooms (
 ) WITH (fillfactor=75);
 CREATE INDEX hotel_rooms_by_type ON hotel_rooms USING btree (book_id, room_type_id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX hotel_rooms_number_key ON hotel_rooms USING btree (book_id, lower(number)) WHERE deleted_at IS NULL;
+CREATE TRIGGER closed_rooms_are_empty BEFORE UPDATE OF status ON hotel_rooms FOR EACH ROW WHEN (old.status <> 'out_of_service'::text AND new.status = 'out_of_service'::text) EXECUTE FUNCTION check_room_is_empty();
+CREATE TRIGGER deleted_rooms_are_empty BEFORE UPDATE OF deleted_at ON hotel_rooms FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION check_room_is_empty();
 
 CREATE TABLE hotel_service_requests (
     book_id uuid NOT NULL,
@@ -1121,7 +1328,8 @@ CREATE TABLE hotel_stay_tallies (
     day date NOT NULL,
     status text NOT NULL,
     stays bigint NOT NULL,
-    CONSTRAINT hotel_stay_tallies_pkey PRIMARY KEY (book_id, side, period, day, status)
+    room_type_id uuid NOT NULL,
+    CONSTRAINT hotel_stay_tallies_pkey PRIMARY KEY (book_id, side, period, day, status, room_type_id) INCLUDE (stays)
 ) WITH (fillfactor=70);
 
 CREATE TABLE hotel_stay_tally_changes (
@@ -1131,6 +1339,7 @@ CREATE TABLE hotel_stay_tally_changes (
     check_out_on date NOT NULL,
     status text NOT NULL,
     stays bigint NOT NULL,
+    room_type_id uuid NOT NULL,
     CONSTRAINT hotel_stay_tally_changes_pkey PRIMARY KEY (book_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
@@ -1156,6 +1365,21 @@ CREATE TABLE installation (
     CONSTRAINT installation_is_one_row CHECK (id = 1)
 );
 
+CREATE TABLE invitations (
+    business_id uuid NOT NULL,
+    id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    invited_by uuid NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT invitations_pkey PRIMARY KEY (business_id, id),
+    CONSTRAINT invitations_of_an_address UNIQUE (business_id, email),
+    CONSTRAINT invitations_business_id_fkey FOREIGN KEY (business_id) REFERENCES businesses(id),
+    CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id)
+);
+CREATE INDEX invitations_by_end ON invitations USING btree (expires_at);
+
 CREATE TABLE jobs (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1170,11 +1394,13 @@ CREATE TABLE jobs (
     dead_at timestamp(3) with time zone,
     reason text,
     created_at timestamp(3) with time zone NOT NULL,
+    is_ready boolean NOT NULL DEFAULT false,
     CONSTRAINT jobs_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT jobs_once UNIQUE (book_id, kind, subject_id, key)
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 CREATE INDEX jobs_dead ON jobs USING btree (dead_at) WHERE dead_at IS NOT NULL;
-CREATE INDEX jobs_due ON jobs USING btree (kind, due_at) WHERE dead_at IS NULL;
+CREATE INDEX jobs_due ON jobs USING btree (kind, due_at) WHERE dead_at IS NULL AND NOT is_ready;
+CREATE INDEX jobs_ready ON jobs USING btree (kind, book_id, due_at) WHERE dead_at IS NULL AND is_ready;
 
 CREATE TABLE kitchen_tickets (
     book_id uuid NOT NULL,
@@ -1253,6 +1479,47 @@ CREATE TRIGGER ledger_holds_are_kept BEFORE TRUNCATE ON ledger_holds FOR EACH ST
 CREATE TRIGGER ledger_holds_end_once BEFORE UPDATE ON ledger_holds FOR EACH ROW WHEN (old.status::text <> 'pending'::text OR new.status::text = 'pending'::text OR new.book_id <> old.book_id OR new.id <> old.id OR new.account_kind <> old.account_kind OR new.account_owner <> old.account_owner OR new.amount::numeric <> old.amount::numeric OR new.currency <> old.currency OR new.kind <> old.kind OR new.source_type <> old.source_type OR new.source_id <> old.source_id OR new.sequence <> old.sequence) EXECUTE FUNCTION refuse_ledger_change();
 CREATE TRIGGER ledger_holds_stay BEFORE DELETE ON ledger_holds FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
 
+CREATE TABLE ledger_summed_days (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    CONSTRAINT ledger_summed_days_pkey PRIMARY KEY (book_id)
+);
+
+CREATE TABLE ledger_sums (
+    book_id uuid NOT NULL,
+    period text NOT NULL,
+    began_at timestamp(0) with time zone NOT NULL,
+    account_kind text NOT NULL,
+    currency text NOT NULL,
+    debits numeric NOT NULL,
+    credits numeric NOT NULL,
+    CONSTRAINT ledger_sums_pkey PRIMARY KEY (book_id, period, began_at, account_kind, currency),
+    CONSTRAINT ledger_sums_period_known CHECK (period = ANY (ARRAY['quarter'::text, 'day'::text]))
+) WITH (fillfactor=70);
+
+CREATE TABLE ledger_tallies (
+    book_id uuid NOT NULL,
+    account_kind text NOT NULL,
+    is_cost boolean NOT NULL,
+    period text NOT NULL,
+    began_at timestamp(0) with time zone NOT NULL,
+    store_id uuid,
+    amount numeric NOT NULL,
+    CONSTRAINT ledger_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, account_kind, is_cost, period, began_at, store_id),
+    CONSTRAINT ledger_tallies_period_known CHECK (period = ANY (ARRAY['quarter'::text, 'hour'::text]))
+) WITH (fillfactor=70);
+
+CREATE TABLE ledger_tally_changes (
+    book_id uuid NOT NULL,
+    id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    account_kind text NOT NULL,
+    is_cost boolean NOT NULL,
+    quarter_at timestamp(0) with time zone NOT NULL,
+    store_id uuid,
+    amount numeric NOT NULL,
+    CONSTRAINT ledger_tally_changes_pkey PRIMARY KEY (book_id, id)
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+
 CREATE TABLE ledger_transfers (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1279,6 +1546,7 @@ CREATE TABLE ledger_transfers (
 );
 CREATE INDEX ledger_transfers_by_credit ON ledger_transfers USING btree (book_id, credit_kind, credit_owner, id);
 CREATE INDEX ledger_transfers_by_debit ON ledger_transfers USING btree (book_id, debit_kind, debit_owner, id);
+CREATE INDEX ledger_transfers_by_kind ON ledger_transfers USING btree (book_id, kind, id) WHERE kind <> ALL (ARRAY['sale'::text, 'payment'::text]);
 CREATE TRIGGER ledger_transfers_are_kept BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_ledger_change();
 CREATE TRIGGER ledger_transfers_stay BEFORE DELETE OR UPDATE ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change();
 
@@ -1296,12 +1564,22 @@ CREATE TABLE members (
     user_id uuid NOT NULL,
     role text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
+    sessions_ended_at timestamp with time zone,
     CONSTRAINT members_pkey PRIMARY KEY (business_id, user_id),
     CONSTRAINT members_role_known CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'manager'::text, 'cashier'::text, 'kitchen'::text, 'front_desk'::text, 'housekeeping'::text])),
     CONSTRAINT members_business_id_fkey FOREIGN KEY (business_id) REFERENCES businesses(id),
     CONSTRAINT members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
 CREATE INDEX members_by_user ON members USING btree (user_id);
+
+CREATE TABLE message_storage (
+    book_id uuid NOT NULL,
+    messages bigint NOT NULL,
+    bytes bigint NOT NULL,
+    counted_to uuid NOT NULL,
+    CONSTRAINT message_storage_pkey PRIMARY KEY (book_id),
+    CONSTRAINT message_storage_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
 
 CREATE TABLE messages (
     book_id uuid NOT NULL,
@@ -1330,6 +1608,7 @@ CREATE TABLE messages (
     CONSTRAINT messages_book_id_conversation_id_fkey FOREIGN KEY (book_id, conversation_id) REFERENCES conversations(book_id, id),
     CONSTRAINT messages_book_id_number_id_fkey FOREIGN KEY (book_id, number_id) REFERENCES messaging_numbers(book_id, id)
 );
+CREATE INDEX messages_by_attachment ON messages USING btree (book_id, attachment_id) WHERE attachment_id IS NOT NULL;
 CREATE INDEX messages_by_conversation ON messages USING btree (book_id, conversation_id, id);
 CREATE INDEX messages_by_word ON messages USING gin (customer_words(book_id, text));
 
@@ -1459,6 +1738,7 @@ CREATE TABLE order_items (
     image_url text,
     modifiers jsonb NOT NULL DEFAULT '[]'::jsonb,
     components jsonb NOT NULL DEFAULT '[]'::jsonb,
+    tax_rate numeric,
     CONSTRAINT order_items_pkey PRIMARY KEY (book_id, order_id, "position"),
     CONSTRAINT order_items_id_key UNIQUE (book_id, id),
     CONSTRAINT order_items_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
@@ -1495,6 +1775,7 @@ CREATE TABLE order_tallies (
     paid_by_cloove_pay numeric NOT NULL,
     paid_by_credit numeric NOT NULL,
     paid_by_other numeric NOT NULL,
+    refunded_amount numeric NOT NULL DEFAULT 0,
     CONSTRAINT order_tallies_kind_key UNIQUE NULLS NOT DISTINCT (book_id, period, day, status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, is_fulfilled),
     CONSTRAINT order_tallies_period_known CHECK (period = ANY (ARRAY['day'::text, 'month'::text, 'ever'::text]))
 ) WITH (fillfactor=70);
@@ -1523,6 +1804,7 @@ CREATE TABLE order_tallies_in_detail (
     paid_by_cloove_pay numeric NOT NULL,
     paid_by_credit numeric NOT NULL,
     paid_by_other numeric NOT NULL,
+    refunded_amount numeric NOT NULL DEFAULT 0,
     CONSTRAINT order_tallies_in_detail_kind_key UNIQUE NULLS NOT DISTINCT (book_id, day, status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, is_fulfilled, recorded_by_id, served_by_id, academic_term_id, tag_ids)
 ) WITH (fillfactor=80);
 CREATE INDEX order_tallies_in_detail_by_recorder ON order_tallies_in_detail USING btree (book_id, recorded_by_id, day);
@@ -1555,6 +1837,10 @@ CREATE TABLE order_tally_changes (
     paid_by_cloove_pay numeric,
     paid_by_credit numeric,
     paid_by_other numeric,
+    refunded_amount numeric,
+    tax_amount numeric,
+    discount_amount numeric,
+    service_charge_amount numeric,
     CONSTRAINT order_tally_changes_pkey PRIMARY KEY (book_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
@@ -1652,6 +1938,7 @@ CASE
     ELSE 32
 END))::smallint) STORED,
     returning_amount order_amount NOT NULL DEFAULT 0,
+    reopened_at timestamp(3) with time zone,
     CONSTRAINT orders_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT orders_short_code_key UNIQUE (book_id, short_code),
     CONSTRAINT orders_add_up CHECK (total_amount::numeric = (subtotal_amount::numeric - discount_amount::numeric + service_charge_amount::numeric + exclusive_tax_amount::numeric + adjustment_amount)),
@@ -1666,7 +1953,7 @@ END))::smallint) STORED,
     CONSTRAINT orders_book_id_store_id_fkey FOREIGN KEY (book_id, store_id) REFERENCES stores(book_id, id),
     CONSTRAINT orders_book_id_table_session_id_fkey FOREIGN KEY (book_id, table_session_id) REFERENCES table_sessions(book_id, id)
 ) WITH (fillfactor=85);
-CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX orders_by_customer ON orders USING btree (book_id, customer_id, occurred_at, id) INCLUDE (status, payment_status, channel, payment_methods, service_mode, store_id, is_automated, channel_fulfilled_at, recorded_by_id, served_by_id, academic_term_id, total_amount, remaining_amount, refunded_amount, paid_by_cash, paid_by_transfer, paid_by_pos, paid_by_cloove_pay, paid_by_credit, paid_by_other) WHERE customer_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX orders_by_recorder ON orders USING btree (book_id, recorded_by_id, occurred_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX orders_by_schedule ON orders USING btree (book_id, scheduled_at, id) WHERE deleted_at IS NULL AND status::text = 'scheduled'::text;
 CREATE INDEX orders_by_server ON orders USING btree (book_id, served_by_id, occurred_at, id) WHERE deleted_at IS NULL AND served_by_id IS NOT NULL;
@@ -1679,8 +1966,23 @@ CREATE UNIQUE INDEX orders_idempotency_key ON orders USING btree (book_id, idemp
 CREATE INDEX orders_of_stay ON orders USING btree (book_id, hotel_reservation_id) WHERE hotel_reservation_id IS NOT NULL;
 CREATE INDEX orders_to_fire ON orders USING btree (fires_at) WHERE fires_at IS NOT NULL;
 CREATE TRIGGER orders_are_on_open_stays BEFORE INSERT ON orders FOR EACH ROW WHEN (new.hotel_reservation_id IS NOT NULL) EXECUTE FUNCTION check_stay_of_order();
+CREATE TRIGGER orders_are_sold_when_confirmed BEFORE UPDATE OF status ON orders FOR EACH ROW WHEN (old.status::text = 'scheduled'::text AND (new.status::text = ANY (ARRAY['pending'::text, 'completed'::text]))) EXECUTE FUNCTION sell_when_confirmed();
 CREATE TRIGGER orders_are_tallied AFTER INSERT OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION tally_orders();
-CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_methods IS DISTINCT FROM new.payment_methods OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.paid_by_cash IS DISTINCT FROM new.paid_by_cash OR old.paid_by_transfer IS DISTINCT FROM new.paid_by_transfer OR old.paid_by_pos IS DISTINCT FROM new.paid_by_pos OR old.paid_by_cloove_pay IS DISTINCT FROM new.paid_by_cloove_pay OR old.paid_by_credit IS DISTINCT FROM new.paid_by_credit OR old.paid_by_other IS DISTINCT FROM new.paid_by_other OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER orders_are_tallied_again AFTER UPDATE ON orders FOR EACH ROW WHEN (old.status::text IS DISTINCT FROM new.status::text OR old.payment_status IS DISTINCT FROM new.payment_status OR old.channel::text IS DISTINCT FROM new.channel::text OR old.payment_methods IS DISTINCT FROM new.payment_methods OR old.service_mode::text IS DISTINCT FROM new.service_mode::text OR old.store_id IS DISTINCT FROM new.store_id OR old.is_automated IS DISTINCT FROM new.is_automated OR (old.channel_fulfilled_at IS NULL) IS DISTINCT FROM (new.channel_fulfilled_at IS NULL) OR old.recorded_by_id IS DISTINCT FROM new.recorded_by_id OR old.served_by_id IS DISTINCT FROM new.served_by_id OR old.academic_term_id IS DISTINCT FROM new.academic_term_id OR old.tag_ids IS DISTINCT FROM new.tag_ids OR old.total_amount::numeric IS DISTINCT FROM new.total_amount::numeric OR old.remaining_amount IS DISTINCT FROM new.remaining_amount OR old.refunded_amount::numeric IS DISTINCT FROM new.refunded_amount::numeric OR old.tax_amount::numeric IS DISTINCT FROM new.tax_amount::numeric OR old.discount_amount::numeric IS DISTINCT FROM new.discount_amount::numeric OR old.service_charge_amount::numeric IS DISTINCT FROM new.service_charge_amount::numeric OR old.paid_by_cash IS DISTINCT FROM new.paid_by_cash OR old.paid_by_transfer IS DISTINCT FROM new.paid_by_transfer OR old.paid_by_pos IS DISTINCT FROM new.paid_by_pos OR old.paid_by_cloove_pay IS DISTINCT FROM new.paid_by_cloove_pay OR old.paid_by_credit IS DISTINCT FROM new.paid_by_credit OR old.paid_by_other IS DISTINCT FROM new.paid_by_other OR old.occurred_at IS DISTINCT FROM new.occurred_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION tally_orders();
+CREATE TRIGGER orders_keep_closed_periods BEFORE INSERT ON orders FOR EACH ROW WHEN (new.entry_source = 'import'::text) EXECUTE FUNCTION refuse_closed_period();
+CREATE TRIGGER orders_stay_in_closed_periods BEFORE UPDATE OF status, total_amount, deleted_at ON orders FOR EACH ROW WHEN (old.status::text <> 'scheduled'::text AND
+        CASE
+            WHEN old.deleted_at IS NOT NULL THEN '-2'::integer::numeric
+            WHEN old.status::text = ANY (ARRAY['pending'::text, 'completed'::text, 'refunded'::text]) THEN old.total_amount::numeric
+            WHEN (old.cancellation ->> 'previousStatus'::text) = 'scheduled'::text THEN '-2'::integer::numeric
+            ELSE '-1'::integer::numeric
+        END <>
+        CASE
+            WHEN new.deleted_at IS NOT NULL OR new.status::text = 'scheduled'::text THEN '-2'::integer::numeric
+            WHEN new.status::text = ANY (ARRAY['pending'::text, 'completed'::text, 'refunded'::text]) THEN new.total_amount::numeric
+            WHEN (new.cancellation ->> 'previousStatus'::text) = 'scheduled'::text THEN '-2'::integer::numeric
+            ELSE '-1'::integer::numeric
+        END) EXECUTE FUNCTION refuse_closed_period();
 CREATE TRIGGER payment_links_close_with_orders AFTER UPDATE ON orders FOR EACH ROW WHEN (old.remaining_amount > 0::numeric AND new.remaining_amount = 0::numeric OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL OR old.status::text <> new.status::text AND (new.status::text = ANY (ARRAY['cancelled'::text, 'refunded'::text]))) EXECUTE FUNCTION close_links_of_order();
 
 CREATE TABLE payins (
@@ -1705,9 +2007,22 @@ CREATE TABLE payins (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     asked_at timestamp(3) with time zone,
+    given_back numeric NOT NULL DEFAULT 0,
+    returned_told numeric NOT NULL DEFAULT 0,
+    returned_amount numeric NOT NULL DEFAULT 0,
+    returned_fee numeric NOT NULL DEFAULT 0,
+    returned_applied numeric NOT NULL DEFAULT 0,
+    returned_at timestamp(3) with time zone,
+    postings integer NOT NULL DEFAULT 0,
+    disputed_amount numeric NOT NULL DEFAULT 0,
     CONSTRAINT payins_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT payins_once UNIQUE (book_id, provider, provider_transaction_id),
+    CONSTRAINT payins_disputed_bounds CHECK (disputed_amount >= 0::numeric),
     CONSTRAINT payins_fee_bounds CHECK (fee >= 0::numeric AND fee <= amount::numeric),
+    CONSTRAINT payins_given_back_bounds CHECK (given_back >= 0::numeric),
+    CONSTRAINT payins_returned_applied_bounds CHECK (returned_applied >= 0::numeric AND returned_applied <= returned_amount),
+    CONSTRAINT payins_returned_bounds CHECK (returned_amount >= 0::numeric AND returned_amount <= amount::numeric AND returned_amount <= returned_told),
+    CONSTRAINT payins_returned_fee_bounds CHECK (returned_fee >= 0::numeric AND returned_fee <= fee),
     CONSTRAINT payins_status_known CHECK (status = ANY (ARRAY['received'::text, 'reversed'::text])),
     CONSTRAINT payins_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
     CONSTRAINT payins_book_id_virtual_account_id_fkey FOREIGN KEY (book_id, virtual_account_id) REFERENCES virtual_accounts(book_id, id)
@@ -1717,7 +2032,7 @@ CREATE INDEX payins_by_provider_transaction ON payins USING btree (book_id, prov
 CREATE INDEX payins_by_target ON payins USING btree (book_id, target_type, target_id, paid_at);
 CREATE INDEX payins_by_time ON payins USING btree (book_id, paid_at, id);
 CREATE INDEX payins_by_transaction ON payins USING btree (book_id, transaction_id) WHERE transaction_id IS NOT NULL;
-CREATE INDEX payins_to_apply ON payins USING btree (book_id, target_type, target_id) WHERE applied_at IS NULL OR status = 'reversed'::text AND reversal_applied_at IS NULL;
+CREATE INDEX payins_to_apply ON payins USING btree (book_id, target_type, target_id) WHERE applied_at IS NULL OR returned_applied < returned_amount;
 
 CREATE TABLE payment_link_tallies (
     book_id uuid NOT NULL,
@@ -1822,6 +2137,7 @@ CREATE TABLE payments (
 );
 CREATE INDEX payments_by_link ON payments USING btree (book_id, link_id) WHERE link_id IS NOT NULL;
 CREATE UNIQUE INDEX payments_receipt_key ON payments USING btree (book_id, receipt_id) WHERE receipt_id IS NOT NULL;
+CREATE TRIGGER payments_keep_closed_periods BEFORE INSERT ON payments FOR EACH ROW WHEN (new.happened_at < new.created_at AND new.receipt_id IS NULL) EXECUTE FUNCTION refuse_closed_period();
 
 CREATE TABLE payout_accounts (
     book_id uuid NOT NULL,
@@ -1962,6 +2278,7 @@ CREATE TABLE provider_events (
     CONSTRAINT provider_events_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
 CREATE INDEX provider_events_by_time ON provider_events USING btree (received_at);
+CREATE INDEX provider_events_waiting ON provider_events USING btree (book_id) WHERE processed_at IS NULL;
 
 CREATE TABLE quick_replies (
     book_id uuid NOT NULL,
@@ -2032,10 +2349,12 @@ CREATE TABLE refunds (
     failure_reason text,
     ended_at timestamp(3) with time zone,
     withdrawal_id uuid,
+    taken_before order_amount NOT NULL DEFAULT 0,
     CONSTRAINT refunds_pkey PRIMARY KEY (book_id, order_id, id),
     CONSTRAINT refunds_go_one_way CHECK (hold_id IS NULL OR withdrawal_id IS NULL),
     CONSTRAINT refunds_have_transactions CHECK (transaction_id IS NOT NULL OR (hold_id IS NOT NULL OR withdrawal_id IS NOT NULL) AND ((status::text = ANY (ARRAY['pending'::text, 'failed'::text])) OR shortfall::numeric = amount::numeric)),
     CONSTRAINT refunds_shortfall_within_amount CHECK (shortfall::numeric <= amount::numeric),
+    CONSTRAINT refunds_taken_before_within_shortfall CHECK (taken_before::numeric <= shortfall::numeric),
     CONSTRAINT refunds_book_id_order_id_fkey FOREIGN KEY (book_id, order_id) REFERENCES orders(book_id, id),
     CONSTRAINT refunds_book_id_order_id_payment_id_fkey FOREIGN KEY (book_id, order_id, payment_id) REFERENCES payments(book_id, order_id, id),
     CONSTRAINT refunds_book_id_payin_id_fkey FOREIGN KEY (book_id, payin_id) REFERENCES payins(book_id, id),
@@ -2052,6 +2371,9 @@ CREATE TABLE sales_by_hour (
     hour_at timestamp(0) with time zone NOT NULL,
     store_id uuid,
     total_amount numeric NOT NULL,
+    tax_amount numeric NOT NULL DEFAULT 0,
+    discount_amount numeric NOT NULL DEFAULT 0,
+    service_charge_amount numeric NOT NULL DEFAULT 0,
     CONSTRAINT sales_by_hour_key UNIQUE NULLS NOT DISTINCT (book_id, hour_at, store_id)
 ) WITH (fillfactor=70);
 
@@ -2060,8 +2382,29 @@ CREATE TABLE sales_by_quarter_hour (
     quarter_at timestamp(0) with time zone NOT NULL,
     store_id uuid,
     total_amount numeric NOT NULL,
+    tax_amount numeric NOT NULL DEFAULT 0,
+    discount_amount numeric NOT NULL DEFAULT 0,
+    service_charge_amount numeric NOT NULL DEFAULT 0,
     CONSTRAINT sales_by_quarter_hour_key UNIQUE NULLS NOT DISTINCT (book_id, quarter_at, store_id)
 ) WITH (fillfactor=70);
+
+CREATE TABLE sandbox_disputes (
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    state text NOT NULL,
+    amount numeric NOT NULL,
+    fee numeric NOT NULL,
+    currency text NOT NULL,
+    evidence_due_at timestamp(3) with time zone NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    closed_at timestamp(3) with time zone,
+    CONSTRAINT sandbox_disputes_pkey PRIMARY KEY (book_id, id),
+    CONSTRAINT sandbox_disputes_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
+    CONSTRAINT sandbox_disputes_book_id_payment_id_fkey FOREIGN KEY (book_id, payment_id) REFERENCES sandbox_payments(book_id, id)
+);
+CREATE INDEX sandbox_disputes_by_payment ON sandbox_disputes USING btree (book_id, payment_id);
+CREATE INDEX sandbox_disputes_by_time ON sandbox_disputes USING btree (book_id, created_at, id);
 
 CREATE TABLE sandbox_payments (
     book_id uuid NOT NULL,
@@ -2092,7 +2435,9 @@ CREATE TABLE sandbox_payouts (
     reason text,
     asked integer NOT NULL DEFAULT 0,
     created_at timestamp(3) with time zone NOT NULL,
+    fee numeric NOT NULL DEFAULT 0,
     CONSTRAINT sandbox_payouts_pkey PRIMARY KEY (book_id, reference),
+    CONSTRAINT sandbox_payouts_fee_check CHECK (fee >= 0::numeric),
     CONSTRAINT sandbox_payouts_state_known CHECK (state = ANY (ARRAY['processing'::text, 'completed'::text, 'failed'::text, 'reversed'::text])),
     CONSTRAINT sandbox_payouts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
 );
@@ -2138,6 +2483,7 @@ CREATE TABLE sessions (
     ip_address text NOT NULL,
     network text NOT NULL,
     refresh_generation integer NOT NULL DEFAULT 0,
+    opened_business_id uuid,
     CONSTRAINT sessions_pkey PRIMARY KEY (id),
     CONSTRAINT sessions_previous_refresh_digest_key UNIQUE (previous_refresh_digest),
     CONSTRAINT sessions_refresh_digest_key UNIQUE (refresh_digest),
@@ -2198,6 +2544,7 @@ CREATE INDEX stock_moves_by_kind ON stock_moves USING btree (book_id, kind, id) 
 CREATE INDEX stock_moves_by_order ON stock_moves USING btree (book_id, order_id, id) WHERE order_id IS NOT NULL;
 CREATE INDEX stock_moves_by_store ON stock_moves USING btree (book_id, store_id, id);
 CREATE INDEX stock_moves_by_variant ON stock_moves USING btree (book_id, variant_id, id);
+CREATE INDEX stock_moves_counted ON stock_moves USING btree (book_id, variant_id, created_at) WHERE kind::text = ANY (ARRAY['opening'::text, 'count'::text]);
 CREATE UNIQUE INDEX stock_moves_once_per_line ON stock_moves USING btree (book_id, order_item_id, variant_id, kind, round) WHERE kind::text <> 'return'::text;
 CREATE INDEX stock_moves_returned ON stock_moves USING btree (book_id, order_item_id, variant_id, round) WHERE kind::text = 'return'::text;
 
@@ -2304,6 +2651,7 @@ CREATE TABLE transactions (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     source_type text NOT NULL,
+    is_told boolean NOT NULL DEFAULT true,
     CONSTRAINT transactions_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT transactions_reference_key UNIQUE (book_id, reference),
     CONSTRAINT transactions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
@@ -2312,6 +2660,7 @@ CREATE INDEX transactions_by_customer ON transactions USING btree (book_id, cust
 CREATE INDEX transactions_by_source ON transactions USING btree (book_id, source_id);
 CREATE INDEX transactions_by_time ON transactions USING btree (book_id, happened_at, id);
 CREATE INDEX transactions_of_expenses ON transactions USING btree (book_id, happened_at) INCLUDE (amount, store_id) WHERE type::text = 'expense'::text AND status::text = 'successful'::text;
+CREATE INDEX transactions_of_fees_and_disputes ON transactions USING btree (book_id, happened_at) INCLUDE (type, amount, store_id) WHERE status::text = 'successful'::text AND (type::text = 'fee'::text OR type::text = 'reversal'::text AND source_type = 'dispute'::text);
 CREATE TRIGGER transactions_are_tallied AFTER INSERT ON transactions REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_transactions();
 CREATE TRIGGER transactions_are_tallied_again AFTER UPDATE ON transactions REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION tally_transactions();
 
@@ -2408,6 +2757,7 @@ CREATE TABLE virtual_accounts (
 );
 CREATE INDEX virtual_accounts_by_number ON virtual_accounts USING btree (book_id, provider, account_number) WHERE account_number IS NOT NULL;
 CREATE INDEX virtual_accounts_by_order ON virtual_accounts USING btree (book_id, order_id, created_at) WHERE order_id IS NOT NULL;
+CREATE INDEX virtual_accounts_by_reference ON virtual_accounts USING btree (reference);
 CREATE INDEX virtual_accounts_by_target ON virtual_accounts USING btree (book_id, target_type, target_id, created_at);
 CREATE UNIQUE INDEX virtual_accounts_one_open ON virtual_accounts USING btree (book_id, target_type, target_id) WHERE status = ANY (ARRAY['opening'::text, 'open'::text]);
 
@@ -2530,6 +2880,7 @@ CREATE TABLE voice_calls (
     updated_at timestamp(3) with time zone NOT NULL,
     reservation_id uuid,
     summary text,
+    hang_up_at timestamp(3) with time zone,
     CONSTRAINT voice_calls_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT voice_calls_end CHECK ((ended_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'missed'::text, 'cancelled'::text]))),
     CONSTRAINT voice_calls_recording_known CHECK (recording_status = ANY (ARRAY['none'::text, 'recording'::text, 'ready'::text, 'deleted'::text])),
@@ -2558,6 +2909,14 @@ CREATE TRIGGER voice_calls_are_tallied AFTER INSERT ON voice_calls FOR EACH ROW 
 CREATE TRIGGER voice_calls_are_tallied_again AFTER UPDATE ON voice_calls FOR EACH ROW WHEN ((old.status = 'queued'::text) <> (new.status = 'queued'::text) OR (old.ended_at IS NULL) <> (new.ended_at IS NULL)) EXECUTE FUNCTION tally_voice_call();
 CREATE TRIGGER voice_calls_end_once BEFORE UPDATE ON voice_calls FOR EACH ROW WHEN (old.ended_at IS NOT NULL AND (old.status <> new.status OR old.ended_at IS DISTINCT FROM new.ended_at)) EXECUTE FUNCTION refuse_voice_call_change();
 
+CREATE TABLE voice_days (
+    book_id uuid NOT NULL,
+    day date NOT NULL,
+    calls integer NOT NULL,
+    CONSTRAINT voice_days_pkey PRIMARY KEY (book_id, day),
+    CONSTRAINT voice_days_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+) WITH (fillfactor=50);
+
 CREATE TABLE voice_numbers (
     book_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2577,6 +2936,7 @@ CREATE TABLE voice_numbers (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     deleted_at timestamp(3) with time zone,
+    allowed_prefixes text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT voice_numbers_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT voice_numbers_calls_per_second_check CHECK (calls_per_second > 0),
     CONSTRAINT voice_numbers_default_is_there CHECK (NOT is_default OR deleted_at IS NULL),
@@ -2615,6 +2975,15 @@ CREATE TABLE voice_recordings (
     CONSTRAINT voice_recordings_book_id_call_id_fkey FOREIGN KEY (book_id, call_id) REFERENCES voice_calls(book_id, id)
 );
 CREATE INDEX voice_recordings_by_time ON voice_recordings USING btree (ready_at);
+
+CREATE TABLE voice_settings (
+    book_id uuid NOT NULL,
+    calls_per_day integer NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT voice_settings_pkey PRIMARY KEY (book_id),
+    CONSTRAINT voice_settings_calls_positive CHECK (calls_per_day >= 0),
+    CONSTRAINT voice_settings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id)
+);
 
 CREATE TABLE voice_steps (
     book_id uuid NOT NULL,
@@ -2783,10 +3152,13 @@ CREATE TABLE withdrawals (
     updated_at timestamp(3) with time zone NOT NULL,
     looked_at timestamp(3) with time zone,
     order_id uuid,
+    fee_due numeric NOT NULL DEFAULT 0,
+    amount_due numeric NOT NULL DEFAULT 0,
     CONSTRAINT withdrawals_pkey PRIMARY KEY (book_id, id),
     CONSTRAINT withdrawals_idempotency_key UNIQUE (book_id, idempotency_key),
     CONSTRAINT withdrawals_provider_key UNIQUE (book_id, provider_key),
     CONSTRAINT withdrawals_are_sent CHECK ((status::text = ANY (ARRAY['requested'::text, 'cancelled'::text])) OR sent_at IS NOT NULL AND transfer_id IS NOT NULL),
+    CONSTRAINT withdrawals_due_bounds CHECK (fee_due >= 0::numeric AND fee_due <= fee AND amount_due >= 0::numeric AND amount_due <= amount::numeric),
     CONSTRAINT withdrawals_fee_bounds CHECK (fee >= 0::numeric),
     CONSTRAINT withdrawals_have_transactions CHECK (transaction_id IS NOT NULL OR order_id IS NOT NULL),
     CONSTRAINT withdrawals_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id),
@@ -2794,7 +3166,9 @@ CREATE TABLE withdrawals (
     CONSTRAINT withdrawals_book_id_payout_account_id_fkey FOREIGN KEY (book_id, payout_account_id) REFERENCES payout_accounts(book_id, id)
 );
 CREATE INDEX withdrawals_by_account ON withdrawals USING btree (book_id, payout_account_id, id);
+CREATE INDEX withdrawals_by_provider_key ON withdrawals USING btree (provider_key);
 CREATE INDEX withdrawals_by_status ON withdrawals USING btree (book_id, status, id);
 CREATE INDEX withdrawals_counted ON withdrawals USING btree (book_id, created_at) INCLUDE (amount) WHERE status::text = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text]);
 CREATE INDEX withdrawals_counted_by_lineage ON withdrawals USING btree (book_id, lineage_id, created_at) INCLUDE (amount) WHERE status::text = ANY (ARRAY['requested'::text, 'processing'::text, 'completed'::text]);
+CREATE INDEX withdrawals_due ON withdrawals USING btree (book_id, id) WHERE fee_due > 0::numeric OR amount_due > 0::numeric;
 CREATE INDEX withdrawals_open ON withdrawals USING btree (book_id, status) INCLUDE (amount) WHERE status::text = ANY (ARRAY['requested'::text, 'processing'::text]);

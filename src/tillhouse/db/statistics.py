@@ -11,7 +11,7 @@ EVERY_S = 1.0
 BUSY_FROM = 50
 
 
-class Watch:
+class BusySeconds:
     """Notices busy seconds of this process."""
 
     def __init__(self, pool: Pool) -> None:

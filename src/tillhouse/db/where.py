@@ -1,7 +1,11 @@
 """The one place that joins SQL text: optional conditions of a list, and a bound on its bytes."""
 
 import re
-from typing import LiteralString, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import LiteralString, TypeVar, cast
+
+from tillhouse.kit.errors import Invalid
+from tillhouse.kit.page import PAGE_MAX, Page
 
 # The column that `weighed` adds.
 PAGE_BYTES: LiteralString = "page_bytes"
@@ -47,3 +51,19 @@ def weighed(page: LiteralString, *heavy: LiteralString) -> LiteralString:
         f"SELECT * FROM (SELECT w.*, coalesce(sum({sizes}) OVER (), 0) AS {PAGE_BYTES} "  # noqa: S608
         f"FROM ({page}) w) w WHERE w.{PAGE_BYTES} <= 8388608"
     )
+
+
+TOO_LARGE = "takes in rows of more than 8 MiB: ask for fewer at a time"
+
+Rows = TypeVar("Rows", bound=Sequence[object])
+
+
+async def rows_of(list_rows: Callable[[Page], Awaitable[Rows]], page: Page, total: int) -> Rows:
+    """The rows of a page; a refusal where they are too many bytes for one answer."""
+    rows = await list_rows(page)
+    if not rows and page.offset < total and page.per_page > 1:
+        # They were deleted since they were counted, or are too large.
+        one = Page(min(page.offset + 1, PAGE_MAX), 1)
+        if await list_rows(one):
+            raise Invalid.field("limit", TOO_LARGE)
+    return rows

@@ -1,6 +1,7 @@
 """The portal: apps, API keys, the audit log, usage: what this room brings along."""
 
 from tillhouse.db.constraints import wrong_field
+from tillhouse.developer.beyond import note_keys_beyond
 from tillhouse.developer.routes import ROUTES
 from tillhouse.developer.sweeping import SWEEPS
 from tillhouse.http.route import Group
@@ -18,6 +19,7 @@ ROOM = Room(
         ),
     ),
     kept_tables=("api_keys", "developer_apps"),
+    at_start=(note_keys_beyond,),
     chores=lambda _services: SWEEPS,
     refusals=(wrong_field("api_keys_have_a_scope", "scopes", "needs at least one scope"),),
 )

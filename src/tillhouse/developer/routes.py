@@ -9,6 +9,9 @@ from tillhouse.developer.types import (
     NewKey,
     ScopeShown,
     Succeeded,
+    UsageFilter,
+    UsageRecord,
+    WithStorage,
 )
 from tillhouse.http.route import Portal, Reply, Route
 from tillhouse.kit.ids import KeyId
@@ -36,6 +39,12 @@ async def list_events(call: Call, query: EventFilter) -> Reply[list[AuditEvent]]
     """One page of the audit log, with the `success` that the contract names."""
     page = await events.list_page(call, query)
     return Reply(page.rows, page.meta, extra={"success": True})
+
+
+async def show_usage(call: Call, query: UsageFilter) -> Reply[list[UsageRecord]]:
+    """The usage of the API, and beside it what is stored."""
+    records = await usage.show_usage(call, query)
+    return Reply(records, extra={"storage": await usage.list_storage(call)})
 
 
 _KEYS = "/api/developer/api-keys"
@@ -74,6 +83,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/developer/events", list_events, _PORTAL,
           "List audit events, the newest first", "Audit events",
           extra=Succeeded),
-    Route("GET", "/api/developer/usage", usage.show_usage, _PORTAL,
-          "Read usage per day, route and class of status", "Usage"),
+    Route("GET", "/api/developer/usage", show_usage, _PORTAL,
+          "Read usage per day, route and class of status, and what is stored", "Usage",
+          extra=WithStorage),
 )  # fmt: skip

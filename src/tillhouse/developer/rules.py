@@ -1,15 +1,23 @@
 """Rules of API keys: pure decisions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from tillhouse.access.scopes import Scopes
+from tillhouse.access.scopes import GRANTERS, Scopes
 from tillhouse.developer.types import Environment, KeyPatch, NewKey, NewWithdrawalPolicy
-from tillhouse.kit.errors import FieldError, LimitReached, Refused
+from tillhouse.kit.errors import (
+    FieldError,
+    Forbidden,
+    LimitReached,
+    Refused,
+    Unauthenticated,
+    unknown,
+)
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.network import covers, parse_networks
 from tillhouse.kit.partial import faults, made
@@ -19,7 +27,7 @@ KEYS_MAX = 10
 APPS_MAX = 100
 
 
-class Business(msgspec.Struct, frozen=True):
+class BusinessFacts(msgspec.Struct, frozen=True):
     """Facts about the business that the rules need."""
 
     currency: str
@@ -38,7 +46,7 @@ class KeyFacts(msgspec.Struct, frozen=True, kw_only=True):
     withdrawal_policy: dict[str, Any] | None
 
 
-def new_key(new: NewKey, business: Business) -> KeyFacts:
+def new_key(new: NewKey, business: BusinessFacts) -> KeyFacts:
     """A key as asked for; whether it may be is for `key_faults`."""
     return made(
         KeyFacts,
@@ -54,7 +62,7 @@ def new_key(new: NewKey, business: Business) -> KeyFacts:
     )
 
 
-def changed_key(old: KeyFacts, patch: KeyPatch, business: Business) -> KeyFacts:
+def changed_key(old: KeyFacts, patch: KeyPatch, business: BusinessFacts) -> KeyFacts:
     """A key as it would be after a change."""
 
     def after(name: str, meaning: Callable[[Any], Any]) -> Callable[[], Any]:
@@ -101,8 +109,40 @@ def _is_within(entry: str, entries: list[str]) -> bool:
     return covers(parse_networks(entries), parse_networks([entry])[0])
 
 
+def check_grantable(role: str | None, names: Iterable[str], scopes: Scopes) -> None:
+    """The caller makes no key with scopes that only others may grant, nor reads its secret."""
+    beyond = scopes.beyond(role, names) if role is not None else []
+    if role is None:
+        raise Unauthenticated("This session has ended: log in again.")
+    if beyond:
+        guarded = scopes.guarded()
+        granters = [one for one in GRANTERS if all(one in guarded[name] for name in beyond)]
+        raise Forbidden(
+            f"Your role ({role}) may not make, widen, rotate or view a key with "
+            f"{', '.join(beyond)}: ask the {' or an '.join(granters)} of the business. "
+            "You may revoke it."
+        )
+
+
+def is_narrowing(old: KeyFacts, new: KeyFacts, patch: KeyPatch, scopes: Scopes) -> bool:
+    """Whether a change does nothing but take rights away."""
+    is_longer = new.expires_at != old.expires_at and (
+        new.expires_at is None or (old.expires_at is not None and new.expires_at > old.expires_at)
+    )
+    return (
+        new.name == old.name
+        and not patch.withdrawal_policy
+        and not is_longer
+        and not is_wider(old, new, scopes)
+    )
+
+
 def key_faults(
-    asked: NewKey | KeyPatch, facts: KeyFacts, business: Business, scopes: Scopes, now: datetime
+    asked: NewKey | KeyPatch,
+    facts: KeyFacts,
+    business: BusinessFacts,
+    scopes: Scopes,
+    now: datetime,
 ) -> list[FieldError]:
     """Every reason against the key that would come of it."""
     return faults(
@@ -111,6 +151,14 @@ def key_faults(
         lambda: _address_errors(facts, scopes),
         lambda: _withdrawal_errors(facts, scopes),
     )
+
+
+def account_errors(ids: Sequence[UUID], known: Collection[UUID]) -> Iterator[FieldError]:
+    """A policy names payout accounts of its own book: another's would never be paid out to."""
+    for index, account_id in enumerate(ids):
+        if account_id not in known:
+            field = f"withdrawal_policy.allowed_payout_account_ids[{index}]"
+            yield unknown(field, "payout account")
 
 
 def check_key_limit(active: int) -> None:
@@ -158,12 +206,12 @@ def _expiry_errors(
         yield FieldError("expires_at", "must be in the future")
 
 
-def _moment(asked: DateOrTimestamp | None, business: Business) -> datetime | None:
+def _moment(asked: DateOrTimestamp | None, business: BusinessFacts) -> datetime | None:
     return asked.ends_at(business.time_zone) if asked else None
 
 
 def _policy_errors(
-    policy: NewWithdrawalPolicy | UnsetType | None, business: Business
+    policy: NewWithdrawalPolicy | UnsetType | None, business: BusinessFacts
 ) -> list[FieldError]:
     if not policy:
         return []
@@ -175,7 +223,7 @@ def _policy_errors(
     )
 
 
-def _currency_errors(policy: NewWithdrawalPolicy, business: Business) -> Iterator[FieldError]:
+def _currency_errors(policy: NewWithdrawalPolicy, business: BusinessFacts) -> Iterator[FieldError]:
     if policy.currency != business.currency:
         yield FieldError(
             "withdrawal_policy.currency", f"must be {business.currency}, the business's"
@@ -183,7 +231,7 @@ def _currency_errors(policy: NewWithdrawalPolicy, business: Business) -> Iterato
 
 
 def _amount_errors(
-    policy: NewWithdrawalPolicy, name: str, business: Business
+    policy: NewWithdrawalPolicy, name: str, business: BusinessFacts
 ) -> Iterator[FieldError]:
     amount = getattr(policy, name)
     if amount <= 0:

@@ -1,4 +1,4 @@
-"""Usage that nobody can read any more, and the rate of keys that rest, are forgotten."""
+"""Deletes usage older than can be read, and the rates of idle keys."""
 
 from datetime import timedelta
 

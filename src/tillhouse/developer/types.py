@@ -8,11 +8,18 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.access.scopes import Risk
-from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.clock import DayShown, Timestamp
 from tillhouse.kit.ids import AppId, BusinessId, KeyId
 from tillhouse.kit.money import Amount
 from tillhouse.kit.text_types import Schema
-from tillhouse.kit.values import CidrRange, CurrencyCode, DateOrTimestamp, Listed, Name, OriginHost
+from tillhouse.kit.values import (
+    CidrRange,
+    CurrencyCode,
+    DateOrTimestamp,
+    ListedName,
+    Name,
+    OriginHost,
+)
 
 Environment = Literal["test", "live"]
 
@@ -21,7 +28,7 @@ LIST_MAX = 100
 DAYS_MAX = 90
 
 
-class ScopeName(Listed):
+class ScopeName(ListedName):
     """A scope of the catalogue."""
 
     LIST: ClassVar[str] = "scopes"
@@ -191,7 +198,7 @@ class UsageFilter(msgspec.Struct):
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The requests of one day on one route with one class of status."""
 
-    date: Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
+    date: DayShown
     environment: Environment
     """The book that the requests were for."""
     method: str
@@ -200,3 +207,26 @@ class UsageRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     request_count: int
     error_count: int
     total_latency_ms: int
+
+
+class BookStorage(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """How much one environment holds of a kind of things, and how much it may hold."""
+
+    environment: Environment
+    kind: Annotated[str, Meta(examples=["messages"])]
+    """The things that are counted: `answers` (kept), `attachments`, `messages` or `orders`."""
+    stored_rows: int
+    """How many there are, as far as they were counted: a minute late, attachments at once."""
+    stored_bytes: int
+    """The bytes of their rows."""
+    rows_max: int | None
+    """How many there may be; null: any number."""
+    bytes_max: int | None
+    """The bytes that they may take; null: any number."""
+
+
+class WithStorage(msgspec.Struct, frozen=True):
+    """A member of the envelope beside the usage."""
+
+    storage: list[BookStorage]
+    """The counts of both environments, of each kind that can be limited."""

@@ -1,1 +1,1 @@
-"""The summary, transactions and expenses of a business: announced, and built later."""
+"""The summary, transactions, expenses and closed periods of a business, and reconciliation."""

@@ -1,20 +1,25 @@
-"""The event of money that came in for a stay."""
+"""The events of money that came in for a stay, or went back through its provider."""
 
 from typing import Any
 
 from tillhouse.access.call import Call
+from tillhouse.folios.events import PAYMENT_REFUNDED
 from tillhouse.folios.facts import Stay
+from tillhouse.folios.returning.store import SentStayRefund, StayRefundEnding
 from tillhouse.folios.store.payments import FolioPaymentRow
 from tillhouse.kit.clock import iso
+from tillhouse.orders.announce import amounts
+from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.events import PAYMENT_RECEIVED, PaymentData
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.webhooks.emit import emit
+from tillhouse.webhooks.events import ChangeData
 
 
 async def paid(call: Call, stay: Stay, row: FolioPaymentRow, tender: Tender) -> None:
     """payment.received for what came in just now."""
     metadata: dict[str, Any] = {
-        "amount": row.amount,
+        **amounts(row.amount),
         "paymentMethod": row.method,
         "hotelReservationId": stay.id,
         "customerId": stay.customer_id,
@@ -37,3 +42,30 @@ async def paid(call: Call, stay: Stay, row: FolioPaymentRow, tender: Tender) -> 
         data.customer = tender.payer
         data.metadata["customerId"] = tender.payer.id
     await emit(call, PAYMENT_RECEIVED, data)
+
+
+async def refunded(
+    call: Call, stay: Stay, sent: SentStayRefund, ending: StayRefundEnding,
+    row: FolioPaymentRow | None,
+) -> None:  # fmt: skip
+    """payment.refunded for a refund through a provider that ended."""
+    metadata: dict[str, Any] = {
+        "refundId": sent.id,
+        "refundStatus": ending.status,
+        "reason": ending.reason,
+        "amount": sent.amount,
+        "paymentMethod": METHOD,
+        "hotelReservationId": stay.id,
+        "customerId": sent.customer_id,
+        "transactionId": None if row is None else row.transaction_id,
+    }
+    data = ChangeData(
+        business_id=call.business_id,
+        event_type=PAYMENT_REFUNDED.code,
+        entity_type="hotel_reservation",
+        entity_id=stay.id,
+        store_id=None,
+        metadata=metadata,
+        occurred_at=iso(call.now),
+    )
+    await emit(call, PAYMENT_REFUNDED, data)

@@ -96,7 +96,7 @@ async def _post(call: Call, stay_id: UUID, day: date) -> list[Decimal]:
 
 
 async def _release(call: Call, stay_id: UUID) -> bool:
-    """Mark a booking as one of which nobody came; whether that is still so."""
+    """Mark a booking as `no_show`; whether it was still to be marked."""
     if (await lock(call, stay_id)).status != "booked":
         return False
     await reservations.no_show(call, stay_id)

@@ -11,6 +11,7 @@ from tillhouse.hotel.rates.rules import NightCost, night_cost, read_taxes
 from tillhouse.hotel.reservations.types import Night
 from tillhouse.kit.clock import parse_date
 from tillhouse.kit.ids import CustomerId, OrderId
+from tillhouse.orders.money_types import PaymentState
 from tillhouse.orders.posting.rules import LedgerPosition, Method, Status
 from tillhouse.orders.types import Person
 
@@ -88,6 +89,21 @@ class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
     by: Person
 
 
+class ReturnRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A refund of a stay through a provider, by its columns."""
+
+    id: UUID
+    status: PaymentState
+    amount: Decimal
+    provider: str
+    provider_refund_id: str | None
+    payment_id: UUID
+    reason: str | None
+    failure_reason: str | None
+    at: str
+    by: Person
+
+
 class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
     """A stay with all that its folio shows."""
 
@@ -95,6 +111,7 @@ class FolioRows(msgspec.Struct, frozen=True, kw_only=True):
     orders: list[OrderRow]
     payments: list[PaymentRow]
     moved: list[Moved]
+    returns: list[ReturnRow] = []
 
 
 def costs(stay: Stay) -> dict[date, NightCost]:

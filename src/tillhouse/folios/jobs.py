@@ -8,6 +8,7 @@ from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.folios import audits
+from tillhouse.folios.returning.sending import kinds as refunds
 from tillhouse.folios.store import audits as store
 from tillhouse.jobs.kinds import INSTALLATION, Job, Kind, LocalKind
 from tillhouse.jobs.store import queue_job
@@ -18,7 +19,7 @@ _HOTELS_AT_ONCE = 500
 
 def kinds(services: Services) -> tuple[Kind, ...]:
     """The jobs of this room."""
-    return (LocalKind(name=audits.JOB, run=partial(_audit, services)),)
+    return (LocalKind(name=audits.JOB, run=partial(_audit, services)), *refunds(services))
 
 
 def chores(_services: Services) -> tuple[LocalKind, ...]:

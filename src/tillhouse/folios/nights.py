@@ -19,11 +19,13 @@ async def post(call: Call, stay: Stay, nights: Mapping[date, NightCost]) -> list
     posted = await store.list_posted_nights(call.db, key)
     missing = {night: cost for night, cost in nights.items() if night not in posted}
     for night, cost in missing.items():
+        ends = rules.night_time(night, stay.time_zone, call.now)
         fee = Fee(
             name=rules.night_name(stay.room_number, stay.room_type, night),
             price=cost.price,
             tax=rules.night_tax(cost),
-            happened_at=rules.night_time(night, stay.time_zone, call.now),
+            # A night of a closed period is a sale of now.
+            happened_at=await store.lock_moment(call.db, call.book.id, ends, call.now),
             customer_id=stay.customer_id,
             reservation_id=stay.id,
             room_id=stay.room_id,

@@ -25,7 +25,10 @@ from tillhouse.kit.partial import InvalidField
 from tillhouse.ledger.posting import post
 from tillhouse.ledger.rules import Account, Ledger, Postings, Source
 from tillhouse.ledger.store.holds import lock_available
+from tillhouse.ledger.store.transactions import update_untold
 from tillhouse.orders.actor import actor_of
+from tillhouse.orders.deposits.beginning import METHOD
+from tillhouse.orders.money_types import method_of
 from tillhouse.orders.payments.actions import receive as pay_order
 from tillhouse.orders.payments.actions import take_back as take_back_from_order
 from tillhouse.orders.payments.rules import Tender
@@ -79,7 +82,7 @@ async def receive(call: Call, stay: Stay, tender: Tender) -> UUID:
     credit.
     """
     orders = await _lock_orders(call, stay)
-    row = await _book(call, stay, stay.customer_id, tender, Way("payment"))
+    row = await book(call, stay, stay.customer_id, tender, Way("payment"))
     await announce.paid(call, stay, row, tender)
     await _spend(call, stay, await _state(call, stay, orders))
     return row.transaction_id
@@ -97,6 +100,7 @@ async def _spend(call: Call, stay: Stay, state: FolioState) -> FolioState:
     for use in paid:
         tender = Tender(amount=use.amount, method="credit")
         receipt = await pay_order(call, use.order_id, tender)
+        await update_untold(call.db, call.book.id, receipt.transaction_id)
         await _keep(call, stay, receipt.payment_id, use)
     return await state_of(call, stay) if paid else state
 
@@ -104,24 +108,24 @@ async def _spend(call: Call, stay: Stay, state: FolioState) -> FolioState:
 async def record(call: Call, reservation_id: UUID, new: NewFolioPayment) -> Folio:
     """Record a payment of a stay by hand."""
     stay = await lock(call, reservation_id)
-    check(_amount_faults(new, stay))
+    check(amount_faults(new, stay))
     reference = None if new.reference is None else str(new.reference)
-    method: Method = new.method
+    method: Method = method_of(new.method)
     tender = Tender(amount=Decimal(new.amount), method=method, reference=reference)
     await receive(call, stay, tender)
     return await show(call, reservation_id)
 
 
 async def refund(call: Call, reservation_id: UUID, new: NewFolioRefund) -> Folio:
-    """Hand unspent money of a stay back."""
+    """Hand unspent money of a stay back, by a method of the desk."""
     stay = await lock(call, reservation_id)
-    check(_amount_faults(new, stay))
+    check(amount_faults(new, stay))
     state = await state_of(call, stay)
     whose = rules.refunded_to(await _available(call, state.unspent), stay.customer_id, new.amount)
-    method: Method = new.method
+    method: Method = method_of(new.method or METHOD)
     reference = None if new.reference is None else str(new.reference)
     tender = Tender(amount=Decimal(new.amount), method=method, reference=reference)
-    await _book(call, stay, whose, tender, Way("refund", new.reason))
+    await book(call, stay, whose, tender, Way("refund", new.reason))
     return await show(call, reservation_id)
 
 
@@ -132,17 +136,20 @@ async def take_back(call: Call, stay: Stay, tender: Tender) -> Decimal:
     """
     whose = await _payer(call, stay, tender)
     state = await state_of(call, stay)
-    missing = tender.amount - (await _available(call, state.unspent)).get(whose, Decimal(0))
-    used = rules.taken_back(state.orders, whose, missing) if missing > 0 else []
-    for use in used:
-        payment_id = await take_back_from_order(call, use.order_id, -use.amount)
-        await _keep(call, stay, payment_id, use)
-    state = await state_of(call, stay) if used else state
     left = (await _available(call, state.unspent)).get(whose, Decimal(0))
+    # An order that was paid too much gives its excess first, which was among the unspent money: it
+    # is asked once more.
+    while used := rules.taken_back(state.orders, whose, tender.amount - left):
+        for use in used:
+            correction = await take_back_from_order(call, use.order_id, -use.amount)
+            await update_untold(call.db, call.book.id, correction.transaction_id)
+            await _keep(call, stay, correction.id, use)
+        state = await state_of(call, stay)
+        left = (await _available(call, state.unspent)).get(whose, Decimal(0))
     amount = min(left, tender.amount)
     if amount > 0:
         back = msgspec.structs.replace(tender, amount=amount)
-        await _book(call, stay, whose, back, Way("reversal", _TAKEN_BACK))
+        await book(call, stay, whose, back, Way("reversal", _TAKEN_BACK))
     return amount
 
 
@@ -153,9 +160,10 @@ async def _payer(call: Call, stay: Stay, tender: Tender) -> CustomerId:
     return await store.find_payer(call.db, key, tender.receipt_id) or stay.customer_id
 
 
-async def _book(
+async def book(
     call: Call, stay: Stay, whose: CustomerId, tender: Tender, way: Way
 ) -> FolioPaymentRow:
+    """Post money that comes in for a locked stay, or leaves it, and keep it as a payment."""
     payment_id, happened_at = new_id(), tender.at or call.now
     source = Source(
         type=rules.SOURCE,
@@ -192,8 +200,12 @@ def _postings(whose: CustomerId, tender: Tender, way: Way) -> Postings:
 
 async def _keep(call: Call, stay: Stay, payment_id: UUID, use: Use) -> None:
     key = BookKey(call.book.id, stay.id)
-    which, whose = (payment_id, use.order_id), (use.customer_id, use.amount)
-    await stays.insert_use(call.db, key, which, whose, call.now)
+    await stays.insert_use(call.db, key, payment_id, use, call.now)
+
+
+async def available_of(call: Call, stay: Stay) -> Funds:
+    """The unspent money of a locked stay that can leave it."""
+    return await _available(call, (await state_of(call, stay)).unspent)
 
 
 async def _available(call: Call, unspent: Funds) -> Funds:
@@ -211,10 +223,11 @@ async def new_faults(
 ) -> list[FieldError]:
     """The faults of a new payment or refund of a stay."""
     key = BookKey(call.book.id, reservation_id)
-    return _amount_faults(new, existing(await stays.find_stay(call.db, key)))
+    return amount_faults(new, existing(await stays.find_stay(call.db, key)))
 
 
-def _amount_faults(new: NewFolioPayment | NewFolioRefund, stay: Stay) -> list[FieldError]:
+def amount_faults(new: NewFolioPayment | NewFolioRefund, stay: Stay) -> list[FieldError]:
+    """An amount that is finer than the currency of the stay."""
     try:
         wrong = check_scale(new.amount, stay.currency)
     except InvalidField:

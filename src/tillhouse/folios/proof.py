@@ -9,25 +9,17 @@ from tillhouse.db.pool import Db
 from tillhouse.folios.rules import SOURCE
 from tillhouse.folios.store.payments import find_there, list_overspent, list_with_money
 from tillhouse.kit.fault import Fault
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.ledger.proof import each_row
 from tillhouse.room import SourceType
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
-    while last is not None:
-        found = await list_with_money(db, book_id, last, batch)
-        for row in found:
-            for wrong in _payment_faults(row):
-                yield Fault(SOURCE, str(row["id"]), wrong)
-        last = found[-1]["id"] if found else None
-    last = NOBODY
-    while last is not None:
-        found = await list_overspent(db, book_id, last, batch)
-        for row in found:
-            for wrong in _stay_faults(row):
-                yield Fault("folio", str(row["id"]), f"{row['short_code']}: {wrong}")
-        last = found[-1]["id"] if found else None
+    async for row in each_row(list_with_money, db, book_id, batch):
+        for wrong in _payment_faults(row):
+            yield Fault(SOURCE, str(row["id"]), wrong)
+    async for row in each_row(list_overspent, db, book_id, batch):
+        for wrong in _stay_faults(row):
+            yield Fault("folio", str(row["id"]), f"{row['short_code']}: {wrong}")
 
 
 def _payment_faults(row: Record) -> list[str]:

@@ -1,15 +1,24 @@
 """A folio as it is read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import cast
 from uuid import UUID
 
 from tillhouse.access.call import Call
 from tillhouse.folios import rules
-from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, costs
+from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, ReturnRow, Stay, costs
 from tillhouse.folios.store import stays
-from tillhouse.folios.types import Folio, FolioCharge, FolioPayment, FolioPaymentKind
+from tillhouse.folios.types import (
+    Folio,
+    FolioCharge,
+    FolioPayment,
+    FolioPaymentKind,
+    FolioRefund,
+    FolioTax,
+)
+from tillhouse.hotel.rates.rules import NightCost, read_taxes
 from tillhouse.hotel.reservations.types import ReservationStatus
 from tillhouse.kit.errors import existing
 from tillhouse.kit.ids import BookKey
@@ -28,7 +37,8 @@ def folio_of(found: FolioRows) -> Folio:
     """The folio of a stay, of its rows."""
     stay = found.stay
     orders = [row.seen for row in found.orders]
-    to_come = costs(stay) if stay.status in rules.IN_BOOKS else {}
+    nights = costs(stay)
+    to_come = dict(nights) if stay.status in rules.IN_BOOKS else {}
     for row in found.orders:
         if row.night is not None:
             to_come.pop(row.night, None)
@@ -40,6 +50,8 @@ def folio_of(found: FolioRows) -> Folio:
         currency=stay.currency,
         charges=[_charge(row) for row in found.orders if row.status != "deleted"],
         payments=[_payment(one) for one in found.payments],
+        refunds=[_refund(one) for one in found.returns],
+        night_taxes=_night_taxes(stay, [nights[one] for one in _charged(found) if one in nights]),
         charges_total=_sum(one.position.sold - one.position.returned for one in orders),
         payments_total=_sum(one.signed for one in found.moved if one.kind != "use"),
         amount_owed=rules.owed_by(orders),
@@ -48,6 +60,26 @@ def folio_of(found: FolioRows) -> Folio:
         nights_to_come_total=_sum(cost.total for cost in to_come.values()),
         deposit_amount=stay.deposit_amount,
     )
+
+
+def _charged(found: FolioRows) -> Iterator[date]:
+    """The nights that are orders which count."""
+    for row in found.orders:
+        if row.night is not None and row.status not in ("cancelled", "deleted"):
+            yield row.night
+
+
+def _night_taxes(stay: Stay, charged: Sequence[NightCost]) -> list[FolioTax]:
+    return [
+        FolioTax(
+            name=tax.name,
+            rate=tax.rate,
+            is_inclusive=tax.is_inclusive,
+            taxable_amount=_sum(night.taxes[index].base for night in charged),
+            amount=_sum(night.taxes[index].amount for night in charged),
+        )
+        for index, tax in enumerate(read_taxes(stay.taxes))
+    ]
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:
@@ -81,5 +113,20 @@ def _payment(row: PaymentRow) -> FolioPayment:
         payment_link_id=row.payment_link_id,
         transaction_id=row.transaction_id,
         at=row.at,
+        by=row.by,
+    )
+
+
+def _refund(row: ReturnRow) -> FolioRefund:
+    return FolioRefund(
+        id=row.id,
+        status=row.status,
+        amount=row.amount,
+        provider=row.provider,
+        provider_refund_id=row.provider_refund_id,
+        payment_id=row.payment_id,
+        reason=row.reason,
+        failure_reason=row.failure_reason,
+        requested_at=row.at,
         by=row.by,
     )

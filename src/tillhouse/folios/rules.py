@@ -109,10 +109,14 @@ def uses(orders: Sequence[StayOrder], unspent: Mapping[CustomerId, Decimal]) -> 
 
 
 def taken_back(orders: Sequence[StayOrder], customer_id: CustomerId, amount: Decimal) -> list[Use]:
-    """The orders that an amount is taken back from, the latest first."""
+    """The orders that an amount is taken back from, the latest first.
+
+    An order gives what it holds: what was refunded by another method has left the house already.
+    """
     found: list[Use] = []
     for order in reversed(orders):
-        part = min(order.held, amount) if order.position.customer_id == customer_id else _ZERO
+        is_theirs = order.position.customer_id == customer_id
+        part = min(order.held, order.position.paid, amount) if is_theirs else _ZERO
         if part > 0:
             amount -= part
             found.append(Use(order_id=order.id, customer_id=customer_id, amount=-part))

@@ -8,14 +8,16 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tillhouse.hotel.reservations.types import ReservationStatus
-from tillhouse.hotel.values import DayShown
+from tillhouse.hotel.values import DayShown, HotelText
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.page import Paged
 from tillhouse.kit.text_types import Coded
-from tillhouse.orders.payments.types import PaymentReference, Received
+from tillhouse.orders.money_types import PaymentState
+from tillhouse.orders.payments.types import PaymentReference, ReceivedAmount
 from tillhouse.orders.types import PaymentMethod, Person, Reason, Status
 
-FolioMethod = Literal["cash", "transfer", "pos", "other"]
+FolioMethod = Literal["cash", "transfer", "pos", "card", "other"]
+FolioRefundMethod = Literal["cash", "transfer", "pos", "card", "cloove_pay", "other"]
 FolioPaymentKind = Literal["payment", "refund", "reversal"]
 NoShowPolicy = Literal["keep", "release"]
 
@@ -41,7 +43,7 @@ class AuditTime(
 class NewFolioPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Money that came in for a stay."""
 
-    amount: Received
+    amount: ReceivedAmount
     """The amount that came in just now. The part that no order of the stay needs
     yet is kept for it."""
     method: FolioMethod
@@ -53,14 +55,41 @@ class NewFolioPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class NewFolioRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Unspent money of a stay that is handed back."""
 
-    amount: Received
+    amount: ReceivedAmount
     """The amount to hand back: not more than the folio has unspent."""
-    method: FolioMethod
-    """How it is handed back."""
+    method: FolioRefundMethod | None = None
+    """How it is handed back: `cloove_pay` is through the payment provider by which it came. Left
+    out or null: so, where a payment of the stay came by one; else it is required."""
     reason: Reason | None = None
     """Why it is handed back, in words for people."""
     reference: PaymentReference | None = None
     """The reference of the refund, such as the number of a transfer."""
+
+
+class StayCancel(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Why a reservation is cancelled, and what becomes of its deposit."""
+
+    reason: HotelText | None = None
+    """The reason, in words for people."""
+    refund_deposit: bool = False
+    """Whether the unspent money that came by payment providers goes back through them; `meta` of
+    the answer tells how much does, and how much is left to hand back by a refund of the stay."""
+
+
+class UnspentMoney(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """The money of a cancelled stay that nothing had been paid by."""
+
+    returning_amount: Decimal
+    """The part that goes back through payment providers now."""
+    unspent_amount: Decimal
+    """The part that stays the guest's credit: hand it back by a refund of the stay, with the method
+    by which you do."""
+
+
+class CancelMeta(msgspec.Struct):
+    """The members of an answer that tells what becomes of the money of a cancelled stay."""
+
+    meta: UnspentMoney
 
 
 class CheckOut(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -114,6 +143,44 @@ class FolioPayment(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The person or program that recorded it."""
 
 
+class FolioRefund(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A refund of a stay that goes back through the payment provider by which it came."""
+
+    id: UUID
+    status: PaymentState
+    """`pending` until the provider has given it back; then it is among the payments."""
+    amount: Decimal
+    provider: Annotated[str, Meta(examples=["paystack"])]
+    """The payment provider that it goes back through."""
+    provider_refund_id: Annotated[str | None, Meta(examples=["3018284"])]
+    """The provider's own name of it; null: it has none yet."""
+    payment_id: UUID
+    """The payment of the stay that goes back."""
+    reason: str | None
+    """Why it goes back; null: not said."""
+    failure_reason: str | None
+    """Why it failed, or came home again, in the provider's words; null: neither."""
+    requested_at: Timestamp
+    """When it was asked for."""
+    by: Person
+    """The person or program that asked for it."""
+
+
+class FolioTax(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A tax on the nights of a stay that were charged."""
+
+    name: Annotated[str, Meta(examples=["VAT"])]
+    rate: Decimal
+    """The share of the base (`taxableAmount`), in per cent."""
+    is_inclusive: bool
+    """Whether the prices hold it already; else it came on top."""
+    taxable_amount: Decimal
+    """The base of the tax: the prices of the nights without the taxes that they hold already. Each
+    night is rounded by itself."""
+    amount: Decimal
+    """The tax on these nights, before refunds."""
+
+
 class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Everything that a stay owes and that was paid for it."""
 
@@ -130,10 +197,14 @@ class Folio(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Its nights and other orders, the oldest first."""
     payments: list[FolioPayment]
     """Money that came in for it and went back, the oldest first."""
+    refunds: list[FolioRefund]
+    """Money that goes back, or went back, through payment providers, the oldest first."""
+    night_taxes: list[FolioTax]
+    """The taxes on the nights among them, without cancelled ones."""
     charges_total: Decimal
     """The sum of its orders, less what was given back; without cancelled ones."""
     payments_total: Decimal
-    """The sum of what came in for it, less what went back."""
+    """The sum of what came in for it, less what went back or is on its way back."""
     amount_owed: Decimal
     """The amount that its orders still owe now."""
     unspent_amount: Decimal

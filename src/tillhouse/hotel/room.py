@@ -1,21 +1,12 @@
 """Rooms, guests and their stays, and what guests ask for: what this room brings along."""
 
-from tillhouse.access.process import Services
 from tillhouse.access.scopes import pair
 from tillhouse.db.constraints import not_allowed, taken
 from tillhouse.hotel.events import EVENTS
-from tillhouse.hotel.reservations.store.tallies import update_tallies
+from tillhouse.hotel.reservations.store.tallies import STAY_TALLIES
 from tillhouse.hotel.routes import ROUTES
 from tillhouse.http.route import Group
-from tillhouse.jobs.folding import folding_worker
-from tillhouse.jobs.worker import Worker
 from tillhouse.room import Room
-
-
-async def _folding(services: Services) -> Worker:
-    """The worker that folds the tallies of stays in one process."""
-    return folding_worker("tallies of stays", services.pool, update_tallies)
-
 
 ROOM = Room(
     name="hotel",
@@ -41,7 +32,7 @@ ROOM = Room(
         "hotel_service_requests",
         "hotel_stay_tallies",
     ),
-    swept_tables={"hotel_stay_tally_changes": "tallies of stays"},
+    swept_tables={"hotel_stay_tally_changes": "tallies"},
     refusals=(
         taken("hotel_room_types_name_key", "Another room type has this name: choose another."),
         taken("hotel_rooms_number_key", "Another room has this number: choose another."),
@@ -58,6 +49,15 @@ ROOM = Room(
             "hotel_reservations_in_room",
             "Somebody else is checked in there: check them out first, or move one of the two.",
         ),
+        not_allowed(
+            "hotel_rooms_empty",
+            "The room has reservations that are booked or checked in: move or cancel them first, "
+            "see GET /v1/hotel/reservations?room_id=…",
+        ),
+        not_allowed(
+            "hotel_reservations_in_service",
+            "The room is out of service: choose another one, see GET /v1/hotel/availability.",
+        ),
         taken(
             "customers_not_expected",
             "The customer is the guest of a stay that is booked or checked in: cancel those stays "
@@ -69,5 +69,5 @@ ROOM = Room(
         ),
     ),
     redrawn=("hotel_reservations_code_key",),
-    workers=(_folding,),
+    foldings=(STAY_TALLIES,),
 )

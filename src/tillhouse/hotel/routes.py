@@ -86,8 +86,6 @@ ROUTES: tuple[Route, ...] = (
           status=201, idempotent=True, faults=booking.group_faults),
     Route("POST", _STAY + "/check-in", reservations.check_in, _DESK,
           "Check a guest in", "Guest checked in", idempotent=True),
-    Route("POST", _STAY + "/cancel", reservations.cancel, _DESK,
-          "Cancel a reservation", "Reservation cancelled", idempotent=True),
     Route("POST", _STAY + "/no-show", reservations.no_show, _DESK,
           "Note that a guest did not come", "Guest did not come", idempotent=True),
     Route("POST", _STAY + "/reinstate", reservations.reinstate, _DESK,

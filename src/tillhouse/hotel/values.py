@@ -39,7 +39,7 @@ class DepositAmount(
 
 
 class TaxRate(
-    Bounded, minimum=0, maximum=100, decimals=4,
+    Bounded, is_money=False, minimum=0, maximum=100, decimals=4,
     wrong="must be from 0 to 100, in per cent", example=7.5,
 ):  # fmt: skip
     """A share in per cent."""

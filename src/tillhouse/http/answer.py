@@ -15,6 +15,7 @@ log = structlog.get_logger()
 
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
+CSV = b"text/csv; charset=utf-8"
 NO_CONTENT = 204
 # The event in a request's state that is set when the server stops.
 STOPPING = "stopping"
@@ -49,11 +50,25 @@ def rate_headers(allowance: Allowance | None) -> Headers:
     return [(b"ratelimit-policy", policy), (b"ratelimit", left)]
 
 
+def sheet_headers(exchange: Exchange, next_query: str | None) -> Headers:
+    """The type of a table, and where its next page is (RFC 8288)."""
+    found: Headers = [(b"content-type", CSV)]
+    if next_query is not None:
+        link = f'<{exchange.path}?{next_query}>; rel="next"'
+        found.append((b"link", link.encode("ascii")))
+    return found
+
+
 async def send_answer(
     send: Send, exchange: Exchange, status: int, body: bytes, own: Headers
 ) -> None:
-    """Send a JSON answer; one without content has no length and no type (RFC 9110, 8.6)."""
-    content: Headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(body))]
+    """Send an answer, of JSON unless its own headers name another type.
+
+    One without content has no length and no type (RFC 9110, 8.6).
+    """
+    content: Headers = [(b"content-length", b"%d" % len(body))]
+    if all(name != b"content-type" for name, _ in own):
+        content = [(b"content-type", JSON), *content]
     headers = [*(content if status != NO_CONTENT else ()), *_common(exchange, own)]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send_body(send, sent(exchange, body))
@@ -77,7 +92,7 @@ def sent(exchange: Exchange, body: bytes) -> bytes:
 async def send_stream(
     send: Send, receive: Receive, exchange: Exchange, pieces: AsyncGenerator[bytes], own: Headers
 ) -> None:
-    """Send pieces as they come, without a length, until they end or nobody is to hear more."""
+    """Send pieces as they come, without a length, until they end or the caller may hear no more."""
     # Proxies that gather an answer before they pass it on are asked not to.
     unbuffered: Headers = [(b"content-type", EVENTS), (b"x-accel-buffering", b"no")]
     headers = [*unbuffered, *_common(exchange, own)]

@@ -7,7 +7,7 @@ import structlog
 
 from tillhouse.access.callers import KeyCaller
 from tillhouse.access.process import Services
-from tillhouse.access.usage import Seen
+from tillhouse.access.usage import RequestSeen
 from tillhouse.http import cors, problems
 from tillhouse.http.answer import (
     API_HEADERS,
@@ -18,9 +18,10 @@ from tillhouse.http.answer import (
     send_body,
     send_stream,
     sent,
+    sheet_headers,
     until_stopped,
 )
-from tillhouse.http.body import Gone
+from tillhouse.http.body import ClientLeft
 from tillhouse.http.exchange import Exchange, Receive, Scope, Send, begin
 from tillhouse.http.log import AccessLog
 from tillhouse.http.metrics import CONTENT_TYPE, Metrics
@@ -87,7 +88,7 @@ class Api:
                         held.note(len(body))
                     how = _send_page if exchange.is_page else send_answer
                     await how(send, exchange, status, body, headers)
-        except Gone:
+        except ClientLeft:
             pass
         except TimeoutError:
             log.info("answer_not_taken", request_id=exchange.request_id)
@@ -120,7 +121,7 @@ class Api:
         except Problem as problem:
             body = problems.envelope(problem, exchange.request_id)
             return problems.status_of(problem), body, problems.headers_of(problem)
-        except Gone:
+        except ClientLeft:
             raise
         except Exception:
             log.exception("internal_error", request_id=exchange.request_id, route=exchange.template)
@@ -151,6 +152,8 @@ class Api:
         if not isinstance(answer.body, bytes) and exchange.caller is not None:
             exchange.held = self._services.shares.hold_stream(exchange.caller)
         headers: Headers = [(b"idempotent-replayed", b"true")] if answer.is_replay else []
+        if answer.sheet is not None:
+            headers += sheet_headers(exchange, answer.sheet.next)
         return answer.status, answer.body, headers
 
     def _note(self, exchange: Exchange, status: int) -> None:
@@ -161,7 +164,7 @@ class Api:
         if isinstance(caller, KeyCaller):
             route = (exchange.method, template)
             self._services.usage.count(
-                caller, route, status, took_s, Seen(exchange.now, exchange.ip)
+                caller, route, status, took_s, RequestSeen(exchange.now, exchange.ip)
             )
         self._access_log.write(exchange, template, status, took_s)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tillhouse.access.quota import Held
+from tillhouse.access.quota import QuotaShare
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.kit.errors import Malformed, TooLarge, WrongEncoding, WrongMediaType
 
@@ -10,11 +10,11 @@ BODY_BYTES_MAX = 1024 * 1024
 RECEIVE_WITHIN_S = 15.0
 
 
-class Gone(Exception):
+class ClientLeft(Exception):
     """The client left before its request was complete."""
 
 
-async def read_body(exchange: Exchange, receive: Receive, held: Held) -> bytes:
+async def read_body(exchange: Exchange, receive: Receive, held: QuotaShare) -> bytes:
     """The whole JSON body, or a refusal as soon as it can't be right."""
     body = await read_bytes(exchange, receive, BODY_BYTES_MAX, held)
     if body:
@@ -22,7 +22,9 @@ async def read_body(exchange: Exchange, receive: Receive, held: Held) -> bytes:
     return body
 
 
-async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int, held: Held) -> bytes:
+async def read_bytes(
+    exchange: Exchange, receive: Receive, bytes_max: int, held: QuotaShare
+) -> bytes:
     """The whole body, whatever it is, or a refusal as soon as it is too long or too slow.
 
     The bytes that have come count against the share of their sender.
@@ -41,13 +43,13 @@ async def read_bytes(exchange: Exchange, receive: Receive, bytes_max: int, held:
         ) from None
 
 
-async def _collect(receive: Receive, bytes_max: int, held: Held) -> bytes:
+async def _collect(receive: Receive, bytes_max: int, held: QuotaShare) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Gone
+            raise ClientLeft
         part = message.get("body", b"")
         size += len(part)
         if size > bytes_max:
@@ -56,6 +58,16 @@ async def _collect(receive: Receive, bytes_max: int, held: Held) -> bytes:
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def check_counts(body: bytes, *, containers_max: int, values_max: int) -> None:
+    """Refuse a body of so many lists, objects or values that it would be dear to take apart."""
+    if body.count(b"[") + body.count(b"{") > containers_max:
+        raise TooLarge(
+            f"The body holds more than {containers_max} lists and objects: send less at once."
+        )
+    if body.count(b",") > values_max:
+        raise TooLarge(f"The body holds more than {values_max} values: send less at once.")
 
 
 def _check_type(exchange: Exchange) -> None:

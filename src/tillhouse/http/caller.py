@@ -35,6 +35,10 @@ async def admit(services: Services, guard: Guard, exchange: Exchange) -> Book | 
             return Book(user.books.live, "live")
         case Session():
             user = await _user(services, exchange, _token(exchange))
+            if guard.permission is not None:
+                rules.check_permission(user, guard.permission)
+            if guard.step_up:
+                rules.check_step_up(user, exchange.now)
             return Book(user.books.live, "live")
         case _:
             assert_never(guard)

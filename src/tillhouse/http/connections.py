@@ -40,7 +40,7 @@ class Connections:
         self._moving: dict[Peer, float] = {}
 
     def admit(self, peer: Peer, network: str) -> bool:
-        """Take one more; False when there is no place, and nobody who could give way."""
+        """Take one more; False when there is no place, and no idle connection to close."""
         if len(self.open) >= self.limit and not self._make_room():
             return False
         self.open[peer] = network

@@ -7,7 +7,7 @@ from tillhouse.kit.network import origin_allowed
 
 _METHODS = b"GET, HEAD, POST, PATCH, PUT, DELETE"
 _REQUEST_HEADERS = b"authorization, content-type, idempotency-key, x-request-id"
-_EXPOSED = b"x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy"
+_EXPOSED = b"x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy, link"
 
 
 def is_preflight(exchange: Exchange) -> bool:

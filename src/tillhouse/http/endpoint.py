@@ -22,13 +22,13 @@ from tillhouse.db.pool import Db
 from tillhouse.http import idempotency
 from tillhouse.http.answer import EVENTS
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
-from tillhouse.http.body import Gone, read_body
+from tillhouse.http.body import ClientLeft, read_body
 from tillhouse.http.caller import READS, admit
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.fields import ERRORS_MAX, Form, form_of, right_parts
 from tillhouse.http.kept_answers import ANSWERS
 from tillhouse.http.query import parse_query
-from tillhouse.http.route import Open, Portal, Reply, Route, Stream, envelope
+from tillhouse.http.route import CsvAnswer, EventStream, Open, Portal, Reply, Route, envelope
 from tillhouse.http.signature import NoBody, NoQuery, signature_of
 from tillhouse.http.wire import read
 from tillhouse.kit.clock import now
@@ -48,15 +48,16 @@ _LARGE_BYTES = 64 * 1024
 After = Callable[[], Awaitable[Reply[Any]]]
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SuccessAnswer(msgspec.Struct, frozen=True):
     """A successful answer."""
 
     status: int
     body: bytes | AsyncGenerator[bytes]
     is_replay: bool = False
+    sheet: CsvAnswer | None = None
 
 
-class Endpoint:
+class RouteHandler:
     """A route, ready to answer."""
 
     def __init__(self, route: Route) -> None:
@@ -76,7 +77,7 @@ class Endpoint:
 
     async def answer(
         self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
-    ) -> Answer:
+    ) -> SuccessAnswer:
         """Answer one request, or raise the problem that it has."""
         wrong: list[FieldError] = []
         book = await self._admit(services, exchange, wrong)
@@ -91,9 +92,9 @@ class Endpoint:
             if self._has_payload:
                 args.append(query)
             async with self._turn(services, exchange):
-                # Nobody waits any more for what is read. A write is made: it was asked for.
+                # The caller has left, so a read is dropped. A write is made: it was asked for.
                 if exchange.has_left():
-                    raise Gone
+                    raise ClientLeft
                 if self.route.stream and EVENTS in exchange.headers.get(b"accept", b""):
                     return await self._listen(services, exchange, book, args)
                 return await self._read(services, exchange, book, args)
@@ -110,7 +111,7 @@ class Endpoint:
         args: list[Any],
         raw: bytes,
         wrong: list[FieldError],
-    ) -> Answer:
+    ) -> SuccessAnswer:
         key = self._key(exchange, wrong)
         # No body at all is an empty object.
         decoded, unfit = read(raw) if raw else ({}, [])
@@ -191,11 +192,12 @@ class Endpoint:
 
     async def _read(
         self, services: Services, exchange: Exchange, book: Book | None, args: list[Any]
-    ) -> Answer:
+    ) -> SuccessAnswer:
         db = services.pool.reader()
         try:
             reply = await self._reply(self._call(services, exchange, book, db), *args)
-            return Answer(self.route.status, envelope(reply, self.route.message))
+            body = reply.sheet.text.encode() if reply.sheet else envelope(reply, self.route.message)
+            return SuccessAnswer(self.route.status, body, sheet=reply.sheet)
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
         finally:
@@ -203,19 +205,19 @@ class Endpoint:
 
     async def _listen(
         self, services: Services, exchange: Exchange, book: Book | None, args: list[Any]
-    ) -> Answer:
+    ) -> SuccessAnswer:
         assert self.route.stream is not None, "asked before"  # noqa: S101
         db = services.pool.reader()
         try:
             stream = await self.route.stream(self._call(services, exchange, book, db), *args)
-            return Answer(self.route.status, self._watched(services, exchange, stream))
+            return SuccessAnswer(self.route.status, self._watched(services, exchange, stream))
         except DATABASE_AWAY as error:
             raise away(error, exchange) from error
         finally:
             await db.release()
 
     async def _watched(
-        self, services: Services, exchange: Exchange, stream: Stream
+        self, services: Services, exchange: Exchange, stream: EventStream
     ) -> AsyncGenerator[bytes]:
         """The pieces with signs of life between them; they end when the caller may no longer."""
         due = time.monotonic() + stream.heartbeat_s
@@ -248,7 +250,7 @@ class Endpoint:
         book: Book | None,
         args: list[Any],
         claim: IdempotencyClaim | None,
-    ) -> Answer:
+    ) -> SuccessAnswer:
         constraints = services.declared.constraints
         for left in reversed(range(_TRIES)):
             db = services.pool.writer(commits_next=True)
@@ -283,7 +285,7 @@ class Endpoint:
         self, services: Services, exchange: Exchange, error: asyncpg.PostgresError
     ) -> Exception:
         """The answer to a violated constraint; the error itself when it is ours to mend."""
-        refusal = services.declared.constraints.refusal(error)
+        refusal = services.declared.constraints.refusal(error, self.route.refused_code)
         if refusal is None and isinstance(error, asyncpg.ForeignKeyViolationError):
             # Perhaps the business was deleted while the request waited, and the caller with it:
             # then it is refused as those are that come later.
@@ -294,10 +296,10 @@ class Endpoint:
         self,
         services: Services,
         exchange: Exchange,
-        answer: Answer,
+        answer: SuccessAnswer,
         after: After,
         claim: IdempotencyClaim | None,
-    ) -> Answer:
+    ) -> SuccessAnswer:
         """Do the work after the commit: a failure there takes nothing back."""
         try:
             final = envelope(await after(), self.route.message)
@@ -308,16 +310,16 @@ class Endpoint:
         except (Problem, *DATABASE_AWAY) as error:
             log.warning("after_commit", request_id=exchange.request_id, error=str(error)[:200])
             return answer
-        return Answer(answer.status, final)
+        return SuccessAnswer(answer.status, final)
 
     async def _try(
         self, call: AnonymousCall, args: list[Any], claim: IdempotencyClaim | None
-    ) -> tuple[Answer, After | None]:
+    ) -> tuple[SuccessAnswer, After | None]:
         """One transaction: the effect, its answer and its key are kept together or not at all."""
         if claim is not None and claim.is_claimed:
             kept = await idempotency.claim(call.db, claim, call.now)
             if kept is not None:
-                return Answer(self._replay_status, kept, is_replay=True), None
+                return SuccessAnswer(self._replay_status, kept, is_replay=True), None
         try:
             # A request that needs a key is not held up by kept answers.
             if claim is not None and not self.route.needs_key:
@@ -338,16 +340,16 @@ class Endpoint:
             await idempotency.keep(call.db, claim, stored, call.now)
         await call.db.commit()
         if reply.is_replay:
-            return Answer(self._replay_status, body, is_replay=True), None
-        return Answer(self.route.status, body), reply.after
+            return SuccessAnswer(self._replay_status, body, is_replay=True), None
+        return SuccessAnswer(self.route.status, body), reply.after
 
-    async def _earlier(self, db: Db, claim: IdempotencyClaim | None) -> Answer | None:
+    async def _earlier(self, db: Db, claim: IdempotencyClaim | None) -> SuccessAnswer | None:
         """The kept answer of the key, where it was not looked up at the beginning."""
         if claim is None or claim.is_claimed:
             return None
         await db.rollback()
         kept = await idempotency.earlier_answer(db, claim)
-        return None if kept is None else Answer(self._replay_status, kept, is_replay=True)
+        return None if kept is None else SuccessAnswer(self._replay_status, kept, is_replay=True)
 
     def _call(
         self,

@@ -12,7 +12,7 @@ import msgspec
 from tillhouse.access.attempt_rules import network_of
 from tillhouse.access.callers import Allowance, KeyCaller, UserCaller
 from tillhouse.access.fair_gate import Name
-from tillhouse.access.quota import Held
+from tillhouse.access.quota import QuotaShare
 from tillhouse.http.problems import Headers
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
@@ -52,7 +52,7 @@ class Exchange(msgspec.Struct, kw_only=True):
     # Whether what is answered is a page, with a type of its own, and no JSON.
     is_page: bool = False
     # The caller's share of the process, as long as its stream lasts.
-    held: list[Held] = []
+    held: list[QuotaShare] = []
 
     @property
     def owner(self) -> Name:

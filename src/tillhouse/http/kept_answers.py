@@ -29,6 +29,7 @@ ANSWERS = StoredKind(
     rows_setting="ANSWER_LIMIT",
     mib_setting="ANSWER_LIMIT_MIB",
     measure=store.show_stored,
+    list_books=store.list_answers_stored,
     message=(
         "This environment keeps as many answers of Idempotency-Keys as {setting} lets it: wait "
         f"until older ones are forgotten, which are {KEPT_FOR.days} days old then, or ask whoever "

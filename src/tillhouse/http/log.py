@@ -2,7 +2,10 @@
 
 import logging
 import os
+import sys
+import threading
 from contextlib import suppress
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -21,7 +24,13 @@ def set_up(level: str) -> None:
     logging.basicConfig(level=_LEVELS[level], handlers=[_Library()], force=True)
     # Libraries warn of what they couldn't hand over: of a request we tell ourselves.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # Its pools warn, with a traceback, of each try to reach a database that is away: we say so.
+    logging.getLogger("asyncpg").setLevel(logging.ERROR)
     logging.captureWarnings(capture=True)
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda told: _uncaught(
+        told.exc_type, told.exc_value or told.exc_type(), told.exc_traceback
+    )
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -33,6 +42,16 @@ def set_up(level: str) -> None:
         logger_factory=lambda *_: _Lines(),
         cache_logger_on_first_use=False,
     )
+
+
+def _uncaught(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """Tell of an error that ends a process or a thread, in one line as well."""
+    if issubclass(kind, (KeyboardInterrupt, SystemExit)):
+        return
+    about = (kind, error, traceback)
+    logging.getLogger("tillhouse").critical("uncaught: %s", error, exc_info=about)
 
 
 class _Lines:
@@ -62,7 +81,7 @@ class _Library(logging.Handler):
 
 
 def write_line(line: bytes) -> None:
-    """Write a line to standard error; a log that takes nothing more stops nobody."""
+    """Write a line to standard error; a blocked log stops no request."""
     with suppress(OSError):
         os.write(2, line + b"\n")
 
@@ -75,7 +94,7 @@ def _serialise(event: object, **_: object) -> str:
     return msgspec.json.encode(event, enc_hook=str).decode()
 
 
-class Line(msgspec.Struct):
+class LogLine(msgspec.Struct):
     """One answered request: the route's template, so that no id or query is told."""
 
     time: str
@@ -103,7 +122,7 @@ class AccessLog:
         level = "error" if status >= _ERRORS_FROM else "info"
         if _LEVELS[level] < self._level:
             return
-        line = Line(
+        line = LogLine(
             iso(exchange.now),
             level,
             "request",

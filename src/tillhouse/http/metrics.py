@@ -11,7 +11,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from tillhouse.access.storage import Storage
 from tillhouse.db.pool import Pool
 from tillhouse.jobs.runner import Results
-from tillhouse.jobs.worker import Workers
+from tillhouse.jobs.worker import BackgroundWorkers
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -19,7 +19,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _SHARED = "PROMETHEUS_MULTIPROC_DIR"
 
 
-class ApartCounts:
+class ChildCounts:
     """The counts of workers that serve nothing: calls, packets, datagrams."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -43,7 +43,7 @@ class Metrics:
     """The counters of this process; with several workers, /metrics adds them all up."""
 
     def __init__(
-        self, pool: Pool, workers: Workers, job_results: Results, storage: Storage
+        self, pool: Pool, workers: BackgroundWorkers, job_results: Results, storage: Storage
     ) -> None:
         self._pool = pool
         self._workers = workers
@@ -84,7 +84,7 @@ class Metrics:
             ["kind", "result"],
             registry=self._registry,
         )
-        self._apart = ApartCounts(self._registry)
+        self._apart = ChildCounts(self._registry)
         self._rows = self._of_storage("rows", "Rows that all books hold")
         self._bytes = self._of_storage("bytes", "Bytes that these rows take")
         self._full = self._of_storage("full_books", "Books that hold as much as they may")

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from tillhouse.access.process import Services
-from tillhouse.db.pool import FAILURES
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.health import DATABASE_HEALTH, FULL
 from tillhouse.http.api import Page
 from tillhouse.http.exchange import Exchange
 from tillhouse.http.problems import Headers
@@ -29,12 +30,14 @@ async def livez(_services: Services, _exchange: Exchange) -> tuple[int, Headers,
 
 
 async def readyz(services: Services, _exchange: Exchange) -> tuple[int, Headers, bytes]:
-    """The process and its database answer."""
+    """The process and its database answer, and there is room to write."""
     try:
         async with asyncio.timeout(READY_WITHIN_S), services.pool.reading() as db:
             await db.fetchval("SELECT 1")
     except (*FAILURES, Unavailable):
         return 503, [*_TEXT, (b"retry-after", b"1")], b"the database does not answer\n"
+    if DATABASE_HEALTH.is_full:
+        return 503, [*_TEXT, (b"retry-after", b"30")], FULL.encode() + b"\n"
     return 200, _TEXT, b"ready\n"
 
 

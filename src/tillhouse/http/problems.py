@@ -63,7 +63,7 @@ def envelope(problem: Problem, request_id: str) -> bytes:
 
 
 def early_answer(status: int, message: str) -> bytes:
-    """The last answer of a connection, to a request that nobody has looked at."""
+    """The last answer of a connection, to a request that wasn't read."""
     problem = (
         Unavailable(message) if status == HTTPStatus.SERVICE_UNAVAILABLE else Malformed(message)
     )

@@ -255,7 +255,7 @@ class PatientProtocol(HttpToolsProtocol):
             self._close()
 
     def _close(self) -> None:
-        """Close, and let nobody hold the last bytes for ever."""
+        """Close, and bound the time in which the peer may take the last bytes."""
         if not self.transport.is_closing():
             self.transport.close()
             self._expect_taken()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 from tillhouse.http.problems import Headers
-from tillhouse.http.raw import Asked, Page
+from tillhouse.http.raw import RawAnswer, RawRequest
 from tillhouse.kit.errors import OutOfRange
 
 # First and last byte, or how many of the last.
@@ -15,20 +15,20 @@ Read = Callable[[int, int], Awaitable[bytes]]
 
 
 async def file_page(
-    asked: Asked, content_type: str, size: int, read: Read, headers: Headers
-) -> Page:
+    asked: RawRequest, content_type: str, size: int, read: Read, headers: Headers
+) -> RawAnswer:
     """A file of this size, or the part of it that is asked for; no more than that is read."""
     part = _part(asked, size)
     own = [(b"accept-ranges", b"bytes"), *headers]
     if part is None:
-        return Page(content_type, await read(0, size), headers=own)
+        return RawAnswer(content_type, await read(0, size), headers=own)
     start, end = part
     told = b"bytes %d-%d/%d" % (start, end - 1, size)
     body = await read(start, end - start)
-    return Page(content_type, body, status=206, headers=[*own, (b"content-range", told)])
+    return RawAnswer(content_type, body, status=206, headers=[*own, (b"content-range", told)])
 
 
-def _part(asked: Asked, size: int) -> tuple[int, int] | None:
+def _part(asked: RawRequest, size: int) -> tuple[int, int] | None:
     """Where the range begins and ends; None for all of it, as for forms that are not served.
 
     With `If-Range` it is the whole, since no answer has a validator that it could name.

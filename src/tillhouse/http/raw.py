@@ -19,11 +19,11 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.http import problems
 from tillhouse.http.away import DATABASE_AWAY, TRY_AGAIN, away
-from tillhouse.http.body import BODY_BYTES_MAX, Gone, read_bytes
+from tillhouse.http.body import BODY_BYTES_MAX, ClientLeft, read_bytes
 from tillhouse.http.exchange import Exchange, Receive
 from tillhouse.http.problems import Headers
 from tillhouse.http.query import PARAMETERS_MAX
-from tillhouse.kit.errors import Invalid, Problem, Unavailable
+from tillhouse.kit.errors import Invalid, Limited, Missing, Problem, Unavailable
 from tillhouse.kit.text import unfit
 
 log = structlog.get_logger()
@@ -32,9 +32,11 @@ HTML = "text/html; charset=utf-8"
 ANSWERED_WITHIN_S = 30.0
 # Few hooks are larger.
 SMALL_BODY_BYTES = 64 * 1024
+# The longest value in an address of ours is an id, a code or the digest of a file.
+PATH_VALUE_LENGTH_MAX = 200
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class RawRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request as a handler sees it: what it says, not who sent it."""
 
     now: datetime
@@ -54,7 +56,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return value.decode("latin-1") if value is not None else None
 
 
-class Page(msgspec.Struct, frozen=True):
+class RawAnswer(msgspec.Struct, frozen=True):
     """An answer: nothing is added to its bytes, and its headers win over the usual ones.
 
     Server-sent events come in pieces, without a turn or a connection while they wait.
@@ -67,7 +69,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 # Renders a refusal for people, from its sentence and the request's id.
-Refusal = Callable[[str, str], Page]
+Refusal = Callable[[str, str], RawAnswer]
 
 
 class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,11 +77,16 @@ class RawRoute(msgspec.Struct, frozen=True, kw_only=True):
 
     method: Literal["GET", "POST"]
     path: str
-    handler: Callable[[Services, Asked], Awaitable[Page]]
+    handler: Callable[[Services, RawRequest], Awaitable[RawAnswer]]
     # How refusals are shown; without it they are the API's own JSON.
     refusal: Refusal | None = None
+    # How an address that leads nowhere is refused.
+    missing: type[Missing] = Missing
     # Refuses what its head alone shows to be wrong, before its body is read.
-    check: Callable[[Services, Asked], Awaitable[None]] | None = None
+    check: Callable[[Services, RawRequest], Awaitable[None]] | None = None
+    # Told of a request that passed `check` and was refused by what came after: what it was about
+    # may be of no more use. A request that shall only wait (429 or 503) is none of these.
+    refused: Callable[[Services, RawRequest], Awaitable[None]] | None = None
     body_bytes_max: int = BODY_BYTES_MAX
     # Whether other systems call it: hooks take turns apart from pages.
     is_hook: bool = False
@@ -96,14 +103,14 @@ class RawEndpoint:
 
     async def answer(
         self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
-    ) -> Page:
+    ) -> RawAnswer:
         """Answer one request; refusals are pages too where the route says how they look."""
         refusal = self.route.refusal
         if refusal is None:
             return await self._answer(services, exchange, path, receive)
         try:
             return await self._answer(services, exchange, path, receive)
-        except Gone:
+        except ClientLeft:
             raise
         except Problem as problem:
             page = refusal(problem.message, exchange.request_id)
@@ -117,8 +124,8 @@ class RawEndpoint:
 
     async def _answer(
         self, services: Services, exchange: Exchange, path: dict[str, str], receive: Receive
-    ) -> Page:
-        asked = Asked(
+    ) -> RawAnswer:
+        asked = RawRequest(
             now=exchange.now,
             request_id=exchange.request_id,
             ip=exchange.ip,
@@ -127,6 +134,7 @@ class RawEndpoint:
             query=_query(exchange.query),
             headers=exchange.headers,
         )
+        self._check_path(path)
         try:
             if self.route.check is not None:
                 async with self._turn(services, exchange):
@@ -134,24 +142,44 @@ class RawEndpoint:
             if self.route.method == "GET":
                 return await self._handle(services, exchange, asked)
             async with self._place(services, exchange):
-                with services.shares.body(exchange.owner, is_stranger=True) as held:
-                    bytes_max = self.route.body_bytes_max
-                    body = await read_bytes(exchange, receive, bytes_max, held)
-                    asked = msgspec.structs.replace(asked, body=body)
-                    return await self._handle(services, exchange, asked)
+                return await self._take(services, exchange, asked, receive)
         except TimeoutError as error:
             log.warning("too_slow", request_id=exchange.request_id, route=self.route.path)
             raise Unavailable(retry_after_s=1) from error
         except (*DATABASE_AWAY, *TRY_AGAIN) as error:
             raise away(error, exchange) from error
 
-    async def _handle(self, services: Services, exchange: Exchange, asked: Asked) -> Page:
+    async def _take(
+        self, services: Services, exchange: Exchange, asked: RawRequest, receive: Receive
+    ) -> RawAnswer:
+        try:
+            with services.shares.body(exchange.owner, is_stranger=True) as held:
+                bytes_max = self.route.body_bytes_max
+                body = await read_bytes(exchange, receive, bytes_max, held)
+                with_body = msgspec.structs.replace(asked, body=body)
+                return await self._handle(services, exchange, with_body)
+        except (Limited, Unavailable):
+            raise
+        except Problem:
+            if self.route.refused is not None:
+                await self.route.refused(services, asked)
+            raise
+
+    async def _handle(self, services: Services, exchange: Exchange, asked: RawRequest) -> RawAnswer:
         async with (
             self._turn(services, exchange),
             asyncio.timeout(self.route.answered_within_s),
         ):
             services.shares.answers.check(exchange.owner)
             return await self.route.handler(services, asked)
+
+    def _check_path(self, path: Mapping[str, str]) -> None:
+        """Refuse values that no address of ours holds, before a handler looks for them."""
+        for value in path.values():
+            # The server reads bytes that are no UTF-8 as the replacement character.
+            is_broken = "\ufffd" in value or unfit(value) is not None
+            if is_broken or len(value) > PATH_VALUE_LENGTH_MAX:
+                raise self.route.missing
 
     def _turn(self, services: Services, exchange: Exchange) -> AbstractAsyncContextManager[None]:
         shares, route = services.shares, self.route
@@ -183,7 +211,7 @@ def _query(raw: bytes) -> dict[str, str]:
     return dict(pairs)
 
 
-def html_page(text: str, style: str) -> Page:
+def html_page(text: str, style: str) -> RawAnswer:
     """A page for people that loads and runs nothing; `style` is the text of its one <style>."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest())
     policy = (
@@ -191,4 +219,4 @@ def html_page(text: str, style: str) -> Page:
         b"frame-ancestors 'none'" % digest
     )
     headers: Headers = [(b"content-security-policy", policy), (b"x-robots-tag", b"noindex")]
-    return Page(HTML, text.encode(), headers=headers)
+    return RawAnswer(HTML, text.encode(), headers=headers)

@@ -22,7 +22,10 @@ class Open(msgspec.Struct, frozen=True, tag=True):
 
 
 class Session(msgspec.Struct, frozen=True, tag=True):
-    """Anybody who is logged in may call."""
+    """Anybody who is logged in may call; perhaps with a permission, and after a step-up."""
+
+    permission: str | None = None
+    step_up: bool = False
 
 
 class Portal(msgspec.Struct, frozen=True, tag=True):
@@ -54,6 +57,14 @@ class Group(msgspec.Struct, frozen=True):
     guide: str = "quickstart"
 
 
+class CsvAnswer(msgspec.Struct, frozen=True):
+    """An answer as a table (CSV) in the place of the envelope."""
+
+    text: str
+    # The query that leads to the next page; None on the last one.
+    next: str | None = None
+
+
 class Reply(msgspec.Struct, Generic[T]):
     """An answer that is more than its data: what stands beside them, and what comes after."""
 
@@ -72,6 +83,8 @@ class Reply(msgspec.Struct, Generic[T]):
     kept: bytes | None = None
     # Further members of the envelope, as the contract names them.
     extra: dict[str, Any] | None = None
+    # The table that was asked for in the place of all this; of reads alone.
+    sheet: CsvAnswer | None = None
 
 
 def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
@@ -84,7 +97,7 @@ def envelope(reply: Reply[Any], message: str, data: Any = None) -> bytes:
     return encode(body)
 
 
-class Stream(msgspec.Struct, frozen=True):
+class EventStream(msgspec.Struct, frozen=True):
     """Server-sent events as they come, until the caller leaves or may no longer listen.
 
     The pieces hold no connection while they wait. When there is nothing to tell they give an
@@ -123,8 +136,12 @@ class Route(msgspec.Struct, frozen=True):
     extra: type[msgspec.Struct] | None = None
     # The status of a replay, where it differs from the first answer's.
     replay_status: int | None = None
+    # The code of what a constraint refuses as a rule of the business, where it has one of its own.
+    refused_code: str | None = None
     # The rules' faults of the body, also of one whose form is only partly right; it reads only.
     # It takes the call, those names of the path that it needs, and the body.
     faults: Callable[..., Awaitable[list[FieldError]]] | None = None
     # The handler, with the same arguments, of requests that accept text/event-stream.
-    stream: Callable[..., Awaitable[Stream]] | None = None
+    stream: Callable[..., Awaitable[EventStream]] | None = None
+    # Whether a parameter of its query (`format=csv`) asks for a table instead.
+    has_sheet: bool = False

@@ -3,26 +3,26 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.raw import RawEndpoint, RawRoute
 from tillhouse.http.route import Route
 from tillhouse.kit.errors import Missing, WrongMethod
 from tillhouse.kit.suggestions import nearest
 
 _LEAF = "/"
-# Deeper paths than this are nobody's typing error.
+# A deeper path than this is no typing error.
 _DEPTH_MAX = 8
 # Left out by somebody who read the path of an operation without it.
 _PREFIX = "v1"
 
-Found = Endpoint | RawEndpoint
+Found = RouteHandler | RawEndpoint
 
 
 class Router:
     """The route table as a tree; a fixed segment wins over a parameter."""
 
     def __init__(self, routes: Iterable[Route], raw: Iterable[RawRoute] = ()) -> None:
-        self.endpoints = [Endpoint(route) for route in routes]
+        self.endpoints = [RouteHandler(route) for route in routes]
         self._root: dict[str, Any] = {}
         for endpoint in [*self.endpoints, *map(RawEndpoint, raw)]:
             self._add(endpoint, endpoint.route.method)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.kit.values import Listed, Lists
+from tillhouse.kit.values import ListedName, Lists
 
 _DEFS = "#/$defs/{name}"
 
@@ -22,7 +22,7 @@ def hook(lists: Lists) -> Callable[[type], dict[str, Any]]:
     """The same for a whole product: a type of what its rooms declare knows the words."""
 
     def listed(type_: type) -> dict[str, Any]:
-        if issubclass(type_, Listed):
+        if issubclass(type_, ListedName):
             return {"type": "string", "enum": type_.names(lists), **type_.SCHEMA}
         return custom(type_)
 

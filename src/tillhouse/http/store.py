@@ -1,11 +1,13 @@
 """Statements on idempotency keys."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import LiteralString
+from uuid import UUID
 
 from asyncpg import Record
 
-from tillhouse.access.storage import Limits, Stored
+from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 
@@ -58,7 +60,7 @@ async def insert_answer(
     used: tuple[str, str, bytes],
     answer: bytes,
 ) -> None:
-    """Keep a key (surface, key, fingerprint) that nobody claimed, with the answer."""
+    """Keep an unclaimed key (surface, key, fingerprint) with the answer."""
     await db.execute(
         """
         WITH keeping AS (
@@ -153,7 +155,7 @@ async def delete_old_days(db: Db, before: date, limit: int) -> int:
     return int(done.rpartition(" ")[2])
 
 
-async def show_stored(db: Db, limits: Limits) -> Stored:
+async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
     """The answers of all books, and the books, by book_id, that keep as many as they may."""
     row = await db.fetchrow(
         """
@@ -172,4 +174,16 @@ async def show_stored(db: Db, limits: Limits) -> Stored:
         limits.bytes,
     )
     assert row is not None, "an aggregate has one row"  # noqa: S101
-    return Stored(**row)
+    return StorageUse(**row)
+
+
+async def list_answers_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
+    """The answers that some books hold, as far as they were counted."""
+    rows = await db.fetch(
+        """
+        SELECT book_id, sum(answers)::bigint AS rows, sum(bytes)::bigint AS bytes
+        FROM answer_storage WHERE book_id = ANY($1) GROUP BY book_id
+        """,
+        books,
+    )
+    return [StoredInBook(**row) for row in rows]

@@ -13,9 +13,9 @@ import msgspec
 
 from tillhouse.kit import text as texts
 from tillhouse.kit.errors import FieldError, Malformed, check
-from tillhouse.kit.values import NO_LISTS, Listed, Lists
+from tillhouse.kit.values import NO_LISTS, ListedName, Lists
 
-# Deeper bodies than this are nobody's order; the decoder's own limit is the C stack.
+# No request needs a deeper body than this; the decoder's own limit is the C stack.
 DEPTH_MAX = 32
 # Each list and object costs time to build and to check; this many are some milliseconds.
 CONTAINERS_MAX = 50_000
@@ -48,7 +48,7 @@ def convert(value: object, type_: Any, lists: Lists = NO_LISTS) -> Any:
         return msgspec.convert(value, type_, dec_hook=_custom)
 
     def listed(type_: type, value: object) -> object:
-        if issubclass(type_, Listed):
+        if issubclass(type_, ListedName):
             return type_.from_list(value, lists)
         return _custom(type_, value)
 

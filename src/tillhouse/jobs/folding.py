@@ -1,11 +1,9 @@
-"""Folding: changes that were gathered, row by row, become part of the sums that lists read.
+"""The worker that folds changes into the sums that lists read."""
 
-Adding a row makes nobody wait, and no statement can forget to count; the sums are made up here.
-"""
+from collections.abc import Sequence
 
-from collections.abc import Awaitable, Callable
-
-from tillhouse.db.pool import Db, Pool
+from tillhouse.db.folding import Folding
+from tillhouse.db.pool import Pool
 from tillhouse.jobs.worker import Worker
 
 # Changes that gather for so long share the rows that they are folded into. A list sums them up
@@ -13,26 +11,25 @@ from tillhouse.jobs.worker import Worker
 FOLD_EVERY_S = 5.0
 FOLDED_AT_ONCE = 5_000
 
-# Folds at most so many changes and returns how many they were.
-Update = Callable[[Db, int], Awaitable[int]]
 
-
-def folding_worker(name: str, pool: Pool, update: Update) -> Worker:
-    """The worker that folds one kind of sums in one process."""
+def folding_worker(pool: Pool, foldings: Sequence[Folding]) -> Worker:
+    """The worker that folds all sums in one process, some changes of each kind in turn."""
 
     async def do_round() -> bool:
-        await fold(pool, update)
-        return False
+        counts = [await _fold_some(pool, folding, FOLDED_AT_ONCE) for folding in foldings]
+        return max(counts, default=0) == FOLDED_AT_ONCE
 
-    return Worker(name, do_round, poll_s=FOLD_EVERY_S)
+    return Worker("tallies", do_round, poll_s=FOLD_EVERY_S)
 
 
-async def fold(pool: Pool, update: Update, at_once: int = FOLDED_AT_ONCE) -> int:
-    """Fold the changes that there are now; how many they were."""
+async def fold(pool: Pool, folding: Folding, at_once: int = FOLDED_AT_ONCE) -> int:
+    """Fold the changes of a kind that there are now; how many they were."""
     folded = 0
-    while True:
-        async with pool.writing_once() as db:
-            count = await update(db, at_once)
+    while (count := await _fold_some(pool, folding, at_once)) == at_once:
         folded += count
-        if count < at_once:
-            return folded
+    return folded + count
+
+
+async def _fold_some(pool: Pool, folding: Folding, at_once: int) -> int:
+    async with pool.writing_once() as db:
+        return await folding.fold(db, at_once)

@@ -106,8 +106,8 @@ class OutsideKind(msgspec.Struct, frozen=True, kw_only=True):
     retry: Retry = Retry()
     give_up: GiveUp | None = None
     lease: timedelta = timedelta(seconds=60)
-    # So many at once in one process.
-    at_once: int = 20
+    # So many at once in one process, of which one book has at most half.
+    at_once: int = 40
 
 
 Kind: TypeAlias = LocalKind | OutsideKind

@@ -1,17 +1,18 @@
-"""Runs jobs: takes one that is due, does it, and writes what came of it."""
+"""Runs jobs: takes one whose book has its turn, does it, and writes what came of it."""
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import msgspec
 import structlog
 
-from tillhouse.db.notifier import Listener
-from tillhouse.db.pool import FAILURES, Db, Pool
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.notifier import NotificationListener
+from tillhouse.db.pool import Db, Pool
 from tillhouse.jobs import store
 from tillhouse.jobs.kinds import (
     INSTALLATION,
@@ -22,6 +23,7 @@ from tillhouse.jobs.kinds import (
     NewJob,
     OutsideKind,
 )
+from tillhouse.jobs.turns import BOOKS_AT_ONCE, BookTurn, BookTurns, Slots
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
@@ -31,6 +33,10 @@ from tillhouse.kit.errors import Unavailable
 POLL_S = 5.0
 # Somebody else holds what is due, or did a moment ago.
 AGAIN_S = 1.0
+# So often at most, unless nothing else is ready, jobs whose time has come join the lines of their
+# books; and so many of a kind at once.
+JOINS_EVERY = timedelta(milliseconds=100)
+JOIN_AT_ONCE = 1000
 # A call outside gets this part of its lease; the rest is for recording the answer.
 _ASKING = 0.9
 _RECORD_AGAIN_S = 1.0
@@ -57,7 +63,7 @@ class _LateError(Exception):
 
 
 class JobRunner:
-    """Runs the jobs of some kinds in this process, each kind in its turn.
+    """Runs the jobs of some kinds in this process, each book in its turn.
 
     A local job runs within the round that takes it, an outside job beside the rounds.
     """
@@ -67,11 +73,13 @@ class JobRunner:
         self._kinds: dict[str, Kind] = {kind.name: kind for kind in kinds}
         if len(self._kinds) < len(kinds):
             raise ValueError("two kinds of jobs have the same name")
-        self._turns = deque(self._kinds)
+        self._turns = BookTurns(self._kinds)
+        self._slots = Slots()
         self._results = results
-        self._listener = Listener()
+        self._listener = NotificationListener()
         self._under_way: set[asyncio.Task[None]] = set()
-        self._asking: Counter[str] = Counter()
+        # When jobs joined the lines last; None: at once, for more of them are due.
+        self._joined_at: datetime | None = None
         self._has_planned = False
         # Whether the last round found nothing, and how long to rest then.
         self._is_at_rest = False
@@ -111,14 +119,45 @@ class JobRunner:
     async def begin_next(self, at: datetime) -> bool:
         """Take one job that is due; whether there was one."""
         await self._plan(at)
-        names = self._names_with_room()
-        self._turns.rotate(-1)
+        if self._joined_at is None or at - self._joined_at >= JOINS_EVERY:
+            await self._join_lines(at)
+        return await self._begin_ready(at) or (
+            await self._join_lines(at) > 0 and await self._begin_ready(at)
+        )
+
+    async def _join_lines(self, at: datetime) -> int:
+        """Let jobs whose time has come stand in the lines of their books; how many."""
+        async with self._pool.writing_once() as db:
+            joined = await store.update_ready(db, self._turns.names, at, JOIN_AT_ONCE)
+        self._joined_at = at if joined < JOIN_AT_ONCE else None
+        return joined
+
+    async def _begin_ready(self, at: datetime) -> bool:
+        """Give the next book its turn; False when none has anything, after a look at all."""
+        is_whole_round = False
+        while True:
+            while turn := self._turns.next():
+                if await self._begin_turn(turn, at):
+                    return True
+            if is_whole_round and self._turns.is_at_start:
+                return False
+            is_whole_round = is_whole_round or self._turns.is_at_start
+            names = self._names_with_room()
+            if not names:
+                return False
+            async with self._pool.reading() as db:
+                found = await store.list_ready(db, names, self._turns.cursor, BOOKS_AT_ONCE)
+            self._turns.fill(found)
+
+    async def _begin_turn(self, turn: BookTurn, at: datetime) -> bool:
+        book_id = turn.book_id
+        names = [name for name in turn.kinds if self._has_room_for(name, book_id)]
         if not names:
             return False
         job, begun = None, None
         try:
             async with self._pool.transaction() as db:
-                job = await store.lock_due(db, names, at)
+                job = await store.lock_ready(db, book_id, names, at)
                 if job is not None:
                     begun = await self._begin(db, job, at)
         except Exception as error:
@@ -153,10 +192,10 @@ class JobRunner:
         return self._rest_s <= 0
 
     def _names_with_room(self) -> list[str]:
-        return [name for name in self._turns if self._has_room(self._kinds[name])]
+        return [name for name in self._turns.names if self._slots.has_room(self._kinds[name])]
 
-    def _has_room(self, kind: Kind) -> bool:
-        return isinstance(kind, LocalKind) or self._asking[kind.name] < kind.at_once
+    def _has_room_for(self, name: str, book_id: UUID) -> bool:
+        return self._slots.has_room_for(self._kinds[name], book_id)
 
     async def _plan(self, at: datetime) -> None:
         """Queue the periodic jobs that no process has queued yet."""
@@ -181,9 +220,9 @@ class JobRunner:
                 await db.allow_slow(CHORE_STATEMENT_S)
             has_more = await kind.run(db, job)
             if has_more:
-                await store.update_done(db, job, at)
+                await store.update_done(db, job, at, at)
             elif kind.every is not None:
-                await store.update_done(db, job, at + kind.every)
+                await store.update_done(db, job, at + kind.every, at)
             else:
                 await store.delete_job(db, job)
             self._results[kind.name, "done"] += 1
@@ -203,13 +242,14 @@ class JobRunner:
     def _ask_beside(self, name: str, begun: tuple[Job, Any]) -> None:
         kind = self._kinds[name]
         assert isinstance(kind, OutsideKind), "a local job is done by now"  # noqa: S101
-        self._asking[name] += 1
+        book_id = begun[0].book_id
+        self._slots.take(kind, book_id)
         task = asyncio.create_task(self._ask(kind, *begun))
         self._under_way.add(task)
 
         def end(task: asyncio.Task[None]) -> None:
             self._under_way.discard(task)
-            self._asking[name] -= 1
+            self._slots.give_back(kind, book_id)
             error = None if task.cancelled() else task.exception()
             if error is not None:
                 # Its lease ends, and the next worker finds out what to do.
@@ -294,11 +334,17 @@ def _told(error: Exception) -> str:
 
 
 def workers_for(pool: Pool, kinds: Sequence[Kind], results: Results) -> list[Worker]:
-    """The workers of these jobs in one process; jobs that ask outside hold up no others."""
+    """The workers of these jobs in one process.
+
+    A chore may take long over a large table, and whoever is asked outside may hang: neither holds
+    up the jobs of books.
+    """
     local = [kind for kind in kinds if isinstance(kind, LocalKind)]
+    chores = [kind for kind in local if kind.every is not None]
+    of_books = [kind for kind in local if kind.every is None]
     outside = [kind for kind in kinds if isinstance(kind, OutsideKind)]
     return [
         JobRunner(pool, some, results).worker(name)
-        for name, some in (("jobs", local), ("outside jobs", outside))
+        for name, some in (("jobs", of_books), ("chores", chores), ("outside jobs", outside))
         if some
     ]

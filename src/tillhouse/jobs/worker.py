@@ -9,7 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import structlog
 
-from tillhouse.db.pool import FAILURES
+from tillhouse.db.failures import AWAY, FAILURES
+from tillhouse.db.health import DATABASE_HEALTH
 from tillhouse.kit.errors import Unavailable
 
 # A round that is under way when the worker is stopped may take so long to end, and so long again
@@ -128,7 +129,7 @@ class Worker:
             self._began_s = time.monotonic()
             try:
                 has_more = await self._do_round()
-            except Exception as error:  # noqa: BLE001 - nobody else would start it again
+            except Exception as error:  # noqa: BLE001 - no other code restarts it
                 if self._task is not this:
                     return
                 self._began_s = None
@@ -161,7 +162,10 @@ class Worker:
         again_s *= random.uniform(0.8, 1.2)  # noqa: S311 - a moment, not a secret
         self._failures += 1
         is_expected = isinstance(error, _TROUBLE)
-        log.warning(
+        is_told = DATABASE_HEALTH.is_told(error) or (
+            DATABASE_HEALTH.is_away and isinstance(error, AWAY)
+        )
+        (log.debug if is_told else log.warning)(
             "worker_round_failed",
             worker=self.name,
             error=type(error).__name__,
@@ -186,7 +190,7 @@ class Runs(Protocol):
 
 
 @runtime_checkable
-class Shown(Protocol):
+class HasRounds(Protocol):
     """Background work whose rounds can be watched."""
 
     @property
@@ -206,7 +210,7 @@ class Shown(Protocol):
 
 
 @runtime_checkable
-class Counts(Protocol):
+class HasCounts(Protocol):
     """Background work that counts what it does."""
 
     def counted(self) -> Mapping[str, int]:
@@ -214,12 +218,12 @@ class Counts(Protocol):
         ...
 
 
-class Workers:
+class BackgroundWorkers:
     """The background work of one process."""
 
     def __init__(self) -> None:
         self._running: list[Runs] = []
-        self._shown: list[Shown] = []
+        self._shown: list[HasRounds] = []
         self._watching: asyncio.Task[None] | None = None
 
     @property
@@ -229,14 +233,14 @@ class Workers:
 
     def start(self, *workers: Runs) -> None:
         """Start these, and keep them until all are stopped."""
-        self.show(*(worker for worker in workers if isinstance(worker, Shown)))
+        self.show(*(worker for worker in workers if isinstance(worker, HasRounds)))
         self._running += workers
         for worker in workers:
             worker.start()
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="watch over workers")
 
-    def show(self, *workers: Shown) -> None:
+    def show(self, *workers: HasRounds) -> None:
         """Let these be seen; their owner starts and stops them, in an order of its own."""
         self._shown += workers
 
@@ -258,7 +262,7 @@ class Workers:
         """Everything that they count."""
         found: Counter[str] = Counter()
         for worker in self._running:
-            if isinstance(worker, Counts):
+            if isinstance(worker, HasCounts):
                 found.update(worker.counted())
         return found
 

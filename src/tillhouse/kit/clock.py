@@ -14,6 +14,11 @@ Timestamp = Annotated[
 ]
 """An instant in an outgoing struct, as `iso` writes it."""
 
+DayShown = Annotated[
+    str, msgspec.Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])
+]
+"""A day in an outgoing struct."""
+
 YEAR_MIN = 1900
 YEAR_MAX = 2200
 

@@ -104,6 +104,9 @@ _SEQUENCE = Sequence()
 _LOTS = Lots()
 os.register_at_fork(after_in_child=_LOTS.forget)
 
+# Below every id that a row has: walks in the order of ids begin after it.
+LOWEST_ID = UUID(int=0)
+
 
 def new_id() -> UUID:
     """Make a UUIDv7 that is greater than every earlier one of this process."""
@@ -118,7 +121,7 @@ def random_base62(bits: int) -> str:
 
 
 def public_reference(prefix: str, bits: int = 130) -> str:
-    """Make a reference that nobody can guess: the prefix as given, then base62."""
+    """Make an unguessable reference: the prefix as given, then base62."""
     return prefix + random_base62(bits)
 
 

@@ -50,9 +50,15 @@ _UNITS = {code: Decimal(1).scaleb(-decimals) for code, decimals in EXPONENTS.ite
 
 
 def _described(
-    bounds: dict[str, Any], example: float, decimals: int = WIRE_DECIMALS_MAX
+    bounds: dict[str, Any],
+    example: float,
+    decimals: int = WIRE_DECIMALS_MAX,
+    *,
+    is_money: bool = True,
 ) -> dict[str, Any]:
-    """The schema of a number within bounds, or of a string that holds one."""
+    """The schema of a number within bounds; of money, also of a string that holds one."""
+    if not is_money:
+        return {"type": "number", **bounds, "examples": [example]}
     is_signed = "minimum" not in bounds and bounds.get("exclusiveMinimum", -1) < 0
     most = bounds["maximum"] if "maximum" in bounds else bounds["exclusiveMaximum"] - 1
     whole = rf"(?:0|[1-9][0-9]{{0,{len(str(most)) - 1}}})"
@@ -80,10 +86,12 @@ class Bounded(Amount):
     `class Price(Bounded, minimum=0, wrong="must not be negative", example=1500.5)`
 
     With a `limit` it is smaller than that either way: told first, then the decimals, then `wrong`.
+    A number that is no money, such as a quantity or a rate, is never a string.
     """
 
     __slots__ = ()
     checks: ClassVar[list["_Check"]]
+    is_money: ClassVar[bool]
 
     def __init_subclass__(
         cls,
@@ -92,17 +100,24 @@ class Bounded(Amount):
         example: float,
         decimals: int | None = None,
         limit: int | None = None,
+        is_money: bool = True,
         **bounds: int,
     ) -> None:
         super().__init_subclass__()
         within = [_Check(_HOLDS[name], bound, wrong) for name, bound in bounds.items()]
         exact = [] if decimals is None else [_exact(decimals)]
         cls.checks = [*within, *exact] if limit is None else [_smaller(limit), *exact, *within]
-        cls.SCHEMA = _described(_schema(limit, bounds), example, decimals or WIRE_DECIMALS_MAX)
+        cls.is_money = is_money
+        cls.SCHEMA = _described(
+            _schema(limit, bounds), example, decimals or WIRE_DECIMALS_MAX, is_money=is_money
+        )
 
     @classmethod
     def from_wire(cls, value: object) -> Self:
-        """Take a decoded JSON number, or a decimal in a string, or raise ValueError."""
+        """Take a decoded JSON number, or of money a decimal in a string; or raise ValueError."""
+        is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        if not is_number and not cls.is_money:
+            raise ValueError("must be a number")
         amount = amount_from_wire(value)
         for holds, bound, wrong in cls.checks:
             if not holds(amount, bound):

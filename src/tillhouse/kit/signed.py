@@ -1,4 +1,4 @@
-"""Signatures of addresses: nobody can guess the address of another thing."""
+"""Signatures of addresses: the address of another thing can't be guessed."""
 
 import base64
 import hashlib

@@ -1,8 +1,8 @@
-"""The name that somebody meant who mistyped it; a far-fetched guess helps nobody."""
+"""The name that somebody meant who mistyped it; a far-fetched guess is left out."""
 
 from collections.abc import Iterable
 
-# Longer names than this are nobody's typing error.
+# A longer name than this is no typing error.
 _NAME_MAX = 60
 # With fewer letters, every name is near to every other.
 _LETTERS_MIN = 3

@@ -64,7 +64,7 @@ def unfit(text: str) -> str | None:
 
 
 def storable(text: str) -> str:
-    """The text without what makes it unfit, where a refusal would help nobody."""
+    """The text without what makes it unfit, where a refusal would help no caller."""
     kept = _FORBIDDEN.sub("", text)
     parts, begin = [], 0
     for run in _LONG_RUN.finditer(_marks_of(kept)):

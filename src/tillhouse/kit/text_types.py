@@ -14,6 +14,9 @@ Schema = dict[str, Any]
 # The most characters of which NFC makes one.
 _COMPOSED_MAX = 4
 _LINE_BREAK = re.compile(r"[\t\n\r]")
+# Embeddings, overrides and isolates let a name, and the text beside it, show what it doesn't say.
+# Joiners, which some scripts need, and the marks of one direction (LRM, RLM) are no such.
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class Value(str):
@@ -121,6 +124,8 @@ class OneLine(Trimmed):
         cleaned = cls.trim(value)
         cls.bound(value if cls.counts_blanks and cleaned else cleaned)
         cls.refuse_breaks(cleaned)
+        if not cleaned.isascii() and _TURNING.search(cleaned):
+            raise ValueError("must not hold signs that turn the direction of writing (U+202A…)")
         return text.spelling(cleaned) if cls.is_spelt else cleaned
 
     @classmethod

@@ -28,7 +28,7 @@ _PORT = (
 )
 
 
-class Listed(Value):
+class ListedName(Value):
     """A name on one of the lists that the rooms make together; which it is, `app` knows."""
 
     LIST: ClassVar[str]

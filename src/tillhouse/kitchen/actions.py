@@ -22,8 +22,8 @@ import structlog
 
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
-from tillhouse.db.pages import rows_of
-from tillhouse.db.pool import FAILURES
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.where import rows_of
 from tillhouse.kit.errors import FieldError, Missing, Unavailable, check
 from tillhouse.kit.ids import BookKey, OrderId, TicketId, new_id
 from tillhouse.kit.page import PageOf, meta
@@ -32,23 +32,23 @@ from tillhouse.kitchen import announce, rules, store
 from tillhouse.kitchen.types import (
     STAGES,
     STATION,
-    Moved,
+    CustomerNotice,
+    MovedTicket,
     Notification,
+    NotificationSending,
     Reason,
     SaleFacts,
-    Sending,
     Stage,
     StageMessage,
     StageMessages,
     Ticket,
     TicketFilter,
     TicketShown,
-    Told,
 )
 from tillhouse.messaging import sending as messages
-from tillhouse.messaging.actions.messages import Written, write
+from tillhouse.messaging.actions.messages import WrittenMessage, write
 from tillhouse.messaging.rules import is_window_open
-from tillhouse.messaging.types import Draft, Number
+from tillhouse.messaging.types import MessageDraft, Number
 from tillhouse.providers.messaging.provider import Template
 from tillhouse.webhooks.emit import emit
 
@@ -71,7 +71,7 @@ async def find(call: Call, order_id: OrderId, station: str = STATION) -> Ticket 
     return Ticket(**row) if row else None
 
 
-async def move(call: Call, ticket_id: TicketId, stage: Stage) -> Moved:
+async def move(call: Call, ticket_id: TicketId, stage: Stage) -> MovedTicket:
     """Set the stage of a ticket: two at once make one change and one event.
 
     A ticket that stands there already is left as it is; one that is closed is refused (400).
@@ -84,7 +84,7 @@ async def move(call: Call, ticket_id: TicketId, stage: Stage) -> Moved:
     ticket = Ticket(id=row["id"], order_id=row["order_id"], station=row["station"], status=stage)
     if row["is_moved"]:
         await emit(call, *announce.moved(call, ticket, row["store_id"], row["status"]))
-    return Moved(ticket, row["status"], is_changed=row["is_moved"])
+    return MovedTicket(ticket, row["status"], is_changed=row["is_moved"])
 
 
 async def close(call: Call, order_id: OrderId) -> None:
@@ -104,7 +104,7 @@ async def tell(
     sale: SaleFacts | None,
     *,
     is_changed: bool = True,
-) -> Told:
+) -> CustomerNotice:
     """Tell the customer of a stage, or why not; `sale` is None when the order can't be loaded."""
     if not is_changed:
         # Nothing else needs to be known.
@@ -131,7 +131,7 @@ async def tell(
     if row["template_name"] and not is_window_open(row["last_received_at"], call.now):
         filled = rules.parameters(row["text"], sale)
         template = Template(row["template_name"], row["template_language"], filled)
-    draft = Draft(
+    draft = MessageDraft(
         phone=str(phone),
         text=telling.text,
         customer_id=sale.customer_id,
@@ -142,22 +142,25 @@ async def tell(
     return _told(written, draft, sale)
 
 
-def _told(written: Written | None, draft: Draft, sale: SaleFacts) -> Told:
+def _told(written: WrittenMessage | None, draft: MessageDraft, sale: SaleFacts) -> CustomerNotice:
     if written is None:
         # Another request was faster.
         return _not_told("already_sent")
     if written.status == "failed":
-        return Told(Notification(status="failed", reason="whatsapp_send_failed"))
+        return CustomerNotice(Notification(status="failed", reason="whatsapp_send_failed"))
     notification = Notification(
         status="sent",
         message_id=written.message_id,
         customer_name=sale.customer_name,
         customer_phone=draft.phone,
     )
-    return Told(notification, Sending(written.sending, notification) if written.sending else None)
+    return CustomerNotice(
+        notification,
+        NotificationSending(written.sending, notification) if written.sending else None,
+    )
 
 
-async def send(services: Services, sending: Sending) -> Notification:
+async def send(services: Services, sending: NotificationSending) -> Notification:
     """Ask the provider, outside of any transaction: what the caller hears of it."""
     try:
         status = await messages.send(services, sending.message)
@@ -172,8 +175,8 @@ async def send(services: Services, sending: Sending) -> Notification:
     return sending.notification
 
 
-def _not_told(reason: Reason) -> Told:
-    return Told(Notification(status="skipped", reason=reason))
+def _not_told(reason: Reason) -> CustomerNotice:
+    return CustomerNotice(Notification(status="skipped", reason=reason))
 
 
 async def list_tickets(call: Call, wanted: TicketFilter) -> PageOf[TicketShown]:

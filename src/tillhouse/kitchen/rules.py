@@ -28,7 +28,7 @@ SUGGESTED: dict[Stage, str] = {
     "served": "Thank you, {customer}. Enjoy your meal!",
 }
 # The text in place of a missing name.
-_NOBODY = "there"
+_UNNAMED_CUSTOMER = "there"
 
 
 class AlreadyInKitchen(Conflict, message="The order is in the kitchen already."):
@@ -94,7 +94,7 @@ def parameters(text: str, sale: SaleFacts) -> list[str]:
 
 def _values(sale: SaleFacts) -> dict[str, str]:
     return {
-        "customer": sale.customer_name or _NOBODY,
+        "customer": sale.customer_name or _UNNAMED_CUSTOMER,
         "code": sale.short_code,
         "table": sale.table_label or "",
     }

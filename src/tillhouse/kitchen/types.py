@@ -56,7 +56,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     is_closed: bool = False
 
 
-class Moved(msgspec.Struct, frozen=True):
+class MovedTicket(msgspec.Struct, frozen=True):
     """The result of moving a ticket; one that stood there already is not changed."""
 
     ticket: Ticket
@@ -92,22 +92,22 @@ class Notified(msgspec.Struct):
     meta: NotificationMeta
 
 
-class Sending(msgspec.Struct, frozen=True):
+class NotificationSending(msgspec.Struct, frozen=True):
     """A message that waits for the commit, and what is told when it went."""
 
-    message: messaging.Sending
+    message: messaging.QueuedMessage
     notification: Notification
 
 
-class Told(msgspec.Struct, frozen=True):
+class CustomerNotice(msgspec.Struct, frozen=True):
     """The notification as it stands in the transaction; `sending` when a provider is to be asked.
 
-    Without a `sending` it is final. With one it says what holds if nobody gets to ask: the
+    Without a `sending` it is final. With one it says what holds if the provider is never asked: the
     message is kept, and a worker sends it.
     """
 
     notification: Notification
-    sending: Sending | None = None
+    sending: NotificationSending | None = None
 
 
 class TicketShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

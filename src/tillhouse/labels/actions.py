@@ -7,32 +7,29 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check, existing
 from tillhouse.kit.ids import BookKey, TagId, TermId, new_id
-from tillhouse.kit.page import Paged, PageOf, meta
+from tillhouse.kit.page import Paged, PageOf
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.kit.text import slug
 from tillhouse.labels import rules
-from tillhouse.labels.store import tags as tag_store
-from tillhouse.labels.store import terms as term_store
+from tillhouse.labels.store import TAGS, TERMS, find_tag_ids, upsert_tags
 from tillhouse.labels.types import NewTag, NewTerm, Tag, TagPatch, Term, TermPatch
 
 
 async def list_terms(call: Call, wanted: Paged) -> PageOf[Term]:
     """One page of the academic terms."""
-    total = await term_store.count_terms(call.db, call.book.id)
-    found = await term_store.list_terms(call.db, call.book.id, wanted.pick())
-    return PageOf(found, meta(wanted.pick(), total))
+    return await TERMS.page(call.db, call.book.id, wanted.pick())
 
 
 async def show_term(call: Call, term_id: TermId) -> Term:
     """One academic term."""
-    return existing(await term_store.show_term(call.db, call.book.id, term_id))
+    return existing(await TERMS.show(call.db, call.book.id, term_id))
 
 
 async def create_term(call: Call, new: NewTerm) -> Term:
     """Make an academic term."""
     check(rules.term_faults(new))
     facts, key = facts_of(rules.TermFacts, new), BookKey(call.book.id, new_id())
-    await term_store.insert_term(call.db, key, facts.name, rules.days(facts), call.now)
+    await TERMS.insert(call.db, key, rules.stored(facts), call.now)
     return await show_term(call, TermId(key.id))
 
 
@@ -43,14 +40,13 @@ async def new_term_faults(_call: Call, new: NewTerm) -> list[FieldError]:
 
 async def change_term(call: Call, term_id: TermId, patch: TermPatch) -> Term:
     """Change what the patch names."""
-    before = existing(await term_store.lock_term(call.db, call.book.id, term_id))
+    before = existing(await TERMS.lock(call.db, call.book.id, term_id))
     old = facts_of(rules.TermFacts, before)
     check(rules.term_faults(patch, old))
     facts = merged(old, patch)
     if facts == old:
         return before
-    key = BookKey(call.book.id, term_id)
-    await term_store.update_term(call.db, key, facts.name, rules.days(facts), call.now)
+    await TERMS.update(call.db, BookKey(call.book.id, term_id), rules.stored(facts), call.now)
     return await show_term(call, term_id)
 
 
@@ -61,49 +57,47 @@ async def term_faults(call: Call, term_id: TermId, patch: TermPatch) -> list[Fie
 
 async def delete_term(call: Call, term_id: TermId) -> Deleted:
     """Take an academic term out of the list."""
-    if not await term_store.delete_term(call.db, call.book.id, term_id, call.now):
+    if not await TERMS.delete(call.db, BookKey(call.book.id, term_id), call.now):
         raise Missing
     return Deleted(term_id, iso(call.now))
 
 
 async def list_tags(call: Call, wanted: Paged) -> PageOf[Tag]:
     """One page of the tags."""
-    total = await tag_store.count_tags(call.db, call.book.id)
-    found = await tag_store.list_tags(call.db, call.book.id, wanted.pick())
-    return PageOf(found, meta(wanted.pick(), total))
+    return await TAGS.page(call.db, call.book.id, wanted.pick())
 
 
 async def create_tag(call: Call, new: NewTag) -> Tag:
     """Make a tag."""
     tag_id = TagId(new_id())
     key = BookKey(call.book.id, tag_id)
-    await tag_store.insert_tag(call.db, key, new.name, slug(new.name), call.now)
+    await TAGS.insert(call.db, key, (new.name, slug(new.name)), call.now)
     return await show_tag(call, tag_id)
 
 
 async def show_tag(call: Call, tag_id: TagId) -> Tag:
     """One tag."""
-    return existing(await tag_store.show_tag(call.db, call.book.id, tag_id))
+    return existing(await TAGS.show(call.db, call.book.id, tag_id))
 
 
 async def change_tag(call: Call, tag_id: TagId, patch: TagPatch) -> Tag:
     """Rename a tag; its slug follows."""
     if patch.name:
         key = BookKey(call.book.id, tag_id)
-        await tag_store.update_tag(call.db, key, patch.name, slug(patch.name), call.now)
+        await TAGS.update(call.db, key, (patch.name, slug(patch.name)), call.now)
     return await show_tag(call, tag_id)
 
 
 async def delete_tag(call: Call, tag_id: TagId) -> Deleted:
     """Remove a tag, from whatever carries it as well."""
-    if not await tag_store.delete_tag(call.db, call.book.id, tag_id):
+    if not await TAGS.delete(call.db, BookKey(call.book.id, tag_id), call.now):
         raise Missing
     return Deleted(tag_id, iso(call.now))
 
 
 async def known_tags(call: Call, ids: list[UUID]) -> list[UUID]:
     """Those of the ids that are tags: one that was removed is on nothing any more."""
-    return await tag_store.find_tag_ids(call.db, call.book.id, ids)
+    return await find_tag_ids(call.db, call.book.id, ids)
 
 
 async def tag_ids(call: Call, tags: list[str]) -> list[UUID]:
@@ -117,7 +111,7 @@ async def tag_ids(call: Call, tags: list[str]) -> list[UUID]:
     asked = rules.tags_asked(tags)
     new = [(new_id(), asked.names[one], one) for one in sorted(asked.names)]
     ids = list(asked.ids.values())
-    rows = await tag_store.upsert_tags(call.db, call.book.id, ids, new, call.now)
+    rows = await upsert_tags(call.db, call.book.id, ids, new, call.now)
     by_id = {row["id"] for row in rows}
     by_slug = {row["slug"]: row["id"] for row in rows if row["slug"]}
     found = {index: id_ for index, id_ in asked.ids.items() if id_ in by_id}

@@ -52,10 +52,14 @@ def _order_errors(asked: NewTerm | TermPatch, old: TermFacts | None) -> Iterator
         yield FieldError(field, f"must not be {words}")
 
 
-def days(term: TermFacts) -> tuple[date | None, date | None]:
-    """The first and the last day."""
+def stored(term: TermFacts) -> tuple[str, date | None, date | None]:
+    """A term as its columns hold it."""
     starts_on, ends_on = term.starts_on, term.ends_on
-    return (parse_date(starts_on) if starts_on else None, parse_date(ends_on) if ends_on else None)
+    return (
+        term.name,
+        parse_date(starts_on) if starts_on else None,
+        parse_date(ends_on) if ends_on else None,
+    )
 
 
 def tags_asked(tags: list[str]) -> TagsAsked:

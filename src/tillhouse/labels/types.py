@@ -1,17 +1,15 @@
 """Requests and answers of the routes of tags and academic terms."""
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from tillhouse.kit import clock, text
-from tillhouse.kit.clock import Timestamp
+from tillhouse.kit.clock import DayShown, Timestamp
 from tillhouse.kit.text_types import OneLine, Schema, Value
 from tillhouse.kit.values import LABEL_LENGTH_MAX, Name
-
-Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
 
 
 class TagName(
@@ -65,8 +63,8 @@ class Term(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     id: UUID
     name: str
-    starts_on: Day | None
-    ends_on: Day | None
+    starts_on: DayShown | None
+    ends_on: DayShown | None
     created_at: Timestamp
     updated_at: Timestamp
 

@@ -19,7 +19,7 @@ import msgspec
 from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Conflict, Missing, Refused
 from tillhouse.kit.ids import HoldId, TransferId, new_id
-from tillhouse.ledger.rules import Account, Ledger, Postings, Source
+from tillhouse.ledger.rules import Account, EntryKind, Ledger, Postings, Source
 from tillhouse.ledger.store import holds, reversal
 from tillhouse.ledger.store.posting import Rows, record_postings, rows
 
@@ -44,7 +44,7 @@ class NotReversible(Refused, message="A reversal isn't reversed: post what is ri
     """The transfer is a reversal itself."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedHold(msgspec.Struct, frozen=True):
     """An amount that is to be held."""
 
     account: Account
@@ -86,7 +86,7 @@ async def post_all(db: Db, ledger: Ledger, each: Sequence[tuple[Source, Postings
     return [_posted(one) for one in written]
 
 
-async def hold(db: Db, ledger: Ledger, source: Source, wanted: Wanted) -> UUID:
+async def hold(db: Db, ledger: Ledger, source: Source, wanted: WantedHold) -> UUID:
     """Hold an amount of a bounded account: it stays there, and is no longer available."""
     new = holds.NewHold(
         id=new_id(),
@@ -106,7 +106,7 @@ async def hold(db: Db, ledger: Ledger, source: Source, wanted: Wanted) -> UUID:
 
 async def settle(
     db: Db, ledger: Ledger, hold_id: HoldId, credit: Account, amount: Decimal | None = None,
-    *, kind: str,
+    *, kind: EntryKind,
 ) -> UUID:  # fmt: skip
     """Post a hold to an account, wholly or in part; the rest is available again."""
     settlement = holds.Settlement(

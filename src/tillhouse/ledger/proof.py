@@ -5,19 +5,47 @@ the ledger finds rows that lost theirs, and proves itself what its own rows say 
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
 from uuid import UUID
+
+from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
-from tillhouse.kit.ids import BookId
+from tillhouse.kit.ids import LOWEST_ID, BookId
 from tillhouse.ledger.faults import balance_faults
-from tillhouse.ledger.rules import NOBODY
 from tillhouse.ledger.store import proof as store
 from tillhouse.room import SourceType
 
-# Rows per statement: enough to be quick, few enough to hold nobody up.
+# Rows per statement: enough to be quick, few enough to hold no writer up.
 BATCH = 500
+
+
+class HasId(Protocol):
+    """A row as a struct."""
+
+    @property
+    def id(self) -> UUID:
+        """Its id."""
+        ...
+
+
+Row = TypeVar("Row", bound=HasId | Record)
+# The rows of a book after an id, in the order of their ids, at most so many.
+ListRows = Callable[[Db, UUID, UUID, int], Awaitable[Sequence[Row]]]
+
+
+async def each_row(
+    list_rows: ListRows[Row], db: Db, book_id: UUID, batch: int
+) -> AsyncIterator[Row]:
+    """Every row of a book that a room proves, a batch per statement."""
+    last = LOWEST_ID
+    while found := await list_rows(db, book_id, last, batch):
+        for row in found:
+            yield row
+        end = found[-1]
+        last = end["id"] if isinstance(end, Record) else end.id
 
 
 async def prove(
@@ -34,12 +62,12 @@ async def prove(
     async for fault in _holds(db, book_id, batch):
         yield fault
     for subject in store.SUBJECTS:
-        async for fault in _orphans(db, book_id, types, (subject, batch)):
+        async for fault in _orphans(db, book_id, types, subject, batch):
             yield fault
 
 
 async def _balances(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
-    last: tuple[str, UUID] | None = ("", NOBODY)
+    last: tuple[str, UUID] | None = ("", LOWEST_ID)
     while last is not None:
         found = await store.list_balances(db, book_id, last, batch)
         for facts in found:
@@ -49,7 +77,7 @@ async def _balances(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]
 
 
 async def _transfers(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
+    last: UUID | None = LOWEST_ID
     while last is not None:
         found = await store.find_false_transfers(db, book_id, last, batch)
         for transfer_id in found.foreign:
@@ -60,7 +88,7 @@ async def _transfers(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault
 
 
 async def _holds(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
+    last: UUID | None = LOWEST_ID
     while last is not None:
         found = await store.find_false_holds(db, book_id, last, batch)
         for hold_id in found.untrue:
@@ -69,14 +97,13 @@ async def _holds(db: Db, book_id: BookId, batch: int) -> AsyncIterator[Fault]:
 
 
 async def _orphans(
-    db: Db, book_id: BookId, types: Sequence[SourceType], which: tuple[store.Subject, int]
+    db: Db, book_id: BookId, types: Sequence[SourceType], subject: store.Subject, batch: int
 ) -> AsyncIterator[Fault]:
     """Rows whose source isn't there, or is of a type that no room declares."""
-    subject, batch = which
     known = {one.name: one for one in types}
-    last: UUID | None = NOBODY
+    last: UUID | None = LOWEST_ID
     while last is not None:
-        found = await store.list_sources(db, book_id, subject, (last, batch))
+        found = await store.list_sources(db, book_id, subject, last, batch)
         named: defaultdict[str, set[UUID]] = defaultdict(set)
         for row in found:
             named[row.source_type].add(row.source_id)

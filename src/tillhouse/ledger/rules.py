@@ -13,17 +13,29 @@ import msgspec
 
 from tillhouse.kit.ids import BookId, CustomerId, StoreId
 
-NOBODY = UUID(int=0)
+NO_OWNER = UUID(int=0)
 """Owns the accounts of the business itself."""
 
 AccountKind = Literal[
     "wallet", "wallet_funding", "provider_clearing", "fees", "unapplied_receipts",
     "customer_credit", "receivable", "sales", "tips", "cash", "pos", "bank", "other_tender",
-    "expenses", "refunds", "withdrawals_in_transit", "opening",
+    "expenses", "refunds", "disputes", "withdrawals_in_transit", "opening",
+]  # fmt: skip
+EntryKind = Literal[
+    "sale", "sale_reversed", "sale_refunded", "sale_refund_reversed", "payment",
+    "payment_correction", "refund", "tip", "tip_returned", "change", "change_returned",
+    "credit_given", "credit_taken_back", "unapplied_kept", "unapplied_released",
+    "receivable_moved", "folio_payment", "folio_refund", "refund_funding", "refund_claim",
+    "refund_shortfall", "unapplied_receipt", "unapplied_receipt_reversed", "wallet_deposit",
+    "wallet_deposit_reversed", "wallet_funding", "wallet_funding_reversed",
+    "wallet_fee_returned", "provider_fee", "provider_fee_reversed", "reversal_claim",
+    "reversal_shortfall", "dispute", "dispute_returned", "dispute_fee", "dispute_fee_returned",
+    "dispute_funding", "dispute_funding_returned", "dispute_claim", "dispute_claim_settled",
+    "withdrawal", "payout", "fee", "payout_fee", "expense", "reversal",
 ]  # fmt: skip
 TransactionType = Literal[
     "sale", "debt_payment", "wallet_deposit", "wallet_withdrawal", "refund", "reversal", "fee",
-    "expense", "credit", "adjustment", "tip",
+    "expense", "credit", "adjustment", "tip", "change",
 ]  # fmt: skip
 TransactionMethod = Literal[
     "cash", "transfer", "pos", "cloove_pay", "card", "credit", "wallet", "other"
@@ -57,7 +69,7 @@ class Account(msgspec.Struct, frozen=True):
     """An account of a book."""
 
     kind: AccountKind
-    owner_id: UUID = NOBODY
+    owner_id: UUID = NO_OWNER
 
 
 class Transfer(msgspec.Struct, frozen=True):
@@ -66,7 +78,7 @@ class Transfer(msgspec.Struct, frozen=True):
     debit: Account
     credit: Account
     amount: Decimal
-    kind: str
+    kind: EntryKind
 
 
 class Movement(msgspec.Struct, frozen=True):

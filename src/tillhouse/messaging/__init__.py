@@ -1,1 +1,1 @@
-"""Messages to and from customers."""
+"""Messages to and from customers, and the inbox of the members who answer."""

@@ -10,7 +10,7 @@ from tillhouse.kit.ids import BusinessId, NumberId
 _KIND = "whatsapp credentials"
 
 
-class Credentials(msgspec.Struct, frozen=True):
+class NumberSecrets(msgspec.Struct, frozen=True):
     """The secrets of one number."""
 
     access_token: str
@@ -23,14 +23,14 @@ class Credentials(msgspec.Struct, frozen=True):
 
 
 async def seal(
-    vault: Vault, db: Db, business_id: BusinessId, number_id: NumberId, secrets: Credentials
+    vault: Vault, db: Db, business_id: BusinessId, number_id: NumberId, secrets: NumberSecrets
 ) -> bytes:
     """The secrets, closed for this one number."""
     text = msgspec.json.encode(secrets).decode()
     return await vault.seal(db, BusinessId(business_id), number_id, _KIND, text)
 
 
-async def opened(vault: Vault, db: Db, row: Record) -> Credentials:
+async def opened(vault: Vault, db: Db, row: Record) -> NumberSecrets:
     """The secrets of a row with id, business_id and credentials_sealed."""
     text = await vault.open(db, row["business_id"], row["id"], _KIND, row["credentials_sealed"])
-    return msgspec.json.decode(text, type=Credentials)
+    return msgspec.json.decode(text, type=NumberSecrets)

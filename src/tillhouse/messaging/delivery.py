@@ -31,28 +31,31 @@ async def advance(
     if row is None:
         return None
     if row["is_taken"]:
-        # The provider has given this id before: what it means by it, nobody can say.
+        # The provider has given this id before: the report is ambiguous.
         status_update = StatusUpdate(status="unknown", error="provider_id_twice")
     if not rules.is_further(status_update.status, row["delivery_status"]):
         if row["provider_message_id"] is None and status_update.provider_message_id is not None:
             await store.update_provider_id(db, key, status_update.provider_message_id)
         return row["delivery_status"]
-    told = (status_update.provider_message_id, status_update.error)
-    await store.update_delivery(db, key, status_update.status, told, now)
-    name = row["provider_message_id"] or status_update.provider_message_id
-    events = list(status_events((message_id, row["conversation_id"]), status_update.status, name))
+    status, name = status_update.status, status_update.provider_message_id
+    await store.update_delivery(db, key, status, name, status_update.error, now)
+    known_name = row["provider_message_id"] or name
+    events = list(status_events(message_id, row["conversation_id"], status, known_name))
     await emit_all_from(db, origin, events, now)
-    return status_update.status
+    return status
 
 
 def status_events(
-    which: tuple[MessageId, ConversationId], status: DeliveryStatus, provider_message_id: str | None
+    message_id: MessageId,
+    conversation_id: ConversationId,
+    status: DeliveryStatus,
+    provider_message_id: str | None,
 ) -> Iterator[Event]:
-    """The event that tells where a message (message, conversation) stands, if it is to be told."""
+    """The event that tells how far a message got, if it is to be told."""
     if status in ("sent", "failed", "delivered", "read"):
         data = MessageDelivery(
-            message_id=which[0],
-            conversation_id=which[1],
+            message_id=message_id,
+            conversation_id=conversation_id,
             delivery_status=status,
             meta_message_id=provider_message_id,
         )

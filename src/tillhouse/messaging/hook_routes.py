@@ -4,7 +4,7 @@ import re
 from uuid import UUID
 
 from tillhouse.access.process import Services
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import NumberId
 from tillhouse.messaging import hooks
@@ -17,26 +17,26 @@ _TEXT = "text/plain; charset=utf-8"
 _PATH = "/hooks/whatsapp/{number_id}"
 
 
-async def greet(services: Services, asked: Asked) -> Page:
+async def greet(services: Services, asked: RawRequest) -> RawAnswer:
     """The handshake: WhatsApp asks whether this address is meant for it."""
     answer = await hooks.greet(services, _number(asked), asked.query)
-    return Page(_TEXT, answer.encode())
+    return RawAnswer(_TEXT, answer.encode())
 
 
-async def check(services: Services, asked: Asked) -> None:
+async def check(services: Services, asked: RawRequest) -> None:
     """Refuse a caller that is not WhatsApp before its body is read."""
     signature = asked.header("x-hub-signature-256")
     await hooks.check(services, _number(asked), signature)
 
 
-async def take(services: Services, asked: Asked) -> Page:
+async def take(services: Services, asked: RawRequest) -> RawAnswer:
     """Messages of customers, and what became of ours: stored, then answered."""
     signature = asked.header("x-hub-signature-256")
     await hooks.take(services, _number(asked), asked.body, signature, asked.now)
-    return Page(_TEXT, b"")
+    return RawAnswer(_TEXT, b"")
 
 
-def _number(asked: Asked) -> NumberId:
+def _number(asked: RawRequest) -> NumberId:
     text = asked.path["number_id"]
     if not _UUID.fullmatch(text):
         raise Missing

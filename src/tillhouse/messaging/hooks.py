@@ -1,15 +1,17 @@
-"""A provider's updates: checked, stored first, processed after."""
+"""A provider's updates: checked, stored first, processed after, a portion at a time."""
 
-from collections.abc import Mapping
-from datetime import datetime
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
+from tillhouse.http.body import check_counts
 from tillhouse.jobs.kinds import Job, LocalKind, NewJob
-from tillhouse.jobs.store import queue_job
+from tillhouse.jobs.store import queue_job, queue_jobs
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Forbidden, Missing
 from tillhouse.kit.ids import MessageId, NumberId, new_id
@@ -18,21 +20,28 @@ from tillhouse.messaging.actions.inbound import receive
 from tillhouse.messaging.assigning import queue_assignment
 from tillhouse.messaging.attachments.names import plain_name
 from tillhouse.messaging.delivery import StatusUpdate, advance
+from tillhouse.messaging.storage.quota import MESSAGES, check_waiting
 from tillhouse.messaging.store import messages, numbers
 from tillhouse.messaging.types import Incoming
 from tillhouse.providers.messaging import whatsapp_updates
 from tillhouse.providers.messaging.whatsapp_updates import (
-    Received,
     ReceivedMedia,
     Reported,
     Update,
+    WhatsAppMessage,
 )
 from tillhouse.webhooks.emit import Source
 
 UPDATE = "whatsapp_update"
+# Many times what WhatsApp tells in one hook.
+CONTAINERS_MAX, VALUES_MAX = 200_000, 600_000
+# So many updates are one turn of their book: each takes some statements.
+PORTION = 20
+# A smaller body holds no more than a few portions.
+_SMALL_BYTES = 8 * 1024
 
 
-class NotSigned(Forbidden, message="The signature doesn't fit the body."):
+class MessageHookNotSigned(Forbidden, message="The signature doesn't fit the body."):
     """Somebody else than WhatsApp calls, or with another app's secret."""
 
 
@@ -55,7 +64,7 @@ async def check(services: Services, number_id: NumberId, signature: str | None) 
         if await numbers.find_hooked(db, number_id) is None:
             raise Missing
     if not whatsapp_updates.is_signature(signature):
-        raise NotSigned
+        raise MessageHookNotSigned
 
 
 async def take(
@@ -68,7 +77,10 @@ async def take(
             raise Missing
         secrets = await credentials.opened(services.vault, db, row)
         if not whatsapp_updates.is_signed(secrets.app_secret, body, signature):
-            raise NotSigned
+            raise MessageHookNotSigned
+        check_counts(body, containers_max=CONTAINERS_MAX, values_max=VALUES_MAX)
+        services.storage.check(MESSAGES.name, row["book_id"])
+        await check_waiting(db, row["book_id"], UPDATE)
         update = NewJob(
             book_id=row["book_id"], kind=UPDATE, subject_id=number_id, key=str(new_id()),
             payload=body,
@@ -77,18 +89,42 @@ async def take(
 
 
 async def process(db: Db, job: Job) -> bool:
-    """Process what came, in the transaction that takes it from the queue."""
+    """Process what came, in the transaction that takes it from the queue.
+
+    More than a portion becomes jobs of a portion each, so that other books have their turns
+    between.
+    """
     number_id = NumberId(job.subject_id)
     row = await numbers.find_reported(db, job.book_id, number_id)
-    if row is not None:
-        origin = Source(row["business_id"], Book(job.book_id, row["environment"]))
-        at = now()
-        number = row["provider_number_id"] or ""
-        found = whatsapp_updates.updates(job.payload or b"", number)
-        waiting = [await _apply(db, origin, number_id, update, at) for update in found]
-        if any(waiting):
-            await queue_assignment(db, job.book_id, at, at)
+    if row is None:
+        return False
+    body, number, at = job.payload or b"", row["provider_number_id"] or "", now()
+    if len(body) > _SMALL_BYTES:
+        parts = await asyncio.to_thread(whatsapp_updates.portions, body, number, PORTION)
+        if len(parts) > 1:
+            await _queue_portions(db, job, parts, at)
+            return False
+        body = b"".join(parts)
+    origin = Source(row["business_id"], Book(job.book_id, row["environment"]))
+    found = whatsapp_updates.updates(body, number)
+    waiting = [await _apply(db, origin, number_id, update, at) for update in found]
+    if any(waiting):
+        await queue_assignment(db, job.book_id, at, at)
     return False
+
+
+async def _queue_portions(db: Db, job: Job, parts: Sequence[bytes], at: datetime) -> None:
+    news = [
+        NewJob(
+            book_id=job.book_id, kind=UPDATE, subject_id=job.subject_id,
+            key=f"{job.key}.{index}", payload=part,
+        )
+        for index, part in enumerate(parts)
+    ]  # fmt: skip
+    # Each is due a moment after the one before, and all before a hook that came later. An id
+    # begins with its moment.
+    came_at = datetime.fromtimestamp((job.id.int >> 80) / 1000, UTC)
+    await queue_jobs(db, news, min(came_at, at - timedelta(milliseconds=len(news))), at)
 
 
 UPDATES = LocalKind(name=UPDATE, run=process)
@@ -97,7 +133,7 @@ UPDATES = LocalKind(name=UPDATE, run=process)
 async def _apply(db: Db, origin: Source, number_id: NumberId, update: Update, at: datetime) -> bool:
     """Whether a customer waits for somebody to be assigned."""
     match update:
-        case Received():
+        case WhatsAppMessage():
             incoming = Incoming(
                 phone=update.sender,
                 type=update.type,

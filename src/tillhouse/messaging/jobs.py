@@ -12,14 +12,16 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.ids import MessageId
 from tillhouse.messaging import assigning, hooks, sending
 from tillhouse.messaging.attachments import fetching
+from tillhouse.messaging.attachments.quota import UNUSED
 from tillhouse.messaging.delivery import StatusUpdate, advance
-from tillhouse.providers.messaging.provider import Account, Fetched, Report
+from tillhouse.providers.messaging.provider import DeliveryReport, Fetched, MessagingAccount
 
 
 def kinds(services: Services, finds: sending.Finds | None = None) -> tuple[Kind, ...]:
     """The jobs of this room; `finds` names the carrier of a provider's messages."""
     return (
         hooks.UPDATES,
+        UNUSED,
         *assigning.KINDS,
         LocalKind(name=sending.REPORT, run=report),
         sending.kind(services, finds),
@@ -29,7 +31,7 @@ def kinds(services: Services, finds: sending.Finds | None = None) -> tuple[Kind,
 
 def _fetching(services: Services, finds: sending.Finds | None) -> Kind:
     # Only customers of WhatsApp send files that lie elsewhere.
-    def fetch(account: Account, media_id: str, bytes_max: int) -> Awaitable[Fetched]:
+    def fetch(account: MessagingAccount, media_id: str, bytes_max: int) -> Awaitable[Fetched]:
         find = finds or partial(sending.messenger_of, services)
         return find("whatsapp").fetch(account, media_id, bytes_max)
 
@@ -38,7 +40,7 @@ def _fetching(services: Services, finds: sending.Finds | None) -> Kind:
 
 async def report(db: Db, job: Job) -> bool:
     """Report what the carrier has said beforehand would become of a message."""
-    told = msgspec.json.decode(job.payload or b"", type=Report)
+    told = msgspec.json.decode(job.payload or b"", type=DeliveryReport)
     origin = await sending.find_origin(db, job.book_id)
     update = StatusUpdate(status=told.status, error=told.error)
     await advance(db, origin, MessageId(job.subject_id), update, now())

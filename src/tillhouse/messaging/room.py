@@ -1,25 +1,18 @@
 """Messages to and from customers: what this room brings along."""
 
-from tillhouse.access.process import Services
 from tillhouse.access.scopes import pair
-from tillhouse.db.constraints import taken
+from tillhouse.db.constraints import taken, wrong_field
 from tillhouse.http.route import Group
-from tillhouse.jobs.folding import folding_worker
-from tillhouse.jobs.worker import Worker
 from tillhouse.messaging.attachments.pages import PAGES
 from tillhouse.messaging.attachments.quota import ATTACHMENTS, SWEEP
 from tillhouse.messaging.events import EVENTS
 from tillhouse.messaging.hook_routes import HOOKS
 from tillhouse.messaging.jobs import kinds
 from tillhouse.messaging.routes import ROUTES
-from tillhouse.messaging.store.tallies import update_tallies
+from tillhouse.messaging.storage import retention
+from tillhouse.messaging.storage.quota import COUNT, MESSAGES
+from tillhouse.messaging.store.tallies import CONVERSATION_TALLIES
 from tillhouse.room import Room
-
-
-async def _folding(services: Services) -> Worker:
-    """The worker that folds the tallies of conversations in one process."""
-    return folding_worker("tallies of conversations", services.pool, update_tallies)
-
 
 ROOM = Room(
     name="messaging",
@@ -47,6 +40,7 @@ ROOM = Room(
         "conversation_notes",
         "conversation_tallies",
         "conversations",
+        "message_storage",
         "messages",
         "messaging_attachments",
         "messaging_inboxes",
@@ -56,15 +50,20 @@ ROOM = Room(
         "messaging_turns",
         "quick_replies",
     ),
-    swept_tables={"conversation_tally_changes": "tallies of conversations"},
+    swept_tables={"conversation_tally_changes": "tallies"},
     refusals=(
+        wrong_field(
+            "messages_book_id_attachment_id_fkey",
+            "attachment_id",
+            "is no attachment of this book",
+        ),
         taken(
             "quick_replies_shortcut_key",
             "There is a quick reply of this shortcut already: choose another one.",
         ),
     ),
     jobs=kinds,
-    chores=lambda _: (SWEEP,),
-    stored=(ATTACHMENTS,),
-    workers=(_folding,),
+    chores=lambda services: (SWEEP, COUNT, retention.sweep(services)),
+    stored=(ATTACHMENTS, MESSAGES),
+    foldings=(CONVERSATION_TALLIES,),
 )

@@ -19,7 +19,7 @@ from tillhouse.messaging.store.messages import show_message
 from tillhouse.messaging.types import (
     Message,
     NewMessage,
-    Sending,
+    QueuedMessage,
 )
 
 
@@ -34,7 +34,7 @@ async def send_message(
     return reply
 
 
-async def _sent(call: Call, message: Message, sending: Sending) -> Reply[Message]:
+async def _sent(call: Call, message: Message, sending: QueuedMessage) -> Reply[Message]:
     """The message as it stands once the provider was asked."""
     await send(call.services, sending)
     async with call.services.pool.reading() as db:
@@ -99,7 +99,8 @@ ROUTES: tuple[Route, ...] = (
           "Assign a conversation, or open, snooze or close it", "Conversation",
           faults=conversations.patch_faults),
     Route("POST", _TALK + "/read", conversations.mark_read, _ANSWER,
-          "Mark the messages of a conversation as read, all or up to one", "Conversation"),
+          "Mark the messages of a conversation as read, all or up to one", "Conversation",
+          idempotent=True),
     Route("GET", _TALK + "/notes", notes.list_page, _READ,
           "List the notes about a conversation, the latest first", "Notes"),
     Route("POST", _TALK + "/notes", notes.create, _ANSWER,

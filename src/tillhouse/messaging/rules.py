@@ -37,7 +37,7 @@ RANKS: tuple[DeliveryStatus, ...] = (
 OF_WHATSAPP = ("phone_number", "provider_number_id", "access_token", "app_secret", "verify_token")
 
 
-class NotConnected(
+class NoActiveNumber(
     Refused, message="Connect a messaging number first: POST /v1/messaging/numbers."
 ):
     """The book has no active number."""
@@ -67,7 +67,7 @@ class TooManyQuickReplies(
     LimitReached,
     message=f"A book has at most {QUICK_REPLIES_MAX} quick replies: delete one first.",
 ):
-    """Nobody finds anything among more."""
+    """The bound on quick replies of a book."""
 
 
 def is_further(new: DeliveryStatus, old: DeliveryStatus) -> bool:
@@ -160,7 +160,7 @@ def take_turns(
 
 
 def provider_errors(new: NewNumber, environment: Environment) -> Iterator[FieldError]:
-    """Test books write to nobody, live books to people."""
+    """Test books write to the sandbox, live books to people."""
     wanted: Provider = "sandbox" if environment == "test" else "whatsapp"
     if new.provider != wanted:
         yield FieldError("provider", f"must be {wanted} in the {environment} environment")

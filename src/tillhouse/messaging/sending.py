@@ -29,14 +29,14 @@ from tillhouse.messaging.attachments.types import AttachmentFile
 from tillhouse.messaging.delivery import StatusUpdate, advance
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.store import numbers
-from tillhouse.messaging.types import DeliveryStatus, Sending
+from tillhouse.messaging.types import DeliveryStatus, QueuedMessage
 from tillhouse.providers.messaging import messengers
 from tillhouse.providers.messaging.provider import (
-    Account,
-    Media,
+    MediaFile,
+    MessagingAccount,
     Messenger,
-    Outcome,
-    Outgoing,
+    OutgoingMessage,
+    SendOutcome,
     Template,
 )
 from tillhouse.webhooks.emit import Source
@@ -59,14 +59,14 @@ log = structlog.get_logger()
 Finds = Callable[[str], Messenger]
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
+class MessageToSend(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is marked as being sent."""
 
     origin: Source
     provider: str
     # None: the number is disconnected.
-    account: Account | None
-    message: Outgoing
+    account: MessagingAccount | None
+    message: OutgoingMessage
 
 
 def messenger_of(services: Services, provider: str) -> Messenger:
@@ -88,7 +88,9 @@ def kind(services: Services, finds: Finds | None = None) -> OutsideKind:
     )
 
 
-async def send(services: Services, sending: Sending, finds: Finds | None = None) -> DeliveryStatus:
+async def send(
+    services: Services, sending: QueuedMessage, finds: Finds | None = None
+) -> DeliveryStatus:
     """Send a message outside of any transaction; how far it got. `queued`: it is tried later."""
     runner = JobRunner(services.pool, (kind(services, finds),), services.job_results)
     await runner.run_now(MESSAGE, sending.book_id, sending.message_id)
@@ -97,7 +99,7 @@ async def send(services: Services, sending: Sending, finds: Finds | None = None)
     return (message.delivery_status if message else None) or "unknown"
 
 
-async def _begin(services: Services, db: Db, job: Job) -> Ready | None:
+async def _begin(services: Services, db: Db, job: Job) -> MessageToSend | None:
     message_id = MessageId(job.subject_id)
     row = await store.claim_message(db, job.book_id, message_id, now())
     if row is None:
@@ -108,11 +110,11 @@ async def _begin(services: Services, db: Db, job: Job) -> Ready | None:
     file = None
     if row["attachment_id"] is not None:
         file = await find_file(db, row["book_id"], row["attachment_id"])
-    return Ready(
+    return MessageToSend(
         origin=Source(row["business_id"], Book(row["book_id"], row["environment"])),
         provider=row["provider"],
         account=await find_account(services, db, row["book_id"], row["number_id"]),
-        message=Outgoing(
+        message=OutgoingMessage(
             message_id=row["id"],
             to=row["customer_phone"],
             text=row["text"],
@@ -122,16 +124,16 @@ async def _begin(services: Services, db: Db, job: Job) -> Ready | None:
     )
 
 
-def _media(attachment_id: UUID | None, file: AttachmentFile | None) -> Media | None:
+def _media(attachment_id: UUID | None, file: AttachmentFile | None) -> MediaFile | None:
     if file is None:
         return None
     name = file.filename or f"{attachment_id}.{file.content_type.rpartition('/')[2][:8]}"
-    return Media(file.kind, file.content_type, name, file.content)
+    return MediaFile(file.kind, file.content_type, name, file.content)
 
 
 async def find_account(
     services: Services, db: Db, book_id: BookId, number_id: NumberId
-) -> Account | None:
+) -> MessagingAccount | None:
     """The credentials of a number; None when it is disconnected."""
     number = await numbers.find_credentials(db, book_id, number_id)
     if number is None or number["credentials_sealed"] is None:
@@ -141,19 +143,19 @@ async def find_account(
     except SealBroken:
         log.exception("messaging_credentials_not_opened", number=str(number_id))
         return None
-    return Account(number["provider_number_id"], secrets.access_token)
+    return MessagingAccount(number["provider_number_id"], secrets.access_token)
 
 
-async def _ask(finds: Finds, ready: Ready) -> Outcome:
+async def _ask(finds: Finds, ready: MessageToSend) -> SendOutcome:
     if ready.account is None:
-        return Outcome("failed", error="number_disconnected")
+        return SendOutcome("failed", error="number_disconnected")
     outcome = await finds(ready.provider).send(ready.account, ready.message)
     if outcome.result != "sent":
         log.info("message_not_sent", message=str(ready.message.message_id), error=outcome.error)
     return outcome
 
 
-async def _record(db: Db, job: Job, ready: Ready, outcome: Outcome) -> Again | None:
+async def _record(db: Db, job: Job, ready: MessageToSend, outcome: SendOutcome) -> Again | None:
     if outcome.result != "later":
         await _record_late(db, job, ready, outcome)
         return None
@@ -161,11 +163,11 @@ async def _record(db: Db, job: Job, ready: Ready, outcome: Outcome) -> Again | N
     row = await store.lock_message(db, job.book_id, MessageId(job.subject_id))
     if row is None or row["delivery_status"] != "sending":
         return None
-    await store.update_delivery(db, key, "queued", (None, outcome.error), now())
+    await store.update_delivery(db, key, "queued", None, outcome.error, now())
     return Again(outcome.error or "not taken")
 
 
-async def _record_late(db: Db, job: Job, ready: Ready, outcome: Outcome) -> None:
+async def _record_late(db: Db, job: Job, ready: MessageToSend, outcome: SendOutcome) -> None:
     """A final answer counts whenever it comes: a message never moves back."""
     if outcome.result == "later":
         return

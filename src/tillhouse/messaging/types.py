@@ -73,7 +73,7 @@ class Number(msgspec.Struct, frozen=True):
     provider: Provider
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
+class MessageDraft(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is to be written to a customer."""
 
     phone: str
@@ -88,7 +88,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "text"
 
 
-class Sending(msgspec.Struct, frozen=True):
+class QueuedMessage(msgspec.Struct, frozen=True):
     """A message that was queued and is to be sent once that is committed."""
 
     book_id: BookId

@@ -1,5 +1,6 @@
 """The events of orders, with the data that the contract names."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -11,15 +12,21 @@ from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import CustomerId, OrderId, StoreId
 from tillhouse.kitchen import announce as tickets
 from tillhouse.kitchen.types import STATION, Ticket
-from tillhouse.orders.events import ORDER_CREATED, ORDER_UPDATED, PAYMENT_RECEIVED, PaymentData
-from tillhouse.orders.payments.rules import PaymentRow, Tender
+from tillhouse.orders.events import (
+    ORDER_CREATED,
+    ORDER_UPDATED,
+    PAYMENT_RECEIVED,
+    PaymentData,
+)
+from tillhouse.orders.payments.rules import OrderPaymentRow, Tender
 from tillhouse.orders.recording.rules.sale import Sale
-from tillhouse.orders.recording.store.record_statement import Entry
+from tillhouse.orders.recording.store.record_statement import OrderRows
+from tillhouse.payins.disputes.types import Dispute
 from tillhouse.webhooks.emit import Event
 from tillhouse.webhooks.events import ChangeData
 
 
-class Subject(msgspec.Struct, frozen=True):
+class AnnouncedOrder(msgspec.Struct, frozen=True):
     """The order that events are about."""
 
     id: OrderId
@@ -27,7 +34,9 @@ class Subject(msgspec.Struct, frozen=True):
     customer_id: CustomerId | None
 
 
-def changed(call: Call, event: EventType, subject: Subject, metadata: dict[str, Any]) -> Event:
+def changed(
+    call: Call, event: EventType, subject: AnnouncedOrder, metadata: dict[str, Any]
+) -> Event:
     """order.created, order.updated or order.cancelled."""
     data = ChangeData(
         business_id=call.business_id,
@@ -41,7 +50,7 @@ def changed(call: Call, event: EventType, subject: Subject, metadata: dict[str, 
     return event, data
 
 
-def refund_failed(call: Call, subject: Subject, refund_id: UUID, reason: str) -> Event:
+def refund_failed(call: Call, subject: AnnouncedOrder, refund_id: UUID, reason: str) -> Event:
     """order.updated of a refund that the payment provider didn't carry out."""
     metadata: dict[str, Any] = {
         "changed": ["refund"],
@@ -53,10 +62,35 @@ def refund_failed(call: Call, subject: Subject, refund_id: UUID, reason: str) ->
     return changed(call, ORDER_UPDATED, subject, metadata)
 
 
-def paid(call: Call, subject: Subject, payment: PaymentRow, tender: Tender | None = None) -> Event:
+def disputed(call: Call, subject: AnnouncedOrder, status: str, dispute: Dispute) -> Event:
+    """order.updated of a dispute of one of its payments."""
+    metadata: dict[str, Any] = {
+        "changed": ["dispute"],
+        "disputeId": dispute.id,
+        "disputeStatus": dispute.status,
+        "status": status,
+        "customerId": subject.customer_id,
+        "dispute": dispute,
+    }
+    return changed(call, ORDER_UPDATED, subject, metadata)
+
+
+def amounts(tendered: Decimal, change: Decimal = Decimal(0)) -> dict[str, Decimal]:
+    """The parts of an amount as payment.received tells them, whatever was paid for."""
+    return {
+        "amount": tendered,
+        "amountKept": tendered - change,
+        "amountTendered": tendered,
+        "changeAmount": change,
+    }
+
+
+def paid(
+    call: Call, subject: AnnouncedOrder, payment: OrderPaymentRow, tender: Tender | None = None
+) -> Event:
     """payment.received for what came in just now."""
     metadata: dict[str, Any] = {
-        "amount": payment.amount,
+        **amounts(payment.amount, payment.change_amount),
         "paymentMethod": payment.method,
         "orderId": subject.id,
         "customerId": subject.customer_id,
@@ -81,10 +115,10 @@ def paid(call: Call, subject: Subject, payment: PaymentRow, tender: Tender | Non
     return PAYMENT_RECEIVED, data
 
 
-def created(call: Call, entry: Entry, sale: Sale) -> list[Event]:
+def created(call: Call, entry: OrderRows, sale: Sale) -> list[Event]:
     """Everything that a new order tells by itself."""
     order = entry.order
-    subject = Subject(order["id"], order["store_id"], order["customer_id"])
+    subject = AnnouncedOrder(order["id"], order["store_id"], order["customer_id"])
     metadata = {
         "shortCode": order["short_code"],
         "status": sale.status,

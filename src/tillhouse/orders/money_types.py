@@ -8,9 +8,24 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.kit.clock import Timestamp
+from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.providers.payments.provider import DisputeState
 
 PaymentMethod = Literal["cash", "transfer", "pos", "cloove_pay", "credit", "other"]
+GivenMethod = Literal["cash", "transfer", "pos", "card", "cloove_pay", "credit", "other"]
+ONLINE: PaymentMethod = "cloove_pay"
+"""The method of what comes by a payment provider."""
+NOT_BY_HAND = (
+    "can't be cloove_pay for money that is recorded by hand: the payment provider alone tells of "
+    "that. Name the method by which the money came, or send a payment link"
+)
+"""Why no amount is called received by that method in a request."""
 PaymentState = Literal["pending", "successful", "failed", "reversed"]
+
+
+def method_of(given: GivenMethod) -> PaymentMethod:
+    """The method that a request means: a card is taken by a terminal, and kept as `pos`."""
+    return "pos" if given == "card" else given
 
 
 class Person(msgspec.Struct, frozen=True, rename="camel"):
@@ -39,6 +54,9 @@ class PaymentShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The part of the amount that was handed out again in cash."""
     transaction_id: UUID
     """The transaction of the payment."""
+    provider_money: ProviderMoney | None
+    """The payment with the provider's fee, as the provider tells it; null where it came by no
+    provider."""
     at: Timestamp
     """When the money came in."""
     by: Person
@@ -88,3 +106,18 @@ class RefundShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """When the money was given back; while the provider has yet to do it, when that began."""
     by: Person
     """The person or program that gave it back."""
+
+
+class DisputeShown(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """A payment of an order that the payer's bank wants back."""
+
+    id: UUID
+    status: DisputeState
+    """`evidence_due` waits for your evidence at the provider; `opened` is being decided there."""
+    amount: Decimal
+    """The amount that is disputed."""
+    taken_amount: Decimal
+    """The part of it that the provider has taken and not given back."""
+    evidence_due_by: Timestamp | None
+    """The end of the time in which the provider takes evidence; null: it names none."""
+    opened_at: Timestamp

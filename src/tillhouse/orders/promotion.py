@@ -7,9 +7,9 @@ from tillhouse.access.call import Call
 from tillhouse.kit.errors import FieldError, Refused
 from tillhouse.kit.ids import CustomerId, PromotionId
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.totals import discounted, product_lines
-from tillhouse.promotions.facts import Line as OfferedLine
+from tillhouse.promotions.facts import PromotedLine as OfferedLine
 from tillhouse.promotions.rules import judge
 from tillhouse.promotions.store.uses import find_offer, give_back, take_use
 
@@ -28,10 +28,10 @@ async def faults(call: Call, promotion_id: PromotionId | None) -> list[FieldErro
 async def apply(
     call: Call,
     promotion_id: PromotionId,
-    lines: Sequence[Line],
+    lines: Sequence[PricedLine],
     customer_id: CustomerId | None,
     at: datetime,
-) -> list[Line] | str:
+) -> list[PricedLine] | str:
     """The lines with the promotion taken off, or why not; the use isn't counted yet."""
     offer = await find_offer(call.db, call.book.id, promotion_id, customer_id)
     if offer is None:
@@ -61,7 +61,7 @@ async def follow(call: Call, before: OrderState, after: OrderState) -> None:
         raise Refused(USED_UP)
 
 
-def _offered(one: Line) -> OfferedLine:
+def _offered(one: PricedLine) -> OfferedLine:
     return OfferedLine(
         product_id=one.product.id if one.product else None,
         category_id=one.product.category_id if one.product else None,

@@ -1,10 +1,11 @@
 """Sales: what this room brings along."""
 
 from tillhouse.access.scopes import pair
-from tillhouse.db.constraints import Refusal, not_allowed
+from tillhouse.db.constraints import ConstraintRefusal, not_allowed
 from tillhouse.http.route import Group
 from tillhouse.orders.debts.routes import ROUTES as DEBTS
 from tillhouse.orders.events import EVENTS
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.payments.routes import ROUTES as PAYMENTS
 from tillhouse.orders.posting.proof import ORDER_SOURCE
 from tillhouse.orders.receipts.pages import pages
@@ -13,7 +14,7 @@ from tillhouse.orders.refunds.routes import ROUTES as REFUNDS
 from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.orders.routes import ROUTES
 from tillhouse.orders.storage.quota import ORDERS
-from tillhouse.orders.worker import chores, folding, kinds, queueing
+from tillhouse.orders.worker import chores, kinds, queueing
 from tillhouse.room import Room
 
 ROOM = Room(
@@ -54,14 +55,15 @@ ROOM = Room(
             "orders_change_within_paid",
             "This is more than was paid, less the change and what was given back before.",
         ),
-        Refusal(
+        ConstraintRefusal(
             "orders_on_open_stay",
             NotRecorded,
             "The stay ended at the same moment: charge the order to nobody's stay.",
         ),
     ),
     sources=(ORDER_SOURCE, REFUND_SOURCE),
-    workers=(folding, queueing),
+    foldings=(ORDER_TALLIES,),
+    workers=(queueing,),
     chores=chores,
     jobs=kinds,
 )

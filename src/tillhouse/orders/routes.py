@@ -71,7 +71,7 @@ async def set_kitchen_status(call: Call, order_id: OrderId, body: StageChange) -
     return _told(await kitchen.move(call, order_id, body.status))
 
 
-def _told(outcome: kitchen.Outcome) -> Reply[Order]:
+def _told(outcome: kitchen.StageOutcome) -> Reply[Order]:
     def reply(notification: Notification) -> Reply[Order]:
         meta: dict[str, Any] = {"notification": notification}
         return Reply(outcome.order, extra={"meta": meta})
@@ -100,7 +100,8 @@ ROUTES: tuple[Route, ...] = (
           extra=Figures),
     Route("POST", _ORDERS, create_order, _WRITE,
           "Record an order: a sale, or one scheduled for later", create.RECORDED,
-          status=201, idempotent=True, replay_status=200, faults=create.new_faults),
+          status=201, idempotent=True, replay_status=200, faults=create.new_faults,
+          refused_code=create.NotRecorded.code),
     Route("GET", _ONE, shown.show, _SEE, "Read one order", "Order"),
     Route("PATCH", _ONE, patch_order, _WRITE,
           "Update status, payment, customer or schedule of an order", "Order updated",
@@ -117,7 +118,8 @@ ROUTES: tuple[Route, ...] = (
           "Set the stage of an order's kitchen ticket", "Kitchen status set",
           idempotent=True, extra=Notified),
     Route("POST", _ONE + "/requery", deposits.requery, _READ,
-          "Ask the payment provider again about an order's automated deposit", "Order"),
+          "Ask the payment provider again about an order's automated deposit", "Order",
+          idempotent=True),
     Route("POST", _ONE + "/receipt", receipt.make, _READ,
           "Make a receipt of an order as it stands; its address is good for seven days",
           "Receipt",

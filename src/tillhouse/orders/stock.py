@@ -13,11 +13,12 @@ from tillhouse.kit.ids import OrderId, VariantId, new_id
 from tillhouse.orders.changing.rules import OrderState, StockState
 from tillhouse.orders.changing.store import Holding, list_holdings
 from tillhouse.orders.recording.rules.lines import ZERO
-from tillhouse.orders.recording.rules.sale import Need
+from tillhouse.orders.recording.rules.sale import Need, Sale, StockOfPast
 from tillhouse.orders.refunds.store import list_line_stock
 from tillhouse.stock.actions import actor, ensure_levels
-from tillhouse.stock.facts import LevelKey, Move, Moved
+from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove
 from tillhouse.stock.rules import shorts
+from tillhouse.stock.store.moves import list_counted_since
 from tillhouse.stock.store.moving import record_moves
 
 
@@ -57,6 +58,18 @@ def names_of(needs: Iterable[Need]) -> dict[VariantId, str]:
     return {need.variant.id: _name(need) for need in needs}
 
 
+async def left_alone(call: Call, sale: Sale, how: StockOfPast) -> Sale:
+    """The sale with the stock that it takes today; one of the past may have gone before a count."""
+    if not sale.is_import or how == "take":
+        return sale
+    if how == "leave":
+        return msgspec.structs.replace(sale, needs=[])
+    variants = list({need.variant.id for need in sale.needs})
+    counted = await list_counted_since(call.db, call.book.id, variants, sale.occurred_at)
+    needs = [one for one in sale.needs if LevelKey(one.variant.id, one.store_id) not in counted]
+    return msgspec.structs.replace(sale, needs=needs)
+
+
 def _name(need: Need) -> str:
     variant = need.variant
     if variant.is_implicit:
@@ -64,7 +77,7 @@ def _name(need: Need) -> str:
     return f"{variant.product_name} ({variant.name})"
 
 
-def shortage(moved: Iterable[Moved], names: Mapping[VariantId, str]) -> str | None:
+def shortage(moved: Iterable[MovedStock], names: Mapping[VariantId, str]) -> str | None:
     """The shortages in sentences; None when there was enough of everything."""
     short = [one.sentence(names.get(one.variant_id)) for one in shorts(moved)]
     return " ".join(short) or None
@@ -72,7 +85,7 @@ def shortage(moved: Iterable[Moved], names: Mapping[VariantId, str]) -> str | No
 
 async def shift(
     call: Call, order: OrderState, after: OrderState, goal: StockState
-) -> tuple[OrderState, list[Moved]]:
+) -> tuple[OrderState, list[MovedStock]]:
     """Bring what the order's lines hold to the goal: the order with this noted, and the moves."""
     if order.stock_state == goal:
         return after, []
@@ -94,11 +107,11 @@ async def shift(
 
 async def give_back(
     call: Call, order: OrderState, quantities: Mapping[UUID, Decimal]
-) -> list[Moved]:
+) -> list[MovedStock]:
     """Give back the stock of so many of some lines."""
     by = actor(call)
     moves = [
-        Move(
+        NotedStockMove(
             id=new_id(),
             variant_id=one.variant_id,
             store_id=one.store_id,
@@ -119,12 +132,12 @@ async def give_back(
 
 def _shifts(
     call: Call, order: OrderState, after: OrderState, holdings: Iterable[Holding]
-) -> Iterator[Move]:
+) -> Iterator[NotedStockMove]:
     by = actor(call)
     for holding in (one for one in holdings if one.quantity):
         policy = holding.stock_policy or order.stock_policy
         for kind, on_hand, reserved, round_ in _steps(order, after):
-            yield Move(
+            yield NotedStockMove(
                 id=new_id(),
                 variant_id=holding.variant_id,
                 store_id=holding.store_id,

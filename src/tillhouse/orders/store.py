@@ -7,43 +7,40 @@ from msgspec import Raw
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import PAGE_BYTES
+from tillhouse.kit.columns import camel, shown
 from tillhouse.kit.ids import BookId, OrderId
+from tillhouse.orders.columns import ITEMS_SHOWN, SHOWN
 from tillhouse.orders.deposits.store import DEPOSIT
-from tillhouse.orders.payments.store import PAYMENTS, REFUNDS
+from tillhouse.orders.payments.store import DISPUTES, PAYMENTS, REFUNDS
 from tillhouse.orders.types import Order
 
 ORDER: LiteralString = (
     """
-    SELECT o.id, o.short_code, o.status, o.payment_status, o.summary,
+    SELECT """
+    + shown(SHOWN, "o")
+    + """,
         (SELECT json_agg(i) FROM (
-            SELECT i.id, i.line_type AS "lineType", i.product_id AS "productId",
-                i.variant_id AS "variantId", i.product_name AS "productName",
-                i.variant_name AS "variantName", i.quantity, i.unit_price AS "unitPrice",
-                i.original_unit_price AS "originalUnitPrice",
-                i.discount_amount AS "discountAmount", i.subtotal_amount AS "subtotalAmount",
-                i.tax_amount AS "taxAmount", i.total_price AS "totalPrice",
-                i.image_url AS "imageUrl", i.modifiers, i.components
+            SELECT """
+    + camel(ITEMS_SHOWN, "i")
+    + """
             FROM order_items i WHERE i.book_id = o.book_id AND i.order_id = o.id
             ORDER BY i.position) i) AS items,
-        o.total_amount, o.subtotal_amount, o.discount_amount, o.service_charge_amount,
-        o.tax_amount, o.adjustment_amount, o.amount_paid, o.remaining_amount,
-        o.change_amount, o.refunded_amount, o.tip_amount, o.currency, o.payment_method,"""
+"""
     + PAYMENTS
     + ","
     + REFUNDS
+    + ","
+    + DISPUTES
     + """,
         (SELECT json_build_object('id', c.id, 'name', c.name, 'phoneNumber', c.phone_number,
                 'whatsappNumber', c.whatsapp_number)
             FROM customers c WHERE c.book_id = o.book_id AND c.id = o.customer_id) AS customer,
         (SELECT json_build_object('id', s.id, 'name', s.name)
             FROM stores s WHERE s.book_id = o.book_id AND s.id = o.store_id) AS store,
-        o.channel, iso(o.channel_fulfilled_at) AS channel_fulfilled_at, o.is_automated,
 """
     + DEPOSIT
     + """,
-        iso(o.scheduled_at) AS scheduled_for,
-        iso(o.scheduled_confirmed_at) AS scheduled_confirmed_at, o.service_mode,
-        o.table_session_id, o.table_label, o.covers, k.id AS kitchen_ticket_id,
+        iso(o.scheduled_at) AS scheduled_for, k.id AS kitchen_ticket_id,
         k.status AS kitchen_ticket_status,
         json_build_object('id', o.recorded_by_id, 'name', o.recorded_by_name) AS recorded_by,
         (SELECT json_build_object('id', u.id, 'name', u.name)
@@ -53,10 +50,7 @@ ORDER: LiteralString = (
                     ORDER BY t.name, t.id)
                 FROM tags t WHERE t.book_id = o.book_id AND t.id = ANY(o.tag_ids))
         END AS tags,
-        o.notes, o.cancellation, o.promotion_id, o.hotel_reservation_id, o.hotel_room_id,
-        iso(o.occurred_at) AS occurred_at, iso(o.occurred_at) AS date,
-        iso(o.created_at) AS created_at, iso(o.updated_at) AS updated_at, o.entry_source,
-        o.recovery_session_id,
+        iso(o.occurred_at) AS date,
         (SELECT json_build_object('id', a.id, 'name', a.name) FROM academic_terms a
             WHERE a.book_id = o.book_id AND a.id = o.academic_term_id) AS academic_term,
         r.id AS receipt_id, r.created_at AS receipt_made_at
@@ -71,7 +65,7 @@ ORDER: LiteralString = (
 # Columns that PostgreSQL writes as JSON already: they pass as they are.
 _JSON = (
     "items", "customer", "store", "deposit", "recorded_by", "served_by", "tags", "cancellation",
-    "academic_term", "payments", "refunds",
+    "academic_term", "payments", "refunds", "disputes",
 )  # fmt: skip
 # Of the newest receipt, whose address isn't the database's to make.
 _RECEIPT = ("receipt_id", "receipt_made_at")
@@ -81,16 +75,16 @@ _EMPTY = Raw(b"[]")
 
 def order_of(row: Record, receipt_url: str | None) -> Order:
     """A row of ORDER as an order."""
-    shown: dict[str, Any] = {**row, **_ready(row), "receipt_url": receipt_url}
+    values: dict[str, Any] = {**row, **_ready(row), "receipt_url": receipt_url}
     for name in _RECEIPT:
-        del shown[name]
-    shown.pop(PAGE_BYTES, None)
-    return Order(**shown)
+        del values[name]
+    values.pop(PAGE_BYTES, None)
+    return Order(**values)
 
 
 def _ready(row: Record) -> dict[str, Any]:
     ready = {name: Raw(row[name].encode()) if row[name] else _NONE for name in _JSON}
-    for name in ("items", "tags", "payments", "refunds"):
+    for name in ("items", "tags", "payments", "refunds", "disputes"):
         if ready[name] is _NONE:
             ready[name] = _EMPTY
     return ready

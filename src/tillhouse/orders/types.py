@@ -22,9 +22,16 @@ from tillhouse.kit.money import Amount
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Moment, Search
 from tillhouse.labels.types import TagName
-from tillhouse.orders.money_types import PaymentMethod, PaymentShown, Person, RefundShown
-from tillhouse.orders.values import Quantity, ShortText
-from tillhouse.products.values import Price
+from tillhouse.orders.money_types import (
+    DisputeShown,
+    GivenMethod,
+    PaymentMethod,
+    PaymentShown,
+    Person,
+    RefundShown,
+)
+from tillhouse.orders.values import LineQuantity, ShortText
+from tillhouse.products.values import Price, Rate
 
 Status = Literal["scheduled", "pending", "completed", "cancelled", "refunded"]
 SettableStatus = Literal["scheduled", "pending", "completed", "cancelled"]
@@ -63,13 +70,16 @@ class NewItem(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     product_name: ShortText | None = None
     """The name of what is sold. Required without `product_id`: a catalog product shows its own."""
-    quantity: Quantity
+    quantity: LineQuantity
     product_id: ProductId | None = None
     """The product of the catalog; without one the line needs a `custom_price`."""
     variant_id: VariantId | None = None
     """The variant; required where the product has several."""
     custom_price: Price | None = None
     line_type: Literal["product", "fee"] | None = "product"
+    tax_rate: Rate | None = None
+    """The tax of a line without `product_id`, in per cent; a product of the catalog brings its
+    own, also at a `custom_price`. Left out or null: none."""
     modifiers: Annotated[list[NewModifier], Meta(max_length=MODIFIERS_MAX)] | None = []
     """The options chosen with the line, at the catalog's prices."""
 
@@ -79,7 +89,7 @@ class NewOrder(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     items: Annotated[list[NewItem], Meta(min_length=1, max_length=LINES_MAX)]
     """The lines to be sold."""
-    payment_method: PaymentMethod | None = "cash"
+    payment_method: GivenMethod | None = "cash"
     amount_paid: Price | None = None
     """The amount paid already. Left out or null: nothing."""
     discount_amount: Price | None = None
@@ -122,7 +132,7 @@ class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The status to set; which one may follow which is told by the guide."""
     customer_id: CustomerId | UnsetType = UNSET
     customer_name: PersonName | UnsetType = UNSET
-    payment_method: PaymentMethod | UnsetType = UNSET
+    payment_method: GivenMethod | UnsetType = UNSET
     amount_paid: Price | UnsetType = UNSET
     """The whole amount collected so far, not what came in just now."""
     total_amount: Price | UnsetType = UNSET
@@ -137,7 +147,7 @@ class OrderPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class Confirmation(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How a scheduled order is paid as it is confirmed; left out: in full."""
 
-    payment_method: PaymentMethod | None = None
+    payment_method: GivenMethod | None = None
     """How it is paid. Left out or null: as the order says."""
     amount_paid: Price | None = None
     """The amount paid so far in all. Left out or null: the full total."""
@@ -158,7 +168,7 @@ class OrderFilter(Paged):
     payment_status: Annotated[list[PaymentStatus], Meta(min_length=1)] | None = None
     channel: Annotated[list[Channel], Meta(min_length=1)] | None = None
     service_mode: Annotated[list[ServiceMode], Meta(min_length=1)] | None = None
-    payment_method: PaymentMethod | None = None
+    payment_method: GivenMethod | None = None
     customer_id: CustomerId | None = None
     store_id: StoreId | None = None
     """Only orders of this store, and those without a store."""
@@ -321,6 +331,8 @@ class Order(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The payments of the order and their corrections, the oldest first."""
     refunds: list[RefundShown]
     """The refunds of the order, the oldest first."""
+    disputes: list[DisputeShown]
+    """The disputes of its payments, the oldest first; more by `GET /v1/disputes/{dispute_id}`."""
     customer: CustomerShown | None
     store: StoreShown | None
     channel: Channel

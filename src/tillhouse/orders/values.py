@@ -8,8 +8,9 @@ QUANTITY_LIMIT = 10**9
 QUANTITY_DECIMALS = 3
 
 
-class Quantity(
+class LineQuantity(
     Bounded,
+    is_money=False,
     exclusiveMinimum=0,
     exclusiveMaximum=QUANTITY_LIMIT,
     decimals=QUANTITY_DECIMALS,

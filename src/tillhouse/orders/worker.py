@@ -1,6 +1,6 @@
-"""The work of orders in the background: tallies folded, scheduled orders sent to the kitchen.
+"""The work of orders in the background: scheduled orders sent to the kitchen.
 
-Any number of processes may do it: a due order is claimed by one, and folding is taken in turns.
+Any number of processes may do it: a due order is claimed by one.
 """
 
 from datetime import timedelta
@@ -10,8 +10,6 @@ from tillhouse.access.call import system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db, Pool
-from tillhouse.jobs.folding import FOLDED_AT_ONCE, folding_worker
-from tillhouse.jobs.folding import fold as fold_changes
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
@@ -20,7 +18,7 @@ from tillhouse.kitchen.rules import AlreadyInKitchen
 from tillhouse.orders.deposits import jobs as deposits
 from tillhouse.orders.kitchen.store.due import lock_wanted, queue_due
 from tillhouse.orders.kitchen.store.sale import find_sale
-from tillhouse.orders.listing.store.tallies import delete_empty_tallies, update_tallies
+from tillhouse.orders.listing.store.tallies import delete_empty_tallies
 from tillhouse.orders.returning.sending import kinds as returning
 from tillhouse.orders.storage.quota import COUNT
 
@@ -30,11 +28,6 @@ QUEUED_AT_ONCE = 100
 EMPTIED_AT_ONCE = 5_000
 
 
-async def folding(services: Services) -> Worker:
-    """The worker that folds the tallies in one process."""
-    return folding_worker("tallies", services.pool, update_tallies)
-
-
 async def queueing(services: Services) -> Worker:
     """The worker that queues scheduled orders for the kitchen in one process."""
 
@@ -42,11 +35,6 @@ async def queueing(services: Services) -> Worker:
         return await queue_scheduled(services.pool) == QUEUED_AT_ONCE
 
     return Worker("scheduled orders", do_round, poll_s=QUEUE_EVERY_S)
-
-
-async def fold(services: Services, at_once: int = FOLDED_AT_ONCE) -> int:
-    """Fold the changes of the tallies that there are now; how many they were."""
-    return await fold_changes(services.pool, update_tallies, at_once)
 
 
 async def queue_scheduled(pool: Pool) -> int:

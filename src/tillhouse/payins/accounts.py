@@ -20,17 +20,18 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Refused as RefusedProblem
 from tillhouse.kit.ids import BookId, BookKey, new_id, random_text
 from tillhouse.kit.text import storable
-from tillhouse.payins.connections import Collects, choose_provider, find_provider
+from tillhouse.payins.connections import EmailNeeded, choose_provider, find_provider
 from tillhouse.payins.schedule import first_asking
 from tillhouse.payins.store import accounts as store
 from tillhouse.payins.store.connections import update_down
-from tillhouse.payins.types import AccountTarget, Connection, VirtualAccount
+from tillhouse.payins.types import AccountTarget, ProviderConnection, VirtualAccount
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     NotReached,
     OpenedAccount,
-    Refused,
+    ProviderRefused,
     Unclear,
+    in_words,
 )
 
 CALL_S = 12.0
@@ -58,11 +59,11 @@ class _Claim(msgspec.Struct, frozen=True):
     """The current account of a target; with a connection, it is the caller's to open."""
 
     account: VirtualAccount
-    connection: Connection | None = None
+    connection: ProviderConnection | None = None
 
 
 def new_reference() -> str:
-    """A reference that nobody can guess, in letters that every provider takes."""
+    """An unguessable reference, in letters that every provider takes."""
     return f"th-{random_text(_ALPHABET, _REFERENCE_LENGTH)}"
 
 
@@ -124,17 +125,19 @@ async def _claim(
         if (current.is_open(at) and fits) or (current.status == "opening" and not is_stale):
             return _Claim(current)
         if is_stale and fits:
-            await store.touch_opening(db, key, at)
             connection = await find_provider(services, db, target.book, current.provider)
+            if connection.provider.capabilities.needs_email and target.email is None:
+                raise EmailNeeded
+            await store.touch_opening(db, key, at)
             return _Claim(current, connection)
         await store.update_closed(db, key, at)
     await _check_refused(db, target, at)
     rng, avoided = choice
     connection = await choose_provider(
-        services, db, target.book, Collects(target.currency, target.opens), rng, avoided=avoided
+        services, db, target.book, target.collects, rng, avoided=avoided
     )
     key = BookKey(target.book.id, new_id())
-    new = store.NewAccount(
+    new = store.AccountToOpen(
         target_type=target.type,
         target_id=target.id,
         provider=connection.provider.name,
@@ -163,19 +166,22 @@ async def _check_refused(db: Db, target: AccountTarget, at: datetime) -> None:
 
 
 async def _open(
-    services: Services, target: AccountTarget, account: VirtualAccount, connection: Connection
+    services: Services,
+    target: AccountTarget,
+    account: VirtualAccount,
+    connection: ProviderConnection,
 ) -> VirtualAccount | None:
     """Ask the provider and record its answer; None: it is away, so another may be asked."""
     key = BookKey(target.book.id, account.id)
     try:
         opened = await _ask(target, account, connection)
-    except Refused as error:
+    except ProviderRefused as error:
         told = storable(str(error))
         async with services.pool.transaction() as db:
             await store.update_failed(db, key, f"{_REFUSED}{told}", now())
         raise AccountRefused(_sentence(account.provider, told)) from error
     except (NotReached, Unclear) as error:
-        told = storable(f"{type(error).__name__}: {error}")
+        told = storable(in_words(error))
         log.warning("account_not_opened", provider=account.provider, error=told)
         async with services.pool.transaction() as db:
             at = now()
@@ -192,13 +198,14 @@ async def _open(
 
 
 async def _ask(
-    target: AccountTarget, account: VirtualAccount, connection: Connection
+    target: AccountTarget, account: VirtualAccount, connection: ProviderConnection
 ) -> OpenedAccount:
+    needs_email = connection.provider.capabilities.needs_email
     wanted = AccountRequest(
         reference=account.reference,
         amount=account.amount,
         currency=account.currency,
-        email=target.email,
+        email=target.email if needs_email else None,
         name=target.name,
         description=target.description,
         expires_at=target.expires_at,
@@ -220,7 +227,7 @@ async def _ask(
 
 def _living(opened: OpenedAccount) -> OpenedAccount:
     if opened.expires_at is not None and opened.expires_at <= now():
-        raise Refused("the account that was opened has expired already")
+        raise ProviderRefused("the account that was opened has expired already")
     return opened
 
 

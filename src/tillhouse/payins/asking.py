@@ -20,17 +20,19 @@ from tillhouse.kit.ids import BookKey
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.recording import find_account_of, record
 from tillhouse.payins.schedule import ASKING, next_asking
-from tillhouse.payins.store import accounts
+from tillhouse.payins.store import accounts, payins
 from tillhouse.payins.store.connections import find_book
 from tillhouse.payins.store.payins import claim_asking, find_payin, find_received
-from tillhouse.payins.types import Connection, Origin, VirtualAccount
+from tillhouse.payins.types import Origin, ProviderConnection, VirtualAccount
+from tillhouse.payins.vendors import SANDBOX
 from tillhouse.providers.payments.provider import (
     HeardPayment,
     NotReached,
-    Refused,
+    ProviderRefused,
     SeenPayment,
     Unclear,
     Unknown,
+    in_words,
 )
 
 # However many press a button, a provider is asked about an account this often at most.
@@ -50,7 +52,7 @@ class Looked(msgspec.Struct, frozen=True):
 
 async def look_up(
     services: Services,
-    connection: Connection,
+    connection: ProviderConnection,
     origin: Origin,
     heard: HeardPayment,
     *,
@@ -63,14 +65,38 @@ async def look_up(
     except Unknown:
         return Looked()
     new = unmatched = 0
+    others: list[tuple[Book, UUID]] = []
     for told in _by_transaction(found):
         async with services.pool.transaction() as db:
             own = await find_account_of(db, origin, told[0]) or account
-            if own is None and not takes_unknown:
+            other = None if own else await _of_another_book(db, origin, told[0])
+            if other is not None:
+                others.append(other)
+            elif own is None and await _is_recorded_elsewhere(db, origin, told[0]):
+                continue
+            elif own is None and not takes_unknown:
                 unmatched += len(told)
             else:
                 new += await record(db, origin, told, own, now())
+    for book, account_id in others:
+        await ask(services, book, account_id)
     return Looked(len(found), new, unmatched)
+
+
+async def _of_another_book(db: Db, origin: Origin, seen: SeenPayment) -> tuple[Book, UUID] | None:
+    """The account of another book whose reference a payment names: that book is asked instead."""
+    if seen.reference is None:
+        return None
+    row = await accounts.find_elsewhere(db, origin.book.id, origin.provider, seen.reference)
+    return None if row is None else (Book(row["book_id"], row["environment"]), row["id"])
+
+
+async def _is_recorded_elsewhere(db: Db, origin: Origin, seen: SeenPayment) -> bool:
+    """Whether another book on the provider's account took a payment that names none; locked."""
+    if origin.provider == SANDBOX:
+        return False
+    await payins.lock_unnamed(db, origin.provider, seen.transaction)
+    return await payins.is_recorded_elsewhere(db, origin.book.id, origin.provider, seen.transaction)
 
 
 def _by_transaction(found: Sequence[SeenPayment]) -> Iterable[list[SeenPayment]]:
@@ -117,24 +143,24 @@ async def ask_about(services: Services, book: Book, payin_id: UUID) -> Looked | 
             return None
     if payin.virtual_account_id is not None:
         return await ask(services, book, payin.virtual_account_id)
-    heard = HeardPayment(None, payin.transaction)
-    return await _look_up(services, book, (payin.provider, heard))
+    heard = HeardPayment(None, payin.transaction, may_be_back=True)
+    return await _look_up(services, book, payin.provider, heard)
 
 
 async def _ask(services: Services, book: Book, account: VirtualAccount) -> Looked | None:
     heard = HeardPayment(
         account.reference, None, account.account_number, account.provider_reference
     )
-    return await _look_up(services, book, (account.provider, heard), account)
+    return await _look_up(services, book, account.provider, heard, account)
 
 
 async def _look_up(
     services: Services,
     book: Book,
-    what: tuple[str, HeardPayment],
+    provider: str,
+    heard: HeardPayment,
     account: VirtualAccount | None = None,
 ) -> Looked | None:
-    provider, heard = what
     try:
         async with services.pool.reading() as db:
             connection = await find_provider(services, db, book, provider)
@@ -144,8 +170,8 @@ async def _look_up(
         origin = Origin(row["business_id"], book, provider)
         async with asyncio.timeout(_CALL_S):
             return await look_up(services, connection, origin, heard, account=account)
-    except (NotReached, Unclear, Refused, NoProvider, TimeoutError) as error:
-        told = f"{type(error).__name__}: {error}"
+    except (NotReached, Unclear, ProviderRefused, NoProvider, TimeoutError) as error:
+        told = in_words(error)
         log.warning("provider_not_asked", provider=provider, error=told)
         return None
 

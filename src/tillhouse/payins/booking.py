@@ -4,12 +4,17 @@ from decimal import Decimal
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookKey
 from tillhouse.ledger.posting import post
-from tillhouse.ledger.rules import Account, Ledger, Postings, Source
+from tillhouse.ledger.rules import Account, Ledger, Postings, Source, TransactionType
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.ledger.store.transactions import update_reversed_of
+from tillhouse.ledger.store.transactions import is_any_closed, update_reversed_of
 from tillhouse.payins import rules
+from tillhouse.payins.store.payins import update_postings
 from tillhouse.payins.types import Payin
+
+# The transactions that an arrival has of its own.
+_OF_ARRIVAL: tuple[TransactionType, ...] = ("credit", "fee")
 
 
 async def book_received(db: Db, ledger: Ledger, payin: Payin) -> UUID | None:
@@ -22,15 +27,23 @@ async def book_received(db: Db, ledger: Ledger, payin: Payin) -> UUID | None:
     return posted[0] if paid.is_unapplied and posted else None
 
 
-async def book_reversed(db: Db, ledger: Ledger, payin: Payin) -> bool:
-    """Post the way back; whether the wallet no longer covered it."""
+async def book_returned(
+    db: Db, ledger: Ledger, payin: Payin, amount: Decimal, fee: Decimal
+) -> bool:
+    """Post the way back of an amount, less a fee that came back; whether the wallet lacked it."""
     paid = rules.money(payin, ledger.currency)
-    available = paid.net
+    source = (rules.SOURCE, payin.id)
+    is_whole = (amount, fee) == (payin.amount, payin.fee)
+    # A transaction in a closed period stands, and is taken back today.
+    is_whole = is_whole and not await is_any_closed(db, ledger, source, _OF_ARRIVAL)
+    back = rules.ReturnedAmount(amount, fee, is_whole=is_whole)
+    available = back.net
     if not paid.is_unapplied:
         available = await lock_available(db, ledger.book_id, Account("wallet"))
-    await _post(db, ledger, payin, rules.reversed_(paid, available))
-    await update_reversed_of(db, ledger, (rules.SOURCE, payin.id), ("credit", "fee"))
-    return rules.is_uncovered(paid, available)
+    await _post_next(db, ledger, payin, rules.returned(paid, back, available))
+    if back.is_whole:
+        await update_reversed_of(db, ledger, source, _OF_ARRIVAL)
+    return not paid.is_unapplied and available < back.net
 
 
 async def deposit_to_wallet(db: Db, ledger: Ledger, payin: Payin) -> UUID:
@@ -43,18 +56,30 @@ async def deposit_to_wallet(db: Db, ledger: Ledger, payin: Payin) -> UUID:
     return posted[0]
 
 
-async def take_back_deposit(db: Db, ledger: Ledger, payin: Payin) -> None:
-    """Post that a top-up went back; recording that took it out of the wallet."""
-    await _post(db, ledger, payin, rules.deposit_reversed(rules.money(payin, ledger.currency)))
-    await update_reversed_of(db, ledger, (rules.SOURCE, payin.id), ("wallet_deposit",))
+async def take_back_deposit(db: Db, ledger: Ledger, payin: Payin, amount: Decimal) -> None:
+    """Post that so much of a top-up went back; recording that took it out of the wallet."""
+    is_whole = amount == payin.amount
+    await _post_next(db, ledger, payin, rules.deposit_reversed(amount, is_whole=is_whole))
+    if is_whole:
+        await update_reversed_of(db, ledger, (rules.SOURCE, payin.id), ("wallet_deposit",))
 
 
 async def claim_shortfall(db: Db, ledger: Ledger, payin: Payin, amount: Decimal) -> None:
     """Post that so much went back which its target has given back before, by another way."""
-    await _post(db, ledger, payin, rules.shortfall(amount))
+    await _post_next(
+        db, ledger, payin, rules.shortfall(rules.money(payin, ledger.currency), amount)
+    )
 
 
 async def _post(db: Db, ledger: Ledger, payin: Payin, postings: Postings) -> tuple[UUID, ...]:
     own = Ledger(ledger.book_id, payin.currency, ledger.now)
     source = Source(type=rules.SOURCE, id=payin.id, happened_at=payin.paid_at)
     return (await post(db, own, source, postings)).transactions
+
+
+async def _post_next(db: Db, ledger: Ledger, payin: Payin, postings: Postings) -> None:
+    """Post what may come more than once: each time by numbers of its own, at its own time."""
+    own = Ledger(ledger.book_id, payin.currency, ledger.now)
+    source = Source(type=rules.SOURCE, id=payin.id, happened_at=ledger.now)
+    number = await update_postings(db, BookKey(ledger.book_id, payin.id))
+    await post(db, own, source, postings, first=number * rules.POSTINGS_MAX)

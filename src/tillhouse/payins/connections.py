@@ -1,7 +1,7 @@
 """The providers of a book: which one is asked, and with what credentials."""
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 import msgspec
@@ -16,9 +16,10 @@ from tillhouse.kit.errors import Refused, Unavailable
 from tillhouse.kit.ids import BusinessId
 from tillhouse.payins.sandbox.rules import BOOK, HOOK_SECRET, hook_secret
 from tillhouse.payins.store import connections as store
-from tillhouse.payins.types import Connection
+from tillhouse.payins.types import Collects, ProviderConnection
 from tillhouse.payins.vendors import SANDBOX, provider_of
-from tillhouse.providers.payments.provider import Credentials, Opens
+from tillhouse.providers.payments.limits import amount_fault
+from tillhouse.providers.payments.provider import ProviderSecrets
 
 _KIND = "payment provider credentials"
 _ANY = random.SystemRandom()
@@ -29,7 +30,7 @@ class NoProvider(
     message="No payment provider is connected for live payments: connect one by "
     "PUT /v1/payment-providers or `tillhouse providers connect`, and select it.",
 ):
-    """A live book has nobody who could collect."""
+    """A live book has no provider that could collect."""
 
 
 class ProvidersAway(
@@ -38,25 +39,25 @@ class ProvidersAway(
     """Every selected provider failed lately."""
 
 
-class Collects(msgspec.Struct, frozen=True):
-    """The abilities that an account asks of its provider."""
-
-    currency: str
-    # An account number or a page; None: whichever it opens.
-    opens: Opens | None = None
+class AmountNotTaken(Refused, message="No selected payment provider takes this amount: change it."):
+    """Too little, or finer than the steps of every provider that could collect it."""
 
 
-async def find_provider(services: Services, db: Db, book: Book, name: str) -> Connection:
+class EmailNeeded(Refused, message="The payment provider needs the e-mail address of the payer."):
+    """Nothing is opened without one, and none is made up."""
+
+
+async def find_provider(services: Services, db: Db, book: Book, name: str) -> ProviderConnection:
     """A provider of a book with its credentials; a test book has the sandbox, and only that."""
     provider = provider_of(services, name)
     if provider is None or (name == SANDBOX) != (book.environment == "test"):
         raise NoProvider
     if name == SANDBOX:
-        return Connection(provider, sandbox_credentials(services.vault, book.id))
+        return ProviderConnection(provider, sandbox_credentials(services.vault, book.id))
     row = await store.find_connection(db, book.id, name)
     if row is None or row["credentials_sealed"] is None:
         raise NoProvider
-    return Connection(provider, await opened(services, db, row))
+    return ProviderConnection(provider, await opened(services, db, row))
 
 
 async def choose_provider(
@@ -67,23 +68,61 @@ async def choose_provider(
     rng: random.Random = _ANY,
     *,
     avoided: Collection[str] = (),
-) -> Connection:
+) -> ProviderConnection:
     """One provider at random of those that new accounts may be opened with."""
     if book.environment == "test":
         return await find_provider(services, db, book, SANDBOX)
+    taking = await _taking(services, db, book, wanted)
+    up = [row for row in taking if not _is_down(row) and row["provider"] not in avoided]
+    if not up:
+        raise ProvidersAway(retry_after_s=60)
+    return await find_provider(services, db, book, rng.choice(up)["provider"])
+
+
+async def check_collects(services: Services, db: Db, book: Book, wanted: Collects) -> None:
+    """Refuse what no selected provider of a live book collects, whether they are up or not."""
+    if book.environment == "live":
+        await _taking(services, db, book, wanted)
+
+
+async def _taking(services: Services, db: Db, book: Book, wanted: Collects) -> Sequence[Record]:
+    """The selected providers that collect what is wanted; refused with the reason of the last."""
     rows = await store.list_selected(db, book.id)
-    taking = [row for row in rows if _takes(services, row["provider"], wanted)]
     if not rows:
         raise NoProvider
+    taking = [row for row in rows if _takes(services, row["provider"], wanted)]
     if not taking:
         raise NoProvider(
             f"None of the selected payment providers collects {wanted.currency} this way: connect "
             "one that does by PUT /v1/payment-providers or `tillhouse providers connect`."
         )
-    up = [row for row in taking if not _is_down(row) and row["provider"] not in avoided]
-    if not up:
-        raise ProvidersAway(retry_after_s=60)
-    return await find_provider(services, db, book, rng.choice(up)["provider"])
+    names = [row["provider"] for row in taking]
+    against = {name: _against(name, wanted) for name in names}
+    fitting = [row for row in taking if against[row["provider"]] is None]
+    if not fitting:
+        told = "; ".join(dict.fromkeys(reason for reason in against.values() if reason))
+        raise AmountNotTaken(f"{told}. Change the amount, or let it be paid another way.")
+    if wanted.has_email:
+        return fitting
+    asking = [row for row in fitting if not _needs_email(services, row["provider"])]
+    if not asking:
+        told = " and ".join(row["provider"] for row in fitting)
+        raise EmailNeeded(
+            f"{told} opens an account only for the payer's e-mail address: name a customer who "
+            "has one, or send a payment link, whose page asks the payer."
+        )
+    return asking
+
+
+def _against(name: str, wanted: Collects) -> str | None:
+    if wanted.amount is None:
+        return None
+    return amount_fault(name, wanted.amount, wanted.currency)
+
+
+def _needs_email(services: Services, name: str) -> bool:
+    provider = provider_of(services, name)
+    return provider is not None and provider.capabilities.needs_email
 
 
 def _takes(services: Services, name: str, wanted: Collects) -> bool:
@@ -99,10 +138,10 @@ def _is_down(row: Record) -> bool:
     return row["down_until"] is not None and row["down_until"] > now()
 
 
-def sandbox_credentials(vault: Vault, book_id: UUID) -> Credentials:
+def sandbox_credentials(vault: Vault, book_id: UUID) -> ProviderSecrets:
     """Those of the sandbox in a book: derived, so that every test book has them."""
     secret = hook_secret(vault.derive("sandbox payments"), book_id)
-    return Credentials({BOOK: str(book_id), HOOK_SECRET: secret}, is_live=False)
+    return ProviderSecrets({BOOK: str(book_id), HOOK_SECRET: secret}, is_live=False)
 
 
 async def seal(
@@ -112,8 +151,8 @@ async def seal(
     return await vault.seal(db, business_id, record, _KIND, msgspec.json.encode(secrets).decode())
 
 
-async def opened(services: Services, db: Db, row: Record) -> Credentials:
+async def opened(services: Services, db: Db, row: Record) -> ProviderSecrets:
     """The credentials of a row of a live book."""
     sealed = row["credentials_sealed"]
     text = await services.vault.open(db, row["business_id"], row["id"], _KIND, sealed)
-    return Credentials(msgspec.json.decode(text, type=dict[str, str]), is_live=True)
+    return ProviderSecrets(msgspec.json.decode(text, type=dict[str, str]), is_live=True)

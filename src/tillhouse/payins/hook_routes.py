@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from tillhouse.access.process import Services
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.payins import hooks
 
@@ -16,26 +16,27 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TEXT = "text/plain; charset=utf-8"
 
 
-async def check(services: Services, asked: Asked) -> None:
+async def check(services: Services, asked: RawRequest) -> None:
     """Refuse a caller that is no provider before its body is read."""
     provider, _ = _named(asked)
     await hooks.check(services, provider, _headers(asked))
 
 
-async def take(services: Services, asked: Asked) -> Page:
+async def take(services: Services, asked: RawRequest) -> RawAnswer:
     """Stored, then answered; looked up after."""
-    await hooks.take(services, _named(asked), _headers(asked), asked.body, asked.now)
-    return Page(_TEXT, b"")
+    provider, book_id = _named(asked)
+    await hooks.take(services, provider, book_id, _headers(asked), asked.body, asked.now)
+    return RawAnswer(_TEXT, b"")
 
 
-def _named(asked: Asked) -> tuple[str, UUID]:
+def _named(asked: RawRequest) -> tuple[str, UUID]:
     text = asked.path["book_id"]
     if not _UUID.fullmatch(text):
         raise Missing
     return asked.path["provider"], UUID(text)
 
 
-def _headers(asked: Asked) -> Mapping[str, str]:
+def _headers(asked: RawRequest) -> Mapping[str, str]:
     return {
         name.decode("latin-1"): value.decode("latin-1") for name, value in asked.headers.items()
     }

@@ -11,6 +11,7 @@ import msgspec
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
+from tillhouse.http.body import check_counts
 from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
@@ -21,7 +22,7 @@ from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.inbox import store_event_once
 from tillhouse.payins.store import events
 from tillhouse.payins.store.connections import find_book
-from tillhouse.payins.types import Connection, Origin
+from tillhouse.payins.types import Origin, ProviderConnection
 from tillhouse.payins.vendors import SIGNATURE_HEADERS, provider_of
 from tillhouse.providers.payments.provider import (
     Heard,
@@ -31,16 +32,20 @@ from tillhouse.providers.payments.provider import (
 )
 
 EVENT = "provider_event"
+# Many times what any vendor tells in one hook.
+CONTAINERS_MAX, VALUES_MAX = 10_000, 50_000
 # The job for the room that sends money: the payload is `HeardOutgoing`.
 HEARD_PAYOUT = "heard_payout"
 # The job for the room that gives payments back: the payload is `HeardReturn`.
 HEARD_REFUND = "heard_refund"
+# The same for the room of stays: a hook doesn't always say what was paid for.
+HEARD_STAY_REFUND = "heard_stay_refund"
 # A payment that the provider doesn't show yet, or whose account isn't ours yet, is looked up again.
 _MATCHED_WITHIN = 4
 _RETRY = Retry(attempts_max=12, base=timedelta(seconds=5))
 
 
-class NotSigned(Unauthenticated, message="The signature doesn't fit the body."):
+class PaymentHookNotSigned(Unauthenticated, message="The signature doesn't fit the body."):
     """Somebody else than the provider calls, or with another secret."""
 
 
@@ -67,24 +72,26 @@ async def check(services: Services, provider: str, headers: Mapping[str, str]) -
     if provider_of(services, provider) is None:
         raise Missing
     if not headers.get(SIGNATURE_HEADERS[provider]):
-        raise NotSigned
+        raise PaymentHookNotSigned
 
 
 async def take(
-    services: Services, what: tuple[str, UUID], headers: Mapping[str, str], body: bytes,
+    services: Services, provider: str, book_id: UUID, headers: Mapping[str, str], body: bytes,
     at: datetime,
 ) -> bool:  # fmt: skip
-    """Store what a provider tells (provider, book), once its signature fits; whether it is new."""
-    provider, book_id = what
+    """Store what a provider tells of a book, once its signature fits; whether it is new."""
     async with services.pool.reading() as db:
         connection = await _connection(services, db, provider, BookId(book_id))
     if not connection.provider.is_signed(connection.credentials, headers, body):
-        raise NotSigned
+        raise PaymentHookNotSigned
+    check_counts(body, containers_max=CONTAINERS_MAX, values_max=VALUES_MAX)
     async with services.pool.writing_once() as db:
         return await store_event_once(db, book_id, provider, body, at)
 
 
-async def _connection(services: Services, db: Db, provider: str, book_id: BookId) -> Connection:
+async def _connection(
+    services: Services, db: Db, provider: str, book_id: BookId
+) -> ProviderConnection:
     row = await find_book(db, book_id)
     if row is None:
         raise Missing
@@ -94,12 +101,12 @@ async def _connection(services: Services, db: Db, provider: str, book_id: BookId
         raise Missing from None
 
 
-class _Ready(msgspec.Struct, frozen=True, kw_only=True):
+class _EventToLookUp(msgspec.Struct, frozen=True, kw_only=True):
     """An event, with all that is needed to look it up."""
 
     origin: Origin
     # None: the provider is no longer connected.
-    connection: Connection | None
+    connection: ProviderConnection | None
     heard: Sequence[Heard]
     attempts: int
 
@@ -116,7 +123,7 @@ def kind(services: Services) -> OutsideKind:
     )
 
 
-async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
+async def _begin(services: Services, db: Db, job: Job) -> _EventToLookUp | None:
     row = await events.find_event(db, BookKey(job.book_id, job.subject_id))
     if row is None or row["processed_at"] is not None:
         return None
@@ -126,9 +133,10 @@ async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
     try:
         connection = await find_provider(services, db, book, row["provider"])
         heard = [part for one in connection.provider.heard(row["body"]) for part in _parts(one)]
-    except NoProvider:
+    except (NoProvider, RecursionError):
+        # No vendor nests as deep as the decoder's limit: such a body tells of nothing.
         pass
-    return _Ready(
+    return _EventToLookUp(
         origin=Origin(row["business_id"], book, row["provider"]),
         connection=connection,
         heard=heard,
@@ -139,11 +147,12 @@ async def _begin(services: Services, db: Db, job: Job) -> _Ready | None:
 def _parts(heard: Heard) -> Sequence[Heard]:
     """A refund that was made at the provider itself is seen in the payment that it gives back."""
     if isinstance(heard, HeardRefund) and (heard.transaction_id or heard.payment_reference):
-        return HeardPayment(heard.payment_reference, heard.transaction_id), heard
+        back = HeardPayment(heard.payment_reference, heard.transaction_id, may_be_back=True)
+        return back, heard
     return (heard,)
 
 
-async def _look_up(services: Services, ready: _Ready) -> Looked:
+async def _look_up(services: Services, ready: _EventToLookUp) -> Looked:
     total = Looked()
     for heard in ready.heard:
         if isinstance(heard, HeardPayment) and ready.connection is not None:
@@ -162,7 +171,7 @@ async def _look_up(services: Services, ready: _Ready) -> Looked:
     return total
 
 
-async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | None:
+async def _record(db: Db, job: Job, ready: _EventToLookUp, looked: Looked) -> Again | None:
     payments = [one for one in ready.heard if isinstance(one, HeardPayment)]
     is_unseen = payments and not looked.seen
     if (looked.unmatched or is_unseen) and ready.attempts < _MATCHED_WITHIN:
@@ -170,13 +179,13 @@ async def _record(db: Db, job: Job, ready: _Ready, looked: Looked) -> Again | No
     at = now()
     for index, heard in enumerate(ready.heard):
         if isinstance(heard, HeardPayout | HeardRefund):
-            await _pass_on(db, job, ready.origin, (index, heard), at)
+            await _pass_on(db, job, ready.origin, index, heard, at)
     key = BookKey(job.book_id, job.subject_id)
     await events.update_processed(db, key, _outcome(ready, payments, looked), at)
     return None
 
 
-def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) -> str:
+def _outcome(ready: _EventToLookUp, payments: Sequence[HeardPayment], looked: Looked) -> str:
     if ready.connection is None:
         return "the provider is no longer connected"
     if not ready.heard:
@@ -189,14 +198,16 @@ def _outcome(ready: _Ready, payments: Sequence[HeardPayment], looked: Looked) ->
 
 
 async def _pass_on(
-    db: Db, job: Job, origin: Origin, what: tuple[int, HeardPayout | HeardRefund], at: datetime
+    db: Db, job: Job, origin: Origin, index: int, heard: HeardPayout | HeardRefund, at: datetime
 ) -> None:
     """Give the room that sent the money a job of its own."""
-    index, heard = what
     if isinstance(heard, HeardPayout):
-        kind, told = HEARD_PAYOUT, HeardOutgoing(origin.provider, "payout", heard.reference)
+        kinds, told = (
+            (HEARD_PAYOUT,),
+            HeardOutgoing(origin.provider, "payout", heard.reference),
+        )
     else:
-        kind = HEARD_REFUND
+        kinds = (HEARD_REFUND, HEARD_STAY_REFUND)
         told = HeardReturn(
             origin.provider,
             heard.reference,
@@ -204,14 +215,15 @@ async def _pass_on(
             heard.transaction_id,
             heard.payment_reference,
         )
-    new = NewJob(
-        book_id=job.book_id,
-        kind=kind,
-        subject_id=job.subject_id,
-        key=str(index),
-        payload=msgspec.json.encode(told),
-    )
-    await queue_job(db, new, at, at)
+    for kind in kinds:
+        new = NewJob(
+            book_id=job.book_id,
+            kind=kind,
+            subject_id=job.subject_id,
+            key=str(index),
+            payload=msgspec.json.encode(told),
+        )
+        await queue_job(db, new, at, at)
 
 
 async def _give_up(db: Db, job: Job, reason: str) -> None:

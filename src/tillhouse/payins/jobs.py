@@ -1,4 +1,4 @@
-"""The jobs of what arrives, and the chore that forgets what was told long ago."""
+"""The jobs of what arrives, and the chores that forget old hooks and settle claims."""
 
 from datetime import timedelta
 
@@ -7,21 +7,30 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, Kind, LocalKind
 from tillhouse.kit.clock import now
 from tillhouse.payins import asking, hooks
+from tillhouse.payins.connecting import noticing
+from tillhouse.payins.disputes import announcing, claims
 from tillhouse.payins.sandbox.simulating import LATER
 from tillhouse.payins.store.events import delete_old_events
 
-KEPT_FOR = timedelta(days=90)
+KEPT_FOR = timedelta(days=30)
 _ROWS = 1000
 
 
 def kinds(services: Services) -> tuple[Kind, ...]:
     """The jobs of this room."""
-    return (hooks.kind(services), asking.kind(services), LATER)
+    return (
+        hooks.kind(services),
+        asking.kind(services),
+        noticing.kind(services),
+        announcing.kind(services),
+        LATER,
+    )
 
 
 def chores(_services: Services) -> tuple[LocalKind, ...]:
     """Its periodic jobs."""
-    return (LocalKind(name="old_provider_events", run=_sweep, every=timedelta(hours=1)),)
+    sweeping = LocalKind(name="old_provider_events", run=_sweep, every=timedelta(hours=1))
+    return (sweeping, claims.SETTLING)
 
 
 async def _sweep(db: Db, _job: Job) -> bool:

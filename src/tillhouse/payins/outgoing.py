@@ -17,7 +17,7 @@ from tillhouse.jobs.kinds import Again, Job, NewJob, OutsideKind, Retry
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.text import storable
-from tillhouse.providers.payments.provider import NotReached, Refused, Unclear, Unknown
+from tillhouse.providers.payments.provider import NotReached, ProviderRefused, Unknown, in_words
 
 # The answer of a provider about it.
 Seen = TypeVar("Seen")
@@ -44,7 +44,7 @@ class Nothing(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Outgoing(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
+class OutgoingCalls(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
     """The calls of a provider about one payout or refund."""
 
     reference: str
@@ -54,20 +54,22 @@ class Outgoing(msgspec.Struct, Generic[Seen], frozen=True, kw_only=True):
     failed: Callable[[str], Seen]
 
 
-class Ask(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
+class OutgoingWork(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
     """One whose provider is asked: to send it, or how it ended."""
 
     row: Row
     # None: its provider isn't connected.
-    calls: Outgoing[Seen] | None
+    calls: OutgoingCalls[Seen] | None
     # Whether an earlier call may have been executed: then the provider is asked how it ended.
     is_unclear: bool
     # Whether one that the provider doesn't know may be sent again.
     may_resend: bool = False
 
 
-Begin: TypeAlias = Callable[[Db, Job], Awaitable[Ask[Row, Seen] | None]]
-Record: TypeAlias = Callable[[Db, Job, Ask[Row, Seen], Seen | Nothing], Awaitable[Again | None]]
+Begin: TypeAlias = Callable[[Db, Job], Awaitable[OutgoingWork[Row, Seen] | None]]
+Record: TypeAlias = Callable[
+    [Db, Job, OutgoingWork[Row, Seen], Seen | Nothing], Awaitable[Again | None]
+]
 
 
 class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=True):
@@ -108,7 +110,9 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
             lease=LEASE,
         )
 
-    async def _begin(self, begin: Begin[Row, Seen], db: Db, job: Job) -> Ask[Row, Seen] | None:
+    async def _begin(
+        self, begin: Begin[Row, Seen], db: Db, job: Job
+    ) -> OutgoingWork[Row, Seen] | None:
         """Note, before it is called, that the provider may execute it from now on."""
         asked = await begin(db, job)
         if asked is not None and (asked.may_resend or not asked.is_unclear):
@@ -116,7 +120,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         return asked
 
     async def _record_sending(
-        self, db: Db, job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+        self, db: Db, job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> Again | None:
         row = await self.apply(db, asked.row, came)
         if row is None:
@@ -131,7 +135,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         return None
 
     async def _record_look(
-        self, db: Db, _job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+        self, db: Db, _job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> Again | None:
         if await self.apply(db, asked.row, came) is None:
             return None
@@ -140,7 +144,7 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         return Again("it has not ended") if self.is_open(came) else None
 
     async def _record_heard(
-        self, db: Db, _job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+        self, db: Db, _job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> Again | None:
         if isinstance(came, Nothing):
             return Again(came.reason)
@@ -148,13 +152,13 @@ class OutgoingSteps(msgspec.Struct, Generic[Row, Seen], frozen=True, kw_only=Tru
         return None
 
     async def _record_late(
-        self, db: Db, _job: Job, asked: Ask[Row, Seen], came: Seen | Nothing
+        self, db: Db, _job: Job, asked: OutgoingWork[Row, Seen], came: Seen | Nothing
     ) -> None:
         """Its end counts whenever it is heard."""
         await self.apply(db, asked.row, came)
 
 
-async def _ask(asked: Ask[Row, Seen]) -> Seen | Nothing:
+async def _ask(asked: OutgoingWork[Row, Seen]) -> Seen | Nothing:
     if asked.calls is None:
         return Nothing(not asked.is_unclear, "the payment provider is not connected")
     return await ask(asked.calls, is_unclear=asked.is_unclear, may_resend=asked.may_resend)
@@ -165,7 +169,9 @@ def is_settled(asked_at: datetime | None, at: datetime) -> bool:
     return at - (asked_at or at) >= SETTLED_AFTER
 
 
-async def ask(outgoing: Outgoing[Seen], *, is_unclear: bool, may_resend: bool) -> Seen | Nothing:
+async def ask(
+    outgoing: OutgoingCalls[Seen], *, is_unclear: bool, may_resend: bool
+) -> Seen | Nothing:
     """Send it, or ask how it ended where an earlier call may have been executed.
 
     One that the provider doesn't know is sent again where that is allowed.
@@ -182,10 +188,10 @@ async def ask(outgoing: Outgoing[Seen], *, is_unclear: bool, may_resend: bool) -
         return Nothing(False, _told(error))
 
 
-async def _send(outgoing: Outgoing[Seen], *, is_repeated: bool) -> Seen | Nothing:
+async def _send(outgoing: OutgoingCalls[Seen], *, is_repeated: bool) -> Seen | Nothing:
     try:
         return await outgoing.send()
-    except Refused as refusal:
+    except ProviderRefused as refusal:
         refused = outgoing.failed(str(refusal) or "refused")
         return await _look_again(outgoing, refused) if is_repeated else refused
     except NotReached as error:
@@ -195,7 +201,7 @@ async def _send(outgoing: Outgoing[Seen], *, is_repeated: bool) -> Seen | Nothin
         return Nothing(False, _told(error))
 
 
-async def _look_again(outgoing: Outgoing[Seen], refused: Seen) -> Seen | Nothing:
+async def _look_again(outgoing: OutgoingCalls[Seen], refused: Seen) -> Seen | Nothing:
     """A repetition was refused, perhaps since the call before it counts: then it is known now."""
     try:
         return await outgoing.find()
@@ -206,6 +212,4 @@ async def _look_again(outgoing: Outgoing[Seen], refused: Seen) -> Seen | Nothing
 
 
 def _told(error: Exception) -> str:
-    name = type(error).__name__
-    named = f"unclear: {error}" if isinstance(error, Unclear) else f"{name}: {error}"
-    return storable(named)[:_REASON_LENGTH_MAX]
+    return storable(in_words(error))[:_REASON_LENGTH_MAX]

@@ -7,7 +7,7 @@ from uuid import UUID
 from tillhouse.db.pool import Db
 from tillhouse.kit.clock import now
 from tillhouse.kit.fault import Fault
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.ledger.proof import each_row
 from tillhouse.payins.rules import SOURCE, PayinFacts, payin_faults
 from tillhouse.payins.store.payins import find_there, list_with_money
 from tillhouse.payins.store.waiting import list_waiting
@@ -19,14 +19,10 @@ APPLIED_WITHIN = timedelta(hours=1)
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
-    while last is not None:
-        found = await list_with_money(db, book_id, last, batch)
-        for row in found:
-            facts = PayinFacts(**row)
-            for wrong in payin_faults(facts):
-                yield Fault("payin", str(facts.id), wrong)
-        last = found[-1]["id"] if found else None
+    async for row in each_row(list_with_money, db, book_id, batch):
+        facts = PayinFacts(**row)
+        for wrong in payin_faults(facts):
+            yield Fault("payin", str(facts.id), wrong)
     for row in await list_waiting(db, book_id, now() - APPLIED_WITHIN, batch):
         told = f"{row['amount']:f} {row['currency']} was recorded and is not {row['missing']}"
         yield Fault(WAITING, str(row["id"]), told)

@@ -2,6 +2,7 @@
 
 from tillhouse.access.scopes import Scope
 from tillhouse.http.route import Group
+from tillhouse.payins.disputes.proof import DISPUTE_SOURCE
 from tillhouse.payins.events import EVENTS
 from tillhouse.payins.hook_routes import HOOKS
 from tillhouse.payins.jobs import chores, kinds
@@ -19,6 +20,12 @@ ROOM = Room(
             "Providers that collect money for the business.",
             "payments",
         ),
+        Group(
+            "/v1/disputes",
+            "Disputes",
+            "Payments that payers' banks want back: chargebacks.",
+            "payments",
+        ),
     ),
     pages=lambda: HOOKS,
     scopes=(
@@ -29,13 +36,16 @@ ROOM = Room(
             "Finance",
             "critical",
             grants=("payment_providers:read",),
+            granters=("owner", "admin"),
             is_finance_write=True,
         ),
     ),
     events=EVENTS,
     kept_tables=(
+        "disputes",
         "payins",
         "payment_providers",
+        "sandbox_disputes",
         "sandbox_payments",
         "sandbox_payouts",
         "sandbox_refunds",
@@ -44,5 +54,5 @@ ROOM = Room(
     swept_tables={"provider_events": "old_provider_events"},
     chores=chores,
     jobs=kinds,
-    sources=(PAYIN_SOURCE,),
+    sources=(PAYIN_SOURCE, DISPUTE_SOURCE),
 )

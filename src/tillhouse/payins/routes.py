@@ -1,7 +1,8 @@
-"""The routes of payment providers."""
+"""The routes of payment providers and of disputes."""
 
 from tillhouse.http.route import Route, Scope
 from tillhouse.payins.connecting import actions
+from tillhouse.payins.disputes import actions as disputes
 
 _PROVIDERS = "/v1/payment-providers"
 
@@ -12,4 +13,8 @@ ROUTES: tuple[Route, ...] = (
     Route("PUT", _PROVIDERS, actions.change, Scope("payment_providers:write"),
           "Connect, check, select or disconnect a payment provider", "Payment provider",
           faults=actions.change_faults),
+    Route("GET", "/v1/disputes", disputes.list_page, Scope("finance:read"),
+          "List disputes of payments, the newest first", "Disputes"),
+    Route("GET", "/v1/disputes/{dispute_id}", disputes.show, Scope("finance:read"),
+          "Read one dispute", "Dispute"),
 )  # fmt: skip

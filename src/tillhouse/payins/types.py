@@ -9,7 +9,7 @@ import msgspec
 
 from tillhouse.access.callers import Book
 from tillhouse.kit.ids import BusinessId
-from tillhouse.providers.payments.provider import PART, Credentials, Opens, PaymentProvider
+from tillhouse.providers.payments.provider import PART, Opens, PaymentProvider, ProviderSecrets
 
 AccountStatus = Literal["opening", "open", "failed", "closed"]
 PayinStatus = Literal["received", "reversed"]
@@ -23,11 +23,22 @@ class Origin(msgspec.Struct, frozen=True):
     provider: str
 
 
-class Connection(msgspec.Struct, frozen=True):
+class ProviderConnection(msgspec.Struct, frozen=True):
     """A provider with the credentials of one book."""
 
     provider: PaymentProvider
-    credentials: Credentials
+    credentials: ProviderSecrets
+
+
+class Collects(msgspec.Struct, frozen=True, kw_only=True):
+    """The abilities that an account asks of its provider."""
+
+    currency: str
+    # An account number or a page; None: whichever it opens.
+    opens: Opens | None = None
+    # None: not known yet.
+    amount: Decimal | None = None
+    has_email: bool = True
 
 
 class AccountTarget(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +49,8 @@ class AccountTarget(msgspec.Struct, frozen=True, kw_only=True):
     id: UUID
     amount: Decimal
     currency: str
-    email: str
+    # The payer's, where it is known.
+    email: str | None
     name: str
     description: str
     expires_at: datetime | None = None
@@ -50,6 +62,16 @@ class AccountTarget(msgspec.Struct, frozen=True, kw_only=True):
     def opens(self) -> Opens | None:
         """Without a place to lead back to, no page of a provider's can be opened."""
         return None if self.return_url else "account"
+
+    @property
+    def collects(self) -> Collects:
+        """The abilities that its provider needs."""
+        return Collects(
+            currency=self.currency,
+            opens=self.opens,
+            amount=self.amount,
+            has_email=self.email is not None,
+        )
 
 
 class VirtualAccount(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +121,16 @@ class Payin(msgspec.Struct, frozen=True, kw_only=True):
     applied_at: datetime | None
     reversed_at: datetime | None
     reversal_applied_at: datetime | None
+    # By refunds of ours that are on their way, or are back.
+    given_back: Decimal
+    # By the provider itself: what it tells, what of that is booked, and the fee that came back.
+    returned_told: Decimal
+    returned_amount: Decimal
+    returned_fee: Decimal
+    # The part of it that the target has given back.
+    returned_applied: Decimal
+    # The part that disputes hold.
+    disputed_amount: Decimal
     conditions: list[str]
     transaction_id: UUID | None
     created_at: datetime
@@ -122,4 +154,19 @@ class Payin(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_to_take_back(self) -> bool:
         """Whether its target took it, and has yet to learn that it went back."""
-        return self.status == "reversed" and self.reversal_applied_at is None
+        return self.to_take_back > 0
+
+    @property
+    def to_take_back(self) -> Decimal:
+        """The part that its target has yet to give back."""
+        return self.returned_amount - self.returned_applied
+
+    @property
+    def room(self) -> Decimal:
+        """The part that refunds of ours leave for the provider to take back."""
+        return max(self.amount - self.given_back, Decimal(0))
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the provider left nothing of it."""
+        return self.status == "reversed" or self.returned_amount >= self.amount

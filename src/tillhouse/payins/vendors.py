@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tillhouse.access.process import Services
-from tillhouse.payins.sandbox.provider import Sandbox
+from tillhouse.payins.sandbox.provider import SandboxPayments
 from tillhouse.providers.payments.provider import PaymentProvider, ProviderName
 from tillhouse.providers.payments.providers import VENDORS, provider
 
@@ -25,7 +25,7 @@ SIGNATURE_HEADERS: Mapping[str, str] = MappingProxyType(
 def provider_of(services: Services, name: str) -> PaymentProvider | None:
     """The provider of this name; None where this installation has none."""
     if name == SANDBOX:
-        return Sandbox(services.pool)
+        return SandboxPayments(services.pool)
     urls = dict(services.settings.provider_urls)
     for vendor in VENDORS:
         if vendor == name:

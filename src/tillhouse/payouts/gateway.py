@@ -8,11 +8,11 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.errors import Refused
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.store.connections import list_selected
-from tillhouse.payins.types import Connection
+from tillhouse.payins.types import ProviderConnection
 from tillhouse.payins.vendors import SANDBOX, provider_of
 
 # The connection of a book by a provider's name, None where the book has none of that name.
-Finds = Callable[[Services, Db, Book, str], Awaitable[Connection | None]]
+Finds = Callable[[Services, Db, Book, str], Awaitable[ProviderConnection | None]]
 
 
 class NoPayouts(
@@ -23,7 +23,7 @@ class NoPayouts(
     """The book can't pay out."""
 
 
-async def find(services: Services, db: Db, book: Book, name: str) -> Connection | None:
+async def find(services: Services, db: Db, book: Book, name: str) -> ProviderConnection | None:
     """The connection of a book to this provider."""
     try:
         return await find_provider(services, db, book, name)

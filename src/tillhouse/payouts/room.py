@@ -7,6 +7,7 @@ from tillhouse.payouts.events import EVENTS
 from tillhouse.payouts.jobs import kinds
 from tillhouse.payouts.routes import ROUTES
 from tillhouse.payouts.wallet.days import SUM_DAYS
+from tillhouse.payouts.withdrawals.dues import COLLECTING
 from tillhouse.payouts.withdrawals.proof import WITHDRAWAL_SOURCE
 from tillhouse.room import Room
 
@@ -34,19 +35,25 @@ ROOM = Room(
         "withdrawal_spends",
         "withdrawals",
     ),
-    chores=lambda _services: (SUM_DAYS,),
+    chores=lambda _services: (SUM_DAYS, COLLECTING),
     events=EVENTS,
     scopes=(
         Scope("wallet:read", "Read the wallet", "Payouts", "medium"),
         Scope("payouts:read", "Read payout accounts", "Payouts", "medium"),
         Scope(
-            "payouts:write", "Change payout accounts", "Payouts", "critical", is_finance_write=True
+            "payouts:write",
+            "Change payout accounts",
+            "Payouts",
+            "critical",
+            granters=("owner", "admin"),
+            is_finance_write=True,
         ),
         Scope(
             "wallet:withdrawals:create",
             "Withdraw money from the wallet",
             "Payouts",
             "critical",
+            granters=("owner",),
             is_finance_write=True,
             needs_withdrawal_policy=True,
         ),

@@ -27,7 +27,7 @@ class VariantConfiguration(msgspec.Struct, frozen=True, kw_only=True):
     prices: dict[UUID, Decimal]
 
 
-class Part(msgspec.Struct, frozen=True):
+class BundlePart(msgspec.Struct, frozen=True):
     """A variant that a bundle contains, and how often."""
 
     variant_id: VariantId
@@ -51,7 +51,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     is_extra_only: bool = False
     variants: list[VariantConfiguration]
     group_ids: list[UUID] = []
-    parts: list[Part] = []
+    parts: list[BundlePart] = []
 
     @property
     def implicit(self) -> VariantConfiguration | None:
@@ -76,7 +76,7 @@ def of_product(product: Product) -> Configuration:
         is_extra_only=product.is_extra_only,
         variants=[of_variant(variant) for variant in product.variants],
         group_ids=[group.id for group in product.modifier_groups],
-        parts=[Part(one.variant_id, one.quantity) for one in product.components],
+        parts=[BundlePart(one.variant_id, one.quantity) for one in product.components],
     )
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 
-class Named(msgspec.Struct, kw_only=True):
+class NamedProductIds(msgspec.Struct, kw_only=True):
     """The ids that a request names, as far as they can be read."""
 
     category_ids: list[UUID] = []
@@ -33,7 +33,7 @@ class Contained(msgspec.Struct, frozen=True):
     variant_ids: list[UUID]
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class ExistingProductIds(msgspec.Struct, frozen=True, kw_only=True):
     """Those that exist."""
 
     currency: str

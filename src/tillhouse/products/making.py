@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET
 
 from tillhouse.kit.ids import VariantId
-from tillhouse.products.configuration import Configuration, Part, VariantConfiguration, fitted
-from tillhouse.products.facts import Facts
+from tillhouse.products.configuration import BundlePart, Configuration, VariantConfiguration, fitted
+from tillhouse.products.facts import ExistingProductIds
 from tillhouse.products.rules import OF_THE_IMPLICIT, type_of, variant_of
 from tillhouse.products.types import (
     NewComponent,
@@ -23,7 +23,7 @@ from tillhouse.products.types import (
 Ids = Callable[[], UUID]
 
 
-def new_configuration(new: NewProduct, facts: Facts, ids: Ids) -> Configuration:
+def new_configuration(new: NewProduct, facts: ExistingProductIds, ids: Ids) -> Configuration:
     """A product as asked for; whether it may be is for the rules."""
     variants = [new_variant(one, VariantId(ids()), index) for index, one in enumerate(new.variants)]
     if not variants:
@@ -58,7 +58,7 @@ def new_configuration(new: NewProduct, facts: Facts, ids: Ids) -> Configuration:
     )
 
 
-def changed(old: Configuration, patch: ProductPatch, facts: Facts) -> Configuration:
+def changed(old: Configuration, patch: ProductPatch, facts: ExistingProductIds) -> Configuration:
     """A product as it would be after a change."""
     asked = {
         name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET
@@ -127,10 +127,10 @@ def _prices(given: list[NewStorePrice]) -> dict[UUID, Decimal]:
     return {one.store_id: one.price for one in given}
 
 
-def _parts(components: list[NewComponent], facts: Facts) -> list[Part]:
+def _parts(components: list[NewComponent], facts: ExistingProductIds) -> list[BundlePart]:
     found = [(variant_of(one, facts), one.quantity) for one in components]
     return [
-        Part(VariantId(variant_id), quantity)
+        BundlePart(VariantId(variant_id), quantity)
         for variant_id, quantity in found
         if variant_id is not None
     ]

@@ -11,7 +11,7 @@ from tillhouse.kit.ids import CategoryId
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.products.configuration import Configuration
-from tillhouse.products.facts import Facts, Named
+from tillhouse.products.facts import ExistingProductIds, NamedProductIds
 from tillhouse.products.types import (
     VARIANTS_MAX,
     NewComponent,
@@ -47,14 +47,14 @@ def known(read: Callable[[], T | UnsetType | None], otherwise: T) -> T:
     return otherwise if isinstance(found, UnsetType) or found is None else found
 
 
-def named(asked: NewProduct | ProductPatch | NewVariant | VariantPatch) -> Named:
+def named(asked: NewProduct | ProductPatch | NewVariant | VariantPatch) -> NamedProductIds:
     """The ids that the request names, as far as they are valid."""
     variants: list[NewVariant] = known(lambda: getattr(asked, "variants", []), [])
     components: list[NewComponent] = known(lambda: getattr(asked, "components", []), [])
     prices = [p for one in (asked, *variants) for p in known(lambda one=one: one.prices, [])]
     skus = [known(lambda one=one: one.sku, "") for one in (asked, *variants)]
     category_id: CategoryId | None = known(lambda: getattr(asked, "category_id", None), None)
-    return Named(
+    return NamedProductIds(
         category_ids=[category_id] if category_id else [],
         store_ids=_each(prices, "store_id"),
         group_ids=known(lambda: getattr(asked, "modifier_group_ids", []), []),
@@ -77,7 +77,7 @@ def type_of(new: NewProduct) -> ProductType:
     return "variable" if new.variants else "simple"
 
 
-def new_faults(new: NewProduct, facts: Facts) -> list[FieldError]:
+def new_faults(new: NewProduct, facts: ExistingProductIds) -> list[FieldError]:
     """Everything against a new product."""
     variants: list[NewVariant] = known(lambda: new.variants, [])
     found = faults(
@@ -98,7 +98,9 @@ def new_faults(new: NewProduct, facts: Facts) -> list[FieldError]:
     return found
 
 
-def patch_faults(patch: ProductPatch, old: Configuration, facts: Facts) -> list[FieldError]:
+def patch_faults(
+    patch: ProductPatch, old: Configuration, facts: ExistingProductIds
+) -> list[FieldError]:
     """Everything against a change of a product."""
 
     def after(name: str, before: Any) -> Any:
@@ -124,7 +126,10 @@ def patch_faults(patch: ProductPatch, old: Configuration, facts: Facts) -> list[
 
 
 def variant_faults(
-    asked: NewVariant | VariantPatch, product: Configuration, facts: Facts, own: UUID | None = None
+    asked: NewVariant | VariantPatch,
+    product: Configuration,
+    facts: ExistingProductIds,
+    own: UUID | None = None,
 ) -> list[FieldError]:
     """Everything against a variant of a product, or against a change of it."""
     found = _variant_faults(asked, facts, "")
@@ -140,7 +145,9 @@ def variant_faults(
     return found
 
 
-def check_skus(asked: NewProduct | ProductPatch | NewVariant | VariantPatch, facts: Facts) -> None:
+def check_skus(
+    asked: NewProduct | ProductPatch | NewVariant | VariantPatch, facts: ExistingProductIds
+) -> None:
     """No sku twice; of two that come at once, the database refuses the later one."""
     taken = facts.product_skus | facts.variant_skus
     variants: list[NewVariant] = getattr(asked, "variants", [])
@@ -176,7 +183,7 @@ def check_in_no_bundle(bundle: str | None) -> None:
 
 
 def _product_faults(
-    asked: NewProduct | ProductPatch, facts: Facts, own: UUID | None
+    asked: NewProduct | ProductPatch, facts: ExistingProductIds, own: UUID | None
 ) -> list[FieldError]:
     components: list[NewComponent] = known(lambda: asked.components, [])
     groups: list[UUID] = known(lambda: asked.modifier_group_ids, [])
@@ -196,7 +203,9 @@ def _product_faults(
     return found
 
 
-def _variant_faults(asked: NewVariant | VariantPatch, facts: Facts, path: str) -> list[FieldError]:
+def _variant_faults(
+    asked: NewVariant | VariantPatch, facts: ExistingProductIds, path: str
+) -> list[FieldError]:
     found = faults(lambda: _scale_errors(asked.price, f"{path}price", facts))
     return found + _price_faults(known(lambda: asked.prices, []), facts, path)
 
@@ -212,7 +221,9 @@ def _shape_errors(type_: ProductType, variants: int, components: int) -> Iterato
         yield FieldError("components", f"are for a bundle only, and the type is {type_}")
 
 
-def _change_errors(old: Configuration, type_: ProductType, facts: Facts) -> Iterator[FieldError]:
+def _change_errors(
+    old: Configuration, type_: ProductType, facts: ExistingProductIds
+) -> Iterator[FieldError]:
     if type_ == "bundle" and old.type != "bundle" and facts.bundle is not None:
         yield FieldError("type", f"can't be bundle: the bundle {facts.bundle} contains it")
 
@@ -256,14 +267,16 @@ def _twice(variants: list[NewVariant], name: str, path: str) -> Iterator[FieldEr
             seen.add(value)
 
 
-def _scale_errors(amount: Any, field: str, facts: Facts) -> Iterator[FieldError]:
+def _scale_errors(amount: Any, field: str, facts: ExistingProductIds) -> Iterator[FieldError]:
     if amount is not UNSET and amount is not None:
         wrong = check_scale(amount, facts.currency)
         if wrong:
             yield FieldError(field, wrong)
 
 
-def _price_faults(prices: list[NewStorePrice], facts: Facts, path: str) -> list[FieldError]:
+def _price_faults(
+    prices: list[NewStorePrice], facts: ExistingProductIds, path: str
+) -> list[FieldError]:
     found: list[FieldError] = []
     seen: set[UUID | None] = set()
     for index, one in enumerate(prices):
@@ -277,7 +290,7 @@ def _price_faults(prices: list[NewStorePrice], facts: Facts, path: str) -> list[
 
 
 def _store_errors(
-    one: NewStorePrice, facts: Facts, seen: set[UUID | None], field: str
+    one: NewStorePrice, facts: ExistingProductIds, seen: set[UUID | None], field: str
 ) -> Iterator[FieldError]:
     if one.store_id not in facts.stores:
         yield FieldError(field, f"is no store {_ELSEWHERE}")
@@ -285,13 +298,15 @@ def _store_errors(
         yield FieldError(field, "has a price already in this list")
 
 
-def _category_errors(asked: NewProduct | ProductPatch, facts: Facts) -> Iterator[FieldError]:
+def _category_errors(
+    asked: NewProduct | ProductPatch, facts: ExistingProductIds
+) -> Iterator[FieldError]:
     wanted = asked.category_id
     if wanted is not UNSET and wanted is not None and wanted not in facts.categories:
         yield FieldError("category_id", f"is no category {_ELSEWHERE}")
 
 
-def _group_errors(groups: list[UUID], facts: Facts) -> Iterator[FieldError]:
+def _group_errors(groups: list[UUID], facts: ExistingProductIds) -> Iterator[FieldError]:
     for index, group_id in enumerate(groups):
         field = f"modifier_group_ids[{index}]"
         if group_id not in facts.groups:
@@ -301,7 +316,7 @@ def _group_errors(groups: list[UUID], facts: Facts) -> Iterator[FieldError]:
 
 
 def _component_errors(
-    component: NewComponent, facts: Facts, own: UUID | None, path: str
+    component: NewComponent, facts: ExistingProductIds, own: UUID | None, path: str
 ) -> Iterator[FieldError]:
     product = facts.products.get(component.product_id)
     if product is None:
@@ -317,7 +332,7 @@ def _component_errors(
         yield FieldError(f"{path}.variant_id", "is no variant of that product")
 
 
-def variant_of(component: NewComponent, facts: Facts) -> UUID | None:
+def variant_of(component: NewComponent, facts: ExistingProductIds) -> UUID | None:
     """The variant that a component means."""
     product = facts.products.get(component.product_id)
     if component.variant_id is not None or product is None or not product.variant_ids:
@@ -325,7 +340,9 @@ def variant_of(component: NewComponent, facts: Facts) -> UUID | None:
     return product.variant_ids[0]
 
 
-def _same_component(components: list[NewComponent], facts: Facts) -> Iterator[FieldError]:
+def _same_component(
+    components: list[NewComponent], facts: ExistingProductIds
+) -> Iterator[FieldError]:
     seen: set[UUID] = set()
     for index, component in enumerate(components):
         variant_id = known(lambda one=component: variant_of(one, facts), None)

@@ -30,7 +30,7 @@ class ProductRow(msgspec.Struct, frozen=True, kw_only=True):
     on_hand: Amount | None = None
 
 
-class RowFault(NamedTuple):
+class ProductRowFault(NamedTuple):
     """The faults of a row, by its place in the table."""
 
     row_no: int
@@ -77,23 +77,25 @@ def lots_of(rows: Sequence[ProductRow]) -> list[Lot]:
     return sorted(lots, key=lambda lot: min(lot.row_nos))
 
 
-def sheet_faults(rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str) -> list[RowFault]:
+def sheet_faults(
+    rows: Sequence[ProductRow], lots: Sequence[Lot], currency: str
+) -> list[ProductRowFault]:
     """The faults of the rows as they are, whatever the book has."""
-    found: list[RowFault] = []
+    found: list[ProductRowFault] = []
     seen: set[str] = set()
     for row_no, row in enumerate(rows):
         if row.sku in seen:
             found.append(wrong(row_no, "sku", "is that of an earlier row"))
         seen.add(row.sku)
-        found += [RowFault(row_no, error) for error in _row_errors(row, currency)]
+        found += [ProductRowFault(row_no, error) for error in _row_errors(row, currency)]
     for lot in lots:
         found += _lot_faults(rows, lot)
     return found
 
 
-def wrong(row_no: int, column: str, reason: str) -> RowFault:
+def wrong(row_no: int, column: str, reason: str) -> ProductRowFault:
     """A fault of a row."""
-    return RowFault(row_no, FieldError(column, reason))
+    return ProductRowFault(row_no, FieldError(column, reason))
 
 
 def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
@@ -110,7 +112,7 @@ def _row_errors(row: ProductRow, currency: str) -> Iterator[FieldError]:
         yield FieldError("tracks_stock", "must be no: a service has no stock")
 
 
-def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
+def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[ProductRowFault]:
     names: set[str] = set()
     for row_no in lot.variants:
         name = str(rows[row_no].variant)
@@ -123,10 +125,10 @@ def _lot_faults(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
     yield from _differences(rows, lot)
     if lot.own is not None:
         for error in _own_errors(rows[lot.own], has_variants=bool(lot.variants)):
-            yield RowFault(lot.own, error)
+            yield ProductRowFault(lot.own, error)
 
 
-def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[RowFault]:
+def _differences(rows: Sequence[ProductRow], lot: Lot) -> Iterator[ProductRowFault]:
     for column in _SHARED:
         values = [(getattr(rows[row_no], column), row_no) for row_no in lot.row_nos]
         given = [(value, row_no) for value, row_no in values if value is not None]
@@ -146,7 +148,7 @@ def _own_errors(own: ProductRow, *, has_variants: bool) -> Iterator[FieldError]:
         yield FieldError("price", reason)
 
 
-class Plan(msgspec.Struct):
+class ProductPlan(msgspec.Struct):
     """The plan for one group of rows: the product as it is to be, and as it is, if it exists."""
 
     config: Configuration
@@ -164,7 +166,7 @@ class Planner(msgspec.Struct):
     categories: dict[str, UUID]
     ids: Callable[[], UUID]
 
-    def plan(self, lot: Lot) -> Plan | list[RowFault]:
+    def plan(self, lot: Lot) -> ProductPlan | list[ProductRowFault]:
         """The plan for a lot, or what is wrong with it."""
         faults = list(self._sku_faults(lot))
         if faults:
@@ -173,11 +175,11 @@ class Planner(msgspec.Struct):
         if old is None and price is None:
             return [wrong(lot.row_nos[0], "base_price", "is required for a new product")]
         config = self._made(lot, old) if old else self._new(lot, price)
-        if isinstance(config, RowFault):
+        if isinstance(config, ProductRowFault):
             return [config]
-        return list(self._config_faults(lot, config)) or Plan(config, old)
+        return list(self._config_faults(lot, config)) or ProductPlan(config, old)
 
-    def _sku_faults(self, lot: Lot) -> Iterator[RowFault]:
+    def _sku_faults(self, lot: Lot) -> Iterator[ProductRowFault]:
         found: UUID | None = None
         for row_no in lot.row_nos:
             reason = self._misplaced(row_no, is_variant=row_no != lot.own)
@@ -237,7 +239,7 @@ class Planner(msgspec.Struct):
         prices = [row.price for row in rows if row.variant is not None]
         return None if None in prices else prices[0]
 
-    def _new(self, lot: Lot, price: Any) -> Configuration | RowFault:
+    def _new(self, lot: Lot, price: Any) -> Configuration | ProductRowFault:
         shared = self._shared(lot)
         type_ = shared.pop("type", "variable" if lot.variants else "simple")
         if type_ == "variable" and not lot.variants:
@@ -258,7 +260,7 @@ class Planner(msgspec.Struct):
             id=self.ids(), name="", is_implicit=True, tracks_stock=tracks_stock, prices={}
         )
 
-    def _made(self, lot: Lot, old: Configuration) -> Configuration | RowFault:
+    def _made(self, lot: Lot, old: Configuration) -> Configuration | ProductRowFault:
         shared = self._shared(lot)
         type_ = shared.pop("type", old.type)
         if lot.variants and old.type == "simple":
@@ -306,7 +308,7 @@ class Planner(msgspec.Struct):
             return msgspec.structs.replace(old, **asked)
         return VariantConfiguration(id=self.ids(), position=position, prices={}, **asked)
 
-    def _config_faults(self, lot: Lot, config: Configuration) -> Iterator[RowFault]:
+    def _config_faults(self, lot: Lot, config: Configuration) -> Iterator[ProductRowFault]:
         first = lot.row_nos[0]
         if len(config.variants) > VARIANTS_MAX:
             yield wrong(first, "variant", f"makes more than {VARIANTS_MAX} variants of the product")

@@ -14,10 +14,10 @@ from tillhouse.kit.page import Paged
 from tillhouse.kit.values import Moment, Search
 from tillhouse.products.values import (
     CatalogName,
-    Description,
     ImageUrl,
     Price,
-    Quantity,
+    ProductDescription,
+    ProductQuantity,
     Rate,
     Sku,
     Threshold,
@@ -90,7 +90,7 @@ class NewComponent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     product_id: ProductId
     variant_id: VariantId | None = None
     """The variant; may be left out where the product has one."""
-    quantity: Quantity = msgspec.field(default_factory=lambda: Quantity(1))
+    quantity: ProductQuantity = msgspec.field(default_factory=lambda: ProductQuantity(1))
     """How much of it is in one bundle."""
 
 
@@ -105,7 +105,7 @@ class NewProduct(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     base_price: Price
     type: ProductType | None = None
     """The type; null: bundle with components, variable with variants, else simple."""
-    description: Description | None = None
+    description: ProductDescription | None = None
     category_id: CategoryId | None = None
     unit: Unit | None = None
     sku: Sku | None = None
@@ -131,7 +131,7 @@ class ProductPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: CatalogName | UnsetType = UNSET
     base_price: Price | UnsetType = UNSET
     type: ProductType | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
+    description: ProductDescription | UnsetType | None = UNSET
     category_id: CategoryId | UnsetType | None = UNSET
     unit: Unit | UnsetType | None = UNSET
     sku: Sku | UnsetType | None = UNSET

@@ -18,7 +18,7 @@ class Unit(OneLine, longest=20, is_spelt=True, example="plate"):
     """The unit of a quantity: plate, kg, hour."""
 
 
-class Description(Paragraphs, longest=5_000, example="Smoky, with fried plantain."):
+class ProductDescription(Paragraphs, longest=5_000, example="Smoky, with fried plantain."):
     """Some paragraphs."""
 
 
@@ -45,7 +45,12 @@ class Price(
 
 
 class Rate(
-    Bounded, minimum=0, maximum=100, wrong="must be from 0 to 100, in per cent", example=7.5
+    Bounded,
+    is_money=False,
+    minimum=0,
+    maximum=100,
+    wrong="must be from 0 to 100, in per cent",
+    example=7.5,
 ):
     """A share in per cent."""
 
@@ -54,6 +59,7 @@ class Rate(
 
 class Threshold(
     Bounded,
+    is_money=False,
     minimum=0,
     exclusiveMaximum=QUANTITY_LIMIT,
     wrong="must be from 0 to less than 10^9",
@@ -64,8 +70,9 @@ class Threshold(
     __slots__ = ()
 
 
-class Quantity(
+class ProductQuantity(
     Bounded,
+    is_money=False,
     exclusiveMinimum=0,
     exclusiveMaximum=QUANTITY_LIMIT,
     wrong="must be more than 0 and less than 10^9",

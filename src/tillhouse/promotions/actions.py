@@ -9,23 +9,20 @@ from msgspec import UNSET
 from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
-from tillhouse.kit.errors import FieldError, Missing, check
-from tillhouse.kit.ids import PromotionId, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.errors import FieldError, Missing, check, existing
+from tillhouse.kit.ids import BookKey, PromotionId, new_id
+from tillhouse.kit.page import PageOf
 from tillhouse.kit.partial import InvalidField
 from tillhouse.promotions import terms as rules
-from tillhouse.promotions.facts import Business, Terms
-from tillhouse.promotions.store import promotions as store
+from tillhouse.promotions.facts import PromotionFacts, Terms
+from tillhouse.promotions.store.promotions import PROMOTIONS, find_business, lock_promotion
 from tillhouse.promotions.types import NewPromotion, Promotion, PromotionFilter, PromotionPatch
 
 
 async def list_page(call: Call, wanted: PromotionFilter) -> PageOf[Promotion]:
     """One page of the promotions."""
-    page = wanted.pick()
-    total = await store.count_promotions(call.db, call.book.id, wanted)
-    return PageOf(
-        await store.list_promotions(call.db, call.book.id, wanted, page), meta(page, total)
-    )
+    page, is_active = wanted.pick(), wanted.is_active
+    return await PROMOTIONS.page(call.db, call.book.id, page, is_active=is_active)
 
 
 async def create(call: Call, new: NewPromotion) -> Promotion:
@@ -33,9 +30,9 @@ async def create(call: Call, new: NewPromotion) -> Promotion:
     business = await _business(call, new)
     terms = rules.new_terms(new, business.time_zone)
     check(rules.terms_faults(new, terms, business))
-    promotion_id = PromotionId(new_id())
-    await store.insert_promotion(call.db, call.book.id, promotion_id, terms, call.now)
-    return await show(call, promotion_id)
+    key = BookKey(call.book.id, new_id())
+    await PROMOTIONS.insert(call.db, key, terms, call.now)
+    return await show(call, PromotionId(key.id))
 
 
 async def new_faults(call: Call, new: NewPromotion) -> list[FieldError]:
@@ -46,10 +43,7 @@ async def new_faults(call: Call, new: NewPromotion) -> list[FieldError]:
 
 async def show(call: Call, promotion_id: PromotionId) -> Promotion:
     """One promotion."""
-    promotion = await store.show_promotion(call.db, call.book.id, promotion_id)
-    if promotion is None:
-        raise Missing
-    return promotion
+    return existing(await PROMOTIONS.show(call.db, call.book.id, promotion_id))
 
 
 async def change(call: Call, promotion_id: PromotionId, patch: PromotionPatch) -> Promotion:
@@ -58,7 +52,7 @@ async def change(call: Call, promotion_id: PromotionId, patch: PromotionPatch) -
     business = await _business(call, patch)
     terms = rules.changed_terms(old, patch, business.time_zone)
     check(rules.terms_faults(patch, terms, business, used))
-    await store.update_promotion(call.db, call.book.id, promotion_id, terms, call.now)
+    await PROMOTIONS.update(call.db, BookKey(call.book.id, promotion_id), terms, call.now)
     return await show(call, promotion_id)
 
 
@@ -74,20 +68,17 @@ async def patch_faults(
 
 async def delete(call: Call, promotion_id: PromotionId) -> Deleted:
     """Take a promotion from every list; orders that have it keep it."""
-    if not await store.delete_promotion(call.db, call.book.id, promotion_id, call.now):
+    if not await PROMOTIONS.delete(call.db, BookKey(call.book.id, promotion_id), call.now):
         raise Missing
     return Deleted(promotion_id, iso(call.now))
 
 
 async def _lock(call: Call, promotion_id: PromotionId) -> tuple[Terms, int]:
-    found = await store.lock_promotion(call.db, call.book.id, promotion_id)
-    if found is None:
-        raise Missing
-    return found
+    return existing(await lock_promotion(call.db, call.book.id, promotion_id))
 
 
-async def _business(call: Call, asked: NewPromotion | PromotionPatch) -> Business:
-    return await store.find_business(
+async def _business(call: Call, asked: NewPromotion | PromotionPatch) -> PromotionFacts:
+    return await find_business(
         call.db, call.book.id, _ids(asked, "product_ids"), _ids(asked, "category_ids")
     )
 

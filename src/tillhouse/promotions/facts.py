@@ -46,7 +46,7 @@ class Offer(Terms, frozen=True, kw_only=True):
     time_zone: str
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class PromotedLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line that something may be taken off."""
 
     product_id: ProductId | None
@@ -64,7 +64,7 @@ class Discounts(msgspec.Struct, frozen=True):
     shares: list[Decimal]
 
 
-class Business(msgspec.Struct, frozen=True, kw_only=True):
+class PromotionFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about the business and its book that a promotion names."""
 
     currency: str

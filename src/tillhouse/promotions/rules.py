@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from tillhouse.kit.ids import CustomerId
 from tillhouse.kit.money import EXPONENTS, largest_remainder, round_money
-from tillhouse.promotions.facts import Discounts, Line, Offer
+from tillhouse.promotions.facts import Discounts, Offer, PromotedLine
 
 ZERO = Decimal(0)
 
 
 def judge(
-    offer: Offer, lines: Sequence[Line], customer_id: CustomerId | None, at: datetime
+    offer: Offer, lines: Sequence[PromotedLine], customer_id: CustomerId | None, at: datetime
 ) -> Discounts | str:
     """The discount of the promotion on these lines, or the reason against it, for the cashier.
 
@@ -74,7 +74,7 @@ def _limits(offer: Offer, customer_id: CustomerId | None, _at: datetime) -> Iter
         yield f"This customer has used {offer.name} as often as each may."
 
 
-def _order(offer: Offer, lines: Sequence[Line]) -> Iterator[str]:
+def _order(offer: Offer, lines: Sequence[PromotedLine]) -> Iterator[str]:
     least = offer.minimum_subtotal
     if least is not None and sum((line.net for line in lines), ZERO) < least:
         decimals = EXPONENTS[offer.currency]
@@ -83,7 +83,7 @@ def _order(offer: Offer, lines: Sequence[Line]) -> Iterator[str]:
         yield f"{_named(offer)} is for other items than those of this order."
 
 
-def matches(offer: Offer, line: Line) -> bool:
+def matches(offer: Offer, line: PromotedLine) -> bool:
     """Whether the promotion is for what the line sells."""
     match offer.scope:
         case "order":
@@ -94,16 +94,16 @@ def matches(offer: Offer, line: Line) -> bool:
             return line.category_id in offer.category_ids
 
 
-def _percent(offer: Offer, lines: Sequence[Line]) -> list[Decimal]:
+def _percent(offer: Offer, lines: Sequence[PromotedLine]) -> list[Decimal]:
     weights = _weights(offer, lines)
     return _spread(offer, sum(weights, ZERO) * offer.value / 100, weights)
 
 
-def _fixed(offer: Offer, lines: Sequence[Line]) -> list[Decimal]:
+def _fixed(offer: Offer, lines: Sequence[PromotedLine]) -> list[Decimal]:
     return _spread(offer, offer.value, _weights(offer, lines))
 
 
-def _free_item(offer: Offer, lines: Sequence[Line]) -> list[Decimal]:
+def _free_item(offer: Offer, lines: Sequence[PromotedLine]) -> list[Decimal]:
     candidates = [n for n, line in enumerate(lines) if matches(offer, line) and line.net > 0]
     if not candidates:
         return [ZERO] * len(lines)
@@ -117,14 +117,14 @@ def _free_item(offer: Offer, lines: Sequence[Line]) -> list[Decimal]:
     return _spread(offer, amount, only)
 
 
-_CUTS: dict[str, Callable[[Offer, Sequence[Line]], list[Decimal]]] = {
+_CUTS: dict[str, Callable[[Offer, Sequence[PromotedLine]], list[Decimal]]] = {
     "percent": _percent,
     "fixed": _fixed,
     "free_item": _free_item,
 }
 
 
-def _weights(offer: Offer, lines: Sequence[Line]) -> list[Decimal]:
+def _weights(offer: Offer, lines: Sequence[PromotedLine]) -> list[Decimal]:
     return [line.net if matches(offer, line) else ZERO for line in lines]
 
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults, made
-from tillhouse.promotions.facts import Business, Terms
+from tillhouse.promotions.facts import PromotionFacts, Terms
 from tillhouse.promotions.types import NewPromotion, PromotionPatch
 from tillhouse.stores.rules import minutes
 
@@ -72,7 +72,7 @@ def _amount(asked: Decimal | None) -> Decimal | None:
 
 
 def terms_faults(
-    asked: NewPromotion | PromotionPatch, terms: Terms, business: Business, used: int = 0
+    asked: NewPromotion | PromotionPatch, terms: Terms, business: PromotionFacts, used: int = 0
 ) -> list[FieldError]:
     """Every reason against the terms that would come of it."""
     return faults(

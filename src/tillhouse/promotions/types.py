@@ -12,7 +12,7 @@ from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Name
 from tillhouse.promotions.facts import PromotionScope, PromotionType
-from tillhouse.stores.types import TimeOfDay
+from tillhouse.stores.types import OpeningTime
 
 TARGETS_MAX = 500
 LIMIT_MAX = 1_000_000_000
@@ -49,8 +49,8 @@ class NewPromotion(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     ends_at: DateOrTimestamp | None = None
     # 1 is Monday; null is every day.
     days: Days | None = None
-    from_time: TimeOfDay | None = None
-    to_time: TimeOfDay | None = None
+    from_time: OpeningTime | None = None
+    to_time: OpeningTime | None = None
     limit_total: Limit | None = None
     limit_per_customer: Limit | None = None
     is_active: bool = True
@@ -70,8 +70,8 @@ class PromotionPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     starts_at: DateOrTimestamp | UnsetType | None = UNSET
     ends_at: DateOrTimestamp | UnsetType | None = UNSET
     days: Days | UnsetType | None = UNSET
-    from_time: TimeOfDay | UnsetType | None = UNSET
-    to_time: TimeOfDay | UnsetType | None = UNSET
+    from_time: OpeningTime | UnsetType | None = UNSET
+    to_time: OpeningTime | UnsetType | None = UNSET
     limit_total: Limit | UnsetType | None = UNSET
     limit_per_customer: Limit | UnsetType | None = UNSET
     is_active: bool | UnsetType = UNSET

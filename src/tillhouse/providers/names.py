@@ -93,14 +93,14 @@ class Names:
 
     def _forget(self, host: str, done: asyncio.Task[Answers]) -> None:
         del self._under_way[host]
-        # If every waiter has left, nobody else retrieves the result.
+        # If every waiter has left, the result is never retrieved.
         if not done.cancelled():
             done.exception()
 
     async def _look_up(self, host: str, port: int) -> Answers:
         loop = asyncio.get_running_loop()
         threads = self._threads(host, loop.time())
-        # Its waiters have given up after as long: it would answer nobody.
+        # Its waiters have given up after as long: its answer has no reader.
         async with asyncio.timeout(self._patience_s):
             await threads.acquire()
         silent = loop.call_later(self._patience_s, self._note_silent, host)
@@ -166,7 +166,7 @@ class Names:
                 answers = self._ask(host, port)
             except Exception as error:  # noqa: BLE001 - it is raised where somebody waits for it
                 failure = error
-            # A loop that was closed meanwhile has nobody who waits.
+            # A loop that was closed meanwhile has no waiters.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(end, answers, failure)
 

@@ -88,6 +88,10 @@ ENUMS: dict[str, tuple[str, str]] = {
         "NewFolioPayment.method",
         "How money of a stay is paid, or handed back, at the desk.",
     ),
+    "FolioRefundMethod": (
+        "NewFolioRefund.method",
+        "How money of a stay is handed back; `cloove_pay`: through its payment provider.",
+    ),
     "FolioPaymentKind": (
         "FolioPayment.kind",
         "`payment` came in; `refund` was handed back; `reversal` was taken back by the payment "
@@ -134,12 +138,20 @@ ENUMS: dict[str, tuple[str, str]] = {
         "`checking` until the provider has named the holder, then `active`, or `failed`; "
         "`inactive` once it was removed.",
     ),
+    "DisputeState": (
+        "Dispute.status",
+        "`evidence_due` waits for evidence, `opened` is being decided, `won` and `lost` are over.",
+    ),
     "WithdrawalStatus": (
         "Withdrawal.status",
         "`requested`: held, and not sent; `processing`: sent, with its end unknown; `completed`, "
         "`failed` or `cancelled`; `reversed`: completed, then sent back.",
     ),
     "PaymentMethod": ("Order.payment_method", "How an order is paid."),
+    "GivenPaymentMethod": (
+        "NewOrder.payment_method",
+        "How an order is paid, in a request; `card` is kept and shown as `pos`.",
+    ),
     "PaymentState": (
         "PaymentShown.status",
         "`successful` money counts; `pending` waits for an outcome, `failed` never came, "
@@ -199,6 +211,20 @@ ENUMS: dict[str, tuple[str, str]] = {
         "Variant.stock_policy", "Whether more may be sold than there is: `allow`, or `deny`.",
     ),
     "ExpenseMethod": ("Expense.method", "How an expense was paid."),
+    "MemberStatus": ("MemberShown.status", "Whether a person has joined, or is only invited."),
+    "EntryKind": (
+        "LedgerEntry.kind",
+        "The reason for an entry of the books (docs/finance.md tells each); `reversal` takes an "
+        "earlier entry back.",
+    ),
+    "LedgerAccount": (
+        "AccountBalance.account",
+        "A kind of account of the books: where money is, who owes it, and what it was for.",
+    ),
+    "TransactionDirection": (
+        "Transaction.direction",
+        "`in`: the money came to the business; `out`: it left.",
+    ),
     "TransactionMethod": ("Transaction.method", "How the money of a transaction moved."),
     "TransactionStatus": (
         "Transaction.status",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tillhouse.kit.events import EventType
-from tillhouse.reference.recorded import Recording
+from tillhouse.reference.recorded import RecordedWire
 from tillhouse.reference.schemas import REF, Schema, Schemas
 from tillhouse.webhooks.events import API_VERSION
 from tillhouse.webhooks.samples import shown
@@ -22,7 +22,7 @@ _HEADERS = {
 }
 
 
-def webhooks(events: Iterable[EventType], schemas: Schemas, recording: Recording) -> Schema:
+def webhooks(events: Iterable[EventType], schemas: Schemas, recording: RecordedWire) -> Schema:
     """A webhook for each event that rooms declare; its schema becomes a component."""
     happened = recording.events()
     found: Schema = {}

@@ -66,7 +66,7 @@ FIELDS: dict[str, str] = {
     "children": "How many children stay.",
     "closed_at": "When the {noun} was closed; null while it is open.",
     "completed_orders_count": "How many orders that fit the filters are completed.",
-    "completed_revenue": "What the completed orders that fit the filters come to.",
+    "completed_revenue": "What the completed and refunded orders that fit the filters come to.",
     "components": "What a bundle consists of; empty for other products.",
     "content_type": "The type of the file, as its content says; null: it is not there.",
     "conversation_id": "The conversation that this belongs to.",

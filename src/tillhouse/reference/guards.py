@@ -22,8 +22,15 @@ def description(route: Route) -> str:
     match route.guard:
         case Open():
             return "Needs no credential."
-        case Session():
+        case Session(permission=None):
             return "Needs a login."
+        case Session(permission=permission, step_up=True):
+            return (
+                f"Needs a login with {permission}, and the password verified within 15 minutes "
+                "(POST /api/auth/verify-password)."
+            )
+        case Session(permission=permission):
+            return f"Needs a login with {permission}."
         case Portal(step_up=True):
             return (
                 "Needs a login with MANAGE_DEVELOPER_KEYS, API access, and the password verified "

@@ -14,7 +14,8 @@ under `/api/developer`, which takes the access token of a login instead.
 **Answers.** Success is `{message, data, meta?}`. A refusal is `{error, message, details?,
 requestId}`: `error` is a word for programs, `details` names every wrong field. Ids are UUIDs,
 timestamps ISO 8601 in UTC, amounts exact JSON numbers in the currency beside them. A request
-may give an amount as a number or as a decimal string: `1500.5` or `"1500.50"`.
+may give an amount as a number or as a decimal string: `1500.5` or `"1500.50"`. Quantities,
+counts and rates are numbers.
 
 **Repetition.** An `Idempotency-Key` header makes a write safe to repeat: the first success is
 kept for at least seven days and replayed with `Idempotent-Replayed: true`.

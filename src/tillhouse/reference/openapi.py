@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Route
 from tillhouse.http.signature import NoBody
 from tillhouse.kit.page import Meta
@@ -14,7 +14,7 @@ from tillhouse.reference.guards import SECURITY, description, security
 from tillhouse.reference.introduction import INTRODUCTION, tags
 from tillhouse.reference.operation_ids import operation_id
 from tillhouse.reference.parameters import parameters
-from tillhouse.reference.recorded import Exchange, Recording
+from tillhouse.reference.recorded import Exchange, RecordedWire
 from tillhouse.reference.refusals import (
     HEADERS,
     Error,
@@ -32,8 +32,8 @@ URL = "http://127.0.0.1:8000"
 
 def describe(product: Composition, exchanges: Sequence[Exchange], version: str) -> Schema:
     """The document."""
-    recording = Recording(exchanges)
-    endpoints = [Endpoint(route) for route in product.routes]
+    recording = RecordedWire(exchanges)
+    endpoints = [RouteHandler(route) for route in product.routes]
     schemas = _schemas(endpoints, product)
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
@@ -65,7 +65,7 @@ def describe(product: Composition, exchanges: Sequence[Exchange], version: str) 
     }
 
 
-def _schemas(endpoints: Sequence[Endpoint], product: Composition) -> Schemas:
+def _schemas(endpoints: Sequence[RouteHandler], product: Composition) -> Schemas:
     answers: list[Any] = [Error, Meta, *(event.data for event in product.declared.events)]
     for endpoint in endpoints:
         answers += [endpoint.data_type, *filter(None, [endpoint.route.extra])]
@@ -78,7 +78,9 @@ def content(schema: Schema, example: Any) -> Schema:
     return {"application/json": {"schema": schema, "examples": {"example": {"value": example}}}}
 
 
-def _operation(endpoint: Endpoint, group: str, schemas: Schemas, recording: Recording) -> Schema:
+def _operation(
+    endpoint: RouteHandler, group: str, schemas: Schemas, recording: RecordedWire
+) -> Schema:
     route = endpoint.route
     operation: Schema = {
         "operationId": operation_id(route),
@@ -99,7 +101,7 @@ def _operation(endpoint: Endpoint, group: str, schemas: Schemas, recording: Reco
     return operation
 
 
-def _responses(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> Schema:
+def _responses(endpoint: RouteHandler, schemas: Schemas, recording: RecordedWire) -> Schema:
     route = endpoint.route
     operation = f"{route.method} {route.path}"
     names = ["X-Request-Id", *(["Idempotent-Replayed"] if route.idempotent else [])]
@@ -109,6 +111,8 @@ def _responses(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> Sc
         told = content(schema, recording.answer(operation, status))
         if route.stream is not None:
             told["text/event-stream"] = _stream(route, recording)
+        if route.has_sheet:
+            told["text/csv"] = _sheet(operation, recording)
         found[str(status)] = {
             "description": route.summary,
             "headers": {name: header(name) for name in names},
@@ -118,7 +122,7 @@ def _responses(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> Sc
     return dict(sorted(found.items()))
 
 
-def _envelope(endpoint: Endpoint, schemas: Schemas) -> Schema:
+def _envelope(endpoint: RouteHandler, schemas: Schemas) -> Schema:
     """{message, data, meta?}, and what else stands beside the data."""
     properties: Schema = {
         "message": {"type": "string", "description": "What happened, for people."},
@@ -132,10 +136,21 @@ def _envelope(endpoint: Endpoint, schemas: Schemas) -> Schema:
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
-def _stream(route: Route, recording: Recording) -> Schema:
+def _stream(route: Route, recording: RecordedWire) -> Schema:
     about = (route.stream.__doc__ or "").partition("\n")[0]
     text = recording.stream(f"{route.method} {route.path}")
     return {
         "schema": {"type": "string", "description": about},
         "examples": {"example": {"value": text}},
+    }
+
+
+def _sheet(operation: str, recording: RecordedWire) -> Schema:
+    about = (
+        "The rows as CSV, with `format=csv`: the first line names the columns, and the header "
+        "`Link` leads to the next page."
+    )
+    return {
+        "schema": {"type": "string", "description": about},
+        "examples": {"example": {"value": recording.stream(operation)}},
     }

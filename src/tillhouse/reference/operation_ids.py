@@ -12,6 +12,8 @@ _OTHER = {
     "GET /api/auth/me": "auth_me",
     "GET /v1/events/stream": "events_stream",
     "GET /v1/voice/health": "voice_health",
+    "GET /v1/voice/settings": "voice_settings_get",
+    "PATCH /v1/voice/settings": "voice_settings_update",
     "GET /api/developer/events": "audit_events_list",
     "GET /api/developer/usage": "usage_get",
     "GET /v1/messaging/inbox": "messaging_inbox_get",

@@ -34,6 +34,7 @@ PARAMETERS: dict[str, str] = {
     "limit": "Rows per page.",
     "link_id": "The id of the payment link.",
     "login_session_id": "The id of the session.",
+    "user_id": "The id of the person.",
     "low": "Only levels at or below their threshold (true), or only the rest.",
     "modifier_group_id": "The id of the modifier group.",
     "number_id": "The id of the messaging number.",
@@ -93,4 +94,5 @@ PATH: dict[str, str] = {
     "table_id": "The id of the table.",
     "variant_id": "The id of the variant.",
     "withdrawal_id": "The id of the withdrawal.",
+    "dispute_id": "The id of the dispute.",
 }

@@ -4,28 +4,30 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from tillhouse.http.caller import READS
-from tillhouse.http.endpoint import Endpoint
+from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Scope
 from tillhouse.http.signature import NoQuery
 from tillhouse.reference.parameter_glossary import PARAMETERS, PATH
-from tillhouse.reference.recorded import Recording
+from tillhouse.reference.recorded import RecordedWire
 from tillhouse.reference.schemas import Schema, Schemas
 
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "A unique key (a UUID is good): a repetition replays the first answer.",
+    "description": "A key of this one request, such as a fresh UUID: a repetition replays the "
+    "first answer. Another request with a used key is refused, so no example is given.",
     "schema": {
         "type": "string",
         "minLength": 1,
         "maxLength": 257,
         "pattern": '^(?:[!#-~](?:[ -~]{0,253}[!-~])?|"[ !#-~]{1,255}")$',
-        "examples": ["0198c2f0-7b1e-7d3a-9c4e-2f5a1b6c8d9e"],
+        # Without an example, tools make a value of their own; this says of what kind, each time.
+        "x-fresh": "uuid",
     },
 }
 
 
-def parameters(endpoint: Endpoint, schemas: Schemas, recording: Recording) -> list[Schema]:
+def parameters(endpoint: RouteHandler, schemas: Schemas, recording: RecordedWire) -> list[Schema]:
     """All parameters of an operation."""
     route = endpoint.route
     operation = f"{route.method} {route.path}"
@@ -52,7 +54,7 @@ def _environment(schemas: Schemas, *, is_read: bool) -> Schema:
 
 
 def _path_parameters(
-    endpoint: Endpoint, schemas: Schemas, examples: Mapping[str, str]
+    endpoint: RouteHandler, schemas: Schemas, examples: Mapping[str, str]
 ) -> list[Schema]:
     found: list[Schema] = []
     for name, type_ in endpoint.path_types.items():
@@ -70,7 +72,7 @@ def _path_parameters(
 
 
 def _query_parameters(
-    endpoint: Endpoint, schemas: Schemas, examples: Mapping[str, Any]
+    endpoint: RouteHandler, schemas: Schemas, examples: Mapping[str, Any]
 ) -> list[Schema]:
     struct = schemas.of_query(endpoint.query_type)
     found: list[Schema] = []

@@ -9,7 +9,7 @@ Exchange = dict[str, Any]
 ROWS_SHOWN = 3
 
 
-class Recording:
+class RecordedWire:
     """The recorded requests and answers, by operation."""
 
     def __init__(self, exchanges: Sequence[Exchange]) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from tillhouse.http.problems import known_codes
 from tillhouse.http.route import Open, Route, Scope
 from tillhouse.reference.introduction import ERRORS
-from tillhouse.reference.recorded import Recording
+from tillhouse.reference.recorded import RecordedWire
 from tillhouse.reference.schemas import REF, Schema, Schemas
 
 _ID = "019c13e4-b3c0-7c1e-9a52-6b1f0d2e4a77"
@@ -76,7 +76,7 @@ def name_codes(schemas: Schemas) -> None:
     field["$ref"] = REF.format(name="ErrorCode")
 
 
-def refusals(route: Route, recording: Recording) -> Schema:
+def refusals(route: Route, recording: RecordedWire) -> Schema:
     """The refusals of an operation: as it was recorded of this one, else as of any."""
     found: Schema = {}
     for status in _possible(route):
@@ -86,7 +86,7 @@ def refusals(route: Route, recording: Recording) -> Schema:
     return found
 
 
-def shared_refusals(recording: Recording) -> Schema:
+def shared_refusals(recording: RecordedWire) -> Schema:
     """A response for each status of a refusal."""
     found: Schema = {}
     for status, (code, sentence) in ERRORS.items():

@@ -6,13 +6,13 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, check, existing, unknown
-from tillhouse.kit.ids import StoreId, TableId, new_id
+from tillhouse.kit.ids import BookKey, StoreId, TableId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.seating import rules
 from tillhouse.seating.store import sessions as session_store
-from tillhouse.seating.store import tables as table_store
+from tillhouse.seating.store.tables import TABLES, update_table_sessions
 from tillhouse.seating.types import (
     Closing,
     NewSession,
@@ -24,27 +24,25 @@ from tillhouse.seating.types import (
     TableFilter,
     TablePatch,
 )
-from tillhouse.stores.store import stores as store_store
+from tillhouse.stores.store import STORES, lock_kept_store
 
 
 async def list_tables(call: Call, wanted: TableFilter) -> PageOf[Table]:
     """One page of the tables."""
-    total = await table_store.count_tables(call.db, call.book.id, wanted.store_id)
-    found = await table_store.list_tables(call.db, call.book.id, wanted.store_id, wanted.pick())
-    return PageOf(found, meta(wanted.pick(), total))
+    return await TABLES.page(call.db, call.book.id, wanted.pick(), store_id=wanted.store_id)
 
 
 async def show_table(call: Call, table_id: TableId) -> Table:
     """One table."""
-    return existing(await table_store.show_table(call.db, call.book.id, table_id))
+    return existing(await TABLES.show(call.db, call.book.id, table_id))
 
 
 async def create_table(call: Call, new: NewTable) -> Table:
     """Set up a table."""
     await _keep_store(call, new.store_id)
-    facts, table_id = facts_of(rules.TableFacts, new), new_id()
-    await table_store.insert_table(call.db, call.book.id, TableId(table_id), facts, call.now)
-    return await show_table(call, TableId(table_id))
+    key = BookKey(call.book.id, new_id())
+    await TABLES.insert(call.db, key, facts_of(rules.TableFacts, new), call.now)
+    return await show_table(call, TableId(key.id))
 
 
 async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldError]:
@@ -53,7 +51,7 @@ async def table_faults(call: Call, asked: NewTable | TablePatch) -> list[FieldEr
         store_id = asked.store_id
     except InvalidField:
         return []
-    known = not store_id or await store_store.has_store(call.db, call.book.id, store_id)
+    known = not store_id or await STORES.has(call.db, call.book.id, store_id)
     return [] if known else [unknown("store_id", "store")]
 
 
@@ -66,26 +64,26 @@ async def table_patch_faults(call: Call, table_id: TableId, patch: TablePatch) -
 async def change_table(call: Call, table_id: TableId, patch: TablePatch) -> Table:
     """Change what the patch names."""
     await _keep_store(call, patch.store_id or None)
-    before = existing(await table_store.lock_table(call.db, call.book.id, table_id))
+    before = existing(await TABLES.lock(call.db, call.book.id, table_id))
     old = facts_of(rules.TableFacts, before)
     facts = merged(old, patch)
     if facts != old:
-        await table_store.update_table(call.db, call.book.id, table_id, facts, call.now)
+        await TABLES.update(call.db, BookKey(call.book.id, table_id), facts, call.now)
     return await show_table(call, table_id)
 
 
 async def delete_table(call: Call, table_id: TableId) -> Deleted:
     """Take a table out of the list."""
-    existing(await table_store.lock_table(call.db, call.book.id, table_id))
+    existing(await TABLES.lock(call.db, call.book.id, table_id))
     # Asked once the table is ours: who sat down before has been waited for.
     if await session_store.find_open_session(call.db, call.book.id, table_id):
         raise rules.StillSeated
-    await table_store.delete_table(call.db, call.book.id, table_id, call.now)
+    await TABLES.delete(call.db, BookKey(call.book.id, table_id), call.now)
     return Deleted(table_id, iso(call.now))
 
 
 async def _keep_store(call: Call, store_id: StoreId | None) -> None:
-    if store_id and not await store_store.lock_kept_store(call.db, call.book.id, store_id):
+    if store_id and not await lock_kept_store(call.db, call.book.id, store_id):
         check([unknown("store_id", "store")])
 
 
@@ -109,7 +107,7 @@ async def show_session(call: Call, session_id: UUID) -> Session:
 async def open_session(call: Call, new: NewSession) -> Session:
     """Seat guests; of two at once at one table the index lets one pass."""
     book = (call.db, call.book.id)
-    is_active = await table_store.update_table_sessions(*book, new.table_id)
+    is_active = await update_table_sessions(*book, new.table_id)
     if is_active is None:
         check([unknown("table_id", "table")])
     if not is_active:
@@ -129,7 +127,7 @@ async def session_faults(call: Call, new: NewSession) -> list[FieldError]:
         table_id = new.table_id
     except InvalidField:
         return []
-    known = await table_store.has_table(call.db, call.book.id, table_id)
+    known = await TABLES.has(call.db, call.book.id, table_id)
     return [] if known else [unknown("table_id", "table")]
 
 
@@ -139,7 +137,7 @@ async def change_session(call: Call, session_id: UUID, patch: SessionPatch) -> S
     if status == "closed":
         raise rules.SessionClosed
     before = await show_session(call, session_id)
-    covers = merged(facts_of(rules.SessionFacts, before), patch).covers
+    covers = merged(facts_of(rules.SessionFields, before), patch).covers
     if covers != before.covers:
         await session_store.update_covers(call.db, call.book.id, session_id, covers, call.now)
     return await show_session(call, session_id)

@@ -10,7 +10,7 @@ from tillhouse.seating.types import Session
 
 
 class OutOfUse(Refused, message="The table is out of use: choose another, or set is_active."):
-    """Nobody is seated there."""
+    """A table that is out of use can't be seated."""
 
 
 class SessionClosed(Refused, message="The session is closed: open a new one for the table."):
@@ -31,7 +31,7 @@ class TableFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_active: bool
 
 
-class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
+class SessionFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a session that may change."""
 
     covers: int | None

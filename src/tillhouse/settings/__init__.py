@@ -26,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that may differ between two installations."""
 
     database_url: str | None = None
+    database_wait_s: int = 0
     data: Path
     host: str = "127.0.0.1"
     port: int = 8000
@@ -39,6 +40,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     order_limit_mib: int = 0
     attachment_limit: int = 0
     attachment_limit_mib: int = 0
+    message_limit: int = 0
+    message_limit_mib: int = 0
+    message_retention_days: int = 0
     answer_limit: int = 0
     answer_limit_mib: int = 0
     trial_days: int = 0
@@ -70,6 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hearing_url: str | None = None
     hearing_key: str | None = None
     hearing_model: str = "whisper-1"
+    calls_per_day_max: int = 10_000
     voice_allow_targets: tuple[IPv4Network | IPv6Network, ...] = ()
     media_port: int = 8010
     media_url: str | None = None
@@ -83,6 +88,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 # name → what it means; the order is the order of `doctor` and of docs/operating.md.
 MEANINGS: dict[str, str] = {
     "DATABASE_URL": "PostgreSQL 15 or newer; without it an embedded server runs in DATA",
+    "DATABASE_WAIT_S": "seconds for which `serve` waits at its start for a database that is away "
+    "(0 = it ends at once)",
     "DATA": "folder of the embedded database and its master key",
     "HOST": "address to listen on (127.0.0.1)",
     "PORT": "port to listen on (8000)",
@@ -97,6 +104,10 @@ MEANINGS: dict[str, str] = {
     "ORDER_LIMIT_MIB": "MiB that the rows of these orders may take (0 = any number)",
     "ATTACHMENT_LIMIT": "attachments that an environment of a business may hold (0 = any number)",
     "ATTACHMENT_LIMIT_MIB": "MiB that these attachments may take (0 = any number)",
+    "MESSAGE_LIMIT": "messages that an environment of a business may hold (0 = any number)",
+    "MESSAGE_LIMIT_MIB": "MiB that the rows of these messages may take (0 = any number)",
+    "MESSAGE_RETENTION_DAYS": "days for which messages are kept, with their attachments, and then "
+    "conversations without any (0 = as long as the business is)",
     "ANSWER_LIMIT": "kept answers of Idempotency-Keys that an environment of a business may have "
     "(0 = any number)",
     "ANSWER_LIMIT_MIB": "MiB that these answers may take (0 = any number)",
@@ -138,6 +149,8 @@ MEANINGS: dict[str, str] = {
     "installed, is asked after it; without both, customers answer by keys",
     "HEARING_KEY": "its key",
     "HEARING_MODEL": "its model (whisper-1)",
+    "CALLS_PER_DAY_MAX": "calls that an environment of a business may place for one day at most "
+    "(10000); each sets its own bound below it",
     "VOICE_ALLOW_TARGETS": "addresses or networks, private ones too, that calls by SIP may go to; "
     "for development, tests, and telephones in a network of your own",
     "MEDIA_PORT": "port for the sound of calls by Twilio (8010), opened for the first such call",
@@ -157,6 +170,7 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
     rate = values.number("RATE_LIMIT", 100, 0, 1_000_000)
     return Settings(
         database_url=values.database_url(),
+        database_wait_s=values.number("DATABASE_WAIT_S", 0, 0, 86_400),
         data=values.data(),
         host=host,
         port=port,
@@ -170,6 +184,9 @@ def from_env(environ: Mapping[str, str], **given: object) -> Settings:
         order_limit_mib=values.number("ORDER_LIMIT_MIB", 0, 0, 10**9),
         attachment_limit=values.number("ATTACHMENT_LIMIT", 0, 0, 10**9),
         attachment_limit_mib=values.number("ATTACHMENT_LIMIT_MIB", 0, 0, 10**9),
+        message_limit=values.number("MESSAGE_LIMIT", 0, 0, 10**12),
+        message_limit_mib=values.number("MESSAGE_LIMIT_MIB", 0, 0, 10**9),
+        message_retention_days=values.number("MESSAGE_RETENTION_DAYS", 0, 0, 36_500),
         answer_limit=values.number("ANSWER_LIMIT", 0, 0, 10**12),
         answer_limit_mib=values.number("ANSWER_LIMIT_MIB", 0, 0, 10**9),
         trial_days=values.number("TRIAL_DAYS", 0, 0, 3650),
@@ -213,6 +230,7 @@ def _of_calls(values: Values) -> dict[str, Any]:
         "hearing_url": values.optional_url("HEARING_URL"),
         "hearing_key": values.optional("HEARING_KEY"),
         "hearing_model": values.text("HEARING_MODEL", "whisper-1"),
+        "calls_per_day_max": values.number("CALLS_PER_DAY_MAX", 10_000, 0, 1_000_000),
         "voice_allow_targets": values.networks("VOICE_ALLOW_TARGETS"),
         "media_port": values.number("MEDIA_PORT", 8010, 1, 65535),
         "media_url": values.socket_url("MEDIA_URL"),

@@ -13,7 +13,7 @@ from tillhouse.kit.ids import new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.stock import rules
-from tillhouse.stock.facts import Facts, LevelKey, Move, Moved
+from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove, StockFacts
 from tillhouse.stock.store import levels as store
 from tillhouse.stock.store.facts import find_facts
 from tillhouse.stock.store.moves import count_moves, list_moves
@@ -91,7 +91,7 @@ async def transfer(call: Call, new: NewTransfer) -> StockLevels:
     await _keep_stores(call, new.to_store_id)
     facts = await _facts(call, new.items, new.to_store_id, leaving=new.from_store_id)
     check(rules.transfer_faults(new, facts))
-    moves: list[Move] = []
+    moves: list[NotedStockMove] = []
     for item in new.items:
         here = LevelKey(item.variant_id, new.from_store_id)
         there = LevelKey(item.variant_id, new.to_store_id)
@@ -127,7 +127,7 @@ def actor(call: Call) -> dict[str, Any]:
             return {"type": "system", "id": None, "name": name}
 
 
-async def _moved(call: Call, moves: list[Move], facts: Facts) -> list[Moved]:
+async def _moved(call: Call, moves: list[NotedStockMove], facts: StockFacts) -> list[MovedStock]:
     moved = await record_moves(call.db, call.book.id, call.now, moves)
     if shorts := rules.shorts(moved):
         raise Refused(" ".join(one.sentence(facts.name(one.variant_id)) for one in shorts))
@@ -143,8 +143,8 @@ def _noted(
     reason: str | None,
     *,
     allows: bool = False,
-) -> Move:
-    return Move(
+) -> NotedStockMove:
+    return NotedStockMove(
         id=new_id(),
         variant_id=key.variant_id,
         store_id=key.store_id,
@@ -165,7 +165,7 @@ async def _keep_stores(call: Call, *stores: UUID | None) -> None:
 
 async def _facts(
     call: Call, items: Sequence[Any], *stores: UUID | None, leaving: UUID | None = None
-) -> Facts:
+) -> StockFacts:
     variants = [variant for item in items for variant in _given(item, "variant_id")]
     named = [id_ for id_ in stores if id_ is not None]
     return await find_facts(call.db, call.book.id, variants, named, leaving)

@@ -16,7 +16,7 @@ class LevelKey(msgspec.Struct, frozen=True):
     store_id: StoreId | None
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class StockedVariant(msgspec.Struct, frozen=True, kw_only=True):
     """A variant that the book has."""
 
     id: UUID
@@ -25,10 +25,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     tracks_stock: bool
 
 
-class Facts(msgspec.Struct, frozen=True):
+class StockFacts(msgspec.Struct, frozen=True):
     """The named variants and stores that exist in the book."""
 
-    items: dict[UUID, Item]
+    items: dict[UUID, StockedVariant]
     stores: set[UUID]
 
     def name(self, variant_id: VariantId) -> str | None:
@@ -37,7 +37,7 @@ class Facts(msgspec.Struct, frozen=True):
         return item.name if item else None
 
 
-class Move(msgspec.Struct, frozen=True, kw_only=True):
+class NotedStockMove(msgspec.Struct, frozen=True, kw_only=True):
     """One move of stock, as it is noted."""
 
     id: UUID
@@ -55,7 +55,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
     allows: bool = False
 
 
-class Moved(msgspec.Struct, frozen=True, kw_only=True):
+class MovedStock(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the moves of one variant in one place."""
 
     variant_id: VariantId

@@ -14,7 +14,7 @@ from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BusinessId, StoreId, VariantId
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.stock.events import LOW_STOCK, OUT_OF_STOCK
-from tillhouse.stock.facts import Facts, Moved
+from tillhouse.stock.facts import MovedStock, StockFacts
 from tillhouse.stock.types import (
     NewAdjustment,
     NewCount,
@@ -42,7 +42,7 @@ class Short(msgspec.Struct, frozen=True):
         )
 
 
-def shorts(moved: Iterable[Moved]) -> list[Short]:
+def shorts(moved: Iterable[MovedStock]) -> list[Short]:
     """The moves that were not made."""
     return [
         Short(one.variant_id, one.store_id, -one.change, one.available)
@@ -51,7 +51,7 @@ def shorts(moved: Iterable[Moved]) -> list[Short]:
     ]
 
 
-def crossings(one: Moved) -> Iterator[EventType]:
+def crossings(one: MovedStock) -> Iterator[EventType]:
     """The events that a move fires: down to the threshold from above it, down to nothing."""
     after = one.available
     before = after - one.change
@@ -62,7 +62,7 @@ def crossings(one: Moved) -> Iterator[EventType]:
 
 
 def events(
-    moved: Iterable[Moved], business_id: BusinessId, now: datetime
+    moved: Iterable[MovedStock], business_id: BusinessId, now: datetime
 ) -> list[tuple[EventType, ChangeData]]:
     """The events of all that was moved, with what they carry."""
     return [
@@ -73,7 +73,7 @@ def events(
     ]
 
 
-def _data(event: EventType, one: Moved, business_id: BusinessId, now: datetime) -> ChangeData:
+def _data(event: EventType, one: MovedStock, business_id: BusinessId, now: datetime) -> ChangeData:
     return ChangeData(
         business_id=business_id,
         event_type=event.code,
@@ -98,7 +98,7 @@ def plain(quantity: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def adjustment_faults(new: NewAdjustment, facts: Facts) -> list[FieldError]:
+def adjustment_faults(new: NewAdjustment, facts: StockFacts) -> list[FieldError]:
     """The faults of an adjustment."""
     return faults(
         lambda: _variant_errors(new, "", facts),
@@ -107,7 +107,7 @@ def adjustment_faults(new: NewAdjustment, facts: Facts) -> list[FieldError]:
     )
 
 
-def count_faults(new: NewCount, facts: Facts) -> list[FieldError]:
+def count_faults(new: NewCount, facts: StockFacts) -> list[FieldError]:
     """The faults of a count."""
     return faults(
         lambda: _store_errors(new.store_id, "store_id", facts),
@@ -116,7 +116,7 @@ def count_faults(new: NewCount, facts: Facts) -> list[FieldError]:
     )
 
 
-def transfer_faults(new: NewTransfer, facts: Facts) -> list[FieldError]:
+def transfer_faults(new: NewTransfer, facts: StockFacts) -> list[FieldError]:
     """The faults of a transfer."""
     return faults(
         lambda: _store_errors(new.from_store_id, "from_store_id", facts),
@@ -129,7 +129,7 @@ def transfer_faults(new: NewTransfer, facts: Facts) -> list[FieldError]:
 Rule = Callable[[], Iterable[FieldError]]
 
 
-def _item_rules(new: NewCount | NewTransfer, facts: Facts) -> list[Rule]:
+def _item_rules(new: NewCount | NewTransfer, facts: StockFacts) -> list[Rule]:
     def rule(key: int, item: NewCountItem | NewTransferItem) -> Rule:
         return lambda: _variant_errors(item, f"items[{key}].", facts)
 
@@ -140,7 +140,7 @@ def _item_rules(new: NewCount | NewTransfer, facts: Facts) -> list[Rule]:
 
 
 def _variant_errors(
-    item: NewAdjustment | NewCountItem | NewTransferItem, path: str, facts: Facts
+    item: NewAdjustment | NewCountItem | NewTransferItem, path: str, facts: StockFacts
 ) -> Iterator[FieldError]:
     found = facts.items.get(item.variant_id)
     if found is None:
@@ -151,7 +151,7 @@ def _variant_errors(
         )
 
 
-def _store_errors(store_id: StoreId | None, field: str, facts: Facts) -> Iterator[FieldError]:
+def _store_errors(store_id: StoreId | None, field: str, facts: StockFacts) -> Iterator[FieldError]:
     if store_id is not None and store_id not in facts.stores:
         yield FieldError(field, "is no store of this book")
 

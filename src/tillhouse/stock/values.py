@@ -8,6 +8,7 @@ DECIMALS_MAX = 3
 
 class Change(
     Bounded,
+    is_money=False,
     limit=QUANTITY_LIMIT,
     decimals=DECIMALS_MAX,
     unequal=0,
@@ -21,6 +22,7 @@ class Change(
 
 class Portion(
     Bounded,
+    is_money=False,
     limit=QUANTITY_LIMIT,
     decimals=DECIMALS_MAX,
     exclusiveMinimum=0,
@@ -34,6 +36,7 @@ class Portion(
 
 class Count(
     Bounded,
+    is_money=False,
     limit=QUANTITY_LIMIT,
     decimals=DECIMALS_MAX,
     minimum=0,

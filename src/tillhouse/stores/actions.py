@@ -6,41 +6,39 @@ from tillhouse.access.call import Call
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
-from tillhouse.kit.ids import StoreId, UserId, new_id
+from tillhouse.kit.ids import BookKey, StoreId, UserId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.stock.store.levels import has_stock
 from tillhouse.stores import rules
-from tillhouse.stores.store import staff as staff_store
-from tillhouse.stores.store import stores as store_store
+from tillhouse.stores import store as staff_store
+from tillhouse.stores.store import STORES, find_country, has_tables
 from tillhouse.stores.types import NewStore, Staff, Store, StorePatch
 
 
 async def list_stores(call: Call, wanted: Paged) -> PageOf[Store]:
     """One page of the stores."""
-    total = await store_store.count_stores(call.db, call.book.id)
-    found = await store_store.list_stores(call.db, call.book.id, wanted.pick())
-    return PageOf(found, meta(wanted.pick(), total))
+    return await STORES.page(call.db, call.book.id, wanted.pick())
 
 
 async def show_store(call: Call, store_id: StoreId) -> Store:
     """One store."""
-    return existing(await store_store.show_store(call.db, call.book.id, store_id))
+    return existing(await STORES.show(call.db, call.book.id, store_id))
 
 
 async def create_store(call: Call, new: NewStore) -> Store:
     """Make a store."""
-    country = await store_store.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     check(rules.store_faults(new, country))
-    facts = rules.clean_store(facts_of(rules.StoreFacts, new), country)
-    store_id = StoreId(new_id())
-    await store_store.insert_store(call.db, call.book.id, store_id, facts, call.now)
-    return await show_store(call, store_id)
+    facts = rules.clean_store(facts_of(rules.StoreFields, new), country)
+    key = BookKey(call.book.id, new_id())
+    await STORES.insert(call.db, key, facts, call.now)
+    return await show_store(call, StoreId(key.id))
 
 
 async def store_faults(call: Call, asked: NewStore | StorePatch) -> list[FieldError]:
     """The faults of a store, new or changed."""
-    country = await store_store.find_country(call.db, call.business_id)
+    country = await find_country(call.db, call.business_id)
     return rules.store_faults(asked, country)
 
 
@@ -52,26 +50,26 @@ async def store_patch_faults(call: Call, store_id: StoreId, patch: StorePatch) -
 
 async def change_store(call: Call, store_id: StoreId, patch: StorePatch) -> Store:
     """Change what the patch names."""
-    before = existing(await store_store.lock_store(call.db, call.book.id, store_id))
-    country = await store_store.find_country(call.db, call.business_id)
+    before = existing(await STORES.lock(call.db, call.book.id, store_id))
+    country = await find_country(call.db, call.business_id)
     check(rules.store_faults(patch, country))
-    old = facts_of(rules.StoreFacts, before)
+    old = facts_of(rules.StoreFields, before)
     facts = rules.clean_store(merged(old, patch), country)
     if facts == old:
         return before
-    await store_store.update_store(call.db, call.book.id, store_id, facts, call.now)
+    await STORES.update(call.db, BookKey(call.book.id, store_id), facts, call.now)
     return await show_store(call, store_id)
 
 
 async def delete_store(call: Call, store_id: StoreId) -> Deleted:
     """Take a store out of the list; orders of it stay as they are."""
-    existing(await store_store.lock_store(call.db, call.book.id, store_id))
-    if await store_store.has_tables(call.db, call.book.id, store_id):
+    existing(await STORES.lock(call.db, call.book.id, store_id))
+    if await has_tables(call.db, call.book.id, store_id):
         raise rules.HasTables
     # Asked once the store is ours: stock that was on its way here has been waited for.
     if await has_stock(call.db, call.book.id, store_id):
         raise rules.HasStock
-    await store_store.delete_store(call.db, call.book.id, store_id, call.now)
+    await STORES.delete(call.db, BookKey(call.book.id, store_id), call.now)
     return Deleted(store_id, iso(call.now))
 
 

@@ -22,10 +22,10 @@ class HasStock(
         "zero, and confirm or cancel the scheduled orders that reserve it, first."
     ),
 ):
-    """A store goes when nothing lies in it: from a store that is gone nobody can take it."""
+    """A store is deleted only when empty: stock in a deleted store can't be moved out."""
 
 
-class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
+class StoreFields(msgspec.Struct, frozen=True, kw_only=True):
     """A store as it is to be stored."""
 
     name: str
@@ -37,7 +37,7 @@ class StoreFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_active: bool
 
 
-def clean_store(store: StoreFacts, country: str) -> StoreFacts:
+def clean_store(store: StoreFields, country: str) -> StoreFields:
     """The facts in the one spelling that is kept."""
     return msgspec.structs.replace(
         store,

@@ -18,7 +18,7 @@ Address = Annotated[str, Meta(max_length=500)]
 Minutes = Annotated[int, Meta(ge=0, le=1440)]
 
 
-class TimeOfDay(
+class OpeningTime(
     Coded,
     pattern="^(?:[01][0-9]|2[0-3]):[0-5][0-9]$",
     wrong="must be a time of the day such as 04:00",
@@ -35,7 +35,7 @@ class NewStore(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     phone: PhoneText | None = None
     time_zone: ZoneName | None = None
     """The time zone, as an IANA name; null: the business's."""
-    day_cutoff: TimeOfDay = cast("TimeOfDay", "00:00")
+    day_cutoff: OpeningTime = cast("OpeningTime", "00:00")
     preparation_minutes: Minutes = 20
     is_active: bool = True
 
@@ -48,7 +48,7 @@ class StorePatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     phone: PhoneText | UnsetType | None = UNSET
     time_zone: ZoneName | UnsetType | None = UNSET
     """The time zone, as an IANA name; null: the business's."""
-    day_cutoff: TimeOfDay | UnsetType = UNSET
+    day_cutoff: OpeningTime | UnsetType = UNSET
     preparation_minutes: Minutes | UnsetType = UNSET
     is_active: bool | UnsetType = UNSET
 

@@ -14,8 +14,8 @@ from tillhouse.providers.telephony.simulator.telephone import Simulator
 from tillhouse.voice.agents import actions as agents
 from tillhouse.voice.agents.types import AgentFilter, AgentPatch, NewAgent, Tone
 from tillhouse.voice.calls.actions import place
-from tillhouse.voice.calls.types import CalledAddress, NewCall, Purpose
-from tillhouse.voice.dispatching.claiming import LEASE, Hold, Intent, intend
+from tillhouse.voice.calls.types import CalledAddress, CallPurpose, NewCall
+from tillhouse.voice.dispatching.claiming import LEASE, CallLease, Intent, intend
 from tillhouse.voice.dispatching.clock import HurriedClock
 from tillhouse.voice.dispatching.handling import Handling
 from tillhouse.voice.dispatching.means import Means
@@ -50,7 +50,7 @@ async def intend_a_call(call: Call, phone: str) -> Intent:
         raise NothingToCallWith
     new = NewCall(
         customer_phone=CalledAddress(phone),
-        purpose=Purpose("See how a call goes"),
+        purpose=CallPurpose("See how a call goes"),
         business_voice_number_id=line.id,
         ai_agent_id=found[0].id,
     )
@@ -63,7 +63,7 @@ async def _intend(services: Services, db: Db, key: BookKey, call: Call) -> Inten
     assert claimed is not None, "it was placed a moment ago"  # noqa: S101
     # Dispatchers go by the real time: none finds it left behind.
     at = now()
-    return await intend(services, db, claimed, call.now, Hold(at + LEASE, at - call.now))
+    return await intend(services, db, claimed, call.now, CallLease(at + LEASE, at - call.now))
 
 
 async def make_the_call(services: Services, intent: Intent) -> None:

@@ -6,7 +6,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, new_id
 from tillhouse.kit.values import Name
 from tillhouse.voice.agents.rules import new_agent
-from tillhouse.voice.agents.store import insert_agent
+from tillhouse.voice.agents.store import AGENTS
 from tillhouse.voice.agents.types import NewAgent
 from tillhouse.voice.numbers.rules import NumberFacts
 from tillhouse.voice.numbers.store import NumberRow, insert_number
@@ -20,7 +20,7 @@ async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> None:
     """Give a test book a number of the simulator's, and an agent."""
     agent = BookKey(book_id, new_id())
     new = NewAgent(name=Name("Front desk"), is_default=True)
-    await insert_agent(db, agent, new_agent(new), now)
+    await AGENTS.insert(db, agent, new_agent(new), now)
     facts = NumberFacts(
         label="Sandbox",
         status="active",
@@ -32,6 +32,7 @@ async def open_sandbox(db: Db, book_id: BookId, now: datetime) -> None:
         # A test is not made to wait for the morning.
         calls_from=None,
         calls_until=None,
+        allowed_prefixes=[],
     )
     row = NumberRow(phone_number=NUMBER, provider="simulator")
     await insert_number(db, BookKey(book_id, new_id()), row, facts, now)

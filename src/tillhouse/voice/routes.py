@@ -9,6 +9,7 @@ from tillhouse.http.route import Route, Scope
 from tillhouse.kit.ids import BusinessId, KeyId
 from tillhouse.voice.agents import actions as agents
 from tillhouse.voice.calls import actions as calls
+from tillhouse.voice.limits import actions as limits
 from tillhouse.voice.numbers import actions as numbers
 from tillhouse.voice.prompts import actions as prompts
 from tillhouse.voice.suppression import actions as suppression
@@ -33,12 +34,18 @@ _WRITE = Scope("voice:agents:write")
 _READ_CALLS, _CALL = Scope("voice:calls:read"), Scope("voice:calls:create")
 _NUMBERS, _NUMBER = "/v1/voice/numbers", "/v1/voice/numbers/{voice_number_id}"
 _AGENTS, _AGENT = "/v1/voice/agents", "/v1/voice/agents/{voice_agent_id}"
+_SETTINGS = "/v1/voice/settings"
 _CALLS, _ONE = "/v1/voice/calls", "/v1/voice/calls/{call_id}"
 _LIST, _ENTRY = "/v1/voice/suppressions", "/v1/voice/suppressions/{suppression_id}"
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/voice/health", health, Scope("voice:read", keys_only=True),
           "Verify the API key", "API key is valid"),
+    Route("GET", _SETTINGS, limits.show, _READ,
+          "Read how many calls may be placed in a day, and how many were", "Voice settings"),
+    Route("PATCH", _SETTINGS, limits.change, _WRITE,
+          "Change how many calls may be placed in a day", "Voice settings changed",
+          faults=limits.change_faults),
     Route("GET", _NUMBERS, numbers.list_page, _READ,
           "List the numbers that calls come from, the default one first", "Voice numbers"),
     Route("POST", _NUMBERS, numbers.create, _WRITE,
@@ -74,6 +81,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _ONE, calls.show, _READ_CALLS, "Read one call", "Call"),
     Route("POST", _ONE + "/cancel", calls.cancel, _CALL,
           "Cancel a call that nobody has answered yet", "Call cancelled", idempotent=True),
+    Route("POST", _ONE + "/hangup", calls.hang_up, _CALL,
+          "Hang up a call, also one that was answered", "Call is ending", idempotent=True),
     Route("GET", _ONE + "/recording", calls.show_recording, _READ_CALLS,
           "Read where the recording of a call is fetched", "Recording"),
     Route("GET", _ONE + "/transcript", calls.show_transcript, _READ_CALLS,

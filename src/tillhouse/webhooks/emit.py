@@ -15,7 +15,7 @@ from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import AppId, BookId, BusinessId, EventId, new_id
 from tillhouse.kit.json import encode
 from tillhouse.webhooks.events import API_VERSION
-from tillhouse.webhooks.store.events import Told, insert_events
+from tillhouse.webhooks.store.events import EventRows, insert_events
 
 # A kind of event with data of the type that it carries.
 Event = tuple[EventType, msgspec.Struct]
@@ -70,7 +70,7 @@ def prepare(
     now: datetime,
     *,
     followed_by: int = 0,
-) -> Told:
+) -> EventRows:
     """Events as they are written, for a statement that does so together with what happened.
 
     Their moments lie a millisecond apart, so that logs and queues keep the order, and end now, or
@@ -84,7 +84,7 @@ def prepare(
         ids.append(EventId(new_id()))
         payloads.append(envelope(ids[-1], event_type.name, origin, data, now))
     last = len(ids) + followed_by
-    return Told(
+    return EventRows(
         ids=ids,
         types=[event_type.name for event_type, _ in events],
         payloads=payloads,

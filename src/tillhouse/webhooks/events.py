@@ -36,5 +36,5 @@ class TestData(msgspec.Struct, rename="camel"):
     message: str
 
 
-# Sent by the test operation alone; nobody subscribes to it.
+# Sent by the test operation alone; it can't be subscribed to.
 TEST_EVENT = EventType(TEST, "A test of an endpoint", "Webhooks", TestData)

@@ -7,13 +7,9 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.kit.clock import iso
-from tillhouse.kit.text import one_line
+from tillhouse.providers.mail.text import given_name
 from tillhouse.webhooks.rules import FAILURES_TO_DISABLE
 
-_NAME_LENGTH_MAX = 60
-# Anybody may register, name a business and have it mailed to others: a name is no place for links.
-_LINKS = ("://", "www.")
-_LEFT_OUT = "(left out: it holds a link)"
 _PORTAL = "/api/developer"
 
 
@@ -69,11 +65,11 @@ def text(notice: Notice, endpoint: NotedEndpoint, base: str) -> str:
     host = urlsplit(endpoint.url).netloc
     return "\n".join(
         (
-            f'The webhook endpoint "{_name(endpoint.name)}" {happened}',
+            f'The webhook endpoint "{given_name(endpoint.name)}" {happened}',
             "",
-            f"Business:       {_name(endpoint.business_name)}",
+            f"Business:       {given_name(endpoint.business_name)}",
             f"Environment:    {endpoint.environment}",
-            f"App:            {_name(endpoint.app_name)}",
+            f"App:            {given_name(endpoint.app_name)}",
             f"Endpoint:       {endpoint.id} at {host}",
             f"Failing since:  {iso(notice.failing_since)}",
             f"Last error:     {notice.error}",
@@ -99,9 +95,3 @@ def _remedy(notice: Notice, path: str) -> tuple[str, ...]:
         f'  POST {path}/recover  {{"since": "{iso(notice.failing_since)}"}}',
         f'  POST {path}/recover  {{"since": "{iso(notice.failing_since)}", "status": "missing"}}',
     )
-
-
-def _name(given: str) -> str:
-    if any(link in given.casefold() for link in _LINKS):
-        return _LEFT_OUT
-    return one_line(given, _NAME_LENGTH_MAX)

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from tillhouse.access.call import Call
-from tillhouse.http.route import Portal, Reply, Route, Scope, Stream
+from tillhouse.http.route import EventStream, Portal, Reply, Route, Scope
 from tillhouse.kit.ids import EndpointId
 from tillhouse.webhooks import samples, stream
 from tillhouse.webhooks.actions import deliveries, endpoints, secrets
@@ -40,9 +40,9 @@ async def rotate_secret(
     return Reply(secret, stored=msgspec.structs.replace(secret, secret=None))
 
 
-async def follow_events(call: Call, query: StreamFilter) -> Stream:
+async def follow_events(call: Call, query: StreamFilter) -> EventStream:
     """Server-sent events as they come: `id`, `event` (the type) and `data` (the payload)."""
-    return Stream(await stream.follow(call, query))
+    return EventStream(await stream.follow(call, query))
 
 
 _ENDPOINTS = "/api/developer/webhook-endpoints"

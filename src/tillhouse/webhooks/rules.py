@@ -1,15 +1,10 @@
-"""Rules of endpoint addresses and of retries: pure decisions."""
+"""Rules of endpoints, of retries and of recoveries: pure decisions."""
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from tillhouse.kit.errors import Conflict, FieldError, Invalid, LimitReached
-from tillhouse.kit.network import Address, Network, parse_address
-from tillhouse.kit.targets import is_forbidden
 
 if TYPE_CHECKING:
     from tillhouse.webhooks.types import DeliveryFilter, Recovery
@@ -27,65 +22,11 @@ RECOVER_MAX = 10_000
 # No id carries an earlier moment.
 FIRST_MOMENT = datetime.fromtimestamp(0, UTC)
 
-URL_LENGTH_MAX = 2048
-_LISTEN = "`tillhouse listen` delivers to a program on your machine"
 ENDPOINT_DISABLED = "endpoint_disabled"
-
-_URL = re.compile(r"[!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]+")
-_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\.?")
-_LOCAL_NAMES = (
-    "localhost", "local", "internal", "intranet", "lan", "localdomain", "home.arpa", "svc",
-)  # fmt: skip
 
 
 class NotActive(Conflict, message="The endpoint is disabled: enable it first."):
     """Nothing is sent to a disabled endpoint."""
-
-
-def clean_url(text: str) -> str:
-    """The address as it is kept, or ValueError: HTTPS, a plain host, no credentials."""
-    if len(text) > URL_LENGTH_MAX:
-        raise ValueError(f"must have at most {URL_LENGTH_MAX} characters")
-    if not _URL.fullmatch(text):
-        raise ValueError("must be an https:// address in ASCII (spaces as %20, hosts in punycode)")
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        raise ValueError("must be an https:// address with a valid host and port") from None
-    if parts.scheme != "https":
-        raise ValueError(f"must begin with https://; {_LISTEN}")
-    if "@" in parts.netloc:
-        raise ValueError("must not hold a user name or password")
-    if port == 0:
-        raise ValueError("must have a port from 1 to 65535")
-    _check_host(parts.hostname or "", is_bracketed="[" in parts.netloc)
-    return parts._replace(fragment="").geturl()
-
-
-def host_of(url: str) -> str:
-    """The host of a cleaned address."""
-    return urlsplit(url).hostname or ""
-
-
-def literal_of(host: str) -> Address | None:
-    """The address that a host spells out; None for a name."""
-    try:
-        return parse_address(host)
-    except ValueError:
-        return None
-
-
-def check_target(host: str, answers: Sequence[Address], allowed: Sequence[Network]) -> str | None:
-    """Why no webhook may go to this host; None when it may."""
-    literal = literal_of(host)
-    for address in [literal] if literal is not None else answers:
-        if is_forbidden(address, allowed):
-            return f"must not lead to a private, local or reserved address; {_LISTEN}"
-    if literal is None and not answers and _is_local(host.rstrip(".")):
-        return f"must not be a local name; {_LISTEN}"
-    return None
 
 
 def check_endpoint_limit(active: int) -> None:
@@ -114,30 +55,6 @@ def retry_at(
         return None
     delay_s = base_s * factor ** (attempt - 1) * (1 + JITTER * chance)
     return now + timedelta(seconds=max(delay_s, min(retry_after_s, RETRY_AFTER_MAX_S)))
-
-
-def _check_host(host: str, *, is_bracketed: bool) -> None:
-    """A name, or an address in canonical spelling: `0x7f.1` and `2130706433` are neither."""
-    if is_bracketed:
-        if literal_of(host) is None:
-            raise ValueError("must have a valid host")
-        return
-    if not _HOST.fullmatch(host) or len(host) > 253:
-        raise ValueError("must have a valid host")
-    # No top-level domain begins with a digit, so this is meant as an address.
-    if host.rstrip(".").rpartition(".")[2][0].isdigit():
-        try:
-            ip_address(host)
-        except ValueError:
-            raise ValueError(
-                "must have a valid host: write an IPv4 address as 203.0.113.7"
-            ) from None
-
-
-def _is_local(name: str) -> bool:
-    return "." not in name or any(
-        name == local or name.endswith("." + local) for local in _LOCAL_NAMES
-    )
 
 
 def last_due_at(count: int, now: datetime) -> datetime | None:

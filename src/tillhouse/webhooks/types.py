@@ -9,15 +9,15 @@ from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.ids import AppId, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.secrets import Environment
 from tillhouse.kit.text_types import Schema, Value
-from tillhouse.kit.values import DateOrTimestamp, Listed, Name
-from tillhouse.webhooks.rules import URL_LENGTH_MAX, clean_url
+from tillhouse.kit.values import DateOrTimestamp, ListedName, Name
+from tillhouse.outgoing.rules import URL_LENGTH_MAX, clean_url
 
 LISTED_MAX = 100
 
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 
 
-class EventName(Listed):
+class EventName(ListedName):
     """An event of the catalogue."""
 
     LIST: ClassVar[str] = "events"
@@ -25,7 +25,7 @@ class EventName(Listed):
     WRONG: ClassVar[str] = "is no event; GET /api/developer/webhook-events lists them"
 
 
-class Subscription(EventName):
+class EventSubscription(EventName):
     """An event of the catalogue, or all of them."""
 
     MORE: ClassVar[tuple[str, ...]] = ("*",)
@@ -47,7 +47,7 @@ class EndpointUrl(Value):
         return clean_url(value)
 
 
-Subscriptions = Annotated[list[Subscription], Meta(min_length=1, max_length=100)]
+Subscriptions = Annotated[list[EventSubscription], Meta(min_length=1, max_length=100)]
 
 
 class NewEndpoint(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

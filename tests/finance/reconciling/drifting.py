@@ -14,7 +14,7 @@ from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT
 from tillhouse.checkout.applying import kind as link_kind
 from tillhouse.finance.reconciling.actions import Reconciliation
-from tillhouse.finance.reconciling.types import Report, Scope
+from tillhouse.finance.reconciling.types import ReconciledPart, ReconcilingReport
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import new_id
@@ -49,7 +49,7 @@ class Drifting:
         """Change rows of the book, whose id is $1."""
         assert await self.sql.execute(query, self.till.book, *args) != "UPDATE 0"
 
-    async def look(self, **scope: Any) -> Report:
+    async def look(self, **scope: Any) -> ReconcilingReport:
         """The differences."""
         return await self._reconciliation(**scope).look()
 
@@ -57,7 +57,7 @@ class Drifting:
         """The kinds of what differs."""
         return sorted(one.kind for one in (await self.look()).differences)
 
-    async def mend(self) -> Report:
+    async def mend(self) -> ReconcilingReport:
         """Repair, and see that a second repair changes nothing."""
         report = await self._reconciliation().repair()
         before = await self.rows()
@@ -66,14 +66,14 @@ class Drifting:
         assert await self.rows() == before
         return report
 
-    async def repair(self) -> Report:
+    async def repair(self, **scope: Any) -> ReconcilingReport:
         """Take what steps a repair has."""
-        return await self._reconciliation().repair()
+        return await self._reconciliation(**scope).repair()
 
     def _reconciliation(self, **scope: Any) -> Reconciliation:
         given = {"business_id": UUID(self.till.business.id), "since": now() - HOUR,
                  "until": now() + HOUR, **scope}  # fmt: skip
-        return Reconciliation(self.services, Scope(**given), PRODUCT.sources)
+        return Reconciliation(self.services, ReconciledPart(**given), PRODUCT.sources)
 
     async def rows(self) -> list[Any]:
         """How many rows of money there are, and the newest moment of a change."""

@@ -1,5 +1,7 @@
 """Withdrawals that drifted from what the provider says of them."""
 
+from decimal import Decimal
+
 import pytest
 
 from tests.finance.reconciling.drifting import Drifting
@@ -80,6 +82,42 @@ async def test_a_payout_that_came_back_unheard_comes_back(drifting: Drifting, st
     assert (await drifting.mend()).differences == []
     assert await drifting.withdrawal(withdrawal) == "reversed"
     assert await drifting.balance() == before
+
+
+async def test_a_payout_that_completed_after_it_failed_leaves_the_wallet(
+    drifting: Drifting,
+) -> None:
+    """Nobody heard of it: the repair books it, and the wallet has what the provider has."""
+    await drifting.paid()
+    before = await drifting.balance()
+    withdrawal = await drifting.withdraw("400.99")
+    await drifting.work()
+    assert await drifting.withdrawal(withdrawal) == "failed"
+    await drifting.execute(
+        "UPDATE sandbox_payouts SET state = 'completed', fee = 6 WHERE book_id = $1"
+    )
+    [one] = (await drifting.look()).differences
+    assert (one.kind, one.repair) == ("payout_differs", "ask")
+    assert (await drifting.mend()).differences == []
+    assert await drifting.withdrawal(withdrawal) == "completed"
+    assert before - await drifting.balance() == Decimal("406.99")
+    assert await faults(drifting) == []
+
+
+async def test_a_fee_that_nobody_heard_of_leaves_the_wallet(drifting: Drifting) -> None:
+    """The difference, once; a lower fee is told, and left to people."""
+    await drifting.paid()
+    before = await drifting.balance()
+    await drifting.withdraw("400")
+    await drifting.work()
+    await drifting.execute("UPDATE sandbox_payouts SET fee = 6 WHERE book_id = $1")
+    [one] = (await drifting.look()).differences
+    assert (one.kind, one.repair) == ("payout_differs", "ask")
+    assert (await drifting.mend()).differences == []
+    assert before - await drifting.balance() == 406
+    await drifting.execute("UPDATE sandbox_payouts SET fee = 2 WHERE book_id = $1")
+    [one] = (await drifting.mend()).differences
+    assert (one.repair, one.what) == (None, "its fee is 6 here, and 2 at the provider")
 
 
 async def test_money_that_left_without_a_withdrawal_is_told(drifting: Drifting) -> None:

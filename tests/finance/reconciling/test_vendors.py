@@ -10,18 +10,27 @@ import asyncpg
 import msgspec
 import pytest
 
-from tests.finance.reconciling.drifting import HOUR
+from tests.finance.reconciling.drifting import HOUR, Drifting
 from tests.make import Make
 from tests.payins.collecting import Collecting
 from tests.payins.vendor_books import connected
 from tests.providers.payments.simulators.simulator import Simulator
+from tests.providers.payments.test_balances import TOLD
 from tests.providers.payments.vendors import VENDORS, Vendor, account_request, payout_request
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT
 from tillhouse.finance.reconciling.actions import Reconciliation
-from tillhouse.finance.reconciling.types import Report, Scope
+from tillhouse.finance.reconciling.balances import NONE_TOLD
+from tillhouse.finance.reconciling.types import ReconciledPart, ReconcilingReport
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments.provider import RefundRequest
+
+BALANCES = {
+    "paystack": "GET /balance",
+    "flutterwave": "GET /v3/balances",
+    "monnify": "GET /api/v2/disbursements/wallet-balance",
+    "stripe": "GET /v1/balance",
+}
 
 
 class Deaf(NamedTuple):
@@ -34,16 +43,22 @@ class Deaf(NamedTuple):
 
     def reconciliation(self) -> Reconciliation:
         """The reconciliation of its business."""
-        scope = Scope(
+        scope = ReconciledPart(
             since=now() - HOUR,
             until=now() + HOUR,
             business_id=self.till.origin.business_id,
         )
         return Reconciliation(self.till.services, scope, PRODUCT.sources)
 
-    async def look(self) -> Report:
+    async def look(self) -> ReconcilingReport:
         """The differences."""
         return await self.reconciliation().look()
+
+    async def drifts(self) -> list[bool]:
+        """Whether days differ, by currency, once a repair has done what it can."""
+        report = await self.reconciliation().repair()
+        assert report.differences == []
+        return [one.first_difference is not None for one in report.days]
 
     async def paid(self) -> str:
         """Somebody pays by a link of the wallet; the account's reference."""
@@ -87,6 +102,9 @@ async def test_what_the_vendor_lists_is_recorded_and_applied(deaf: Deaf) -> None
     [payin] = await deaf.till.payins()
     assert payin["applied_at"] is not None
     assert await deaf.till.balance("wallet", deaf.vendor.currency) == 250 - payin["fee"]
+    [days] = (await deaf.look()).days
+    assert days.first_difference is None
+    assert days.days[-1].booked_balance == days.days[-1].provider_balance == 250 - payin["fee"]
     if not deaf.vendor.tells_reversals:
         return
     await deaf.simulator.reverse(reference)
@@ -94,6 +112,7 @@ async def test_what_the_vendor_lists_is_recorded_and_applied(deaf: Deaf) -> None
     for _ in range(2):
         assert (await deaf.reconciliation().repair()).differences == []
     assert await deaf.till.balance("wallet", deaf.vendor.currency) == 0
+    assert await deaf.drifts() == [False]
 
 
 async def test_payments_before_the_provider_was_connected_are_none_of_ours(deaf: Deaf) -> None:
@@ -128,9 +147,14 @@ async def test_what_was_given_back_on_the_vendors_own_pages_is_told(deaf: Deaf) 
     )
     await adapter.refund(credentials, wanted)
     [one] = (await deaf.look()).differences
-    assert (one.kind, one.repair) == ("refund_unrecorded", None)
+    assert (one.kind, one.repair) == ("refund_unrecorded", "record")
     assert one.what.startswith("10")
     assert (await deaf.look()).refunds == 1
+    for _ in range(2):
+        assert (await deaf.reconciliation().repair()).differences == []
+    [payin] = await deaf.till.payins()
+    assert (payin["status"], payin["returned_amount"]) == ("received", 10)
+    assert await deaf.drifts() == [False]
 
 
 async def test_a_vendor_that_is_away_is_no_agreement(deaf: Deaf) -> None:
@@ -151,3 +175,32 @@ async def test_money_that_somebody_else_sent_is_told(deaf: Deaf) -> None:
     [one] = (await deaf.look()).differences
     assert (one.kind, one.repair) == ("payout_unrecorded", None)
     assert "1500.5" in one.what
+
+
+async def test_what_lies_at_the_vendor_now_is_told_beside_the_books(deaf: Deaf) -> None:
+    """In the currency of the book; one that doesn't answer has a sentence."""
+    await deaf.paid()
+    await deaf.reconciliation().repair()
+    wallet = await deaf.till.balance("wallet", deaf.vendor.currency)
+    report = await deaf.look()
+    [one] = [one for one in report.balances if one.environment == "live"]
+    [told] = TOLD[deaf.vendor.name]
+    assert (one.provider, one.currency, one.unread) == (deaf.vendor.name, told.currency, None)
+    assert (one.available, one.pending, one.wallet) == (told.available, told.pending, wallet)
+    assert one.booked == wallet > 0
+    assert report.differences == []
+    deaf.simulator.fail_next("busy", BALANCES[deaf.vendor.name])
+    report = await deaf.look()
+    [one] = [one for one in report.balances if one.environment == "live"]
+    assert (one.available, one.wallet) == (None, wallet)
+    assert one.unread == "not reached: it answered 429: too many requests"
+    assert report.differences == []
+    assert report.days != []
+
+
+async def test_a_sandbox_says_that_it_tells_no_balance(drifting: Drifting) -> None:
+    """It only pretends to have money."""
+    await drifting.paid()
+    [one] = (await drifting.look()).balances
+    assert (one.provider, one.available, one.unread) == ("sandbox", None, NONE_TOLD)
+    assert one.wallet == await drifting.balance()

@@ -1,11 +1,13 @@
 """Orders that are paid into an account of their own."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from tests.orders.deposits.depositing import Depositing
 from tests.orders.shop import ORDERS, fee
+from tillhouse.kit.clock import iso, now
 
 
 async def test_an_order_gets_an_account_of_its_own(till: Depositing) -> None:
@@ -36,7 +38,8 @@ async def test_a_replay_answers_with_the_account(till: Depositing) -> None:
 
 async def test_nothing_is_opened_where_nothing_is_owed(till: Depositing) -> None:
     """Paid already, or recorded after the fact."""
-    paid = await till.deposit(100, paid=100)
+    paid = await till.ring(100, paid=100)
+    paid = await till.patch(paid, payment_method="cloove_pay")
     past = await till.deposit(100, occurred_at="2026-01-01T10:00:00Z")
     assert [order["isAutomated"] for order in (paid, past)] == [False, False]
 
@@ -54,10 +57,11 @@ async def test_the_payment_completes_the_order(till: Depositing) -> None:
     assert accounts["sales"] == -1000
     assert await till.wallet() == accounts["wallet_funding"]
     events = await till.sql.fetch(
-        "SELECT type FROM webhook_events WHERE book_id = $1 AND type = 'payment.received'",
+        "SELECT type FROM webhook_events WHERE book_id = $1 "
+        "AND type IN ('payment.received', 'wallet.deposit')",
         till.book,
     )
-    assert len(events) == 1
+    assert sorted(event["type"] for event in events) == ["payment.received", "wallet.deposit"]
 
 
 async def test_a_part_leaves_the_rest_to_pay(till: Depositing) -> None:
@@ -133,6 +137,28 @@ async def test_an_order_with_a_deposit_stays(till: Depositing) -> None:
     assert (refused.status, refused.error) == (400, "request_failed")
 
 
+async def test_no_detour_cancels_a_paid_one(till: Depositing) -> None:
+    """Pending by name and dearer, later: it was completed, and its payment stays."""
+    order = await till.paid(await till.deposit(1000))
+    await till.patch_all(order, {"status": "pending", "total_amount": 1500})
+    path = f"{ORDERS}/{order['id']}"
+    refused = await till.api.patch(path, {"status": "cancelled"}, status=400)
+    assert "automated deposit" in refused.json["message"]
+    await till.to(order, "scheduled", scheduled_for=iso(now() + timedelta(days=1)))
+    await till.api.patch(path, {"status": "cancelled"}, status=400)
+
+
+async def test_one_whose_payment_was_given_back_is_cancelled(till: Depositing) -> None:
+    """Nothing of it is left to be reversed."""
+    order = await till.paid(await till.deposit(1000))
+    await till.patch_all(order, {"status": "pending", "total_amount": 1500})
+    path = f"{ORDERS}/{order['id']}"
+    for amount, status in ((400, 400), (600, 200)):
+        refund = {"amount": amount, "method": "cash"}
+        await till.api.post(path + "/refunds", refund, status=201)
+        await till.api.patch(path, {"status": "cancelled"}, status=status)
+
+
 async def test_a_method_that_changes_opens_an_account(till: Depositing) -> None:
     """By PATCH, and as a scheduled order is confirmed."""
     order = await till.ring(800)
@@ -168,6 +194,13 @@ async def test_money_that_goes_back_twice_is_a_claim(till: Depositing) -> None:
     assert (back["status"], back["amountPaid"]) == ("refunded", 0)
     assert (await till.accounts())["unapplied_receipts"] == 400
     assert (await till.accounts()).get("provider_clearing", 0) == 0
+    told = (await till.api.get("/v1/finance/transactions?method=cloove_pay", status=200)).data
+    moved = [(one["type"], one["direction"], one["amount"]) for one in reversed(told)]
+    fees = [one for one in moved if one[0] == "fee"]
+    assert [one for one in moved if one not in fees] == [
+        ("sale", "in", 1000), ("refund", "out", 600), ("reversal", "out", 400),
+    ]  # fmt: skip
+    assert [one["orderId"] for one in told if one["type"] == "reversal"] == [order["id"]]
 
 
 async def test_a_new_account_asks_for_what_is_owed(till: Depositing) -> None:

@@ -24,6 +24,8 @@ class MoneyModel(msgspec.Struct, kw_only=True):
     tips: Decimal = ZERO
     # By account, what lies in each tender.
     drawers: dict[str, Decimal] = {}
+    # By method, what came in beside tips, less what went back; change went back as cash later.
+    came: dict[str, Decimal] = {}
 
     @property
     def due(self) -> Decimal:
@@ -39,6 +41,9 @@ class MoneyModel(msgspec.Struct, kw_only=True):
     def credit(self) -> Decimal:
         """The amount that the customer has to come for it."""
         return (self.paid if self.status == "cancelled" else self.over) - self.change
+
+    def _come(self, method: str, amount: Decimal) -> None:
+        self.came[method] = self.came.get(method, ZERO) + amount
 
     def _put(self, method: str, amount: Decimal) -> None:
         account = TENDERS[method]
@@ -66,6 +71,7 @@ class MoneyModel(msgspec.Struct, kw_only=True):
         self.tips += tip
         self.method = method
         self._put(method, amount + tip)
+        self._come(method, amount)
         self._moved(over, method)
         if self.status == "pending" and self.paid >= self.due:
             self.status = "completed"
@@ -75,6 +81,9 @@ class MoneyModel(msgspec.Struct, kw_only=True):
         if self.status == "refunded" or (self.status == "cancelled" and paid > self.paid):
             raise Refusal
         over, more = self.over, paid - self.paid
+        if self.status != "cancelled" and -more > max(self.came.get(self.method, ZERO), ZERO):
+            raise Refusal
+        self._come(self.method, more)
         self.paid = paid
         self._put(self.method, more)
         self._moved(over, self.method)
@@ -94,6 +103,7 @@ class MoneyModel(msgspec.Struct, kw_only=True):
         else:
             self.paid -= amount
         self._put(method, -amount)
+        self._come(method, -amount)
 
     def cancel(self) -> None:
         """The sale is called off; the money is the customer's."""

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
 
 import asyncpg
+import msgspec
 import pytest
 
 from tests.orders.posting.shop import position
@@ -63,10 +64,18 @@ async def before(server_url: str, tmp_path: Path) -> AsyncIterator[asyncpg.Conne
             break
         shutil.copy(path, tmp_path)
     await migrate(connection, folder=tmp_path)
+    # Postings of today ask for a table and a function that are made by later steps.
+    await connection.execute(_LATER)
     yield connection
     await connection.close()
     await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
     await admin.close()
+
+
+async def _migrated(db: asyncpg.Connection) -> list[str]:
+    """The steps from there to now."""
+    await db.execute("DROP FUNCTION booked_at")
+    return [step.name for step in await migrate(db)]
 
 
 async def _sold(db: asyncpg.Connection, book: UUID, walk: Sequence[LedgerPosition]) -> UUID:
@@ -76,6 +85,8 @@ async def _sold(db: asyncpg.Connection, book: UUID, walk: Sequence[LedgerPositio
     for place in walk:
         after = divided(before, place)
         made = postings(before, after)
+        paid = tuple(one for one in made.movements if one.type != "change")
+        made = msgspec.structs.replace(made, movements=paid)
         # Credit was a tender like any other.
         after = LedgerPosition(
             total=after.total, paid=after.paid, change=after.change, method=after.method,
@@ -98,7 +109,7 @@ async def test_what_was_paid_is_rows_afterwards(before: asyncpg.Connection) -> N
     # Foreign keys look away: what a business needs besides is no matter here.
     await before.execute("SET session_replication_role = replica")
     orders = [await _sold(before, book, walk) for walk, _, _ in WALKS]
-    assert STEP in [step.name for step in await migrate(before)]
+    assert STEP in await _migrated(before)
     for order, (_, payments, refunds) in zip(orders, WALKS, strict=True):
         found = await before.fetch(
             "SELECT kind, method, amount, change_amount FROM payments "
@@ -122,7 +133,7 @@ async def test_what_is_due_is_counted_as_before(before: asyncpg.Connection) -> N
         await _sold(before, book, walk)
     asked = "SELECT id, payment_status, remaining_amount FROM orders ORDER BY id"
     were = [tuple(row) for row in await before.fetch(asked)]
-    await migrate(before)
+    await _migrated(before)
     assert [tuple(row) for row in await before.fetch(asked)] == were
     assert {row[2] for row in were} == {Decimal(0), Decimal(100), Decimal(70)}
 
@@ -131,6 +142,12 @@ async def _faults(db: asyncpg.Connection, book: UUID) -> list[Fault]:
     return [fault async for fault in prove(db, book, [ORDER_SOURCE])]
 
 
+_LATER = """
+    CREATE TEMP TABLE ledger_tally_changes (book_id uuid, account_kind text, is_cost boolean,
+        quarter_at timestamptz, store_id uuid, amount numeric);
+    CREATE FUNCTION booked_at(uuid, moment timestamptz, timestamptz) RETURNS timestamptz
+        LANGUAGE sql RETURN moment;
+"""
 _ORDER = """
     INSERT INTO orders (book_id, id, short_code, status, summary, currency, subtotal_amount,
         discount_amount, service_charge_amount, tax_amount, exclusive_tax_amount, total_amount,

@@ -9,9 +9,10 @@ import pytest
 from tests.orders.payments.till import Till
 from tests.orders.shop import ORDERS, Body
 from tillhouse.access.process import Services
+from tillhouse.jobs.folding import fold
 from tillhouse.kit.clock import iso, now
+from tillhouse.orders.listing.store.tallies import ORDER_TALLIES
 from tillhouse.orders.payments.rules import PAYMENTS_MAX
-from tillhouse.orders.worker import fold
 
 
 def told(order: Body) -> list[tuple[str, str, float, float]]:
@@ -62,7 +63,7 @@ async def test_an_order_is_found_by_each_of_its_tenders(till: Till, services: Se
         for _ in range(2):
             for filters in ways:
                 assert await _by_methods(till, **filters) == (set(methods), received), filters
-            await fold(services)
+            await fold(services.pool, ORDER_TALLIES)
 
     await holds("cash", "pos", cash=20, pos=30)
     await till.give_back(order, amount=30, method="pos")
@@ -82,11 +83,16 @@ async def test_each_overpayment_goes_the_way_of_its_tender(till: Till) -> None:
     more = await till.pay(order, 30, "pos")
     assert (more["amountPaid"], more["changeAmount"]) == (150, 20)
     assert (await till.accounts())["customer_credit"] == -30
-    less = await till.patch(order, amount_paid=115)
-    # By card as the last payment: 30 of credit come back, and 5 of the change.
-    assert (less["amountPaid"], less["changeAmount"]) == (115, 15)
-    assert told(less)[-1] == ("correction", "pos", -35, 0)
+    path = f"{ORDERS}/{order['id']}"
+    await till.api.patch(path, {"payment_method": "cash"}, status=400)
+    less = await till.patch(order, amount_paid=120)
+    # By card as the last payment: 30 of credit come back. All that is left is change, of cash.
+    assert (less["amountPaid"], less["changeAmount"]) == (120, 20)
+    assert told(less)[-1] == ("correction", "pos", -30, 0)
     assert "customer_credit" not in await till.accounts()
+    await till.patch(order, payment_method="cash")
+    cash = await till.patch(order, amount_paid=115)
+    assert (cash["amountPaid"], cash["changeAmount"]) == (115, 15)
 
 
 async def test_what_was_recorded_is_shown_and_listed(till: Till) -> None:
@@ -130,12 +136,29 @@ async def test_a_payment_is_told(till: Till) -> None:
     [payment] = paid["payments"]
     assert events["payment.received"]["metadata"] == {
         "amount": 100,
+        "amountKept": 100,
+        "amountTendered": 100,
+        "changeAmount": 0,
         "paymentMethod": "pos",
         "orderId": order["id"],
         "customerId": None,
         "paymentId": payment["id"],
         "transactionId": payment["transactionId"],
     }
+
+
+async def test_an_event_tells_what_was_kept(till: Till) -> None:
+    """100 in cash for 49.84, at the till and with the sale: kept, tendered, change."""
+    await till.news()
+    await till.pay(await till.ring(49.84), 100)
+    await till.ring(49.84, 100)
+    told = [
+        event["data"]["metadata"]
+        for event in await till.news()
+        if event["type"] == "payment.received"
+    ]
+    names = ("amount", "amountKept", "amountTendered", "changeAmount")
+    assert [[one[name] for name in names] for one in told] == [[100, 49.84, 100, 50.16]] * 2
 
 
 @pytest.mark.parametrize(
@@ -145,7 +168,7 @@ async def test_a_payment_is_told(till: Till) -> None:
         ({"amount": -5}, {"amount"}),
         ({"amount": "1.005"}, {"amount"}),
         ({"amount": None}, {"amount"}),
-        ({"method": "card"}, {"method"}),
+        ({"method": "cheque"}, {"method"}),
         ({"tip": -1}, {"tip"}),
         ({"tip": "0.001", "method": "credit"}, {"tip"}),
         ({"reference": "x" * 121}, {"reference"}),
@@ -213,3 +236,41 @@ async def test_a_deposit_of_a_scheduled_order_stays_one(till: Till) -> None:
     assert (paid["status"], paid["changeAmount"]) == ("scheduled", 0)
     confirmed = await till.confirm(order)
     assert (confirmed["status"], confirmed["changeAmount"]) == ("completed", 20)
+
+
+@pytest.mark.parametrize("method", ["pos", "transfer", "other", "credit", "cloove_pay"])
+async def test_a_correction_is_by_a_method_that_paid(till: Till, method: str) -> None:
+    """Cash that came in is not taken back by card: by each method at most what it holds."""
+    order = await till.ring(50, paid=50, customer_name="Ada Obi")
+    await till.patch(order, payment_method=method)
+    refused = await till.api.patch(f"{ORDERS}/{order['id']}", {"amount_paid": 10}, status=400)
+    assert (refused.error, refused.json["message"].split(",")[0]) == (
+        "request_failed", f"0 of what was paid came by {method}",
+    )  # fmt: skip
+    await till.patch(order, payment_method="cash")
+    corrected = await till.patch(order, amount_paid=10)
+    told = [(one["method"], one["amount"]) for one in corrected["payments"]]
+    assert told == [("cash", 50), ("cash", -40)]
+
+
+async def test_of_two_methods_each_is_corrected_by_itself(till: Till, services: Services) -> None:
+    """Change was paid in cash first; a confirmation corrects like a PATCH; handing back is free."""
+    order = await till.ring(100, paid=50, payment_method="pos")
+    await till.pay(order, 70)
+    path = f"{ORDERS}/{order['id']}"
+    await till.api.patch(path, {"amount_paid": 49.99}, status=400)
+    assert (await till.patch(order, amount_paid=50))["changeAmount"] == 0
+    await till.api.patch(path, {"amount_paid": 49}, status=400)
+    await till.patch(order, payment_method="pos")
+    assert (await till.patch(order, amount_paid=0))["amountPaid"] == 0
+    later = await till.ring(100, paid=50, scheduled_for="2099-01-01T10:00:00Z")
+    await till.patch(later, payment_method="pos")
+    body = {"amount_paid": 10, "payment_method": "cash"}
+    await till.api.post(f"{ORDERS}/{later['id']}/confirm", body, status=400)
+    await till.patch(later, payment_method="cash")
+    await till.api.post(f"{ORDERS}/{later['id']}/confirm", body, status=200)
+    ended = await till.ring(50, paid=50)
+    await till.patch(ended, payment_method="pos")
+    over = {"status": "cancelled", "amount_paid": 0}
+    await till.api.patch(f"{ORDERS}/{ended['id']}", over, status=200)
+    assert await till.faults(services) == []

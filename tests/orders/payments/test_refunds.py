@@ -197,7 +197,7 @@ async def test_a_refund_is_told(till: Till) -> None:
         ({"amount": 1, "lines": []}, {"amount", "lines"}),
         ({"lines": [{"item_id": "x", "quantity": 1}]}, {"lines[0].item_id"}),
         ({"amount": 1, "restock": True}, {"restock"}),
-        ({"amount": 1, "method": "card"}, {"method"}),
+        ({"amount": 1, "method": "cheque"}, {"method"}),
         ({"amount": 1, "reason": "x" * 501}, {"reason"}),
     ],
 )

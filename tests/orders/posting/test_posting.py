@@ -13,7 +13,7 @@ from tests.orders.posting.shop import Order, Shop, position
 from tests.webhooks.shop import until
 from tillhouse.kit.errors import Refused
 from tillhouse.kit.ids import new_id
-from tillhouse.ledger.rules import NOBODY, Ledger, Source
+from tillhouse.ledger.rules import NO_OWNER, Ledger, Source
 from tillhouse.ledger.store.posting import record_postings, rows
 from tillhouse.orders.posting.rules import postings
 
@@ -60,8 +60,8 @@ async def test_a_sale_is_written_as_it_is_posted(shop: Shop) -> None:
     assert (debt["status"], debt["balance"], debt["customer_id"]) == ("active", 600, customer)
     assert await shop.accounts() == {
         ("receivable", customer): 600,
-        ("sales", NOBODY): -1000,
-        ("bank", NOBODY): 400,
+        ("sales", NO_OWNER): -1000,
+        ("bank", NO_OWNER): 400,
     }
     assert await shop.balance(customer) is None
 
@@ -185,10 +185,10 @@ async def test_first_sales_at_the_same_moment_share_their_accounts(shop: Shop) -
     )
     assert await shop.balance(customer) == (0, 15 * 50)
     assert await shop.accounts() == {
-        ("receivable", NOBODY): 15 * 60,
-        ("sales", NOBODY): -30 * 100,
-        ("pos", NOBODY): 15 * 150,
-        ("cash", NOBODY): 15 * 40,
+        ("receivable", NO_OWNER): 15 * 60,
+        ("sales", NO_OWNER): -30 * 100,
+        ("pos", NO_OWNER): 15 * 150,
+        ("cash", NO_OWNER): 15 * 40,
         ("customer_credit", customer): -15 * 50,
     }
 

@@ -178,6 +178,28 @@ async def test_a_broken_order_is_found(shop: Shop, statement: LiteralString, sai
     assert all(fault.what.startswith(order.code) for fault in found)
 
 
+async def test_credit_that_was_not_there_is_found(shop: Shop) -> None:
+    """510 of 10, by credit that came back at once; an order that is paid beyond it otherwise isn't.
+
+    Once the amount paid is what it was, there is nothing to complain of.
+    """
+    ann = await shop.customer("Ann")
+    order = await shop.sell(position(10, 10, ann))
+    await shop.change(order, paid=Decimal(510), method="credit")
+    fair = await shop.sell(position(10, 20, ann, method="transfer"))
+    await shop.change(fair, paid=Decimal(500), method="pos")
+    spent = await shop.sell(position(10, 10, ann, method="credit"))
+    await shop.change(spent, paid=Decimal(30), method="pos")
+    await shop.change(spent, total=Decimal(5))
+    [fault] = await faults(shop)
+    assert (fault.id, fault.what.split(": ")[1]) == (
+        str(order.id),
+        "500 of its customer's credit was spent on it without being owed",
+    )
+    await shop.change(order, paid=Decimal(10))
+    assert await faults(shop) == []
+
+
 async def test_what_has_no_order_is_found(shop: Shop) -> None:
     """Transfers, transactions and debts of an order that was removed by hand."""
     order = await shop.sell(position(1000, 400, await shop.customer()))

@@ -3,19 +3,21 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable
+from uuid import UUID
 
 from tests.payouts.bank import BankingProvider, Manner, cut_off
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.payins.types import Connection
+from tillhouse.payins.connections import find_provider
+from tillhouse.payins.types import ProviderConnection
 from tillhouse.providers.payments.provider import (
-    Credentials,
     HeardRefund,
     NotReached,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
     RefundState,
-    Refused,
     SeenRefund,
     Unclear,
     Unknown,
@@ -25,8 +27,9 @@ from tillhouse.providers.payments.provider import (
 class ReturningProvider(BankingProvider):
     """Gives back in memory; a reference goes back once, however often that is asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, book: UUID) -> None:
         super().__init__()
+        self._book = book
         self.manners: deque[Manner] = deque()
         self.refunds: dict[str, RefundState] = {}
         # How often money went back by each reference, and how often that was asked for.
@@ -35,9 +38,16 @@ class ReturningProvider(BankingProvider):
         self.before_answer: Callable[[], None] | None = None
         self._late_refunds: list[RefundRequest] = []
 
-    async def connected(self, _services: Services, _db: Db, _book: Book, _name: str) -> Connection:
-        """The connection of any book to this provider."""
-        return Connection(self, Credentials({}, is_live=False))
+    async def connected(
+        self, services: Services, db: Db, book: Book, name: str
+    ) -> ProviderConnection:
+        """The connection of its book to this provider; of others to theirs.
+
+        A worker does the jobs of all books, and its manners are for this one alone.
+        """
+        if book.id != self._book:
+            return await find_provider(services, db, book, name)
+        return ProviderConnection(self, ProviderSecrets({}, is_live=False))
 
     def catch_up(self) -> None:
         """Execute what arrived late."""
@@ -46,7 +56,7 @@ class ReturningProvider(BankingProvider):
             self._give(wanted, "successful")
         self._late_refunds.clear()
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give money back, in the next manner."""
         self.wanted[wanted.reference] += 1
         manner = self.manners.popleft() if self.manners else "executed"
@@ -56,7 +66,7 @@ class ReturningProvider(BankingProvider):
                 raise NotReached("connection refused")
             case "refused":
                 self.on_refusal()
-                raise Refused("the payment is too old")
+                raise ProviderRefused("the payment is too old")
             case "lost":
                 raise Unclear("timed out")
             case "late" | "killed":
@@ -79,7 +89,7 @@ class ReturningProvider(BankingProvider):
             self.returned[wanted.reference] += 1
             self.refunds[wanted.reference] = state
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund as it is now."""
         if heard.reference is None or heard.reference not in self.refunds:
             raise Unknown(heard.reference)

@@ -16,7 +16,7 @@ async def till(app: App, make: Make, sql: asyncpg.Connection) -> AsyncIterator[G
     """A till of this test's own business, whose books are proven at the end."""
     opened = await Giving.open(make, sql)
     opened.services = app.services
-    opened.bank = ReturningProvider()
+    opened.bank = ReturningProvider(opened.book)
     await opened.fill()
     yield opened
     assert await opened.faults(app.services) == []

@@ -25,6 +25,7 @@ from tillhouse.orders.returning.proof import REFUND_SOURCE
 from tillhouse.orders.returning.rules import reference_of
 from tillhouse.orders.returning.sending import kinds
 from tillhouse.payins import jobs as payins
+from tillhouse.payins.disputes.proof import DISPUTE_SOURCE
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
 from tillhouse.payins.proof import PAYIN_SOURCE
 
@@ -89,7 +90,10 @@ class Giving(Depositing):
 
     async def hear(self, refund: Body) -> None:
         """Let the provider tell of a refund: a hint that something is news."""
-        told = HeardReturn("sandbox", self.reference(refund))
+        await self.queue_heard(HeardReturn("sandbox", self.reference(refund)))
+
+    async def queue_heard(self, told: HeardReturn) -> None:
+        """Let a provider tell of some refund by these names."""
         job = NewJob(
             book_id=self.book,
             kind=HEARD_REFUND,
@@ -122,7 +126,7 @@ class Giving(Depositing):
 
     async def faults(self, services: Services) -> list[Fault]:
         """The faults that `tillhouse verify` finds in the book."""
-        types = [ORDER_SOURCE, PAYIN_SOURCE, REFUND_SOURCE]
+        types = [ORDER_SOURCE, PAYIN_SOURCE, REFUND_SOURCE, DISPUTE_SOURCE]
         async with services.pool.reading() as db:
             return [one async for one in prove(db, self.book, types)]
 

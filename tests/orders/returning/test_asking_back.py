@@ -2,10 +2,12 @@
 
 import asyncio
 from datetime import timedelta
-from decimal import Decimal
 
+import asyncpg
 import pytest
 
+from tests.make import Make
+from tests.orders.returning.bank import ReturningProvider
 from tests.orders.returning.giving import Giving
 from tests.orders.shop import ORDERS, fee, line, variant_of
 
@@ -38,7 +40,9 @@ async def test_a_wallet_that_holds_less_refuses(till: Giving) -> None:
     last = await till.sold(1_000_000)
     refused = await till.give_back(last, amount=1_000_000, status=400)
     assert refused.error == "request_failed"
-    assert "The wallet holds less than this refund takes" in refused.json["message"]
+    message = refused.json["message"]
+    assert "The wallet holds less than this refund takes: 994850" in message
+    assert " of 1000000" in message
     assert (await till.show(last))["refunds"] == []
 
 
@@ -63,11 +67,18 @@ async def test_what_is_on_its_way_counts_against_the_rest(till: Giving) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"amount_paid": 500}, {"total_amount": 900}, {"customer_name": "Ada Obi"}],
+    ("change", "later"),
+    [
+        # A provider's money, which is never corrected.
+        ({"amount_paid": 200}, 400),
+        ({"total_amount": 900}, 200),
+        ({"customer_name": "Ada Obi"}, 200),
+    ],
     ids=str,
 )
-async def test_what_a_refund_rests_on_stays(till: Giving, change: dict[str, object]) -> None:
+async def test_what_a_refund_rests_on_stays(
+    till: Giving, change: dict[str, object], later: int
+) -> None:
     """Until it has ended; then it can be changed again."""
     order = await till.sold()
     await till.asked(order, amount=700)
@@ -78,7 +89,26 @@ async def test_what_a_refund_rests_on_stays(till: Giving, change: dict[str, obje
     assert (await till.api.patch(path, {"channel_fulfilled": True})).status == 200
     till.bank.manners.append("failed")
     await till.send()
-    assert (await till.api.patch(path, change)).status == 200
+    again = await till.api.patch(path, change)
+    assert again.status == later, again
+
+
+async def test_a_bank_is_asked_for_its_own_book_alone(
+    till: Giving, make: Make, sql: asyncpg.Connection
+) -> None:
+    """Though a worker does the jobs of all: what a test sets of its bank meets no other one."""
+    other = await Giving.open(make, sql)
+    other.services, other.bank = till.services, ReturningProvider(other.book)
+    await other.fill()
+    for one in (till, other):
+        await one.asked(await one.sold(), amount=700)
+        # As old jobs of both books, whichever is done first.
+        await one.make_due(timedelta())
+    till.bank.manners.append("slow")
+    await till.send()
+    assert (till.bank.wanted.total(), len(till.bank.manners)) == (1, 0)
+    assert till.bank.refunds.keys() == till.bank.wanted.keys()
+    assert list(till.bank.refunds.values()) == ["pending"]
 
 
 async def test_each_payment_goes_back_by_itself(till: Giving) -> None:
@@ -122,6 +152,26 @@ async def test_no_payment_of_a_provider_is_named_for_what_was_paid_in_cash(till:
     assert (await till.show(order))["refunds"] == []
 
 
+@pytest.mark.parametrize("method", ["cash", "card"])
+async def test_what_no_provider_ever_had_is_not_given_back_by_one(
+    till: Giving, method: str
+) -> None:
+    """It would be booked at once as money that left the provider."""
+    body = {"items": [fee(1000)], "payment_method": method, "amount_paid": 1000}
+    order = (await till.api.post(ORDERS, body, status=201)).data
+    before = await till.accounts()
+    wrong = await till.give_back(order, amount=700, method="cloove_pay", status=422)
+    assert wrong.json["details"] == [
+        {
+            "field": "method",
+            "message": "must be another: no payment of this order came by a provider",
+        }
+    ]
+    assert (await till.show(order))["refunds"] == []
+    assert await till.accounts() == before
+    await till.give_back(order, amount=700, method=method)
+
+
 async def test_lines_come_back_with_their_stock_when_the_money_is_back(till: Giving) -> None:
     """Not before: a refund that fails leaves the stock where it was."""
     product = await till.product(500, stock=10)
@@ -162,16 +212,16 @@ async def test_credit_that_goes_back_can_not_be_spent_meanwhile(till: Giving) ->
 
 
 async def test_a_payment_that_its_provider_takes_back_meanwhile(till: Giving) -> None:
-    """Both have left the provider: what the order no longer has is a claim."""
+    """The rest of the payment went back, and the refund: together what came in."""
     order = await till.sold()
     await till.asked(order, amount=400)
     back = await till.paid(order, "reversed")
-    assert (back["status"], back["amountPaid"]) == ("refunded", 0)
+    assert (back["status"], back["amountPaid"]) == ("completed", 400)
     await till.send()
     shown = await till.show(order)
     assert [one["status"] for one in shown["refunds"]] == ["successful", "successful"]
-    assert shown["amountPaid"] == 0
-    assert (await till.accounts())["unapplied_receipts"] == Decimal(400)
+    assert (shown["status"], shown["amountPaid"]) == ("refunded", 0)
+    assert "unapplied_receipts" not in await till.accounts()
 
 
 async def test_a_repeated_request_is_one_refund(till: Giving) -> None:
@@ -190,7 +240,9 @@ async def test_receipts_and_figures_tell_of_completed_ones_alone(till: Giving) -
         await till.api.post(f"{ORDERS}/{order['id']}/receipt", status=200)
         assert await till.printed(order) == refunds
         seen = (await till.api.get("/v1/finance/transactions?type=refund", status=200)).data
-        assert [one["amount"] for one in seen] == [-one["amount"] for one in refunds]
+        assert [(one["direction"], one["amount"]) for one in seen] == [
+            ("out", one["amount"]) for one in refunds
+        ]
         await till.send()
 
 

@@ -53,6 +53,32 @@ async def test_a_refund_goes_back_and_is_told_of(live: Live) -> None:
     assert [one["status"] for one in shown["payments"]] == ["successful"]
 
 
+async def test_a_payment_tells_gross_fee_and_net(live: Live) -> None:
+    """As the vendor tells them, in the order and in the transactions; a refund leaves the fee."""
+    order = await live.sold()
+    row = await live.till.sql.fetchrow(
+        "SELECT amount, fee FROM payins WHERE book_id = $1", live.till.book
+    )
+    assert row is not None
+    assert row["fee"] > 0
+    wanted = {
+        "provider": live.vendor.name,
+        "currency": live.vendor.currency,
+        "gross": 1000,
+        "fee": float(row["fee"]),
+        "net": float(1000 - row["fee"]),
+        "feeReturned": 0,
+    }
+    assert [one["providerMoney"] for one in order["payments"]] == [wanted]
+    await live.till.asked(order, amount=400)
+    await live.work()
+    reader = await live.till.business.client("finance:read", environment="live")
+    listed = (await reader.get("/v1/finance/transactions", status=200)).data
+    sales = [one for one in listed if one["type"] == "sale"]
+    assert [one["providerMoney"] for one in sales] == [wanted]
+    assert all(one["providerMoney"] is None for one in listed if one["type"] != "sale")
+
+
 @pytest.mark.parametrize("fault", [*_AFTER, *_BEFORE])
 async def test_a_call_that_fails_gives_back_once(live: Live, fault: Fault) -> None:
     """Executed or not, whatever the answer was: the vendor is asked until it is known."""
@@ -87,3 +113,26 @@ async def test_a_refund_that_fails_there_lets_everything_go(live: Live) -> None:
     assert shown["refunds"][0]["status"] == ("successful" if is_done else "failed")
     assert shown["amountPaid"] == (600 if is_done else 1000)
     assert await live.till.held() == 0
+
+
+async def test_a_refund_of_a_payment_in_parts_is_found_by_the_vendors_name(live: Live) -> None:
+    """Two transfers are parts of one transaction there, whose name is all that the hook says."""
+    if live.vendor.name != "monnify":
+        pytest.skip("each transfer is a transaction of its own")
+    order = await live.sold(400, 600)
+    names = await live.till.sql.fetch(
+        "SELECT provider_transaction_id FROM payins WHERE book_id = $1", live.till.book
+    )
+    assert len({one[0] for one in names}) == 2
+    [transaction] = {one[0].partition("#")[0] for one in names}
+    for payment, amount in zip(order["payments"], (400, 500), strict=True):
+        await live.till.asked(order, amount=amount, payment_id=payment["id"])
+    await live.work()
+    assert await live.given() == 2
+    for refund in (await live.till.show(order))["refunds"]:
+        await live.simulator.finish_refund(refund["providerRefundId"])  # type: ignore[attr-defined]
+    await live.hear_of_payment(transaction)
+    await live.work()
+    shown = await live.till.show(order)
+    assert [one["status"] for one in shown["refunds"]] == ["successful"] * 2
+    assert shown["amountPaid"] == 100

@@ -17,6 +17,7 @@ from tillhouse.orders.returning.sending import kinds
 from tillhouse.payins import hooks
 from tillhouse.payins import jobs as payins
 from tillhouse.payins.accounts import open_account
+from tillhouse.payins.hooks import HeardReturn
 from tillhouse.payins.types import AccountTarget, Origin
 
 
@@ -28,8 +29,8 @@ class Live(NamedTuple):
     vendor: Vendor
     simulator: Simulator
 
-    async def sold(self) -> Body:
-        """An order that was paid by the vendor."""
+    async def sold(self, *parts: int) -> Body:
+        """An order that was paid by the vendor: at once, or by transfers of these amounts."""
         order = await self.till.ring(1000)
         order_id = UUID(order["id"])
         await self.till.sql.execute("UPDATE orders SET is_automated = true WHERE id = $1", order_id)
@@ -46,8 +47,9 @@ class Live(NamedTuple):
             return_url="https://till.example.com/pay/x",
         )
         account = await open_account(self.till.services, target)
-        await self.simulator.pay(account.reference)
-        await self.told()
+        for amount in map(Decimal, parts) if parts else (None,):
+            await self.simulator.pay(account.reference, amount)
+            await self.told()
         return await self.till.show(order)
 
     async def told(self) -> None:
@@ -58,11 +60,16 @@ class Live(NamedTuple):
     async def hear(self) -> None:
         """The vendor sends its hooks, and they are kept."""
         await self.simulator.tell()
-        what = (self.vendor.name, self.origin.book.id)
+        name, book_id = self.vendor.name, self.origin.book.id
         for hook in self.simulator.told:
             headers = {name.lower(): value for name, value in hook.headers.items()}
-            await hooks.take(self.till.services, what, headers, hook.body, now())
+            await hooks.take(self.till.services, name, book_id, headers, hook.body, now())
         self.simulator.told.clear()
+
+    async def hear_of_payment(self, transaction: str) -> None:
+        """The vendor tells of a refund by nothing but its own name of the payment."""
+        told = HeardReturn(self.vendor.name, transaction_id=transaction)
+        await self.till.queue_heard(told)
 
     async def work(self, after: timedelta = timedelta()) -> None:
         """A worker does what is due by then."""

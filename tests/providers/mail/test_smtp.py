@@ -41,12 +41,14 @@ async def plain() -> AsyncIterator[MailServer]:
     await server.stop()
 
 
-def route(server: SmtpServer, ca_file: Path | None = None, within_s: float = 20.0) -> smtp.Route:
+def route(
+    server: SmtpServer, ca_file: Path | None = None, within_s: float = 20.0
+) -> smtp.SmtpRoute:
     """The way to a server."""
-    return smtp.Route(server, ca_file, within_s)
+    return smtp.SmtpRoute(server, ca_file, within_s)
 
 
-async def refused(way: smtp.Route) -> smtp.MailError:
+async def refused(way: smtp.SmtpRoute) -> smtp.MailError:
     """Send a mail that isn't taken; why."""
     with pytest.raises(smtp.MailError) as caught:
         await ended(smtp.send(way, ENVELOPE))

@@ -20,13 +20,13 @@ from tests.providers.payments.vendors import (
 )
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments.provider import (
-    Credentials,
     HeardPayment,
     HeardRefund,
     NotReached,
     OpenedAccount,
     PaymentProvider,
-    Refused,
+    ProviderRefused,
+    ProviderSecrets,
     SeenPayout,
     SeenRefund,
     Unclear,
@@ -43,7 +43,7 @@ every_change = pytest.mark.parametrize(("vendor", "operation"), CHANGES, ids=str
 vendor_that_pays_out = pytest.mark.parametrize("vendor", WITH_PAYOUTS, ids=str)
 
 Result = OpenedAccount | SeenRefund | SeenPayout
-Act = Callable[[PaymentProvider, Credentials], Awaitable[Result]]
+Act = Callable[[PaymentProvider, ProviderSecrets], Awaitable[Result]]
 
 
 @pytest.fixture
@@ -171,15 +171,17 @@ async def test_a_refund_of_ours_is_no_reversal(vendor: Vendor, sim: Simulator) -
         assert made.state in ("pending", "successful")
         assert made.provider_reference is not None
         await sim.finish_refund(made.provider_reference)
-        for heard in (
+        for named in (
             HeardRefund(wanted.reference, made.provider_reference),
             HeardRefund(wanted.reference, None, payment.transaction_id, payment.reference),
         ):
-            found = await adapter.find_refund(sim.credentials, heard)
-            assert (found.reference, found.state) == (wanted.reference, "successful")
+            refund = await adapter.find_refund(sim.credentials, named)
+            assert (refund.reference, refund.state) == (wanted.reference, "successful")
     heard = HeardPayment(None, payment.transaction_id)
-    assert await adapter.find_payments(sim.credentials, heard) == [payment]
-    with pytest.raises(Refused):
+    [found] = await adapter.find_payments(sim.credentials, heard)
+    assert (found.state, found.amount, found.fee) == ("successful", payment.amount, payment.fee)
+    assert not found.returned
+    with pytest.raises(ProviderRefused):
         await adapter.refund(sim.credentials, refund_request(vendor, payment, "1"))
     assert [amount for _, amount in sim.left] == [2000, 3000]
 
@@ -230,7 +232,7 @@ async def test_a_payout_that_is_executed_late_is_found(vendor: Vendor, sim: Simu
     call = vendor.calls["pay out"]
     sim.fail_next("silence", call)
 
-    def act(adapter: PaymentProvider, credentials: Credentials) -> Awaitable[SeenPayout]:
+    def act(adapter: PaymentProvider, credentials: ProviderSecrets) -> Awaitable[SeenPayout]:
         return adapter.pay_out(credentials, wanted)
 
     await failed(vendor, sim, call, act)
@@ -248,10 +250,10 @@ async def test_a_payout_that_is_executed_late_is_found(vendor: Vendor, sim: Simu
 async def test_a_payout_to_nobody_is_refused(vendor: Vendor, sim: Simulator) -> None:
     """In the provider's own words; a wrong key says nothing about an earlier call."""
     adapter = vendor.adapter(sim.base_url)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ProviderRefused) as caught:
         await adapter.pay_out(sim.credentials, payout_request(account_number="9999999999"))
     assert str(caught.value)
-    wrong = Credentials(dict.fromkeys(adapter.secret_names, "another"), is_live=False)
+    wrong = ProviderSecrets(dict.fromkeys(adapter.secret_names, "another"), is_live=False)
     with pytest.raises(NotReached):
         await adapter.pay_out(wrong, payout_request())
     with pytest.raises(NotReached):
@@ -267,7 +269,7 @@ async def test_banks_and_names(vendor: Vendor, sim: Simulator) -> None:
     assert len({bank.code for bank in banks}) == len(banks) > 100
     assert ("058", "Guaranty Trust Bank") in [(bank.code, bank.name) for bank in banks]
     assert await adapter.resolve_name(sim.credentials, "058", "0123456789") == "ADA OKAFOR"
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await adapter.resolve_name(sim.credentials, "058", "9876543210")
 
 
@@ -277,10 +279,10 @@ async def test_the_credentials_are_checked(vendor: Vendor, sim: Simulator) -> No
     adapter = vendor.adapter(sim.base_url)
     await adapter.check(sim.credentials)
     secrets = {**sim.credentials.secrets, adapter.secret_names[0]: "sk_test_another"}
-    with pytest.raises(Refused):
-        await adapter.check(Credentials(secrets, is_live=False))
-    with pytest.raises(Refused):
-        await adapter.check(Credentials(sim.credentials.secrets, is_live=True))
+    with pytest.raises(ProviderRefused):
+        await adapter.check(ProviderSecrets(secrets, is_live=False))
+    with pytest.raises(ProviderRefused):
+        await adapter.check(ProviderSecrets(sim.credentials.secrets, is_live=True))
     assert set(adapter.secret_names) == set(sim.credentials.secrets)
 
 
@@ -291,7 +293,7 @@ async def test_an_amount_that_the_provider_cannot_write_is_refused(
     """It is never rounded."""
     adapter = vendor.adapter(sim.base_url)
     for more in ({"amount": Decimal("10.005")}, {"currency": "XTS"}):
-        with pytest.raises(Refused):
+        with pytest.raises(ProviderRefused):
             await adapter.open_account(sim.credentials, account_request(vendor, **more))
     assert sim.asked == []
 

@@ -16,15 +16,16 @@ from tests.providers.payments.vendors import (
     payout_request,
     refund_request,
 )
-from tillhouse.kit.clock import now
+from tillhouse.kit.clock import iso, now
 from tillhouse.providers.payments.flutterwave import Flutterwave
 from tillhouse.providers.payments.provider import (
     HeardPayment,
     HeardPayout,
     HeardRefund,
     NotReached,
-    Refused,
+    ProviderRefused,
     SeenPayment,
+    StatementRequest,
     Unclear,
     Unknown,
 )
@@ -249,9 +250,56 @@ async def test_states_of_a_refund(sim: FlutterwaveSimulator, status: str, state:
 async def test_other_currencies_are_refused(sim: FlutterwaveSimulator) -> None:
     """Accounts and payouts are of Nigeria."""
     adapter = Flutterwave(sim.base_url)
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await adapter.open_account(sim.credentials, account_request(FLUTTERWAVE, currency="USD"))
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await adapter.pay_out(sim.credentials, payout_request(currency="USD"))
     assert await adapter.list_banks(sim.credentials, "USD") == []
     assert sim.left == []
+
+
+def documented(status: str, *history: dict[str, str]) -> dict[str, Any]:
+    """A chargeback in the form of Flutterwave's documents, of the transaction 1554166."""
+    return {
+        "id": 1390, "amount": 100, "flw_ref": "URF_1600800139900_3999635", "status": status,
+        "stage": "new", "comment": "This is the payment",
+        "meta": {"uploaded_proof": None, "history": [
+            {"initiator": "dispute", "date": iso(now()), "description": "Dispute transaction"},
+            *history,
+        ]},
+        "due_date": "2020-09-23T15:59:59.000Z", "settlement_id": "N/A",
+        "created_at": iso(now()), "transaction_id": 1554166, "tx_ref": "10",
+    }  # fmt: skip
+
+
+HELD = {
+    "action": "initiated",
+    "stage": "new",
+    "description": "Debit and hold chargeback amount",
+    "source": "availablebalance",
+}
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "taken"),
+    [
+        (documented("initiated"), "evidence_due", 0),
+        (documented("initiated", HELD), "evidence_due", 100),
+        (documented("declined", HELD), "opened", 100),
+        (documented("accepted", HELD), "lost", 100),
+        (documented("lost"), "lost", 100),
+        (documented("won", HELD), "won", 0),
+        ({**documented("initiated"), "meta": None}, "evidence_due", 0),
+    ],
+)
+async def test_a_chargeback_tells_whether_its_amount_is_held(
+    sim: FlutterwaveSimulator, told: dict[str, Any], state: str, taken: int
+) -> None:
+    """Its history says that a balance was debited, before anything is decided."""
+    sim.chargebacks.append(told)
+    asked = StatementRequest(of="disputes", since=now(), until=now())
+    page = await Flutterwave(sim.base_url).read_statement(sim.credentials, asked)
+    [one] = page.disputes
+    assert (one.state, one.taken, one.fee) == (state, taken, 0)
+    assert (one.provider_reference, one.transaction_id) == ("1390", "1554166")
+    assert one.evidence_by is not None

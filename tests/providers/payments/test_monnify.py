@@ -22,7 +22,7 @@ from tillhouse.providers.payments.provider import (
     HeardPayout,
     HeardRefund,
     NotReached,
-    Refused,
+    ProviderRefused,
     SeenPayment,
     Unclear,
 )
@@ -131,7 +131,7 @@ async def test_the_exact_payment_is_called_as_monnify_calls_it(sim: MonnifySimul
 async def test_fees_that_the_payer_bears_are_refused(sim: MonnifySimulator) -> None:
     """More would have to be paid than the link says."""
     sim.payer_fee = Decimal(50)
-    with pytest.raises(Refused, match="bear"):
+    with pytest.raises(ProviderRefused, match="bear"):
         await Monnify(sim.base_url).open_account(sim.credentials, account_request(MONNIFY))
 
 
@@ -289,14 +289,14 @@ async def test_hooks_tell_of_payouts_and_refunds(sim: MonnifySimulator) -> None:
     heard = [adapter.heard(hook.body) for hook in sim.told][1:]
     assert heard == [
         *([HeardPayout(one.reference)] for one in payouts),
-        [HeardRefund(made.reference, made.reference)],
+        [HeardRefund(made.reference, made.reference, payment.transaction_id)],
     ]
 
 
 async def test_other_currencies_are_refused(sim: MonnifySimulator) -> None:
     """Monnify is of Nigeria; each environment has an address of its own."""
     adapter = Monnify(sim.base_url)
-    with pytest.raises(Refused):
+    with pytest.raises(ProviderRefused):
         await adapter.pay_out(sim.credentials, payout_request(currency="USD"))
     assert await adapter.list_banks(sim.credentials, "USD") == []
     assert sim.asked == []

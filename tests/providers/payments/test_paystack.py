@@ -275,19 +275,44 @@ async def test_a_list_without_end_says_nothing_of_what_is_not_in_it(
     assert len(sim.asked) == 1
 
 
-async def test_a_refund_by_the_dashboard_is_a_reversal(sim: PaystackSimulator) -> None:
-    """Money that we didn't give back is gone: our books must know."""
+async def test_a_refund_by_the_dashboard_is_told_by_its_amount(sim: PaystackSimulator) -> None:
+    """Beside a refund of ours, once somebody has said that money went back."""
     payment = await paid(PAYSTACK, sim)
     adapter = Paystack(sim.base_url)
-    made = await adapter.refund(sim.credentials, refund_request(PAYSTACK, payment, "5000"))
+    made = await adapter.refund(sim.credentials, refund_request(PAYSTACK, payment, "2000"))
     assert made.provider_reference is not None
     await sim.finish_refund(made.provider_reference)
     assert payment.reference is not None
+    sim.refund_by_dashboard(payment.reference, Decimal(1000))
+    assert (await seen(sim, payment.reference)).returned is None
+    heard = HeardPayment(payment.reference, None, may_be_back=True)
+    [found] = await adapter.find_payments(sim.credentials, heard)
+    assert (found.state, found.returned) == ("successful", 1000)
+    sim.refund_by_dashboard(payment.reference, Decimal(2000))
+    # All of it is gone, and Paystack calls it reversed.
+    assert (await seen(sim, payment.reference)).returned == 3000
     assert (await seen(sim, payment.reference)).state == "successful"
-    sim.refunds[0]["merchant_note"] = "Refund by the dashboard"
-    assert (await seen(sim, payment.reference)).state == "reversed"
-    with pytest.raises(Unknown):
-        await adapter.find_refund(sim.credentials, HeardRefund(None, made.provider_reference))
+
+
+async def test_a_dispute_takes_money_when_it_is_lost(sim: PaystackSimulator) -> None:
+    """The refund that is made for it is the dispute's, and none of its own."""
+    payment = await paid(PAYSTACK, sim)
+    adapter = Paystack(sim.base_url)
+    assert payment.reference is not None
+    number = await sim.dispute(payment.reference)
+    heard = HeardPayment(payment.reference, None, may_be_back=True)
+    [found] = await adapter.find_payments(sim.credentials, heard)
+    [one] = found.disputes
+    assert (one.provider_reference, one.state, one.taken) == (number, "evidence_due", 0)
+    assert (one.amount, one.evidence_by is not None) == (5000, True)
+    await sim.close_dispute(number, is_won=False)
+    found = await seen(sim, payment.reference)
+    [one] = found.disputes
+    assert (found.state, found.returned) == ("successful", 0)
+    assert (one.state, one.taken, one.fee) == ("lost", 5000, 0)
+    sim.disputes[0]["resolution"] = "declined"
+    [found] = await adapter.find_payments(sim.credentials, heard)
+    assert [(one.state, one.taken) for one in found.disputes] == [("won", 0)]
 
 
 async def test_hooks_tell_of_payouts_refunds_and_disputes(sim: PaystackSimulator) -> None:
@@ -311,9 +336,9 @@ async def test_hooks_tell_of_payouts_refunds_and_disputes(sim: PaystackSimulator
         [HeardPayout(payout.reference)],
         [
             HeardRefund(None, None, payment_reference=payment.reference),
-            HeardPayment(payment.reference, None),
+            HeardPayment(payment.reference, None, may_be_back=True),
         ],
-        [HeardPayment(payment.reference, None)],
+        [HeardPayment(payment.reference, None, may_be_back=True)],
         [],
     ]
 

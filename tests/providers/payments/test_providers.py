@@ -1,8 +1,12 @@
 """The providers by their names, as an installation finds them."""
 
+import re
+
 import pytest
 
-from tillhouse.payins.sandbox.provider import Sandbox
+from tests.tidy.tree import ROOT
+from tillhouse.payins.sandbox.provider import SandboxPayments
+from tillhouse.providers.payments.limits import SMALLEST
 from tillhouse.providers.payments.providers import VENDORS, provider
 
 
@@ -18,8 +22,8 @@ def test_each_vendor_has_its_adapter(name: str) -> None:
 
 
 def test_every_provider_gives_payments_back() -> None:
-    """So no refund needs a payout in its place: see decision 55 before adding one that doesn't."""
-    every = [Sandbox.capabilities, *(provider(name).capabilities for name in VENDORS)]
+    """A provider without refunds would leave each to a withdrawal: read decision 55 first."""
+    every = [SandboxPayments.capabilities, *(provider(name).capabilities for name in VENDORS)]
     assert [one.has_refunds for one in every] == [True] * len(every)
 
 
@@ -27,3 +31,11 @@ def test_no_other_name_is_a_vendor() -> None:
     """The sandbox is the installation's own."""
     with pytest.raises(ValueError, match="sandbox"):
         provider("sandbox")
+
+
+def test_the_paper_names_each_currency_with_a_smallest_amount() -> None:
+    """Of every other one a provider's smallest amount isn't known."""
+    paper = (ROOT / "docs" / "providers.md").read_text("utf-8")
+    [told] = re.findall(r"Stripe's smallest amounts in ([A-Z, and]+), and Paystack's in", paper)
+    assert set(re.findall(r"[A-Z]{3}", told)) == SMALLEST["stripe"].keys()
+    assert SMALLEST["paystack"].keys() == {"NGN"}

@@ -79,6 +79,7 @@ VENDORS = [
         Stripe,
         "USD",
         {"open": "POST /v1/checkout/sessions", "refund": "POST /v1/refunds"},
+        tells_reversals=False,
     ),
 ]
 CHANGES = [(vendor, operation) for vendor in VENDORS for operation in vendor.calls]
@@ -136,7 +137,7 @@ async def paid(vendor: Vendor, sim: Simulator, amount: str = "5000") -> SeenPaym
 def refund_request(vendor: Vendor, payment: SeenPayment, amount: str) -> RefundRequest:
     """A refund of a payment."""
     return RefundRequest(
-        reference=reference(),
+        reference=f"rf-{new_id()}",
         transaction_id=payment.transaction_id,
         amount=Decimal(amount),
         currency=vendor.currency,

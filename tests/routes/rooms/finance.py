@@ -34,9 +34,11 @@ MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {
 REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {"expense_id": _remove_expense}
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     "POST /v1/finance/expenses": lambda _: _SPENT,
+    "PUT /v1/ledger/closing": lambda _: {"closed_until": "2020-01-31"},
 }
 NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {}
 # Bodies that differ from the one that passes: an expense has no `name`.
 OTHER_BODIES: dict[str, dict[str, Any]] = {
+    "PUT /v1/ledger/closing": {"closed_until": "2020-02-29"},
     "POST /v1/finance/expenses": {"amount": 100},
 }

@@ -88,6 +88,7 @@ REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {
 }
 BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
     f"POST {_VOICE}/numbers": lambda _: {"phone_number": _phone(), "label": "Second line"},
+    f"PATCH {_VOICE}/settings": lambda _: {"calls_per_day": 500},
     f"POST {_LIST}": lambda _: {"phone_number": _phone()},
     f"PUT {_VOICE}/agents/{{voice_agent_id}}/prompts": lambda _: {"step": "greeting"},
     f"PATCH {_VOICE}/numbers/{{voice_number_id}}": lambda _: {"label": "Day line"},

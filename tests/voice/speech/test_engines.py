@@ -15,15 +15,14 @@ from tests.conftest import SETTINGS
 from tests.voice.speech.speech_server import SpeechServer
 from tests.voice.speech.test_espeak import needs_espeak
 from tests.voice.speech.test_party import Ear, Speaker
+from tillhouse.outgoing.client import ANYWHERE, AnswerLimits, Post, ServerClient, Unanswered
 from tillhouse.settings import Settings
 from tillhouse.voice.conversation.script_rules import NO, OPT_OUT, YES
-from tillhouse.voice.outgoing.client import ANYWHERE, Client, Limits, Post, Unanswered
 from tillhouse.voice.speech import wav
 from tillhouse.voice.speech.engines import Engines, FirstEar, FirstVoice, describe
 from tillhouse.voice.speech.espeak import Espeak
-from tillhouse.voice.speech.hearing import NotHeard
 from tillhouse.voice.speech.http_engines import EngineAccount, HttpEar, HttpVoice
-from tillhouse.voice.speech.speaking import NotSpoken
+from tillhouse.voice.speech.protocols import NotHeard, NotSpoken
 from tillhouse.voice.speech.sphinx import SphinxEar
 
 needs_sphinx = pytest.mark.skipif(
@@ -52,9 +51,9 @@ async def speech() -> AsyncIterator[SpeechServer]:
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Client]:
+async def client() -> AsyncIterator[ServerClient]:
     """A client that may go anywhere."""
-    client = Client(ANYWHERE, None)
+    client = ServerClient(ANYWHERE, None)
     yield client
     client.close()
 
@@ -65,7 +64,7 @@ def _account(speech: SpeechServer) -> EngineAccount:
 
 @pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (24_000, 1), (44_100, 2)])
 async def test_an_engine_speaks(
-    speech: SpeechServer, client: Client, rate: int, channels: int
+    speech: SpeechServer, client: ServerClient, rate: int, channels: int
 ) -> None:
     """Its sound comes at the rate of telephones, whatever rate and channels it has."""
     speech.sound = _wav(rate, channels)
@@ -77,7 +76,9 @@ async def test_an_engine_speaks(
     ]  # fmt: skip
 
 
-async def test_sound_is_converted_beside_the_loop(speech: SpeechServer, client: Client) -> None:
+async def test_sound_is_converted_beside_the_loop(
+    speech: SpeechServer, client: ServerClient
+) -> None:
     """The process that paces the sound of calls computes less than the one that converts."""
     speech.sound = _wav(24_000, seconds=20)
     own_s, others_s = time.process_time(), _computed_by_children_s()
@@ -92,7 +93,7 @@ def _computed_by_children_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-async def test_an_engine_hears(speech: SpeechServer, client: Client) -> None:
+async def test_an_engine_hears(speech: SpeechServer, client: ServerClient) -> None:
     """A WAV goes there, words come back without doubled blanks."""
     words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES, "en")
     assert words is not None
@@ -106,7 +107,7 @@ async def test_an_engine_hears(speech: SpeechServer, client: Client) -> None:
     assert await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES, "en") is None
 
 
-async def test_an_engine_is_told_the_language(speech: SpeechServer, client: Client) -> None:
+async def test_an_engine_is_told_the_language(speech: SpeechServer, client: ServerClient) -> None:
     """All of it to speak; to hear, the language without its country."""
     speech.sound = _wav(8000)
     await HttpVoice(client, _account(speech)).speak("Bonjour.", "fr-CA")
@@ -116,7 +117,7 @@ async def test_an_engine_is_told_the_language(speech: SpeechServer, client: Clie
 
 
 async def test_a_language_that_an_engine_refuses_is_left_out(
-    speech: SpeechServer, client: Client
+    speech: SpeechServer, client: ServerClient
 ) -> None:
     """It is asked once more without it, and from then on at once; others are still told."""
     speech.sound, speech.refused = _wav(8000), {"pcm-NG", "pcm"}
@@ -138,7 +139,7 @@ async def test_a_language_that_an_engine_refuses_is_left_out(
     assert speech.spoken[-1]["language"] == "en"
 
 
-async def test_control_characters_are_no_words(speech: SpeechServer, client: Client) -> None:
+async def test_control_characters_are_no_words(speech: SpeechServer, client: ServerClient) -> None:
     """No database would take a NUL."""
     speech.words = '{"text": "yes\\u0000\\u0007 please"}'
     words = await HttpEar(client, _account(speech)).hear(_SECOND, _PHRASES, "en")
@@ -153,7 +154,7 @@ async def test_control_characters_are_no_words(speech: SpeechServer, client: Cli
      _wav(8000).replace(b"fmt ", b"tmf ")],
 )  # fmt: skip
 async def test_a_sound_that_is_none_is_refused(
-    speech: SpeechServer, client: Client, sound: bytes
+    speech: SpeechServer, client: ServerClient, sound: bytes
 ) -> None:
     """No crash, and no noise on the line."""
     speech.sound = sound
@@ -169,7 +170,7 @@ def test_a_sound_has_its_bound() -> None:
 
 @pytest.mark.parametrize("words", ["", "yes", "[]", '{"text": 7}', '{"x":' + "[" * 50_000])
 async def test_a_transcript_that_is_none_is_refused(
-    speech: SpeechServer, client: Client, words: str
+    speech: SpeechServer, client: ServerClient, words: str
 ) -> None:
     """The customer is asked again."""
     speech.words = words
@@ -178,7 +179,7 @@ async def test_a_transcript_that_is_none_is_refused(
 
 
 async def test_an_engine_that_refuses_or_is_away_is_told_apart(
-    speech: SpeechServer, client: Client
+    speech: SpeechServer, client: ServerClient
 ) -> None:
     """The operator reads why."""
     speech.status = 401
@@ -191,14 +192,14 @@ async def test_an_engine_that_refuses_or_is_away_is_told_apart(
         await HttpVoice(client, _account(speech)).speak("Hello.", "en")
 
 
-async def test_an_engine_that_hangs_is_left(speech: SpeechServer, client: Client) -> None:
+async def test_an_engine_that_hangs_is_left(speech: SpeechServer, client: ServerClient) -> None:
     """After its time."""
     speech.hangs = True
     kind = "multipart/form-data; boundary=x"
     body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n\r\n--x--\r\n'
     post = Post(url=f"{speech.url}/audio/transcriptions", body=body, content_type=kind)
     with pytest.raises(Unanswered, match="timeout"):
-        await client.post(post, Limits(seconds=0.3, body_bytes=100))
+        await client.post(post, AnswerLimits(seconds=0.3, body_bytes=100))
 
 
 async def test_the_next_engine_stands_in() -> None:

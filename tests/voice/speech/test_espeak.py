@@ -14,8 +14,8 @@ from tillhouse.kit.clock import now
 from tillhouse.voice.speech.engines import Engines
 from tillhouse.voice.speech.espeak import Espeak
 from tillhouse.voice.speech.party import SpokenParty
+from tillhouse.voice.speech.protocols import NotSpoken
 from tillhouse.voice.speech.resampling import to_telephone
-from tillhouse.voice.speech.speaking import NotSpoken
 
 needs_espeak = pytest.mark.skipif(
     shutil.which("espeak-ng") is None, reason="espeak-ng is not installed"

@@ -10,11 +10,13 @@ import pytest
 from tests.waiting import ended
 from tillhouse.kit.clock import now
 from tillhouse.providers.telephony.provider import Digit, Expected
-from tillhouse.voice.conversation.script_rules import SCRIPTS, Ask, expected_of, is_opt_out
-from tillhouse.voice.speech.hearing import NotHeard, Words
-from tillhouse.voice.speech.party import LineEngines, SpokenParty, Utterances
+from tillhouse.voice.conversation.script_rules import SCRIPTS, AskStep, expected_of, is_opt_out
+from tillhouse.voice.speech.party import LineEngines, SpokenParty
+from tillhouse.voice.speech.protocols import HeardWords, NotHeard
+from tillhouse.voice.speech.utterances import Utterances
 
 _LOUD, _QUIET = struct.pack("<160h", *[3000, -3000] * 80), bytes(320)
+_SOFT = struct.pack("<160h", *[1500, -1500] * 80)
 _SHORT, _LONG = timedelta(milliseconds=50), timedelta(seconds=30)
 
 
@@ -33,13 +35,13 @@ class Ear:
         self.words = list(words)
         self.heard: list[int] = []
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> HeardWords | None:
         """The next words; an empty one fails."""
         self.heard.append(len(pcm) // 320)
         word = self.words.pop(0)
         if not word:
             raise NotHeard("no engine")
-        return Words(word, 0.9)
+        return HeardWords(word, 0.9)
 
 
 class Sounding:
@@ -47,6 +49,7 @@ class Sounding:
 
     def __init__(self) -> None:
         self.over = asyncio.Event()
+        self.played = 0
 
     async def done(self) -> None:
         """Return once it was stopped."""
@@ -110,7 +113,7 @@ async def test_the_key_of_those_who_want_no_more_calls_counts_at_every_question(
     """Also at one that is answered in the customer's own words, where other keys are nothing."""
     for script in SCRIPTS.values():
         for step in script.values():
-            if not isinstance(step, Ask):
+            if not isinstance(step, AskStep):
                 continue
             line = Line()
             party = _party(line)
@@ -121,11 +124,12 @@ async def test_the_key_of_those_who_want_no_more_calls_counts_at_every_question(
 
 
 async def test_a_key_stops_what_is_said_and_counts() -> None:
-    """Nobody has to listen to the end; the answer is not lost."""
+    """Nobody has to listen to the end, once it was asked; the answer is not lost."""
     line = Line()
     party = _party(line)
-    saying = asyncio.ensure_future(party.say("A long question"))
+    saying = asyncio.ensure_future(party.say("A long question", manner="question"))
     await ended(line.started.wait())
+    line.playing[0].played = 16_000
     line.press("2")
     await ended(saying)
     heard = await ended(party.listen(Expected(digits_max=1), _LONG))
@@ -157,10 +161,20 @@ async def test_a_line_that_is_over_is_told() -> None:
 
 
 def test_an_utterance_is_cut_out_of_silence_and_bounded() -> None:
-    """With a little of the silence before it; noise without end is cut, too."""
+    """With a little of the silence before it; a sound without end is cut, too."""
     utterances = Utterances()
     frames = [_QUIET] * 100 + [_LOUD] * 10 + [_QUIET] * 100
     (found,) = [one for frame in frames if (one := utterances.take(frame))]
-    assert 20 <= len(found) // 320 <= 60
-    endless = [one for _ in range(2500) if (one := utterances.take(_LOUD))]
-    assert [len(one) // 320 for one in endless] == [1000, 1000]
+    assert 20 <= len(found.sound) // 320 <= 60
+    assert (found.began_ago, found.ended_ago) == (50, 40)
+    frames = [_LOUD, _LOUD, _SOFT] * 834
+    endless = [one for frame in frames if (one := utterances.take(frame))]
+    assert [len(one.sound) // 320 for one in endless] == [1000, 1000]
+
+
+def test_a_loud_sound_that_never_varies_is_no_speech() -> None:
+    """A tone or a machine beside the telephone keeps nobody waiting, and words stand out of it."""
+    utterances = Utterances()
+    for _ in range(500):
+        assert utterances.take(_LOUD) is None
+    assert not utterances.is_talking

@@ -1,9 +1,23 @@
 """Statements that read what rules need to know of a business."""
 
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import BookId, BusinessId, UserId
 
 
 async def find_time_zone(db: Db, business_id: BusinessId) -> str:
     """The zone of a business's day."""
     return await db.fetchval("SELECT time_zone FROM businesses WHERE id = $1", business_id)
+
+
+async def lock_role(db: Db, business_id: BusinessId, user_id: UserId) -> str | None:
+    """The role of a member, who keeps it until the transaction ends; None: no member any more."""
+    return await db.fetchval(
+        "SELECT role FROM members WHERE business_id = $1 AND user_id = $2 FOR SHARE",
+        business_id,
+        user_id,
+    )
+
+
+async def lock_book(db: Db, book_id: BookId) -> None:
+    """Put those in line who count before they add, so that no limit is passed together."""
+    await db.execute("SELECT FROM books WHERE id = $1 FOR NO KEY UPDATE", book_id)

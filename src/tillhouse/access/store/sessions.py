@@ -68,7 +68,7 @@ async def lock_password(db: Db, user_id: UserId) -> datetime | None:
     )
 
 
-class NewSession(msgspec.Struct, frozen=True, kw_only=True):
+class SessionToOpen(msgspec.Struct, frozen=True, kw_only=True):
     """A session as it is opened."""
 
     id: UUID
@@ -80,7 +80,9 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     network: str
 
 
-async def insert_session(db: Db, new: NewSession, password_changed_at: datetime, most: int) -> bool:
+async def insert_session(
+    db: Db, new: SessionToOpen, password_changed_at: datetime, most: int
+) -> bool:
     """Open a session, unless the password was changed since; of too many, forget the oldest."""
     return bool(
         await db.fetchval(
@@ -93,8 +95,8 @@ async def insert_session(db: Db, new: NewSession, password_changed_at: datetime,
                 )
             )
             INSERT INTO sessions (id, user_id, business_id, refreshed_at, created_at, expires_at,
-                ip_address, network, refresh_generation)
-            SELECT $1, id, $3, $4, $4, $5, $6, $7, 1
+                ip_address, network, refresh_generation, opened_business_id)
+            SELECT $1, id, $3, $4, $4, $5, $6, $7, 1, $3
             FROM users WHERE id = $2 AND password_changed_at = $8 FOR SHARE
             RETURNING true
             """,
@@ -201,18 +203,79 @@ async def end_other_sessions(db: Db, user_id: UserId, kept: UUID | None, now: da
     )
 
 
+async def end_sessions_of(db: Db, business_id: BusinessId, user_id: UserId, now: datetime) -> int:
+    """End the sessions of a person that act for a business; how many stood."""
+    return await db.fetchval(
+        """
+        WITH ended AS (
+            UPDATE sessions SET ended_at = $3
+            WHERE user_id = $2 AND business_id = $1 AND ended_at IS NULL
+            RETURNING expires_at
+        )
+        SELECT count(*) FROM ended WHERE expires_at > $3
+        """,
+        business_id,
+        user_id,
+        now,
+    )
+
+
+async def turn_sessions_home(
+    db: Db, business_id: BusinessId, user_id: UserId, now: datetime
+) -> int:
+    """Turn sessions of a person that act for a business back to their own; how many there were.
+
+    Their own is the business that they were opened in, if it is another one of the person's, where
+    their sessions were not ended since. The step-up does not go along.
+    """
+    return await db.fetchval(
+        """
+        WITH returned AS (
+            UPDATE sessions s SET business_id = m.business_id, password_verified_at = NULL
+            FROM members m
+            WHERE s.user_id = $2 AND s.business_id = $1 AND s.opened_business_id <> $1
+                AND s.ended_at IS NULL AND s.expires_at > $3
+                AND m.business_id = s.opened_business_id AND m.user_id = s.user_id
+                AND (m.sessions_ended_at IS NULL OR m.sessions_ended_at < s.created_at)
+            RETURNING s.id
+        )
+        SELECT count(*) FROM returned
+        """,
+        business_id,
+        user_id,
+        now,
+    )
+
+
 async def update_password_verified(db: Db, session_id: UUID, now: datetime | None) -> None:
     """Note when the password was given in this session; None takes the step-up back."""
     await db.execute("UPDATE sessions SET password_verified_at = $2 WHERE id = $1", session_id, now)
 
 
-async def update_session_business(db: Db, session_id: UUID, business_id: BusinessId) -> None:
-    """Turn a session to another business; the step-up does not go along."""
-    await db.execute(
-        "UPDATE sessions SET business_id = $2, password_verified_at = NULL WHERE id = $1",
+async def update_session_business(
+    db: Db, session_id: UUID, user_id: UserId, business_id: BusinessId
+) -> bool:
+    """Turn a session to another business of its person; the step-up does not go along.
+
+    False: the person's sessions there were ended after this one was opened. The membership is held
+    meanwhile, so that whoever ends them ends this one too, or is seen here.
+    """
+    done = await db.execute(
+        """
+        WITH open_to AS (
+            SELECT s.id FROM members m JOIN sessions s ON s.user_id = m.user_id
+            WHERE m.business_id = $3 AND m.user_id = $2 AND s.id = $1
+                AND (m.sessions_ended_at IS NULL OR m.sessions_ended_at < s.created_at)
+            FOR SHARE OF m
+        )
+        UPDATE sessions SET business_id = $3, password_verified_at = NULL
+        WHERE id = (SELECT id FROM open_to)
+        """,
         session_id,
+        user_id,
         business_id,
     )
+    return done.endswith(" 1")
 
 
 async def update_password(db: Db, user_id: UserId, password_hash: str, now: datetime) -> None:

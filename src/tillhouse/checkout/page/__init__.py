@@ -6,15 +6,16 @@ from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tillhouse.checkout.page_rules import LinkPage, grouped, shown
+from tillhouse.checkout.page_rules import LinkPage, Trouble, grouped, shown
 from tillhouse.checkout.redirect_rules import origin_of
 from tillhouse.http.problems import Headers
-from tillhouse.http.raw import HTML, Page
+from tillhouse.http.raw import HTML, RawAnswer
 from tillhouse.kit.clock import iso
 
 CASES = (
     ("exact", "Exact"), ("under", "Half of it"), ("over", "Half more"), ("late", "Too late"),
     ("twice", "Twice"), ("failed", "Fails"), ("reversed", "Taken back"),
+    ("disputed", "Disputed"), ("dispute_won", "Dispute won"), ("dispute_lost", "Dispute lost"),
 )  # fmt: skip
 
 _TYPES = {
@@ -42,7 +43,7 @@ _POLICY = (
 )
 
 
-def asset(name: str) -> Page | None:
+def asset(name: str) -> RawAnswer | None:
     """A file of the page; its address changes with its content."""
     body = _FILES.get(name)
     if body is None:
@@ -51,12 +52,17 @@ def asset(name: str) -> Page | None:
         (b"cache-control", b"public, max-age=31536000, immutable"),
         (b"cross-origin-resource-policy", b"same-origin"),
     ]
-    return Page(_TYPES[name.rpartition(".")[2]], body, headers=headers)
+    return RawAnswer(_TYPES[name.rpartition(".")[2]], body, headers=headers)
 
 
 def payment_page(
-    page: LinkPage, now: datetime, *, trouble: str | None = None, has_left: bool = False
-) -> Page:
+    page: LinkPage,
+    now: datetime,
+    *,
+    trouble: Trouble | None = None,
+    has_left: bool = False,
+    is_wrong_email: bool = False,
+) -> RawAnswer:
     """The page of a link as it stands."""
     words = shown(page, now, has_left=has_left)
     text = _ENVIRONMENT.get_template("pay.html").render(
@@ -70,26 +76,27 @@ def payment_page(
         is_test=page.environment == "test",
         has_account=page.has_account(now),
         number=grouped(page.account_number or "").split(),
-        trouble=trouble,
+        trouble=trouble or Trouble(),
+        is_wrong_email=is_wrong_email,
         cases=CASES,
     )
     # A form's answer may lead on to the shop: browsers ask whether it may.
     more = f" {origin_of(page.redirect_url)}" if page.redirect_url else ""
-    return Page(HTML, text.encode(), headers=_headers(_POLICY + more))
+    return RawAnswer(HTML, text.encode(), headers=_headers(_POLICY + more))
 
 
-def refusal(message: str, request_id: str) -> Page:
+def refusal(message: str, request_id: str) -> RawAnswer:
     """The page of what can't be shown."""
     text = _ENVIRONMENT.get_template("refusal.html").render(
         message=message, request_id=request_id, assets=ASSETS
     )
-    return Page(HTML, text.encode(), headers=_headers(_POLICY))
+    return RawAnswer(HTML, text.encode(), headers=_headers(_POLICY))
 
 
-def see_other(location: str) -> Page:
+def see_other(location: str) -> RawAnswer:
     """The way on to another page."""
     headers: Headers = [(b"location", location.encode("ascii")), *_headers(_POLICY)]
-    return Page("text/plain; charset=utf-8", b"", 303, headers=headers)
+    return RawAnswer("text/plain; charset=utf-8", b"", 303, headers=headers)
 
 
 def _headers(policy: str) -> Headers:

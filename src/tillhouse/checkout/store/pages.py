@@ -26,11 +26,12 @@ _VERSION: LiteralString = (
 
 
 async def find_page(db: Db, reference: str, now: datetime) -> Record | None:
-    """All that the page of a link needs; nothing of the customer."""
+    """All that the page of a link needs; of the customer only what a provider may."""
     return await db.fetchrow(
         """
         SELECT l.book_id, l.id, l.reference, l.target_type, l.order_id, l.title, l.description,
-            l.currency, l.redirect_url, l.expires_at, l.amount_received, l.payments_count,
+            l.currency, l.redirect_url, l.customer_email, l.expires_at, l.amount_received,
+            l.payments_count,
             l.conditions, l.last_paid_at, k.environment, u.name AS merchant, u.time_zone,
             coalesce(o.total_amount, 0) AS total, coalesce(o.amount_paid, 0) AS paid,
             v.id AS account_id, v.status AS account_status, v.account_number, v.bank_name,

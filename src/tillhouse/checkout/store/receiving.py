@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from asyncpg import Record
 
-from tillhouse.checkout.receiving_rules import Received
+from tillhouse.checkout.receiving_rules import LinkPayment
 from tillhouse.checkout.store.links import ASKED, STATUS, TARGETS
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookKey
@@ -47,7 +47,7 @@ async def lock_link(db: Db, key: BookKey, now: datetime) -> Record:
     return row
 
 
-async def update_received(db: Db, key: BookKey, now: datetime, received: Received) -> None:
+async def update_received(db: Db, key: BookKey, now: datetime, received: LinkPayment) -> None:
     """Count a payment."""
     await db.execute(
         """
@@ -67,16 +67,20 @@ async def update_received(db: Db, key: BookKey, now: datetime, received: Receive
     )
 
 
-async def update_reversed(db: Db, key: BookKey, now: datetime, what: tuple[Decimal, str]) -> None:
-    """Count a payment no longer: (what is left of all, the status since)."""
+async def update_reversed(
+    db: Db, key: BookKey, left: Decimal, status: str, payments: int, now: datetime
+) -> None:
+    """Count what went back no longer: what is left of all, the status since, how many are."""
     await db.execute(
         """
         UPDATE payment_links SET amount_received = $4, status = $5, updated_at = $3,
-            payments_count = greatest(payments_count - 1, 0),
+            payments_count = $6,
             conditions = ARRAY(SELECT DISTINCT unnest(conditions || '{reversed}') ORDER BY 1)
         WHERE book_id = $1 AND id = $2
         """,
         *key,
         now,
-        *what,
+        left,
+        status,
+        payments,
     )

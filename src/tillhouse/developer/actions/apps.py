@@ -5,7 +5,7 @@ from datetime import datetime
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.process import Services
-from tillhouse.access.store.books import lock_book
+from tillhouse.access.store.businesses import lock_book
 from tillhouse.db.pool import Db
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as store

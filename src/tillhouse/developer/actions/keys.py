@@ -1,5 +1,6 @@
 """API keys: make, show, change, rotate, view, revoke, delete."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from msgspec import UNSET
 from tillhouse.access import audit
 from tillhouse.access.call import Call
 from tillhouse.access.rules import check_step_up
-from tillhouse.access.store.books import lock_book
+from tillhouse.access.store.businesses import lock_book, lock_role
 from tillhouse.developer import rules
 from tillhouse.developer.store import apps as app_store
 from tillhouse.developer.store import keys as store
@@ -28,7 +29,7 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.ids import AppId, BookKey, KeyId, new_id
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.secrets import digest, new_api_key, new_secret, secret_prefix
 from tillhouse.webhooks.types import AppFilter
 
@@ -37,6 +38,7 @@ SEAL_KIND = "api key secret"
 
 async def create(call: Call, new: NewKey) -> KeyWithSecret:
     """Make a key; its secret is told here and never again unasked."""
+    await _check_grantable(call, new.scopes)
     facts, app_id, faults = await _judged(call, new)
     check(faults)
     book_id = call.user.books.of(new.environment)
@@ -60,6 +62,7 @@ async def create(call: Call, new: NewKey) -> KeyWithSecret:
             allowed_ip_ranges=facts.allowed_ip_ranges,
             withdrawal_policy=facts.withdrawal_policy,
             expires_at=facts.expires_at,
+            made_by=call.user.user_id,
             created_at=call.now,
         ),
     )
@@ -88,15 +91,17 @@ async def show(call: Call, key_id: KeyId) -> Key:
 
 async def change(call: Call, key_id: KeyId, patch: KeyPatch) -> Key:
     """Change what the patch names; what comes of it holds on the key's next request."""
+    role = await _lock_role(call)
     row = await _lock_usable(call, key_id)
     business = await _business(call)
     old = _facts(row)
     facts = rules.changed_key(old, patch, business)
-    if patch.withdrawal_policy is not UNSET or rules.is_wider(
-        old, facts, call.services.declared.scopes
-    ):
+    known = call.services.declared.scopes
+    if not rules.is_narrowing(old, facts, patch, known):
+        rules.check_grantable(role, [*old.scopes, *facts.scopes], known)
+    if patch.withdrawal_policy is not UNSET or rules.is_wider(old, facts, known):
         check_step_up(call.user, call.now)
-    check(rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now))
+    check(await _key_faults(call, patch, facts, business))
     if old.expires_at is not None and old.expires_at <= call.now:
         # An expired key that comes back counts again.
         await lock_book(call.db, row["book_id"])
@@ -118,28 +123,24 @@ async def patch_faults(call: Call, key_id: KeyId, patch: KeyPatch) -> list[Field
     """Everything that speaks against the change."""
     business = await _business(call)
     facts = rules.changed_key(_facts(await _lock(call, key_id)), patch, business)
-    return rules.key_faults(patch, facts, business, call.services.declared.scopes, call.now)
+    return await _key_faults(call, patch, facts, business)
 
 
 async def rotate(call: Call, key_id: KeyId) -> KeyWithSecret:
     """Give the key a new secret; the old one ends with this transaction."""
-    row = await _lock_usable(call, key_id)
+    row = await _lock_within_right(call, key_id)
     secret = new_secret(row["environment"], row["public_key"])
-    await store.update_secret(
-        call.db,
-        BookKey(row["book_id"], key_id),
-        secret_prefix(secret),
-        digest(call.services.vault.pepper, secret),
-        await _seal(call, key_id, secret),
-        call.now,
-    )
+    sealed = await _seal(call, key_id, secret)
+    kept = (secret_prefix(secret), digest(call.services.vault.pepper, secret), sealed)
+    row_key = BookKey(row["book_id"], key_id)
+    await store.update_secret(call.db, row_key, kept, call.user.user_id, call.now)
     await _note(call, "rotated", key_id, (row["name"], row["environment"]), {})
     return _with_secret(await show(call, key_id), secret)
 
 
 async def view_secret(call: Call, key_id: KeyId) -> Secret:
     """Tell the secret again, and note who asked."""
-    row = await _lock_usable(call, key_id)
+    row = await _lock_within_right(call, key_id)
     secret = await call.services.vault.open(
         call.db, call.business_id, key_id, SEAL_KIND, row["secret_sealed"]
     )
@@ -177,15 +178,33 @@ async def _lock_usable(call: Call, key_id: KeyId) -> Record:
     return row
 
 
-async def _business(call: Call) -> rules.Business:
-    return rules.Business(**await store.find_business(call.db, call.business_id))
+async def _lock_role(call: Call) -> str | None:
+    """The caller's role; who changes it meanwhile waits, or came before and is heard."""
+    return await lock_role(call.db, call.business_id, call.user.user_id)
+
+
+async def _check_grantable(call: Call, names: Sequence[str]) -> None:
+    role = await _lock_role(call)
+    rules.check_grantable(role, names, call.services.declared.scopes)
+
+
+async def _lock_within_right(call: Call, key_id: KeyId) -> Record:
+    """A key that the caller could have made, locked; the role first, as in every change."""
+    role = await _lock_role(call)
+    row = await _lock_usable(call, key_id)
+    rules.check_grantable(role, row["scopes"], call.services.declared.scopes)
+    return row
+
+
+async def _business(call: Call) -> rules.BusinessFacts:
+    return rules.BusinessFacts(**await store.find_business(call.db, call.business_id))
 
 
 async def _judged(call: Call, new: NewKey) -> tuple[rules.KeyFacts, UUID | None, list[FieldError]]:
     """The key as it would be, its app, and what speaks against it."""
     business = await _business(call)
     facts = rules.new_key(new, business)
-    found = rules.key_faults(new, facts, business, call.services.declared.scopes, call.now)
+    found = await _key_faults(call, new, facts, business)
     app_id = None
     with suppress(InvalidField):
         app_id = await _app(call, new)
@@ -193,6 +212,21 @@ async def _judged(call: Call, new: NewKey) -> tuple[rules.KeyFacts, UUID | None,
             wrong = "is no app of this business and environment"
             found.append(FieldError("developer_app_id", wrong))
     return facts, app_id, found
+
+
+async def _key_faults(
+    call: Call, asked: NewKey | KeyPatch, facts: rules.KeyFacts, business: rules.BusinessFacts
+) -> list[FieldError]:
+    """Every reason against the key that would come of it."""
+    found = rules.key_faults(asked, facts, business, call.services.declared.scopes, call.now)
+    policy = given(asked, "withdrawal_policy")
+    ids = given(policy, "allowed_payout_account_ids") if policy else None
+    environment = given(facts, "environment")
+    if not ids or environment is None:
+        return found
+    book_id = call.user.books.of(environment)
+    known = await store.list_payout_accounts(call.db, book_id, ids)
+    return [*found, *rules.account_errors(ids, known)]
 
 
 async def _app(call: Call, new: NewKey) -> UUID | None:

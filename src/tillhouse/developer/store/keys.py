@@ -1,7 +1,8 @@
 """Statements on API keys."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -11,7 +12,7 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.developer.types import Key, WithdrawalPolicy
 from tillhouse.http.wire import decode
-from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, KeyId
+from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, KeyId, UserId
 from tillhouse.kit.json import encode
 
 LISTED_MAX = 1000
@@ -47,6 +48,7 @@ class KeyRow(msgspec.Struct, kw_only=True):
     allowed_ip_ranges: list[str]
     withdrawal_policy: dict[str, Any] | None
     expires_at: datetime | None
+    made_by: UserId | None
     created_at: datetime
 
 
@@ -67,8 +69,8 @@ async def insert_key(db: Db, row: KeyRow) -> None:
         """
         INSERT INTO api_keys (book_id, id, developer_app_id, name, public_key, secret_prefix,
             secret_digest, secret_sealed, scopes, allowed_origins, allowed_ip_ranges,
-            withdrawal_policy, expires_at, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $14)
+            withdrawal_policy, expires_at, made_by, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $15, $15)
         """,
         *msgspec.structs.astuple(
             msgspec.structs.replace(row, withdrawal_policy=_json(row.withdrawal_policy))
@@ -104,6 +106,67 @@ async def lock_key(db: Db, books: list[BookId], key_id: KeyId) -> Record | None:
         """,
         books,
         key_id,
+    )
+
+
+# Keys that may do what their maker's role may let no key do, by (scope, role that may grant it);
+# also those whose maker is no member any more.
+_BEYOND: LiteralString = """
+    FROM api_keys k
+    JOIN books b ON b.id = k.book_id
+    LEFT JOIN members m ON m.business_id = b.business_id AND m.user_id = k.made_by
+    CROSS JOIN LATERAL (
+        SELECT array_agg(DISTINCT g.scope ORDER BY g.scope) AS beyond
+        FROM unnest($1::text[]) g (scope)
+        WHERE g.scope = ANY (k.scopes) AND NOT EXISTS (
+            SELECT FROM unnest($1::text[], $2::text[]) w (scope, role)
+            WHERE w.scope = g.scope AND w.role = m.role)
+    ) g
+    WHERE k.scopes && $1::text[] AND k.revoked_at IS NULL
+        AND coalesce(k.expires_at > $3, true) AND g.beyond IS NOT NULL
+"""
+
+
+async def list_beyond(
+    db: Db, granted: tuple[list[str], list[str]], now: datetime, most: int
+) -> Sequence[Record]:
+    """Keys of every business that may do what their maker may not grant; granted by (scope, role).
+
+    The oldest first, as far as the audit log was told of them or not.
+    """
+    return await db.fetch(
+        """
+        SELECT k.book_id, k.id, k.name, b.business_id, b.environment, m.role, g.beyond
+        """
+        + _BEYOND
+        + " ORDER BY k.id LIMIT $4",
+        *granted,
+        now,
+        most,
+    )
+
+
+async def update_noted(
+    db: Db, granted: tuple[list[str], list[str]], now: datetime, most: int
+) -> Sequence[Record]:
+    """Take some such keys that the audit log wasn't told of; from the commit on it was."""
+    return await db.fetch(
+        """
+        WITH found AS (
+            SELECT k.book_id, k.id, b.business_id, b.environment, m.role, g.beyond
+        """
+        + _BEYOND
+        + """
+                AND k.noted_at IS NULL
+            ORDER BY k.id LIMIT $4 FOR NO KEY UPDATE OF k SKIP LOCKED
+        )
+        UPDATE api_keys k SET noted_at = $3 FROM found f
+        WHERE k.book_id = f.book_id AND k.id = f.id
+        RETURNING k.id, k.name, f.business_id, f.environment, f.role, f.beyond
+        """,
+        *granted,
+        now,
+        most,
     )
 
 
@@ -144,19 +207,18 @@ async def update_key(
 
 
 async def update_secret(
-    db: Db, key: BookKey, prefix: str, digest: bytes, sealed: bytes, now: datetime
+    db: Db, key: BookKey, secret: tuple[str, bytes, bytes], made_by: UserId, now: datetime
 ) -> None:
-    """Replace the secret; the old one is unknown from the commit on."""
+    """Replace the secret, (prefix, digest, sealed); the old one is unknown from the commit on."""
     await db.execute(
         """
         UPDATE api_keys SET secret_prefix = $3, secret_digest = $4, secret_sealed = $5,
-            updated_at = $6
+            made_by = $6, noted_at = NULL, updated_at = $7
         WHERE book_id = $1 AND id = $2
         """,
         *key,
-        prefix,
-        digest,
-        sealed,
+        *secret,
+        made_by,
         now,
     )
 
@@ -179,6 +241,14 @@ async def delete_key(db: Db, row_key: BookKey) -> None:
         """,
         *row_key,
     )
+
+
+async def list_payout_accounts(db: Db, book_id: BookId, ids: list[UUID]) -> set[UUID]:
+    """Those of the ids that are payout accounts of the book."""
+    rows = await db.fetch(
+        "SELECT id FROM payout_accounts WHERE book_id = $1 AND id = ANY($2)", book_id, ids
+    )
+    return {row["id"] for row in rows}
 
 
 async def find_business(db: Db, business_id: BusinessId) -> Record:

@@ -20,15 +20,14 @@ from tillhouse.ledger.posting import post, reverse
 from tillhouse.ledger.rules import Ledger, Source
 from tillhouse.ledger.store.transactions import update_reversed
 from tillhouse.orders.actor import actor_of
-from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.orders.types import Person
-from tillhouse.stores.store import stores
+from tillhouse.stores.store import STORES, find_clock, lock_kept_store
 
 
 async def record(call: Call, new: NewExpense) -> Expense:
     """Record an expense, and post it."""
-    is_there = not new.store_id or await stores.lock_kept_store(call.db, call.book.id, new.store_id)
-    facts = rules.Facts(await store.find_currency(call.db, call.book.id), not is_there)
+    is_there = not new.store_id or await lock_kept_store(call.db, call.book.id, new.store_id)
+    facts = rules.ExpenseFacts(await store.find_currency(call.db, call.book.id), not is_there)
     check(rules.expense_faults(new, facts, call.now))
     currency = facts.currency
     expense_id, spent_at = new_id(), rules.happened_at(new, call.now)
@@ -59,8 +58,8 @@ async def new_faults(call: Call, new: NewExpense) -> list[FieldError]:
         store_id = new.store_id
     except InvalidField:
         store_id = None
-    is_there = not store_id or await stores.has_store(call.db, call.book.id, store_id)
-    facts = rules.Facts(await store.find_currency(call.db, call.book.id), not is_there)
+    is_there = not store_id or await STORES.has(call.db, call.book.id, store_id)
+    facts = rules.ExpenseFacts(await store.find_currency(call.db, call.book.id), not is_there)
     return rules.expense_faults(new, facts, call.now)
 
 

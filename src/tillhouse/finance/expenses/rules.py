@@ -24,14 +24,14 @@ _PAID_FROM: dict[ExpenseMethod, AccountKind] = {
 }
 
 
-class Facts(msgspec.Struct, frozen=True):
+class ExpenseFacts(msgspec.Struct, frozen=True):
     """The currency of the book, and whether the store that was named is missing."""
 
     currency: str
     lacks_store: bool
 
 
-def expense_faults(new: NewExpense, facts: Facts, now: datetime) -> list[FieldError]:
+def expense_faults(new: NewExpense, facts: ExpenseFacts, now: datetime) -> list[FieldError]:
     """Everything that is wrong with a new expense, beside its form."""
     return faults(
         lambda: _amount_errors(new, facts.currency),

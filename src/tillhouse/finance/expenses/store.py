@@ -95,7 +95,7 @@ async def show_expense(db: Db, book_id: BookId, expense_id: UUID) -> Record | No
 
 
 async def lock_expense(db: Db, book_id: BookId, expense_id: UUID) -> Record | None:
-    """One expense, which nobody else may take back meanwhile."""
+    """One expense, locked until the transaction ends."""
     return await db.fetchrow(
         _EXPENSE + " AND e.id = $2 FOR NO KEY UPDATE OF e", book_id, expense_id
     )

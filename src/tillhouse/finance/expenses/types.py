@@ -31,7 +31,7 @@ class Spent(
     __slots__ = ()
 
 
-class Purpose(Paragraphs, longest=500, example="Diesel for the generator, two drums"):
+class ExpensePurpose(Paragraphs, longest=500, example="Diesel for the generator, two drums"):
     """The purpose of an expense, in the words of the business."""
 
 
@@ -42,7 +42,7 @@ class NewExpense(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The amount, in the currency of the business."""
     category: Label = cast("Label", "Other")
     """A heading of the business's own, such as `Rent`."""
-    description: Purpose | None = None
+    description: ExpensePurpose | None = None
     """The purpose, in the words of the business."""
     method: ExpenseMethod = "cash"
     """How it was paid: where the money is less now."""

@@ -1,6 +1,7 @@
 """Reconcile books: find what differs, and mend what can be mended by adding to them."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 from asyncpg import Record
@@ -8,13 +9,26 @@ from asyncpg import Record
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import store
+from tillhouse.finance.reconciling.balances import read_beside
 from tillhouse.finance.reconciling.books import BookCheck
+from tillhouse.finance.reconciling.days import list_days
+from tillhouse.finance.reconciling.disputes import DisputeCheck
 from tillhouse.finance.reconciling.payments import PaymentCheck
 from tillhouse.finance.reconciling.payouts import PayoutCheck
 from tillhouse.finance.reconciling.refunds import RefundCheck
 from tillhouse.finance.reconciling.repairing import repair
+from tillhouse.finance.reconciling.sharing import Sharing
 from tillhouse.finance.reconciling.statements import Unread
-from tillhouse.finance.reconciling.types import Difference, Found, Report, Scope, Side
+from tillhouse.finance.reconciling.types import (
+    BalanceBeside,
+    Difference,
+    FoundDifference,
+    ProviderDays,
+    ReconciledPart,
+    ReconcilingReport,
+    SeenMoney,
+    Side,
+)
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.types import Origin
 from tillhouse.room import SourceType
@@ -23,8 +37,32 @@ from tillhouse.room import SourceType
 Progress = Callable[[int, int], None]
 
 
+# Shown what a repair is about to do, before it does anything.
+Plan = Callable[[ReconcilingReport], None]
+
+
+def _show_nothing(_plan: ReconcilingReport) -> None:
+    pass
+
+
 def _in_silence(_number: int, _of: int) -> None:
     pass
+
+
+async def find_gap(
+    services: Services, scope: ReconciledPart
+) -> Literal["books", "provider"] | None:
+    """The part of a scope that names nothing: that nothing differs in it would say nothing."""
+    async with services.pool.reading() as db:
+        books = await store.list_books(db, scope)
+        if not books and (scope.business_id or scope.book):
+            return "books"
+        if scope.provider is None:
+            return None
+        for row in books:
+            if await store.list_providers(db, row["book_id"], scope):
+                return None
+    return "provider"
 
 
 class Reconciliation:
@@ -33,7 +71,7 @@ class Reconciliation:
     def __init__(
         self,
         services: Services,
-        scope: Scope,
+        scope: ReconciledPart,
         sources: Sequence[SourceType],
         progress: Progress = _in_silence,
     ) -> None:
@@ -41,16 +79,20 @@ class Reconciliation:
         self._scope = scope
         self._sources = sources
         self._progress = progress
-        self._books = self._payments = self._payouts = self._refunds = 0
+        self._books = self._payments = self._payouts = self._refunds = self._foreign = 0
+        self._days: list[ProviderDays] = []
+        self._balances: list[BalanceBeside] = []
+        self._sharing = Sharing(services)
 
-    async def look(self) -> Report:
+    async def look(self) -> ReconcilingReport:
         """Find what differs, and change nothing."""
         found = [one.difference async for one in self._differences()]
         return self._report(found)
 
-    async def repair(self) -> Report:
-        """Mend what can be mended; what still differs then, and what no longer does."""
+    async def repair(self, show_plan: Plan = _show_nothing) -> ReconcilingReport:
+        """Show the plan, mend what can be mended, and tell what differs then and what no more."""
         found = [one async for one in self._differences()]
+        show_plan(self._report([one.difference for one in found]))
         failed: dict[tuple[str, ...], str] = {}
         for one in found:
             if one.fix is not None and (why := await repair(self._services, one.fix)):
@@ -62,20 +104,26 @@ class Reconciliation:
         mended = [one.difference for one in found if _name(one.difference) not in names]
         return self._report([_with_failure(one, failed) for one in left], mended)
 
-    def _report(self, found: list[Difference], mended: Sequence[Difference] = ()) -> Report:
-        return Report(
+    def _report(
+        self, found: list[Difference], mended: Sequence[Difference] = ()
+    ) -> ReconcilingReport:
+        return ReconcilingReport(
             since=self._scope.since,
             until=self._scope.until,
             books=self._books,
             payments=self._payments,
             payouts=self._payouts,
             refunds=self._refunds,
+            foreign=self._foreign,
             differences=found,
+            days=self._days,
+            balances=self._balances,
             repaired=list(mended),
         )
 
-    async def _differences(self) -> AsyncIterator[Found]:
-        self._books = self._payments = self._payouts = self._refunds = 0
+    async def _differences(self) -> AsyncIterator[FoundDifference]:
+        self._books = self._payments = self._payouts = self._refunds = self._foreign = 0
+        self._days, self._balances = [], []
         async with self._services.pool.reading() as db:
             books = await store.list_books(db, self._scope)
         for number, row in enumerate(books):
@@ -92,26 +140,32 @@ class Reconciliation:
             async for found in BookCheck(self._services, own, self._scope).run(self._sources):
                 yield found
 
-    async def _of_provider(self, origin: Origin, row: Record) -> AsyncIterator[Found]:
+    async def _of_provider(self, origin: Origin, row: Record) -> AsyncIterator[FoundDifference]:
         try:
             async with self._services.pool.reading() as db:
                 connection = await find_provider(self._services, db, origin.book, origin.provider)
             side = Side(
+                seen=SeenMoney(),
                 origin=origin,
                 connection=connection,
                 connected_at=row["connected_at"],
                 since=self._scope.since,
                 until=self._scope.until,
+                is_named=self._scope.book == origin.book.id,
             )
-            payments = PaymentCheck(self._services, side)
+            self._balances += await read_beside(self._services, side, row["currency"])
+            payments = PaymentCheck(self._services, side, self._sharing)
             payouts = PayoutCheck(self._services, side)
             refunds = RefundCheck(self._services, side)
-            for check in (payments, payouts, refunds):
+            disputes = DisputeCheck(self._services, side)
+            for check in (payments, payouts, refunds, disputes):
                 async for found in check.run():
                     yield found
             self._payments += payments.count
             self._payouts += payouts.count
             self._refunds += refunds.count
+            self._foreign += payments.foreign + payouts.foreign
+            self._days += list_days(side, row["currency"])
         except (NoProvider, Unread) as error:
             why = "it is not connected any more" if isinstance(error, NoProvider) else str(error)
             yield _unread(origin, why)
@@ -128,7 +182,7 @@ def _with_failure(difference: Difference, failed: Mapping[tuple[str, ...], str])
     return msgspec.structs.replace(difference, what=f"{difference.what}; not mended: {why}")
 
 
-def _unread(origin: Origin, why: str) -> Found:
+def _unread(origin: Origin, why: str) -> FoundDifference:
     difference = Difference(
         kind="provider_unread",
         business_id=origin.business_id,
@@ -137,4 +191,4 @@ def _unread(origin: Origin, why: str) -> Found:
         id=str(origin.book.id),
         what=why,
     )
-    return Found(difference)
+    return FoundDifference(difference)

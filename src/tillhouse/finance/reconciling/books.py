@@ -14,19 +14,21 @@ from tillhouse.finance.reconciling.types import (
     AskRefundFix,
     Difference,
     Fix,
-    Found,
+    FoundDifference,
     Kind,
+    ReconciledPart,
     Remedy,
-    Scope,
 )
+from tillhouse.folios.returning.store import list_stuck_of_stays
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.ledger.proof import prove
-from tillhouse.ledger.rules import NOBODY
 from tillhouse.orders.returning.proof import WAITING as WAITING_REFUND
 from tillhouse.orders.returning.store import list_stuck_returns
 from tillhouse.payins.proof import WAITING as WAITING_PAYIN
 from tillhouse.payins.store.waiting import list_waiting
 from tillhouse.payins.types import Origin
+from tillhouse.payouts.withdrawals.proof import DUE
 from tillhouse.payouts.withdrawals.proof import WAITING as WAITING_WITHDRAWAL
 from tillhouse.payouts.withdrawals.store.proving import list_stuck
 from tillhouse.room import SourceType
@@ -34,7 +36,11 @@ from tillhouse.room import SourceType
 # Its job does it within seconds.
 APPLIED_WITHIN = timedelta(minutes=1)
 _PAGE = 500
-_KINDS: dict[str, Kind] = {"order": "order_differs", "balance": "wallet_differs"}
+_KINDS: dict[str, Kind] = {
+    "order": "order_differs",
+    "balance": "wallet_differs",
+    DUE: "payout_due",
+}
 # Said with what mends it, beside the proof.
 _SAID_APART = (WAITING_PAYIN, WAITING_WITHDRAWAL, WAITING_REFUND)
 
@@ -42,12 +48,12 @@ _SAID_APART = (WAITING_PAYIN, WAITING_WITHDRAWAL, WAITING_REFUND)
 class BookCheck:
     """One pass over the rows of one book."""
 
-    def __init__(self, services: Services, origin: Origin, scope: Scope) -> None:
+    def __init__(self, services: Services, origin: Origin, scope: ReconciledPart) -> None:
         self._services = services
         self._origin = origin
         self._scope = scope
 
-    async def run(self, sources: Sequence[SourceType]) -> AsyncIterator[Found]:
+    async def run(self, sources: Sequence[SourceType]) -> AsyncIterator[FoundDifference]:
         """Everything that the rows of a book tell differently."""
         for part in (self._waiting(), self._unbooked(), self._links(), self._wallet()):
             async for found in part:
@@ -58,13 +64,16 @@ class BookCheck:
                     kind = _KINDS.get(fault.subject, "ledger_differs")
                     yield self._found(kind, f"{fault.subject} {fault.id}", fault.what)
 
-    async def _waiting(self) -> AsyncIterator[Found]:
-        """Payments that nobody applied; withdrawals and refunds that nobody asks about."""
+    async def _waiting(self) -> AsyncIterator[FoundDifference]:
+        """Unapplied payments; withdrawals and refunds that aren't asked about any more."""
         book_id, before = self._origin.book.id, now() - APPLIED_WITHIN
         async with self._services.pool.reading() as db:
             payins = await list_waiting(db, book_id, before, _PAGE)
             stuck = await list_stuck(db, book_id, _PAGE)
-            returns = await list_stuck_returns(db, book_id, _PAGE)
+            returns = [
+                *await list_stuck_returns(db, book_id, _PAGE),
+                *await list_stuck_of_stays(db, book_id, _PAGE),
+            ]
         for row in payins:
             target = row["target_type"], row["target_id"]
             what = f"{row['amount']:f} {row['currency']} is recorded and not {row['missing']}"
@@ -79,7 +88,7 @@ class BookCheck:
             found = self._found("refund_stuck", str(row["id"]), what, row["provider"])
             yield _mended(found, "ask", AskRefundFix(self._origin.book, row["id"]))
 
-    async def _unbooked(self) -> AsyncIterator[Found]:
+    async def _unbooked(self) -> AsyncIterator[FoundDifference]:
         span: tuple[datetime, datetime] = (self._scope.since, self._scope.until)
         async with self._services.pool.reading() as db:
             rows = await store.list_unbooked(db, self._origin.book.id, span, _PAGE)
@@ -87,8 +96,8 @@ class BookCheck:
             what = f"{row['amount']:f} counts as applied, and no order, stay or wallet has it"
             yield self._found("payment_unbooked", str(row["id"]), what, row["provider"])
 
-    async def _links(self) -> AsyncIterator[Found]:
-        last: UUID = NOBODY
+    async def _links(self) -> AsyncIterator[FoundDifference]:
+        last: UUID = LOWEST_ID
         while True:
             async with self._services.pool.reading() as db:
                 rows = await store.list_links(db, self._origin.book.id, last, _PAGE)
@@ -104,7 +113,7 @@ class BookCheck:
                 return
             last = rows[-1]["id"]
 
-    async def _wallet(self) -> AsyncIterator[Found]:
+    async def _wallet(self) -> AsyncIterator[FoundDifference]:
         async with self._services.pool.reading() as db:
             row = await store.show_wallet(db, self._origin.book.id)
         must = row["paid_in"] + row["claimed"] - row["paid_out"] + row["other"]
@@ -112,7 +121,9 @@ class BookCheck:
             what = f"the wallet has {row['balance']:f}; what came in less what left is {must:f}"
             yield self._found("wallet_differs", str(self._origin.book.id), what)
 
-    def _found(self, kind: Kind, name: str, what: str, provider: str | None = None) -> Found:
+    def _found(
+        self, kind: Kind, name: str, what: str, provider: str | None = None
+    ) -> FoundDifference:
         difference = Difference(
             kind=kind,
             business_id=self._origin.business_id,
@@ -121,8 +132,8 @@ class BookCheck:
             id=name,
             what=what,
         )
-        return Found(difference)
+        return FoundDifference(difference)
 
 
-def _mended(found: Found, remedy: Remedy, fix: Fix) -> Found:
-    return Found(msgspec.structs.replace(found.difference, repair=remedy), fix)
+def _mended(found: FoundDifference, remedy: Remedy, fix: Fix) -> FoundDifference:
+    return FoundDifference(msgspec.structs.replace(found.difference, repair=remedy), fix)

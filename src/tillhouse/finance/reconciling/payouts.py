@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
 
+import msgspec
+
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
 from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
-from tillhouse.finance.reconciling.types import AskFix, Found, OwnPayout, Side
+from tillhouse.finance.reconciling.types import AskFix, FoundDifference, OwnPayout, Side
 from tillhouse.kit.clock import now
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.providers.payments.provider import SeenPayout
 
 _PAGE = 500
@@ -21,20 +23,26 @@ class PayoutCheck:
         self._services = services
         self._side = side
         self._seen: set[str] = set()
+        self._foreign: set[str] = set()
 
     @property
     def count(self) -> int:
         """How many payouts were compared."""
         return len(self._seen)
 
-    async def run(self) -> AsyncIterator[Found]:
+    @property
+    def foreign(self) -> int:
+        """How many payouts are of other books that collect by the same account."""
+        return len(self._foreign)
+
+    async def run(self) -> AsyncIterator[FoundDifference]:
         """Compare the statement with the withdrawals, then those that it doesn't tell of."""
         if not self._side.connection.provider.capabilities.has_payouts:
             return
         async for page in read_pages(self._side, "payouts"):
             async for found in self._compare(page.payouts):
                 yield found
-        after = NOBODY
+        after = LOWEST_ID
         while own := await self._own(after):
             for one in own:
                 if one.reference not in self._seen:
@@ -44,21 +52,27 @@ class PayoutCheck:
             after = own[-1].id
 
     async def _own(self, after: UUID) -> list[OwnPayout]:
-        side = self._side
-        which, span = (side.origin.book.id, side.origin.provider), (side.since, side.until)
         async with self._services.pool.reading() as db:
-            return await store.list_payouts(db, which, span, after, _PAGE)
+            return await store.list_payouts(db, self._side.period, after, _PAGE)
 
     async def _own_of(self, references: list[str]) -> dict[str, OwnPayout]:
-        origin = self._side.origin
         async with self._services.pool.reading() as db:
-            found = await store.list_of_references(db, origin.book.id, origin.provider, references)
-        return {one.reference: one for one in found}
+            found = await store.list_of_references(db, self._side.period, references)
+        own = {one.reference: one for one in found}
+        self._side.seen.own_payouts |= own
+        return own
 
-    async def _compare(self, lines: Sequence[SeenPayout]) -> AsyncIterator[Found]:
+    async def _compare(self, lines: Sequence[SeenPayout]) -> AsyncIterator[FoundDifference]:
         own = await self._own_of([line.reference for line in lines])
+        strange = [line.reference for line in lines if line.reference not in own]
+        async with self._services.pool.reading() as db:
+            book_id = self._side.origin.book.id
+            self._foreign |= await store.find_payouts_elsewhere(db, book_id, strange)
+        seen = self._side.seen
+        seen.payouts |= {one.reference: one for one in lines if one.reference not in self._seen}
+        seen.foreign |= self._foreign
         for line in lines:
-            if line.reference in self._seen:
+            if line.reference in self._seen or line.reference in self._foreign:
                 continue
             self._seen.add(line.reference)
             one = own.get(line.reference)
@@ -71,10 +85,15 @@ class PayoutCheck:
             ):
                 yield found
 
-    async def _look(self, own: OwnPayout) -> Found | None:
+    async def _look(self, own: OwnPayout) -> FoundDifference | None:
         """Ask for one payout, and read the withdrawal once more."""
         seen = await self._told(own.reference)
         current = (await self._own_of([own.reference])).get(own.reference, own)
+        self._side.seen.own_payouts[own.reference] = current
+        if seen is not None:
+            self._side.seen.payouts[own.reference] = _with_line(
+                seen, self._side.seen.payouts.get(own.reference)
+            )
         verdict = rules.judge_payout(current, seen, now())
         return None if verdict is None else self._found(current, own.reference, verdict)
 
@@ -82,9 +101,14 @@ class PayoutCheck:
         connection = self._side.connection
         return await read_one(connection.provider.find_payout(connection.credentials, reference))
 
-    def _found(self, own: OwnPayout | None, name: str, verdict: rules.Verdict) -> Found:
+    def _found(self, own: OwnPayout | None, name: str, verdict: rules.Verdict) -> FoundDifference:
         fix = AskFix(self._side.origin.book, own.id) if own is not None and verdict[2] else None
-        return Found(difference(self._side, name, verdict), fix)
+        return FoundDifference(difference(self._side, name, verdict), fix)
+
+
+def _with_line(seen: SeenPayout, line: SeenPayout | None) -> SeenPayout:
+    """A look at a payout, with the moment that the list tells."""
+    return seen if line is None else msgspec.structs.replace(seen, at=line.at or seen.at)
 
 
 def _unrecorded(line: SeenPayout) -> rules.Verdict:

@@ -1,14 +1,21 @@
 """Refunds of a provider, held against those of orders."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from decimal import Decimal
 from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.finance.reconciling import rules, store
 from tillhouse.finance.reconciling.statements import difference, read_one, read_pages
-from tillhouse.finance.reconciling.types import AskRefundFix, Found, OwnRefund, Side
+from tillhouse.finance.reconciling.types import (
+    AskRefundFix,
+    FoundDifference,
+    OwnRefund,
+    RecordFix,
+    Side,
+)
 from tillhouse.kit.clock import now
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
 from tillhouse.providers.payments.provider import HeardRefund, ListedRefund, SeenRefund
 
@@ -21,7 +28,6 @@ class RefundCheck:
     def __init__(self, services: Services, side: Side) -> None:
         self._services = services
         self._side = side
-        self._which = side.origin.book.id, side.origin.provider
         self._seen: set[UUID] = set()
         self._unrecorded: set[str] = set()
 
@@ -30,14 +36,14 @@ class RefundCheck:
         """How many refunds were compared."""
         return len(self._seen) + len(self._unrecorded)
 
-    async def run(self) -> AsyncIterator[Found]:
+    async def run(self) -> AsyncIterator[FoundDifference]:
         """Compare the statement with our refunds, then those that it doesn't tell of."""
         if not self._side.connection.provider.capabilities.has_refunds:
             return
         async for page in read_pages(self._side, "refunds"):
             async for found in self._compare(page.refunds):
                 yield found
-        after = NOBODY
+        after = LOWEST_ID
         while own := await self._own(after):
             for one in own:
                 if one.id not in self._seen:
@@ -47,23 +53,31 @@ class RefundCheck:
             after = own[-1].id
 
     async def _own(self, after: UUID) -> list[OwnRefund]:
-        span = (self._side.since, self._side.until)
         async with self._services.pool.reading() as db:
-            return await store.list_refunds(db, self._which, span, after, _PAGE)
+            return await store.list_refunds(db, self._side.period, after, _PAGE)
 
-    async def _compare(self, lines: Sequence[ListedRefund]) -> AsyncIterator[Found]:
+    async def _compare(self, lines: Sequence[ListedRefund]) -> AsyncIterator[FoundDifference]:
         ids = [refund_id for one in lines if (refund_id := refund_id_of(one.reference))]
         transactions = [one.transaction_id for one in lines if one.transaction_id is not None]
         async with self._services.pool.reading() as db:
-            known = await store.list_of_refunds(db, self._which, ids, transactions)
-            payments = await store.list_of_transactions(db, *self._which, transactions)
+            known = await store.list_of_refunds(db, self._side.period, ids, transactions)
+            payments = await store.list_of_transactions(db, self._side.period, transactions)
         kept = {one.transaction for one in payments if one.status == "received"}
+        recorded = {one.transaction: Decimal(0) for one in payments}
+        for one in payments:
+            recorded[one.transaction] += one.returned
+        seen = self._side.seen
+        seen.refunds |= {one.provider_reference: one for one in lines}
+        seen.own_refunds |= {one.id: one for one in known}
         for line in lines:
             one = _own_of(line, known)
             if one is None:
                 if line.state != "failed" and line.transaction_id in kept:
                     self._unrecorded.add(line.provider_reference)
-                    yield self._found(None, line.provider_reference, _unrecorded(line))
+                    # So much of what went back is known, by no name.
+                    recorded[line.transaction_id] -= line.amount
+                    if recorded[line.transaction_id] < 0:
+                        yield self._gone(line, line.transaction_id)
             elif one.id not in self._seen:
                 self._seen.add(one.id)
                 verdict = rules.judge_listed_refund(one, line, now())
@@ -72,12 +86,13 @@ class RefundCheck:
                 elif verdict is not None and (found := await self._look(one)) is not None:
                     yield found
 
-    async def _look(self, own: OwnRefund) -> Found | None:
+    async def _look(self, own: OwnRefund) -> FoundDifference | None:
         """Ask for one refund, and read ours once more."""
         seen = await self._told(own)
         async with self._services.pool.reading() as db:
-            found = await store.list_of_refunds(db, self._which, [own.id], [])
+            found = await store.list_of_refunds(db, self._side.period, [own.id], [])
         current = found[0] if found else own
+        self._side.seen.own_refunds[own.id] = current
         verdict = rules.judge_refund(current, seen, now())
         return None if verdict is None else self._found(current, str(own.id), verdict)
 
@@ -88,11 +103,19 @@ class RefundCheck:
         )
         return await read_one(connection.provider.find_refund(connection.credentials, known))
 
-    def _found(self, own: OwnRefund | None, name: str, verdict: rules.Verdict) -> Found:
+    def _gone(self, line: ListedRefund, transaction: str) -> FoundDifference:
+        """A refund that wasn't asked for here: recorded, unless it bears a name of ours."""
+        verdict = _unrecorded(line)
+        told = difference(self._side, line.provider_reference, verdict)
+        return FoundDifference(
+            told, RecordFix(self._side.origin, transaction) if verdict[2] else None
+        )
+
+    def _found(self, own: OwnRefund | None, name: str, verdict: rules.Verdict) -> FoundDifference:
         fix = (
             AskRefundFix(self._side.origin.book, own.id) if own is not None and verdict[2] else None
         )
-        return Found(difference(self._side, name, verdict), fix)
+        return FoundDifference(difference(self._side, name, verdict), fix)
 
 
 def _own_of(line: ListedRefund, known: Sequence[OwnRefund]) -> OwnRefund | None:
@@ -106,4 +129,4 @@ def _own_of(line: ListedRefund, known: Sequence[OwnRefund]) -> OwnRefund | None:
 
 def _unrecorded(line: ListedRefund) -> rules.Verdict:
     words = f"{line.amount:f} of {line.transaction_id} went back, and no refund says why"
-    return "refund_unrecorded", words, None
+    return "refund_unrecorded", words, None if refund_id_of(line.reference) else "record"

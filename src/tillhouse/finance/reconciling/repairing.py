@@ -15,6 +15,8 @@ from tillhouse.finance.reconciling.types import (
     Fix,
     RecordFix,
 )
+from tillhouse.folios.returning import sending as of_stays
+from tillhouse.folios.returning.store import lock_return as lock_return_of_stay
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.jobs.store import queue_job
@@ -22,6 +24,7 @@ from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Problem
 from tillhouse.orders.returning import sending as refunds
 from tillhouse.orders.returning.actions import RETURN
+from tillhouse.orders.returning.sent import SentRefund
 from tillhouse.orders.returning.store import lock_return
 from tillhouse.payins.asking import look_up
 from tillhouse.payins.connections import find_provider
@@ -30,11 +33,17 @@ from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.jobs import kinds
 from tillhouse.payouts.withdrawals.asking import GRACE, ask
 from tillhouse.payouts.withdrawals.sending import LOOK
-from tillhouse.payouts.withdrawals.store.states import State, lock_withdrawal
-from tillhouse.providers.payments.provider import HeardPayment, NotReached, Refused, Unclear
+from tillhouse.payouts.withdrawals.store.states import WithdrawalState, lock_withdrawal
+from tillhouse.providers.payments.provider import (
+    HeardPayment,
+    NotReached,
+    ProviderRefused,
+    Unclear,
+    in_words,
+)
 
 CALL_S = 60.0
-_EXPECTED = (NotReached, Unclear, Refused, Problem, TimeoutError)
+_EXPECTED = (NotReached, Unclear, ProviderRefused, Problem, TimeoutError)
 
 
 async def repair(services: Services, fix: Fix) -> str | None:
@@ -51,7 +60,7 @@ async def repair(services: Services, fix: Fix) -> str | None:
                 case AskRefundFix():
                     await ask_refund(services, fix.book, fix.refund_id)
     except _EXPECTED as error:
-        return f"{type(error).__name__}: {error}"
+        return in_words(error)
     return None
 
 
@@ -59,7 +68,8 @@ async def _record(services: Services, fix: RecordFix) -> None:
     origin = fix.origin
     async with services.pool.reading() as db:
         connection = await find_provider(services, db, origin.book, origin.provider)
-    await look_up(services, connection, origin, HeardPayment(None, fix.transaction))
+    heard = HeardPayment(None, fix.transaction, may_be_back=True)
+    await look_up(services, connection, origin, heard)
     async with services.pool.reading() as db:
         targets = await list_targets(db, origin.book.id, origin.provider, fix.transaction)
     for target in targets:
@@ -81,7 +91,7 @@ async def ask_withdrawal(services: Services, book: Book, withdrawal_id: UUID) ->
         await runner.run_now(LOOK, book.id, withdrawal_id)
 
 
-def _job_of(state: State) -> NewJob | None:
+def _job_of(state: WithdrawalState) -> NewJob | None:
     """The job that sends a withdrawal, or looks after it; None where it has ended."""
     new = NewJob(book_id=state.book_id, kind=WITHDRAWAL, subject_id=state.id)
     match state.status:
@@ -94,16 +104,20 @@ def _job_of(state: State) -> NewJob | None:
 
 
 async def ask_refund(services: Services, book: Book, refund_id: UUID) -> None:
-    """Ask how a refund ended, or let it be sent, by the job that does so."""
+    """Ask how a refund of an order or a stay ended, or let it be sent, by the job that does so."""
     async with services.pool.transaction() as db:
-        sent = await lock_return(db, book.id, refund_id)
+        sends, looks, hears = RETURN, refunds.LOOK, refunds.HEARD
+        sent: SentRefund | None = await lock_return(db, book.id, refund_id)
+        if sent is None:
+            sends, looks, hears = of_stays.SENDS, of_stays.LOOK, of_stays.HEARD
+            sent = await lock_return_of_stay(db, book.id, refund_id)
         if sent is None:
             return
-        kind = refunds.HEARD
+        kind = hears
         if sent.status == "pending":
-            kind = RETURN if sent.asked_at is None else refunds.LOOK
+            kind = sends if sent.asked_at is None else looks
         job = NewJob(book_id=book.id, kind=kind, subject_id=refund_id)
-        await queue_job(db, job, now() if kind == RETURN else now() + GRACE, now())
-    if kind != RETURN:
-        runner = JobRunner(services.pool, refunds.kinds(services), services.job_results)
-        await runner.run_now(kind, book.id, refund_id)
+        await queue_job(db, job, now() if kind == sends else now() + GRACE, now())
+    if kind != sends:
+        jobs = (*refunds.kinds(services), *of_stays.kinds(services))
+        await JobRunner(services.pool, jobs, services.job_results).run_now(kind, book.id, refund_id)

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from tillhouse.finance.reconciling.types import (
     Kind,
+    OwnDispute,
     OwnPayment,
     OwnPayout,
     OwnRefund,
@@ -15,6 +16,7 @@ from tillhouse.orders.returning.rules import step_of as refund_step
 from tillhouse.payouts.withdrawals.rules import step_of
 from tillhouse.providers.payments.provider import (
     ListedRefund,
+    SeenDispute,
     SeenPayment,
     SeenPayout,
     SeenRefund,
@@ -89,6 +91,18 @@ def judge_listed_refund(own: OwnRefund, line: ListedRefund, now: datetime) -> Ve
     return judge_refund(own, seen, now)
 
 
+def judge_dispute(own: OwnDispute | None, seen: SeenDispute) -> Verdict | None:
+    """The difference between a dispute and what the provider tells; None: it is not recorded."""
+    there = f"{seen.state}, with {seen.taken:f} taken and a fee of {seen.fee:f}"
+    if own is None:
+        words = f"{seen.amount:f} {seen.currency} are disputed ({there}), and no dispute says so"
+        return "dispute_unrecorded", words, "record"
+    if (own.status, own.taken_told, own.fee) == (seen.state, seen.taken, seen.fee):
+        return None
+    here = f"{own.status}, with {own.taken_told:f} taken and a fee of {own.fee:f}"
+    return "dispute_differs", f"it is {here} here, and {there} at the provider", "record"
+
+
 def judge_payout(own: OwnPayout, seen: SeenPayout | None, now: datetime) -> Verdict | None:
     """The difference between a withdrawal and what the provider tells; None: it knows it not."""
     if seen is None:
@@ -97,15 +111,17 @@ def judge_payout(own: OwnPayout, seen: SeenPayout | None, now: datetime) -> Verd
     if own.status in ("requested", "cancelled"):
         is_gone = seen.state in ("processing", "completed")
         return ("payout_differs", state, None) if is_gone else None
-    step = step_of(own.status, seen.state)
+    step = step_of(own.status, seen.state, is_refund=own.is_refund)
     if step is not None:
         return "payout_differs", state, "ask"
+    if own.status == "reversed" and seen.state == "completed":
+        return "payout_differs", state, None
     if seen.amount is not None and seen.amount != own.amount:
         words = f"it is {own.amount:f} here, and {seen.amount:f} at the provider"
         return "payout_differs", words, None
     if own.status == "completed" and seen.fee != own.fee:
         words = f"its fee is {own.fee:f} here, and {seen.fee:f} at the provider"
-        return "payout_differs", words, None
+        return "payout_differs", words, "ask" if seen.fee > own.fee else None
     return None
 
 

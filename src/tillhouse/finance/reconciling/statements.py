@@ -10,12 +10,13 @@ from tillhouse.finance.reconciling.types import Difference, Side
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments.provider import (
     NotReached,
-    Refused,
+    ProviderListPage,
+    ProviderRefused,
     StatementOf,
-    StatementPage,
     StatementRequest,
     Unclear,
     Unknown,
+    in_words,
 )
 
 PAGE_S, LOOK_S = 60.0, 30.0
@@ -29,7 +30,7 @@ class Unread(Exception):
     """A provider that could not be asked; the text says why."""
 
 
-async def read_pages(side: Side, of: StatementOf) -> AsyncIterator[StatementPage]:
+async def read_pages(side: Side, of: StatementOf) -> AsyncIterator[ProviderListPage]:
     """All pages of a time, and of a day before and after it."""
     provider, credentials = side.connection.provider, side.connection.credentials
     if not provider.capabilities.has_statement:
@@ -41,8 +42,8 @@ async def read_pages(side: Side, of: StatementOf) -> AsyncIterator[StatementPage
         try:
             async with asyncio.timeout(PAGE_S):
                 page = await provider.read_statement(credentials, asked)
-        except (NotReached, Unclear, Refused, TimeoutError) as error:
-            raise Unread(f"{type(error).__name__}: {error}") from error
+        except (NotReached, Unclear, ProviderRefused, TimeoutError) as error:
+            raise Unread(in_words(error)) from error
         yield page
         cursor = page.following
         if cursor is None:
@@ -57,8 +58,8 @@ async def read_one(call: Awaitable[T]) -> T | None:
             return await call
     except Unknown:
         return None
-    except (NotReached, Unclear, Refused, TimeoutError) as error:
-        raise Unread(f"{type(error).__name__}: {error}") from error
+    except (NotReached, Unclear, ProviderRefused, TimeoutError) as error:
+        raise Unread(in_words(error)) from error
 
 
 def difference(side: Side, name: str, verdict: Verdict) -> Difference:

@@ -1,7 +1,7 @@
 """Values of a reconciliation."""
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal, TypeAlias
 from uuid import UUID
@@ -9,12 +9,20 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.access.callers import Book
-from tillhouse.kit.ids import BusinessId
+from tillhouse.kit.ids import BookId, BusinessId
 from tillhouse.orders.money_types import PaymentState
-from tillhouse.payins.types import Connection, Origin
+from tillhouse.payins.types import Origin, ProviderConnection
+from tillhouse.providers.payments.provider import (
+    DisputeState,
+    ListedRefund,
+    SeenDispute,
+    SeenPayment,
+    SeenPayout,
+)
 
 Kind = Literal[
     "payment_unrecorded",
+    "payment_ambiguous",
     "payment_unapplied",
     "payment_differs",
     "payment_reversed",
@@ -25,10 +33,13 @@ Kind = Literal[
     "payout_unknown",
     "payout_unrecorded",
     "payout_stuck",
+    "payout_due",
     "refund_differs",
     "refund_unknown",
     "refund_unrecorded",
     "refund_stuck",
+    "dispute_unrecorded",
+    "dispute_differs",
     "provider_unread",
     "order_differs",
     "link_differs",
@@ -45,7 +56,7 @@ REMEDIES: Mapping[Remedy, str] = {
 """The steps of a repair, in words: each adds to the books, and none changes what is written."""
 
 
-class Scope(msgspec.Struct, frozen=True, kw_only=True):
+class ReconciledPart(msgspec.Struct, frozen=True, kw_only=True):
     """The part of the books that is reconciled; None: all of it."""
 
     since: datetime
@@ -100,22 +111,11 @@ class AskRefundFix(msgspec.Struct, frozen=True):
 Fix: TypeAlias = RecordFix | ApplyFix | AskFix | AskRefundFix
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundDifference(msgspec.Struct, frozen=True):
     """A difference, and what mends it."""
 
     difference: Difference
     fix: Fix | None = None
-
-
-class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """A provider of one book, which is asked about a time."""
-
-    origin: Origin
-    connection: Connection
-    # Payments before this that nobody here knows are none of ours.
-    connected_at: datetime | None
-    since: datetime
-    until: datetime
 
 
 class OwnPayment(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,6 +127,10 @@ class OwnPayment(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
     fee: Decimal
     currency: str
+    # The part that the provider took back by itself, as it told, and as it is booked.
+    returned: Decimal
+    returned_booked: Decimal
+    returned_fee: Decimal
     paid_at: datetime
 
 
@@ -139,6 +143,9 @@ class OwnPayout(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
     fee: Decimal
     asked_at: datetime | None
+    sent_at: datetime | None
+    # Whether it pays a refund out.
+    is_refund: bool
 
 
 class OwnRefund(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +161,124 @@ class OwnRefund(msgspec.Struct, frozen=True, kw_only=True):
     payment_reference: str | None
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class OwnDispute(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispute as it is recorded here."""
+
+    provider_dispute_id: str
+    status: DisputeState
+    taken_told: Decimal
+    fee: Decimal
+
+
+class OwnBalances(msgspec.Struct, frozen=True):
+    """The balance of the wallet, and the money that is booked at the providers of a book."""
+
+    wallet: Decimal
+    booked: Decimal
+
+
+class SeenMoney(msgspec.Struct, kw_only=True):
+    """Both sides of a provider's money as the checks came upon it, by the provider's names."""
+
+    payments: dict[str, Sequence[SeenPayment]] = {}
+    payouts: dict[str, SeenPayout] = {}
+    refunds: dict[str, ListedRefund] = {}
+    disputes: dict[str, SeenDispute] = {}
+    own_payments: dict[str, Sequence[OwnPayment]] = {}
+    own_payouts: dict[str, OwnPayout] = {}
+    own_refunds: dict[UUID, OwnRefund] = {}
+    own_disputes: dict[str, OwnDispute] = {}
+    # Transactions and payouts of other books.
+    foreign: set[str] = set()
+
+
+class MovedMoney(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Money that moved on a day: what came is above 0, what left is below."""
+
+    payments: Decimal = Decimal(0)
+    fees: Decimal = Decimal(0)
+    refunds: Decimal = Decimal(0)
+    disputes: Decimal = Decimal(0)
+    payouts: Decimal = Decimal(0)
+
+
+class MoneyDay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A day (UTC) of a provider's money: as the provider tells it, and as it is booked."""
+
+    day: date
+    at_provider: MovedMoney
+    booked: MovedMoney
+    # All that moved since the first day of the time.
+    provider_balance: Decimal
+    booked_balance: Decimal
+    # The part of this day that the provider tells and that isn't booked.
+    difference: Decimal
+
+
+class ProviderDays(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A provider's money of one book, day by day, where there was any."""
+
+    business_id: UUID
+    environment: str
+    provider: str
+    currency: str
+    days: list[MoneyDay]
+    first_difference: date | None
+
+
+class BalanceBeside(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The money of one currency that lies at a provider now, and the book's wallet."""
+
+    business_id: UUID
+    environment: str
+    provider: str
+    currency: str
+    # None: not told.
+    available: Decimal | None
+    pending: Decimal | None
+    # The money that is booked at all providers of the book, and the part that the wallet may give
+    # away; None: of another currency than the book's.
+    booked: Decimal | None
+    wallet: Decimal | None
+    # Why nothing is told.
+    unread: str | None
+
+
+class ProviderPeriod(msgspec.Struct, frozen=True, kw_only=True):
+    """A provider of one book, and the time of which its money is read."""
+
+    book_id: BookId
+    provider: str
+    since: datetime
+    until: datetime
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """A provider of one book, which is asked about a time."""
+
+    seen: SeenMoney
+
+    origin: Origin
+    connection: ProviderConnection
+    # Unknown payments before this are none of ours.
+    connected_at: datetime | None
+    since: datetime
+    until: datetime
+    # Whether the book was named: what could be another's is then said to be its own.
+    is_named: bool
+
+    @property
+    def period(self) -> ProviderPeriod:
+        """The rows here that it is held against."""
+        return ProviderPeriod(
+            book_id=self.origin.book.id,
+            provider=self.origin.provider,
+            since=self.since,
+            until=self.until,
+        )
+
+
+class ReconcilingReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The outcome of a reconciliation."""
 
     since: datetime
@@ -163,6 +287,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     payments: int
     payouts: int
     refunds: int
+    # Lines of the statements that are other books', which collect by the same account.
+    foreign: int
     differences: list[Difference]
+    # The money that moved at each provider, day by day, beside what is booked.
+    days: list[ProviderDays] = []
+    # The money that lies at each provider now, beside the wallet.
+    balances: list[BalanceBeside] = []
     # Those that a repair has mended.
     repaired: list[Difference] = []

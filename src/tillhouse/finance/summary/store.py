@@ -27,24 +27,80 @@ class Time(msgspec.Struct, frozen=True):
 _SALES: LiteralString = """
     sales AS (
         SELECT width_bucket(s.began_at, $3::timestamptz[]) AS number,
-            sum(s.total_amount) AS total
+            sum(s.total_amount) AS total, sum(s.tax_amount) AS tax,
+            sum(s.discount_amount) AS discount, sum(s.service_charge_amount) AS service
         FROM (
-            SELECT h.hour_at AS began_at, h.store_id, h.total_amount FROM sales_by_hour h
+            SELECT h.hour_at AS began_at, h.store_id, h.total_amount, h.tax_amount,
+                h.discount_amount, h.service_charge_amount
+            FROM sales_by_hour h
             WHERE h.book_id = $1 AND h.hour_at >= ($3::timestamptz[])[1] AND h.hour_at < $4
                 AND h.hour_at <> ALL($6::timestamptz[])
             UNION ALL
-            SELECT q.quarter_at, q.store_id, q.total_amount
+            SELECT q.quarter_at, q.store_id, q.total_amount, q.tax_amount, q.discount_amount,
+                q.service_charge_amount
             FROM unnest($6::timestamptz[]) split (hour_at)
             JOIN sales_by_quarter_hour q ON q.book_id = $1 AND q.quarter_at >= split.hour_at
                 AND q.quarter_at < split.hour_at + interval '1 hour'
             WHERE q.quarter_at >= ($3::timestamptz[])[1] AND q.quarter_at < $4
             UNION ALL
-            SELECT c.quarter_at, c.store_id, c.total_amount FROM order_tally_changes c
+            SELECT c.quarter_at, c.store_id, c.total_amount, c.tax_amount, c.discount_amount,
+                c.service_charge_amount
+            FROM order_tally_changes c
             WHERE c.book_id = $1 AND c.quarter_at >= ($3::timestamptz[])[1]
-                AND c.quarter_at < $4 AND c.status <> 'cancelled'
+                AND c.quarter_at < $4 AND c.status IN ('pending', 'completed', 'refunded')
         ) s
         WHERE $2::uuid IS NULL OR s.store_id = $2
         GROUP BY 1
+    )"""
+# The same times, of what transfers moved on these accounts.
+_MONEY: LiteralString = """
+    money AS (
+        SELECT coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'cash'), 0) AS cash_expected,
+            coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'refunds'), 0) AS refunds_total,
+            -coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'tips'), 0) AS tips_total,
+            coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'cash' AND NOT m.is_cost), 0)
+                AS cash,
+            coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'bank' AND NOT m.is_cost), 0)
+                AS transfer,
+            coalesce(sum(m.amount) FILTER (WHERE m.account_kind = 'pos' AND NOT m.is_cost), 0)
+                AS pos,
+            coalesce(sum(m.amount)
+                FILTER (WHERE m.account_kind = 'provider_clearing' AND NOT m.is_cost), 0)
+                AS cloove_pay,
+            coalesce(sum(m.amount)
+                FILTER (WHERE m.account_kind = 'other_tender' AND NOT m.is_cost), 0) AS other
+        FROM (
+            SELECT h.account_kind, h.is_cost, h.store_id, h.amount FROM ledger_tallies h
+            WHERE h.book_id = $1 AND h.account_kind IN ('cash', 'bank', 'pos',
+                    'provider_clearing', 'other_tender', 'refunds', 'tips')
+                AND h.is_cost IN (true, false) AND h.period = 'hour'
+                AND h.began_at >= ($3::timestamptz[])[1]
+                AND h.began_at < $4 AND h.began_at <> ALL($6::timestamptz[])
+            UNION ALL
+            SELECT q.account_kind, q.is_cost, q.store_id, q.amount
+            FROM unnest($6::timestamptz[]) split (hour_at)
+            JOIN ledger_tallies q ON q.book_id = $1
+                AND q.account_kind IN ('cash', 'bank', 'pos', 'provider_clearing', 'other_tender',
+                    'refunds', 'tips')
+                AND q.is_cost IN (true, false) AND q.period = 'quarter'
+                AND q.began_at >= split.hour_at
+                AND q.began_at < split.hour_at + interval '1 hour'
+            WHERE q.began_at >= ($3::timestamptz[])[1] AND q.began_at < $4
+            UNION ALL
+            SELECT c.account_kind, c.is_cost, c.store_id, c.amount FROM ledger_tally_changes c
+            WHERE c.book_id = $1 AND c.quarter_at >= ($3::timestamptz[])[1] AND c.quarter_at < $4
+        ) m
+        WHERE $2::uuid IS NULL OR m.store_id = $2
+    )"""
+# Fees and disputes are the whole business's, whichever store sold.
+_CHARGED: LiteralString = """
+    charged AS (
+        SELECT coalesce(sum(t.amount) FILTER (WHERE t.type = 'fee'), 0) AS fees_total,
+            -coalesce(sum(t.amount) FILTER (WHERE t.type = 'reversal'), 0) AS disputes_total
+        FROM transactions t
+        WHERE t.book_id = $1 AND t.status = 'successful'
+            AND (t.type = 'fee' OR t.type = 'reversal' AND t.source_type = 'dispute')
+            AND t.happened_at >= ($3::timestamptz[])[1] AND t.happened_at < $4
     )"""
 _PENDING: LiteralString = """
     pending AS (
@@ -103,6 +159,11 @@ _SUMMARY: LiteralString = """
     SELECT u.currency,
         (SELECT coalesce(json_agg(json_build_array(number, total::text)), '[]') FROM sales)
             AS sales,
+        (SELECT coalesce(sum(tax), 0) FROM sales) AS tax_total,
+        (SELECT coalesce(sum(discount), 0) FROM sales) AS discounts_total,
+        (SELECT coalesce(sum(service), 0) FROM sales) AS service_charges_total,
+        m.cash, m.transfer, m.pos, m.cloove_pay, m.other, m.cash_expected, m.refunds_total,
+        m.tips_total, f.fees_total, f.disputes_total,
         p.orders AS pending_orders_count, p.remaining_amount AS pending_orders_total,
         w.transactions AS pending_transactions_count,
         coalesce((SELECT sum(t.amount) FROM transactions t
@@ -118,14 +179,15 @@ _SUMMARY: LiteralString = """
             WHERE b.book_id = $1 AND b.kind = 'wallet'
                 AND b.owner_id = '00000000-0000-0000-0000-000000000000'), 0) - s.more
             AS wallet_balance
-    FROM pending p, waiting w, since s, books k JOIN businesses u ON u.id = k.business_id
+    FROM pending p, waiting w, since s, money m, charged f,
+        books k JOIN businesses u ON u.id = k.business_id
     WHERE k.id = $1"""
 
 
 async def find_figures(db: Db, book_id: BookId, store_id: StoreId | None, time: Time) -> Record:
     """The figures of a time; `sales` has (number, from 1, sum) of each interval with sales."""
     row = await db.fetchrow(
-        "WITH" + _SALES + "," + _PENDING + "," + _WAITING + "," + _SINCE + _SUMMARY,
+        "WITH" + ",".join((_SALES, _MONEY, _CHARGED, _PENDING, _WAITING, _SINCE)) + _SUMMARY,
         book_id,
         store_id,
         time.begins,

@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from tillhouse.kit.clock import DayShown
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.values import Day
-
-DayShown = Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
+from tillhouse.orders.listing.types import MethodSum
 
 
 class SummaryQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
@@ -48,7 +48,33 @@ class FinancialSummary(msgspec.Struct, frozen=True, rename="camel", kw_only=True
     wallet_balance: Decimal
     """The amount available in the wallet: now, or at the end of a day that is over."""
     sales_total: Decimal
-    """The totals of orders sold in this time, without cancelled and deleted ones."""
+    """The totals of orders that are pending, completed or refunded, by the day of the sale; a
+    refund doesn't change them."""
+    refunds_total: Decimal
+    """The part of sales that was given back in this time, by the day on which it went back."""
+    net_sales_total: Decimal
+    """`salesTotal` less `refundsTotal`: each by its own day."""
+    tax_total: Decimal
+    """The tax within `salesTotal`, by the day of the sale."""
+    service_charges_total: Decimal
+    """The service charges within `salesTotal`, by the day of the sale."""
+    discounts_total: Decimal
+    """The discounts that `salesTotal` is already less, by the day of the sale."""
+    tips_total: Decimal
+    """The tips that came in, less those that went back, by the day of the money; no part of
+    `salesTotal`."""
+    fees_total: Decimal
+    """The fees of payment providers, less those that they gave back, by the day of the money; of
+    the whole business."""
+    disputes_total: Decimal
+    """The money that providers took back by disputes, less what was won back, by the day of the
+    money; of the whole business."""
+    received_by_method: list[MethodSum]
+    """The money that came in by each method, tips too, less change and what was given back, by the
+    day of the money; credit of customers that was spent came in before. Costs are no part of it."""
+    cash_expected: Decimal
+    """The cash that this time added to the drawer: received with tips, less change, cash refunds
+    and cash paid out for expenses, by the day of the money."""
     pending_orders_total: Decimal
     """The amount still to be paid, now, for orders that are pending or scheduled."""
     pending_orders_count: int

@@ -7,7 +7,7 @@ from asyncpg import Record
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import resolve
 from tillhouse.customers.rules import word_query
-from tillhouse.finance.transactions.rules import date_label, local_day
+from tillhouse.finance.transactions.rules import date_label, direction, local_day, methods_of
 from tillhouse.finance.transactions.store import counting
 from tillhouse.finance.transactions.store import page as store
 from tillhouse.finance.transactions.store.query import TransactionQuery
@@ -15,7 +15,8 @@ from tillhouse.finance.transactions.types import Transaction, TransactionFilter
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.page import PageOf, meta
-from tillhouse.orders.listing.store.days import find_clock
+from tillhouse.payins.provider_money import ProviderMoney
+from tillhouse.stores.store import find_clock
 
 # A page that lies so near is scanned to; the tallies tell where any other is.
 _SCAN_MAX = 5_000
@@ -61,7 +62,7 @@ async def _query(call: Call, wanted: TransactionFilter) -> TransactionQuery:
     return TransactionQuery(
         type=list(wanted.type) if wanted.type else None,
         status=list(wanted.status) if wanted.status else None,
-        method=list(wanted.method) if wanted.method else None,
+        method=methods_of(wanted.method) if wanted.method else None,
         store_id=wanted.store_id,
         since=since,
         until=until,
@@ -75,17 +76,33 @@ def _shown(call: Call, row: Record) -> Transaction:
     named = {
         name: row[name]
         for name in (
-            "id", "reference", "type", "status", "method", "amount", "currency", "customer",
+            "id", "reference", "type", "status", "method", "currency", "customer",
             "customer_id", "customer_email", "customer_phone", "store_id", "order_id",
             "order_short_code", "expense_id", "payment_link_id", "payment_link_reference",
-            "created_at", "updated_at",
+            "change_amount", "created_at", "updated_at",
         )
     }  # fmt: skip
     zone = row["time_zone"]
     day = local_day(row["happened_at"], zone)
     return Transaction(
         **named,
+        amount=abs(row["amount"]),
+        direction=direction(row["type"], row["amount"]),
         date=day.isoformat(),
         date_label=date_label(day, local_day(call.now, zone)),
         full_date=iso(row["happened_at"]),
+        provider_money=_provider_money(row),
+    )
+
+
+def _provider_money(row: Record) -> ProviderMoney | None:
+    if row["provider"] is None:
+        return None
+    return ProviderMoney(
+        provider=row["provider"],
+        currency=row["provider_currency"],
+        gross=row["gross"],
+        fee=row["fee"],
+        net=row["gross"] - row["fee"],
+        fee_returned=row["returned_fee"],
     )

@@ -1,9 +1,30 @@
-"""How a transaction's moment is written for people: pure."""
+"""Which way a transaction went, and how its moment is written for people: pure."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
+from tillhouse.ledger.rules import TransactionMethod, TransactionType
+
 _DAY = timedelta(days=1)
+
+Direction = Literal["in", "out"]
+
+# Kept as amounts that went out; one below zero came back. All others are kept as amounts that came
+# in.
+_GOES_OUT: tuple[TransactionType, ...] = ("expense", "fee", "wallet_withdrawal")
+
+
+def direction(type_: TransactionType, amount: Decimal) -> Direction:
+    """Which way a transaction's money went, by its type and the sign that it is kept with."""
+    return "in" if (amount > 0) != (type_ in _GOES_OUT) else "out"
+
+
+def methods_of(asked: Sequence[TransactionMethod]) -> list[str]:
+    """The methods that a filter finds: a payment by card is kept as `pos`, an expense as `card`."""
+    return [*asked, "pos"] if "card" in asked and "pos" not in asked else [*asked]
 
 
 def local_day(moment: datetime, zone: str) -> date:

@@ -8,11 +8,13 @@ import msgspec
 from msgspec import Meta
 
 from tillhouse.customers.types import Filter
-from tillhouse.kit.clock import Timestamp
+from tillhouse.finance.transactions.rules import Direction
+from tillhouse.kit.clock import DayShown, Timestamp
 from tillhouse.kit.ids import CustomerId, StoreId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.values import DateOrTimestamp, Search
 from tillhouse.ledger.rules import TransactionMethod, TransactionStatus, TransactionType
+from tillhouse.payins.provider_money import ProviderMoney
 
 
 class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):
@@ -23,7 +25,8 @@ class TransactionFilter(Paged, rename={"since": "from", "until": "to"}):
     status: Annotated[list[TransactionStatus], Meta(min_length=1)] | None = None
     """Only transactions with one of these statuses, split by commas."""
     method: Annotated[list[TransactionMethod], Meta(min_length=1)] | None = None
-    """Only transactions of one of these methods, split by commas."""
+    """Only transactions of one of these methods, split by commas. `card` finds those by `pos` too,
+    as which payments by card are kept."""
     store_id: StoreId | None = None
     """Only transactions of this store."""
     since: DateOrTimestamp | None = None
@@ -52,7 +55,13 @@ class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     method: TransactionMethod
     """How the money moved."""
     amount: Decimal
-    """The amount in `currency`; negative where it corrects what was said to have come in."""
+    """The amount in `currency`, never below zero: `direction` says which way it went."""
+    direction: Direction
+    """`in`: the money came to the business; `out`: it left, or what was said to have come in was
+    corrected."""
+    change_amount: Decimal
+    """The part of a cash payment that was handed back at once as change; what stayed is `amount`
+    less this."""
     currency: str
     customer: Annotated[str, Meta(examples=["Chidi Eze"])] | None
     """The customer's name."""
@@ -61,7 +70,7 @@ class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The customer's e-mail address."""
     customer_phone: str | None
     """The customer's phone number, in its international form."""
-    date: Annotated[str, Meta(extra_json_schema={"format": "date"}, examples=["2026-01-31"])]
+    date: DayShown
     """The day on which it happened, in the time zone of the business."""
     date_label: Annotated[str, Meta(examples=["Today"])]
     """The same day for people: `Today`, `Yesterday`, or such as `31 Jan 2026`."""
@@ -69,7 +78,8 @@ class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The moment at which it happened."""
     store_id: UUID | None
     order_id: UUID | None
-    """The order that it is for; null when it is for something else."""
+    """The order that it is for, or whose payment it is about (a fee, or what a provider took back);
+    null when it is for something else."""
     order_short_code: str | None
     """The short code of that order."""
     expense_id: UUID | None
@@ -78,6 +88,9 @@ class Transaction(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """The payment link that it came through; null without one."""
     payment_link_reference: str | None
     """The reference of that link."""
+    provider_money: ProviderMoney | None
+    """The payment with the provider's fee, as the provider tells it; null where the transaction is
+    no payment by a provider."""
     created_at: Timestamp
     updated_at: Timestamp
 

@@ -10,7 +10,7 @@ from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.folios.bills import rules, sheet_rules, store
 from tillhouse.folios.bills.rules import Content
-from tillhouse.folios.payments import lock
+from tillhouse.folios.payments import available_of, lock
 from tillhouse.folios.reading import folio_of
 from tillhouse.folios.store import stays
 from tillhouse.folios.types import Bill
@@ -27,12 +27,12 @@ ADDRESSES = Addresses("bill addresses", "bills")
 async def make(call: Call, reservation_id: UUID) -> Bill:
     """The address of a bill that says how the stay stands; valid for a week from now."""
     key = BookKey(call.book.id, reservation_id)
-    # The stay and its orders are locked: two calls at once make one bill, of one moment.
-    await lock(call, reservation_id)
-    await stays.lock_orders(call.db, key)
+    # The stay, its orders and the guest's credit are locked: two calls at once make one bill, of
+    # one moment.
+    available = await available_of(call, await lock(call, reservation_id))
     found = existing(await stays.find_folio(call.db, key))
     more = await store.find_particulars(call.db, key, rules.ITEMS_MAX + 1)
-    content = rules.snapshot(found, folio_of(found), more)
+    content = rules.snapshot(found, folio_of(found), more, available)
     subject = Subject(reservation_id=reservation_id)
     kept = await keep(call.db, call.book.id, subject, content, call.now)
     return Bill(

@@ -24,6 +24,7 @@ def pages() -> tuple[RawRoute, ...]:
             path=f"/{ADDRESSES.folder}/{{receipt_id}}",
             handler=bills.show,
             refusal=page.refusal,
+            missing=NoBill,
             is_printed=True,
         ),
     )

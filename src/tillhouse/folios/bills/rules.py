@@ -2,32 +2,30 @@
 
 The sums are those of the folio:
 
-    charges + nights to come + credit = paid + owed + nights to come
+    charges + nights to come + credit + spent elsewhere = paid + owed + nights to come
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
 import msgspec
 
+from tillhouse.folios.bills.letter_rules import LETTERS_MAX, fitting
 from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay, costs
-from tillhouse.folios.rules import IN_BOOKS, funds, night_name
+from tillhouse.folios.rules import IN_BOOKS, Funds, night_name
 from tillhouse.folios.types import Folio
 from tillhouse.hotel.rates.rules import NightCost, read_taxes
 from tillhouse.kit.ids import CustomerId, OrderId
 from tillhouse.kit.money import round_money
-from tillhouse.orders.receipts.rules import is_shaped
+from tillhouse.orders.money_types import ONLINE
 
 # A bill with as many rows takes seconds to print; the rest of a longer one is one row.
 CHARGES_MAX = 1000
 PAYMENTS_MAX = 500
-# Orders are told line by line as far as these reach, then by their summaries. Letters that join or
-# run from the right take the printer a tenth of a millisecond each, and each text of them counts
-# some more; others take it a fraction of that.
+# Orders are told line by line as far as these reach, and the letters, then by their summaries.
 ITEMS_MAX = 1000
-LETTERS_MAX, LETTERS_OF_TEXT, _OTHERS_FOR_ONE = 25_000, 20, 5
 
 _ZERO = Decimal(0)
 
@@ -142,7 +140,9 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     charges_total: Decimal
     to_come_total: Decimal
     paid: Decimal
+    # The part of it that no order of the stay took: the guest still has it, or spent it elsewhere.
     unspent: Decimal
+    spent_elsewhere: Decimal = _ZERO
     owed: Decimal
     # Of what is owed and of the nights to come, all that no money of the stay will pay.
     expected: Decimal
@@ -154,13 +154,14 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
         return self.status in IN_BOOKS
 
 
-def snapshot(found: FolioRows, folio: Folio, more: Particulars) -> Content:
-    """The content of a bill of the stay, made now."""
+def snapshot(found: FolioRows, folio: Folio, more: Particulars, available: Funds) -> Content:
+    """The content of a bill of the stay, made now; `available` is what is left of its money."""
     stay, rows = found.stay, [row for row in found.orders if row.seen.position.is_sold]
     parts = {one.id: one for one in more.orders}
     to_come = _to_come(found)
     charges, letters = _charges(rows, parts, _itemised(more.items))
     charges += [_night_to_come(stay, night, cost) for night, cost in to_come.items()]
+    unspent = sum(available.values(), _ZERO)
     own = [_own(row, parts[row.id]) for row in found.orders if _paid_by_itself(row)]
     return Content(
         head=more.head,
@@ -173,44 +174,31 @@ def snapshot(found: FolioRows, folio: Folio, more: Particulars) -> Content:
         currency=stay.currency,
         charges=_first_charges(charges),
         taxes=_taxes(stay, rows, parts, to_come),
-        payments=_first_payments([*map(_payment, found.payments), *own], letters),
+        payments=_first_payments(
+            [*map(_payment, found.payments), *_returning(found), *own], letters
+        ),
         nights=sum(row.night is not None for row in rows),
         nights_to_come=folio.nights_to_come,
         charges_total=folio.charges_total,
         to_come_total=folio.nights_to_come_total,
         paid=folio.payments_total + sum((one.amount for one in own), _ZERO),
-        unspent=folio.unspent_amount,
+        unspent=unspent,
+        spent_elsewhere=folio.unspent_amount - unspent,
         owed=folio.amount_owed,
-        expected=_expected(found, folio.nights_to_come_total),
+        expected=_expected(found, available, folio.nights_to_come_total),
         deposit=folio.deposit_amount,
     )
 
 
-def _fitting(groups: Iterable[Sequence[str]], left: int) -> tuple[list[bool], int]:
-    """Which groups of texts fit in so many letters, one after the other; and how many are left."""
-    found: list[bool] = []
-    for texts in groups:
-        count = sum(map(_letters, texts))
-        found.append(count <= left)
-        left -= count if count <= left else 0
-    return found, left
-
-
-def _letters(text: str) -> int:
-    if is_shaped(text):
-        return len(text) + LETTERS_OF_TEXT
-    return len(text) // _OTHERS_FOR_ONE
-
-
-def _expected(found: FolioRows, to_come: Decimal) -> Decimal:
+def _expected(found: FolioRows, available: Funds, to_come: Decimal) -> Decimal:
     """All that is to be paid in the end: money of one customer pays no order of another."""
     orders = [row.seen for row in found.orders]
     owed: defaultdict[CustomerId | None, Decimal] = defaultdict(Decimal)
     owed[found.stay.customer_id] += to_come
     for order in orders:
         owed[order.position.customer_id] += order.owed
-    for customer_id, unspent in funds(found.moved, orders).items():
-        owed[customer_id] -= max(unspent, _ZERO)
+    for customer_id, unspent in available.items():
+        owed[customer_id] -= unspent
     return sum((max(amount, _ZERO) for amount in owed.values()), _ZERO)
 
 
@@ -241,10 +229,10 @@ def _charges(
     And how many letters are left.
     """
     lines = [items.get(row.id, []) for row in rows]
-    told, left = _fitting([[one.name for one in own] for own in lines], LETTERS_MAX)
+    told, left = fitting([[one.name for one in own] for own in lines], LETTERS_MAX)
     lines = [own if fits else [] for own, fits in zip(lines, told, strict=True)]
     summaries = ["" if own else row.summary for row, own in zip(rows, lines, strict=True)]
-    told, left = _fitting([[summary] for summary in summaries], left)
+    told, left = fitting([[summary] for summary in summaries], left)
     summaries = [one if fits else "" for one, fits in zip(summaries, told, strict=True)]
     found = zip(rows, lines, summaries, strict=True)
     return [_charge(row, parts[row.id], own, summary) for row, own, summary in found], left
@@ -323,13 +311,24 @@ def _kept(row: OrderRow, tax: Decimal, currency: str) -> Decimal:
 
 
 def _payment(row: PaymentRow) -> Payment:
+    # A provider's name of a payment is for programs, and tells a guest nothing.
+    reference = None if row.method == ONLINE else row.reference
     return Payment(
         kind=row.kind,
         methods=[row.method],
         at=row.at,
-        words=[one for one in (row.reference, row.reason) if one],
+        words=[one for one in (reference, row.reason) if one],
         amount=row.amount if row.kind == "payment" else -row.amount,
     )
+
+
+def _returning(found: FolioRows) -> Iterator[Payment]:
+    for row in found.returns:
+        if row.status == "pending":
+            words = [row.reason] if row.reason else []
+            yield Payment(
+                kind="returning", methods=[ONLINE], at=row.at, words=words, amount=-row.amount
+            )
 
 
 def _paid_by_itself(row: OrderRow) -> Decimal:
@@ -371,7 +370,7 @@ def _first_charges(charges: list[Charge]) -> list[Charge]:
 def _first_payments(found: Iterable[Payment], letters: int) -> list[Payment]:
     """The payments in their order; of very many the first, and the sum of the rest."""
     payments = sorted(found, key=lambda one: one.at)
-    told, _ = _fitting([one.words for one in payments], letters)
+    told, _ = fitting([one.words for one in payments], letters)
     payments = [
         one if fits else msgspec.structs.replace(one, words=[])
         for one, fits in zip(payments, told, strict=True)

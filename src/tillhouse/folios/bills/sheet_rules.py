@@ -23,6 +23,7 @@ _MARKS = {"cancelled": "Cancelled", "no_show": "No-show"}
 _KINDS = {
     "payment": "{}",
     "refund": "Refund, {}",
+    "returning": "Refund on its way, {}",
     "reversal": "Taken back by the provider, {}",
     "order": "Paid with the order, {}",
     "order_refund": "Given back for an order",
@@ -155,8 +156,10 @@ def _sums(content: Content) -> Iterator[Sum]:
         rate = "" if tax.rate is None else f" {plain(tax.rate)}%"
         yield row(f"of which {tax.name or 'tax on orders'}{rate}", tax.amount)
     yield row("Paid", content.paid)
+    if content.spent_elsewhere:
+        yield row("of which spent elsewhere", content.spent_elsewhere)
     if content.unspent:
-        yield row("Credit", content.unspent)
+        yield row("Credit left", content.unspent)
     if content.owed:
         label = "Left as debt" if content.status == "checked_out" else "Remaining"
         yield row(label, content.owed, is_strong=not content.nights_to_come)

@@ -115,7 +115,7 @@ async def open_audit(db: Db, book_id: BookId, day: date, now: datetime) -> None:
 
 
 async def lock_audit(db: Db, book_id: BookId, day: date) -> bool:
-    """Let nobody else work on an audit meanwhile; whether it has more to do."""
+    """Lock an audit for this worker; whether it has more to do."""
     finished_at = await db.fetchval(
         "SELECT finished_at FROM hotel_audits WHERE book_id = $1 AND day = $2 FOR UPDATE",
         book_id,
@@ -145,7 +145,7 @@ async def list_in_house(db: Db, book_id: BookId, day: date, limit: int) -> list[
 
 
 async def list_absent(db: Db, book_id: BookId, day: date, limit: int) -> list[UUID]:
-    """Bookings that should have begun by this day, and of which nobody came."""
+    """Bookings that should have begun by this day, and whose guests didn't come."""
     rows = await db.fetch(
         """
         SELECT r.id FROM hotel_reservations r

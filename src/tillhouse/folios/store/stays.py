@@ -1,16 +1,15 @@
 """Statements on a stay as its folio needs it: the reservation, its nights and its orders."""
 
 from datetime import date, datetime
-from decimal import Decimal
 from typing import LiteralString
 from uuid import UUID
 
 import msgspec
 
 from tillhouse.db.pool import Db
-from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, Stay
-from tillhouse.folios.rules import Moved, StayOrder
-from tillhouse.kit.ids import BookKey, CustomerId, OrderId
+from tillhouse.folios.facts import FolioRows, OrderRow, PaymentRow, ReturnRow, Stay
+from tillhouse.folios.rules import Moved, StayOrder, Use
+from tillhouse.kit.ids import BookId, BookKey, OrderId
 
 # Guest, room and type are no joins: a lock that waited for another one, or for a move, would find
 # the old ones only, so none.
@@ -55,6 +54,16 @@ _MOVED: LiteralString = """
     UNION ALL
     SELECT u.customer_id, 'use', sum(u.amount) FROM folio_uses u
     WHERE u.book_id = $1 AND u.reservation_id = $2 GROUP BY u.customer_id
+    UNION ALL
+    SELECT b.customer_id, 'returning', sum(b.amount) FROM folio_returns b
+    WHERE b.book_id = $1 AND b.reservation_id = $2 AND b.status = 'pending'
+    GROUP BY b.customer_id
+"""
+_RETURNS: LiteralString = """
+    SELECT b.id, b.status, b.amount, b.provider, b.provider_refund_id, b.payment_id, b.reason,
+        b.failure_reason, iso(b.created_at) AS at,
+        json_build_object('id', b.recorded_by_id, 'name', b.recorded_by_name) AS by
+    FROM folio_returns b WHERE b.book_id = $1 AND b.reservation_id = $2 ORDER BY b.id
 """
 
 
@@ -77,7 +86,9 @@ async def find_folio(db: Db, key: BookKey) -> FolioRows | None:
         + _ORDERS
         + ") c) AS orders, (SELECT json_agg(p) FROM ("
         + _PAYMENTS
-        + ") p) AS payments, (SELECT json_agg(m) FROM ("
+        + ") p) AS payments, (SELECT json_agg(b) FROM ("
+        + _RETURNS
+        + ") b) AS returns, (SELECT json_agg(m) FROM ("
         + _MOVED
         + ") m) AS moved FROM ("
         + _STAY
@@ -87,11 +98,13 @@ async def find_folio(db: Db, key: BookKey) -> FolioRows | None:
     if row is None:
         return None
     fields = dict(row)
-    orders, payments, moved = (fields.pop(name) for name in ("orders", "payments", "moved"))
+    names = ("orders", "payments", "returns", "moved")
+    orders, payments, returns, moved = (fields.pop(name) for name in names)
     return FolioRows(
         stay=Stay(**fields),
         orders=msgspec.json.decode(orders or "[]", type=list[OrderRow]),
         payments=msgspec.json.decode(payments or "[]", type=list[PaymentRow]),
+        returns=msgspec.json.decode(returns or "[]", type=list[ReturnRow]),
         moved=msgspec.json.decode(moved or "[]", type=list[Moved]),
     )
 
@@ -108,6 +121,19 @@ async def list_posted_nights(db: Db, key: BookKey) -> set[date]:
         "SELECT night_on FROM folio_nights WHERE book_id = $1 AND reservation_id = $2", *key
     )
     return {row["night_on"] for row in rows}
+
+
+async def lock_moment(db: Db, book_id: BookId, moment: datetime, now: datetime) -> datetime:
+    """The moment by which a past one is booked; a closing waits for this transaction."""
+    return await db.fetchval(
+        """
+        SELECT CASE WHEN $2::timestamptz < b.closed_until THEN $3::timestamptz ELSE $2 END
+        FROM books b WHERE b.id = $1 FOR SHARE
+        """,
+        book_id,
+        moment,
+        now,
+    )
 
 
 async def insert_night(db: Db, key: BookKey, night: date, order_id: OrderId) -> None:
@@ -129,11 +155,8 @@ async def list_moved(db: Db, key: BookKey) -> list[Moved]:
     return [Moved(**row) for row in rows]
 
 
-async def insert_use(
-    db: Db, key: BookKey, which: tuple[UUID, OrderId], whose: tuple[CustomerId, Decimal],
-    now: datetime,
-) -> None:  # fmt: skip
-    """Say that a payment of an order (payment, order) took so much of a customer's money."""
+async def insert_use(db: Db, key: BookKey, payment_id: UUID, use: Use, now: datetime) -> None:
+    """Say that a payment of an order took so much of a customer's money."""
     await db.execute(
         """
         INSERT INTO folio_uses (book_id, reservation_id, payment_id, order_id, customer_id, amount,
@@ -141,7 +164,9 @@ async def insert_use(
         VALUES ($1, $2, $3, $4, $5, $6, $7)
         """,
         *key,
-        *which,
-        *whose,
+        payment_id,
+        use.order_id,
+        use.customer_id,
+        use.amount,
         now,
     )

@@ -1,7 +1,6 @@
 """Make a room free for a booking: others that are booked get other rooms of the type."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from uuid import UUID
 
@@ -14,10 +13,11 @@ from tillhouse.hotel.assignment import store
 from tillhouse.hotel.assignment.rules import (
     Assignment,
     Occupancy,
-    Wanted,
+    WantedDays,
     assign,
     connected,
-    most,
+    count_free,
+    near_max,
     stays_max,
 )
 
@@ -34,6 +34,8 @@ class Booking(msgspec.Struct, frozen=True, kw_only=True):
     until: date
     is_now: bool
     allows_dirty: bool
+    without: UUID | None = None
+    """A room of the type that it may not have."""
 
 
 class Freed(msgspec.Struct, frozen=True):
@@ -43,20 +45,30 @@ class Freed(msgspec.Struct, frozen=True):
     moved: frozenset[UUID]
 
 
+class Unsure(msgspec.Struct, frozen=True):
+    """A type of so many rooms, of which more might be had for some days than are empty."""
+
+    rooms: int
+    limit: int
+
+
 async def make_room(call: Call, booking: Booking) -> Freed | None:
     """Free a room for a booking; None: there is no way. The room type is locked."""
     type_ids = [booking.room_type_id]
     days = booking.since, booking.until
-    rooms = await store.list_in_service(call.db, call.book.id, type_ids)
-    count, fullest = await store.find_load(call.db, call.book.id, booking.room_type_id, *days)
+    rooms = await store.list_in_service(call.db, call.book.id, type_ids, booking.without)
+    count, fullest = await store.find_load(
+        call.db, call.book.id, booking.room_type_id, *days, booking.without
+    )
     if fullest >= len(rooms) or count > stays_max(len(rooms)):
         return None
     room_ids = [room["id"] for room in rooms]
-    near = await store.list_near(call.db, call.book.id, type_ids, *days)
-    stays = connected(_in_rooms(near.get(booking.room_type_id, ()), room_ids), *days)
-    wanted = Wanted(*days, _ready(rooms, booking))
+    near = {booking.room_type_id: near_max(len(rooms))}
+    found_near = await store.list_near(call.db, call.book.id, near, *days)
+    stays = connected(_in_rooms(found_near.get(booking.room_type_id, ()), room_ids), *days)
+    wanted = WantedDays(*days, _ready(rooms, booking))
     for _ in range(_ATTEMPTS):
-        found = assign(room_ids, stays, [wanted])
+        found = assign(room_ids, stays, [wanted], len(rooms) - fullest)
         if found is None:
             return None
         locked = await store.lock_movable(call.db, call.book.id, [*found.moves])
@@ -72,21 +84,18 @@ async def make_room(call: Call, booking: Booking) -> Freed | None:
 
 
 async def count_throughout(
-    call: Call, limits: dict[UUID, int], since: date, until: date
+    call: Call, types: Mapping[UUID, Unsure], since: date, until: date
 ) -> dict[UUID, int]:
     """How many rooms of each type can be had for all of the days, at most its limit."""
-    if not limits:
+    if not types:
         return {}
-    room_ids: defaultdict[UUID, list[UUID]] = defaultdict(list)
-    for room in await store.list_in_service(call.db, call.book.id, [*limits]):
-        room_ids[room["room_type_id"]].append(room["id"])
-    near = await store.list_near(call.db, call.book.id, [*limits], since, until)
-    wanted = Wanted(since, until)
-    found: dict[UUID, int] = {}
-    for type_id, limit in limits.items():
-        stays = connected(_in_rooms(near.get(type_id, ()), room_ids[type_id]), since, until)
-        found[type_id] = most(room_ids[type_id], stays, wanted, limit)
-    return found
+    near = {type_id: near_max(one.rooms) for type_id, one in types.items()}
+    stays = await store.list_days_near(call.db, call.book.id, near, since, until)
+    nights = (until - since).days
+    return {
+        type_id: count_free(stays.get(type_id, ()), 0, nights, one.limit)
+        for type_id, one in types.items()
+    }
 
 
 def _in_rooms(stays: Iterable[Occupancy], room_ids: Iterable[UUID]) -> list[Occupancy]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from asyncpg import Record
 
 from tillhouse.access.call import Call
-from tillhouse.hotel.assignment.actions import count_throughout
+from tillhouse.hotel.assignment.actions import Unsure, count_throughout
 from tillhouse.hotel.assignment.rules import stays_max
 from tillhouse.hotel.availability import rules, store
 from tillhouse.hotel.availability.types import (
@@ -56,16 +56,16 @@ async def show(call: Call, wanted: AvailabilityQuery) -> Availability:
 
 
 def _nights(row: Record, shown: Sequence[str]) -> list[FreeNight]:
-    stays = zip(row["begins"] or (), row["ends"] or (), row["counts"] or (), strict=True)
-    return rules.free_nights(shown, row["rooms_count"] - row["out_of_service"], stays)
+    changes = zip(row["days"] or (), row["changes"] or (), strict=True)
+    return rules.free_nights(shown, row["rooms_count"] - row["out_of_service"], changes)
 
 
-def _unsure(types: Sequence[Record], nights: dict[UUID, list[FreeNight]]) -> dict[UUID, int]:
+def _unsure(types: Sequence[Record], nights: dict[UUID, list[FreeNight]]) -> dict[UUID, Unsure]:
     """The types of which more rooms might be had than are empty, with the most that might."""
-    found: dict[UUID, int] = {}
+    found: dict[UUID, Unsure] = {}
     for row in types:
-        most = min(night.free for night in nights[row["room_type_id"]])
+        most = min(row["unkept"], *(night.free for night in nights[row["room_type_id"]]))
         rooms = row["rooms_count"] - row["out_of_service"]
-        if most > row["empty"] and sum(row["counts"] or ()) <= stays_max(rooms):
-            found[row["room_type_id"]] = most
+        if most > row["empty"] and row["stays"] <= stays_max(rooms):
+            found[row["room_type_id"]] = Unsure(rooms, most)
     return found

@@ -20,19 +20,18 @@ def day_errors(since: date, until: date, today: date) -> Iterator[FieldError]:
 
 
 def free_nights(
-    nights: Sequence[str], rooms: int, stays: Iterable[tuple[int, int, int]]
+    nights: Sequence[str], rooms: int, changes: Iterable[tuple[int, int]]
 ) -> list[FreeNight]:
     """How many rooms are free each night, by a running sum of who comes and who goes.
 
-    Of each group of stays: its first night and its day of departure, counted from the first of the
-    nights, and how many they are.
+    Of each change: its day, counted from the first of the nights, and how many rooms more are taken
+    from it on. A change before the first night counts from that on, one after the last not at all.
     """
     last = len(nights)
-    changes = [0] * (last + 1)
-    for begins, ends, count in stays:
-        changes[max(begins, 0)] += count
-        changes[min(ends, last)] -= count
-    return [
-        FreeNight(night, taken, rooms - taken)
-        for night, taken in zip(nights, accumulate(changes), strict=False)
-    ]
+    by_day = [0] * last
+    for day, change in changes:
+        if day < last:
+            by_day[day if day > 0 else 0] += change
+    taken = [*accumulate(by_day)]
+    free = [rooms - count if count < rooms else 0 for count in taken]
+    return [*map(FreeNight, nights, taken, free)]

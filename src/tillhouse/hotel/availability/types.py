@@ -22,13 +22,13 @@ class AvailabilityQuery(msgspec.Struct, rename={"since": "from", "until": "to"})
     """Only rooms of this type."""
 
 
-class FreeNight(msgspec.Struct, frozen=True, rename="camel"):
+class FreeNight(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """One night of the rooms of a type."""
 
     date: DayShown
     """The day on which it begins."""
     taken: int
-    """How many rooms in service are booked, or have somebody in them."""
+    """How many rooms are booked, or have somebody in them."""
     free: int
     """How many rooms can be booked."""
 

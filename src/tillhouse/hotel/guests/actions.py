@@ -8,12 +8,13 @@ from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create, wanted_faults
 from tillhouse.customers.rules import word_query
 from tillhouse.hotel.guests import rules, store
+from tillhouse.hotel.guests.store import GUESTS
 from tillhouse.hotel.guests.types import Guest, GuestFilter, GuestPatch, NewGuest
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import PageOf
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
 
@@ -28,16 +29,14 @@ class KnownGuest(msgspec.Struct, frozen=True):
 
 async def list_page(call: Call, wanted: GuestFilter) -> PageOf[Guest]:
     """One page of the guests that fit, the newest first."""
-    page, book = wanted.pick(), (call.db, call.book.id)
     words = word_query(wanted.search) if wanted.search else None
-    total = await store.count_guests(*book, wanted.customer_id, words)
-    found = await store.list_guests(*book, wanted.customer_id, words, page)
-    return PageOf(found, meta(page, total))
+    narrowed = {"customer_id": wanted.customer_id, "words": words}
+    return await GUESTS.page(call.db, call.book.id, wanted.pick(), **narrowed)
 
 
 async def show(call: Call, guest_id: UUID) -> Guest:
     """One guest."""
-    return existing(await store.show_guest(call.db, call.book.id, guest_id))
+    return existing(await GUESTS.show(call.db, call.book.id, guest_id))
 
 
 async def create(call: Call, new: NewGuest) -> Guest:
@@ -66,19 +65,19 @@ async def new_faults(call: Call, new: NewGuest, at: str = "") -> list[FieldError
 
 async def change(call: Call, guest_id: UUID, patch: GuestPatch) -> Guest:
     """Change what the patch names."""
-    before = existing(await store.lock_guest(call.db, call.book.id, guest_id))
+    before = existing(await GUESTS.lock(call.db, call.book.id, guest_id))
     old = facts_of(rules.GuestFacts, before)
     facts = merged(old, patch)
     if facts == old:
         return before
-    await store.update_guest(call.db, BookKey(call.book.id, guest_id), facts, call.now)
+    await GUESTS.update(call.db, BookKey(call.book.id, guest_id), facts, call.now)
     return await show(call, guest_id)
 
 
 async def delete(call: Call, guest_id: UUID) -> Deleted:
     """Take a guest who isn't expected out of the list; the customer stays."""
-    existing(await store.lock_guest(call.db, call.book.id, guest_id))
+    existing(await GUESTS.lock(call.db, call.book.id, guest_id))
     if await store.has_open_reservation(call.db, call.book.id, guest_id):
-        raise rules.HasReservations
-    await store.delete_guest(call.db, BookKey(call.book.id, guest_id), call.now)
+        raise rules.GuestHasReservations
+    await GUESTS.delete(call.db, BookKey(call.book.id, guest_id), call.now)
     return Deleted(guest_id, iso(call.now))

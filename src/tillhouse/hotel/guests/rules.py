@@ -4,12 +4,12 @@ from uuid import UUID
 
 import msgspec
 
-from tillhouse.customers.types import Wanted
+from tillhouse.customers.types import WantedCustomer
 from tillhouse.hotel.guests.types import NewGuest
 from tillhouse.kit.errors import Conflict, Refused, unknown
 
 
-class HasReservations(
+class GuestHasReservations(
     Refused,
     message=(
         "The guest has reservations that are booked or checked in: end or cancel them first, "
@@ -29,9 +29,9 @@ class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
     notes: str | None
 
 
-def wanted_customer(new: NewGuest, at: str = "") -> Wanted:
+def wanted_customer(new: NewGuest, at: str = "") -> WantedCustomer:
     """The customer to be found or made."""
-    return Wanted(name=new.name, email=new.email, phone_number=new.phone_number, at=at)
+    return WantedCustomer(name=new.name, email=new.email, phone_number=new.phone_number, at=at)
 
 
 def is_guest_already(guest_id: UUID) -> Conflict:

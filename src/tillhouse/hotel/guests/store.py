@@ -1,26 +1,34 @@
-"""Statements on guests."""
+"""The table of guests, who are customers."""
 
 from datetime import datetime
-from typing import LiteralString
 from uuid import UUID
 
 import msgspec
 from asyncpg import Record
 
+from tillhouse.db.book_table import BookTable
 from tillhouse.db.pool import Db
-from tillhouse.db.where import Where
 from tillhouse.hotel.guests.rules import GuestFacts
 from tillhouse.hotel.guests.types import Guest
 from tillhouse.kit.ids import BookId, BookKey, CustomerId
-from tillhouse.kit.page import Page
 
-_GUEST: LiteralString = """
-    SELECT g.id, g.customer_id, g.name, c.phone_number, c.email, g.document_type,
-        g.document_number, g.nationality, g.notes,
-        iso(g.created_at) AS created_at, iso(g.updated_at) AS updated_at
-    FROM hotel_guests g JOIN customers c ON c.book_id = g.book_id AND c.id = g.customer_id
-    WHERE g.book_id = $1 AND g.deleted_at IS NULL
-"""
+# The newest first. A lock keeps others from booking for the guest; reservations keep a deleted one.
+GUESTS = BookTable(
+    "hotel_guests g",
+    Guest,
+    shown="""g.customer_id, g.name, c.phone_number, c.email, g.document_type,
+        g.document_number, g.nationality, g.notes""",
+    joins="JOIN customers c ON c.book_id = g.book_id AND c.id = g.customer_id",
+    order="g.id DESC",
+    fields=GuestFacts,
+    filters={
+        "customer_id": "g.customer_id = $",
+        # A query of mere punctuation leaves only the book, which every guest matches.
+        "words": "customer_words(g.book_id, g.name) @@ customer_query($1, $) "
+        "AND numnode(customer_query($1, $)) > 1",
+    },
+    lock="UPDATE",
+)
 
 
 async def upsert_guest(
@@ -49,41 +57,6 @@ async def upsert_guest(
     return row
 
 
-async def update_guest(db: Db, key: BookKey, facts: GuestFacts, now: datetime) -> None:
-    """The stored fields of a guest."""
-    await db.execute(
-        """
-        UPDATE hotel_guests SET name = $3, document_type = $4, document_number = $5,
-            nationality = $6, notes = $7, updated_at = $8
-        WHERE book_id = $1 AND id = $2
-        """,
-        *key,
-        *msgspec.structs.astuple(facts),
-        now,
-    )
-
-
-async def delete_guest(db: Db, key: BookKey, now: datetime) -> None:
-    """Take a guest out of the list; reservations keep them."""
-    await db.execute(
-        "UPDATE hotel_guests SET deleted_at = $3, updated_at = $3 WHERE book_id = $1 AND id = $2",
-        *key,
-        now,
-    )
-
-
-async def show_guest(db: Db, book_id: BookId, guest_id: UUID) -> Guest | None:
-    """One guest."""
-    row = await db.fetchrow(_GUEST + " AND g.id = $2", book_id, guest_id)
-    return Guest(**row) if row else None
-
-
-async def lock_guest(db: Db, book_id: BookId, guest_id: UUID) -> Guest | None:
-    """One guest, for whom nobody books meanwhile."""
-    row = await db.fetchrow(_GUEST + " AND g.id = $2 FOR UPDATE OF g", book_id, guest_id)
-    return Guest(**row) if row else None
-
-
 async def has_open_reservation(db: Db, book_id: BookId, guest_id: UUID) -> bool:
     """Whether the guest is expected, or there."""
     return await db.fetchval(
@@ -95,39 +68,3 @@ async def has_open_reservation(db: Db, book_id: BookId, guest_id: UUID) -> bool:
         book_id,
         guest_id,
     )
-
-
-def _where(fixed: Where, customer_id: UUID | None, words: str | None) -> Where:
-    return (
-        fixed.and_("g.customer_id = $", customer_id)
-        .and_("customer_words(g.book_id, g.name) @@ customer_query($1, $)", words)
-        # A query of mere punctuation leaves only the book, which every guest matches.
-        .and_("numnode(customer_query($1, $)) > 1", words)
-    )
-
-
-async def count_guests(db: Db, book_id: BookId, customer_id: UUID | None, words: str | None) -> int:
-    """How many guests fit."""
-    where = _where(Where(book_id), customer_id, words)
-    return await db.fetchval(
-        "SELECT count(*) FROM hotel_guests g WHERE g.book_id = $1 AND g.deleted_at IS NULL"
-        + where.sql(),
-        *where.args,
-    )
-
-
-async def list_guests(
-    db: Db, book_id: BookId, customer_id: UUID | None, words: str | None, page: Page
-) -> list[Guest]:
-    """One page of the guests that fit, the newest first."""
-    where = _where(Where(book_id), customer_id, words)
-    rows = await db.fetch(
-        _GUEST
-        + where.sql()
-        + " ORDER BY g.id DESC LIMIT "
-        + where.slot(page.per_page)
-        + " OFFSET "
-        + where.slot(page.offset),
-        *where.args,
-    )
-    return [Guest(**row) for row in rows]

@@ -44,6 +44,7 @@ def cost(
             rate=tax.rate,
             is_inclusive=tax.is_inclusive,
             amount=sum((one.taxes[index].amount for one in by_night), Decimal(0)),
+            taxable_amount=sum((one.taxes[index].base for one in by_night), Decimal(0)),
         )
         for index, tax in enumerate(prices.taxes)
     ]

@@ -41,11 +41,14 @@ class QuotedTax(msgspec.Struct, frozen=True, rename="camel"):
 
     name: Annotated[str, Meta(examples=["VAT"])]
     rate: Decimal
-    """The share of the price, in per cent."""
+    """The share of the base (`taxableAmount`), in per cent."""
     is_inclusive: bool
     """Whether the prices hold it already; else it comes on top."""
     amount: Decimal
     """The tax on all nights."""
+    taxable_amount: Decimal
+    """The base of the tax: the prices of all nights without the taxes that they hold already. Each
+    night is rounded by itself."""
 
 
 class Quote(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -1,37 +1,34 @@
 """Rate plans: list, show, make, change and delete."""
 
-from typing import Any
 from uuid import UUID
 
-from asyncpg import Record
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.access.store.books import lock_book
-from tillhouse.hotel.rates import rules, store
+from tillhouse.access.store.businesses import lock_book
+from tillhouse.hotel.rates import rules
+from tillhouse.hotel.rates.store import RATE_PLANS
 from tillhouse.hotel.rates.types import NewRatePlan, RatePlan, RatePlanFilter, RatePlanPatch
 from tillhouse.hotel.rooms.rules import UNKNOWN_TYPE
-from tillhouse.hotel.rooms.store import lock_type, show_type
+from tillhouse.hotel.rooms.store import ROOM_TYPES, lock_type
 from tillhouse.hotel.store import find_terms
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import PageOf
 from tillhouse.kit.partial import InvalidField
 
 
 async def list_page(call: Call, wanted: RatePlanFilter) -> PageOf[RatePlan]:
     """One page of the rate plans that fit."""
-    page, chosen = wanted.pick(), wanted.room_type_id
-    total = await store.count_plans(call.db, call.book.id, chosen)
-    rows = await store.list_plans(call.db, call.book.id, chosen, page)
-    return PageOf([_shown(row) for row in rows], meta(page, total))
+    page, type_id = wanted.pick(), wanted.room_type_id
+    return await RATE_PLANS.page(call.db, call.book.id, page, room_type_id=type_id)
 
 
 async def show(call: Call, rate_plan_id: UUID) -> RatePlan:
     """One rate plan."""
-    return _shown(existing(await store.show_plan(call.db, call.book.id, rate_plan_id)))
+    return existing(await RATE_PLANS.show(call.db, call.book.id, rate_plan_id))
 
 
 async def create(call: Call, new: NewRatePlan) -> RatePlan:
@@ -41,7 +38,7 @@ async def create(call: Call, new: NewRatePlan) -> RatePlan:
     known = await lock_type(call.db, call.book.id, new.room_type_id)
     unknown = [] if known else [UNKNOWN_TYPE]
     check(rules.plan_faults(new, currency, unknown))
-    if await store.count_plans(call.db, call.book.id, None) >= rules.RATE_PLANS_MAX:
+    if await RATE_PLANS.count(call.db, call.book.id) >= rules.RATE_PLANS_MAX:
         raise rules.TooManyPlans
     key = BookKey(call.book.id, new_id())
     facts = rules.RatePlanFacts(
@@ -50,7 +47,7 @@ async def create(call: Call, new: NewRatePlan) -> RatePlan:
         weekday_prices=rules.stored_weekday_prices(new.weekday_prices),
         taxes=rules.stored_taxes(new.taxes),
     )
-    await store.insert_plan(call.db, key, new.room_type_id, facts, call.now)
+    await RATE_PLANS.insert(call.db, key, facts, call.now, new.room_type_id)
     return await show(call, key.id)
 
 
@@ -58,7 +55,7 @@ async def new_faults(call: Call, new: NewRatePlan) -> list[FieldError]:
     """The faults of a new rate plan."""
     currency = (await find_terms(call.db, call.book.id)).currency
     try:
-        known = await show_type(call.db, call.book.id, new.room_type_id)
+        known = await ROOM_TYPES.show(call.db, call.book.id, new.room_type_id)
         unknown = [] if known else [UNKNOWN_TYPE]
     except InvalidField:
         unknown = []
@@ -69,17 +66,17 @@ async def change(call: Call, rate_plan_id: UUID, patch: RatePlanPatch) -> RatePl
     """Change what the patch names; what is booked keeps its prices."""
     currency = (await find_terms(call.db, call.book.id)).currency
     check(rules.plan_faults(patch, currency, []))
-    row = existing(await store.lock_plan(call.db, call.book.id, rate_plan_id))
+    old = existing(await RATE_PLANS.lock(call.db, call.book.id, rate_plan_id))
     weekdays, taxes = patch.weekday_prices, patch.taxes
     facts = rules.RatePlanFacts(
-        name=row["name"] if patch.name is UNSET else patch.name,
-        price=row["price"] if patch.price is UNSET else patch.price,
-        weekday_prices=row["weekday_prices"]
-        if weekdays is UNSET
-        else rules.stored_weekday_prices(weekdays),
-        taxes=row["taxes"] if taxes is UNSET else rules.stored_taxes(taxes),
+        name=old.name if patch.name is UNSET else patch.name,
+        price=old.price if patch.price is UNSET else patch.price,
+        weekday_prices=rules.stored_weekday_prices(
+            old.weekday_prices if weekdays is UNSET else weekdays
+        ),
+        taxes=rules.stored_taxes(old.taxes if taxes is UNSET else taxes),
     )
-    await store.update_plan(call.db, BookKey(call.book.id, rate_plan_id), facts, call.now)
+    await RATE_PLANS.update(call.db, BookKey(call.book.id, rate_plan_id), facts, call.now)
     return await show(call, rate_plan_id)
 
 
@@ -92,13 +89,6 @@ async def patch_faults(call: Call, rate_plan_id: UUID, patch: RatePlanPatch) -> 
 
 async def delete(call: Call, rate_plan_id: UUID) -> Deleted:
     """Take a rate plan out of the list."""
-    existing(await store.lock_plan(call.db, call.book.id, rate_plan_id))
-    await store.delete_plan(call.db, BookKey(call.book.id, rate_plan_id), call.now)
+    existing(await RATE_PLANS.lock(call.db, call.book.id, rate_plan_id))
+    await RATE_PLANS.delete(call.db, BookKey(call.book.id, rate_plan_id), call.now)
     return Deleted(rate_plan_id, iso(call.now))
-
-
-def _shown(row: Record) -> RatePlan:
-    fields: dict[str, Any] = dict(row)
-    fields["weekday_prices"] = rules.read_weekday_prices(row["weekday_prices"])
-    fields["taxes"] = rules.read_taxes(row["taxes"])
-    return RatePlan(**fields)

@@ -61,6 +61,8 @@ class TaxAmount(msgspec.Struct, frozen=True):
     name: str
     amount: Decimal
     is_inclusive: bool
+    base: Decimal = Decimal(0)
+    """The price without the taxes that it holds: the tax is a share of that."""
 
 
 class NightCost(msgspec.Struct, frozen=True):
@@ -71,13 +73,13 @@ class NightCost(msgspec.Struct, frozen=True):
     total: Decimal
 
 
-def stored_taxes(taxes: Sequence[NewTax]) -> str:
+def stored_taxes(taxes: Sequence[NewTax | Tax]) -> str:
     """Taxes as they are stored."""
     kept = [Tax(name=one.name, rate=one.rate, is_inclusive=one.is_inclusive) for one in taxes]
     return encode(kept).decode()
 
 
-def stored_weekday_prices(prices: WeekdayPrices | None) -> str:
+def stored_weekday_prices(prices: WeekdayPrices | WeekdayPricesShown | None) -> str:
     """Prices of days of the week as they are stored."""
     return encode(prices or WeekdayPrices()).decode()
 
@@ -98,11 +100,12 @@ def nights_between(check_in: date, check_out: date) -> list[date]:
 
 
 def night_cost(price: Decimal, taxes: Sequence[Tax], currency: str) -> NightCost:
-    """The cost of one night; inclusive taxes are a part of its price."""
+    """The cost of one night; inclusive taxes are a part of its price, and taxed by none."""
     inside = sum((tax.rate for tax in taxes if tax.is_inclusive), Decimal(0))
     net = price * 100 / (100 + inside)
+    base = round_money(net, currency)
     amounts = [
-        TaxAmount(tax.name, round_money(net * tax.rate / 100, currency), tax.is_inclusive)
+        TaxAmount(tax.name, round_money(net * tax.rate / 100, currency), tax.is_inclusive, base)
         for tax in taxes
     ]
     on_top = sum((one.amount for one in amounts if not one.is_inclusive), Decimal(0))

@@ -32,9 +32,10 @@ class NewTax(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: TaxName
     """Its name, as bills say it."""
     rate: TaxRate
-    """The share of the price, in per cent."""
+    """The share of the price without the taxes that it holds, in per cent."""
     is_inclusive: bool = False
-    """Whether the price holds it already; else it comes on top."""
+    """Whether the price holds it already; else it comes on top, also of a price that holds others:
+    of 98 that hold 7%, 7.5% on top are 6.87, the share of 91.59."""
 
 
 NewTaxes = Annotated[list[NewTax], Meta(max_length=TAXES_MAX)]
@@ -45,9 +46,10 @@ class Tax(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     name: Annotated[str, Meta(examples=["VAT"])]
     rate: Decimal
-    """The share of the price, in per cent."""
+    """The share of the price without the taxes that it holds, in per cent."""
     is_inclusive: bool
-    """Whether the price holds it already; else it comes on top."""
+    """Whether the price holds it already; else it comes on top, also of a price that holds others:
+    of 98 that hold 7%, 7.5% on top are 6.87, the share of 91.59."""
 
 
 class WeekdayPricesShown(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from tillhouse.kit.ids import BookKey, UserId, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.patching import facts_of, merged
-from tillhouse.stores.store.staff import show_staff
+from tillhouse.stores.store import show_staff
 from tillhouse.webhooks.emit import emit
 
 

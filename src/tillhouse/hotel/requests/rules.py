@@ -34,7 +34,7 @@ class NamedFacts(msgspec.Struct, frozen=True, kw_only=True):
     has_guest: bool
 
 
-class Subject(msgspec.Struct, frozen=True):
+class RequestSubject(msgspec.Struct, frozen=True):
     """The guest, the stay and the room of a service request."""
 
     guest_id: UUID | None
@@ -88,16 +88,16 @@ def _guest_errors(new: NewServiceRequest, facts: NamedFacts) -> Iterator[FieldEr
         yield FieldError("guest_id", "is not the guest of this stay: leave guest_id out")
 
 
-def subject_of(new: NewServiceRequest, facts: NamedFacts) -> Subject:
+def subject_of(new: NewServiceRequest, facts: NamedFacts) -> RequestSubject:
     """The guest, the stay and the room, of which the request names at least one."""
     if facts.stay_id is None:
-        return Subject(new.guest_id, None, new.room_id)
+        return RequestSubject(new.guest_id, None, new.room_id)
     if facts.stay_status not in OPEN:
         raise Refused(
             f"The reservation is {facts.stay_status}: leave reservation_id out, and name the "
             "guest or the room."
         )
-    return Subject(facts.stay_guest_id, facts.stay_id, facts.stay_room_id)
+    return RequestSubject(facts.stay_guest_id, facts.stay_id, facts.stay_room_id)
 
 
 def check_change(old: RequestFacts, new: RequestFacts) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
-from tillhouse.hotel.requests.rules import NamedFacts, RequestFacts, Subject
+from tillhouse.hotel.requests.rules import NamedFacts, RequestFacts, RequestSubject
 from tillhouse.hotel.requests.types import (
     NewServiceRequest,
     ServiceRequest,
@@ -62,7 +62,7 @@ async def find_named(
 
 
 async def insert_request(
-    db: Db, key: BookKey, subject: Subject, new: NewServiceRequest, now: datetime
+    db: Db, key: BookKey, subject: RequestSubject, new: NewServiceRequest, now: datetime
 ) -> ServiceRequest:
     """A service request, as it is shown."""
     row = await db.fetchrow(
@@ -118,7 +118,7 @@ async def show_request(db: Db, book_id: BookId, request_id: UUID) -> ServiceRequ
 
 
 async def lock_request(db: Db, book_id: BookId, request_id: UUID) -> ServiceRequest | None:
-    """One service request, which nobody else changes meanwhile."""
+    """One service request, locked until the transaction ends."""
     row = await db.fetchrow(
         _SHOWN
         + " FROM hotel_service_requests s "

@@ -57,7 +57,7 @@ async def show(call: Call, reservation_id: UUID) -> Reservation:
 
 
 async def lock_reservation(call: Call, reservation_id: UUID) -> Reservation:
-    """One reservation, which nobody changes or charges to until the transaction ends."""
+    """One reservation, locked against changes and charges until the transaction ends."""
     existing(await store.lock_reservation(call.db, call.book.id, reservation_id) or None)
     return await show(call, reservation_id)
 
@@ -115,7 +115,7 @@ async def cancel(call: Call, reservation_id: UUID, why: Cancel) -> Reservation:
 
 
 async def no_show(call: Call, reservation_id: UUID) -> Reservation:
-    """Note that nobody came: the room is free again."""
+    """Note that the guest didn't come: the room is free again."""
     before = await lock_reservation(call, reservation_id)
     rules.check_status(before, "booked", "a no-show")
     terms = await find_terms(call.db, call.book.id)

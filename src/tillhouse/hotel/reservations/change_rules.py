@@ -37,7 +37,7 @@ class ChangeFacts(msgspec.Struct, frozen=True, kw_only=True):
     has_folio: bool
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class RoomOfMove(msgspec.Struct, frozen=True, kw_only=True):
     """The room that a stay is to move to."""
 
     id: UUID
@@ -203,7 +203,7 @@ def check_room_free(before: Reservation, days: tuple[date, date], *, is_taken: b
         )
 
 
-def check_move(before: Reservation, to: Target, *, allows_dirty: bool) -> None:
+def check_move(before: Reservation, to: RoomOfMove, *, allows_dirty: bool) -> None:
     """Refuse a room that the guest can't have, or can't move into now."""
     if to.id == before.room_id:
         raise Refused(f"The stay has room {to.number} already: choose another.")

@@ -15,7 +15,7 @@ from tillhouse.hotel.reservations.rules import priced
 from tillhouse.hotel.reservations.showing import shown
 from tillhouse.hotel.reservations.store import changing as store
 from tillhouse.hotel.reservations.types import Move, Reservation, ReservationPatch
-from tillhouse.hotel.rooms.store import lock_type, show_room, update_dirty
+from tillhouse.hotel.rooms.store import ROOMS, lock_type, update_dirty
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey
 from tillhouse.kit.json import encode
@@ -53,7 +53,7 @@ async def patch_faults(
 
 async def move_faults(call: Call, to: Move) -> list[FieldError]:
     """The fault of a room that isn't there."""
-    found = await show_room(call.db, call.book.id, to.room_id)
+    found = await ROOMS.show(call.db, call.book.id, to.room_id)
     return [] if found else [rules.UNKNOWN_ROOM]
 
 
@@ -64,7 +64,7 @@ async def move(call: Call, reservation_id: UUID, to: Move) -> Reservation:
     rooms = [before.room_id, to.room_id]
     await store.lock_types_of(call.db, call.book.id, rooms)
     found = await store.lock_rooms(call.db, call.book.id, reservation_id, rooms)
-    target = next((rules.Target(**row) for row in found if row["id"] == to.room_id), None)
+    target = next((rules.RoomOfMove(**row) for row in found if row["id"] == to.room_id), None)
     if target is None:
         check([rules.UNKNOWN_ROOM])
         raise AssertionError("an unknown room is a fault")
@@ -87,7 +87,7 @@ async def _facts(
     call: Call, key: BookKey, days: tuple[date, date], patch: ReservationPatch
 ) -> rules.ChangeFacts:
     asked_for = given(patch, "rate_plan_id"), given(patch, "guest_id")
-    named = store.Named(*(None if one is UNSET else one for one in asked_for))
+    named = store.ReservationChangeIds(*(None if one is UNSET else one for one in asked_for))
     row = await store.find_change_facts(call.db, key, *days, named)
     taxes = read_taxes(row["taxes"])
     prices, asked = Prices(price=row["rate"], taxes=taxes), None

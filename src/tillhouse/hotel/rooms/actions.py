@@ -3,8 +3,10 @@
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.access.store.books import lock_book
+from tillhouse.access.store.businesses import lock_book
 from tillhouse.hotel.rooms import rules, store
+from tillhouse.hotel.rooms.closing import vacate
+from tillhouse.hotel.rooms.store import ROOM_TYPES, ROOMS
 from tillhouse.hotel.rooms.types import (
     HotelRoom,
     NewRoom,
@@ -21,31 +23,29 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf, meta
+from tillhouse.kit.page import PageOf
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.patching import facts_of, merged
 
 
 async def list_types(call: Call, wanted: RoomTypeFilter) -> PageOf[RoomType]:
     """One page of the room types."""
-    page = wanted.pick()
-    total = await store.count_types(call.db, call.book.id)
-    return PageOf(await store.list_types(call.db, call.book.id, page), meta(page, total))
+    return await ROOM_TYPES.page(call.db, call.book.id, wanted.pick())
 
 
 async def show_type(call: Call, room_type_id: UUID) -> RoomType:
     """One room type."""
-    return existing(await store.show_type(call.db, call.book.id, room_type_id))
+    return existing(await ROOM_TYPES.show(call.db, call.book.id, room_type_id))
 
 
 async def create_type(call: Call, new: NewRoomType) -> RoomType:
     """Make a room type."""
     check(await type_faults(call, new))
     await lock_book(call.db, call.book.id)
-    if await store.count_types(call.db, call.book.id) >= rules.ROOM_TYPES_MAX:
+    if await ROOM_TYPES.count(call.db, call.book.id) >= rules.ROOM_TYPES_MAX:
         raise rules.TooManyTypes
     key = BookKey(call.book.id, new_id())
-    await store.insert_type(call.db, key, facts_of(rules.RoomTypeFacts, new), call.now)
+    await ROOM_TYPES.insert(call.db, key, facts_of(rules.RoomTypeFacts, new), call.now)
     return await show_type(call, key.id)
 
 
@@ -72,7 +72,7 @@ async def change_type(call: Call, room_type_id: UUID, patch: RoomTypePatch) -> R
     facts = merged(old, patch)
     if facts == old:
         return before
-    await store.update_type(call.db, BookKey(call.book.id, room_type_id), facts, call.now)
+    await ROOM_TYPES.update(call.db, BookKey(call.book.id, room_type_id), facts, call.now)
     return await show_type(call, room_type_id)
 
 
@@ -81,7 +81,7 @@ async def delete_type(call: Call, room_type_id: UUID) -> Deleted:
     await _lock_type(call, room_type_id)
     if (await show_type(call, room_type_id)).rooms_count:
         raise rules.HasRooms
-    await store.delete_type(call.db, BookKey(call.book.id, room_type_id), call.now)
+    await ROOM_TYPES.delete(call.db, BookKey(call.book.id, room_type_id), call.now)
     return Deleted(room_type_id, iso(call.now))
 
 
@@ -91,14 +91,13 @@ async def _lock_type(call: Call, room_type_id: UUID) -> None:
 
 async def list_rooms(call: Call, wanted: RoomFilter) -> PageOf[HotelRoom]:
     """One page of the rooms that fit."""
-    page = wanted.pick()
-    total = await store.count_rooms(call.db, call.book.id, wanted)
-    return PageOf(await store.list_rooms(call.db, call.book.id, wanted, page), meta(page, total))
+    narrowed = {"room_type_id": wanted.room_type_id, "status": wanted.status}
+    return await ROOMS.page(call.db, call.book.id, wanted.pick(), **narrowed)
 
 
 async def show_room(call: Call, room_id: UUID) -> HotelRoom:
     """One room."""
-    return existing(await store.show_room(call.db, call.book.id, room_id))
+    return existing(await ROOMS.show(call.db, call.book.id, room_id))
 
 
 async def create_room(call: Call, new: NewRoom) -> HotelRoom:
@@ -106,18 +105,18 @@ async def create_room(call: Call, new: NewRoom) -> HotelRoom:
     await lock_book(call.db, call.book.id)
     if not await store.lock_type(call.db, call.book.id, new.room_type_id):
         check([rules.UNKNOWN_TYPE])
-    if await store.count_rooms(call.db, call.book.id, RoomFilter()) >= rules.ROOMS_MAX:
+    if await ROOMS.count(call.db, call.book.id) >= rules.ROOMS_MAX:
         raise rules.TooManyRooms
     key = BookKey(call.book.id, new_id())
-    facts = facts_of(rules.RoomFacts, new)
-    await store.insert_room(call.db, key, new.room_type_id, facts, call.now)
+    facts = facts_of(rules.RoomFields, new)
+    await ROOMS.insert(call.db, key, facts, call.now, new.room_type_id)
     return await show_room(call, key.id)
 
 
 async def room_faults(call: Call, new: NewRoom) -> list[FieldError]:
     """The faults of a new room."""
     try:
-        found = await store.show_type(call.db, call.book.id, new.room_type_id)
+        found = await ROOM_TYPES.show(call.db, call.book.id, new.room_type_id)
         return [] if found else [rules.UNKNOWN_TYPE]
     except InvalidField:
         return []
@@ -129,29 +128,31 @@ async def set_status(call: Call, room_id: UUID, change: RoomStatusChange) -> Hot
 
 
 async def change_room(call: Call, room_id: UUID, patch: RoomPatch) -> HotelRoom:
-    """Change what the patch names."""
+    """Change what the patch names; a room that is closed gives its bookings to others."""
+    if patch.status == "out_of_service":
+        await store.lock_open_stays(call.db, call.book.id, room_id)
     before = await _lock_room(call, room_id)
-    old = facts_of(rules.RoomFacts, before)
+    old = facts_of(rules.RoomFields, before)
     facts = merged(old, patch)
     if facts == old:
         return before
-    if facts.status == "out_of_service" and before.reservation_id:
-        raise rules.IsOccupied
-    await store.update_room(call.db, BookKey(call.book.id, room_id), facts, call.now)
+    if facts.status == "out_of_service" and old.status != facts.status:
+        await vacate(call, before)
+    await ROOMS.update(call.db, BookKey(call.book.id, room_id), facts, call.now)
     return await show_room(call, room_id)
 
 
 async def delete_room(call: Call, room_id: UUID) -> Deleted:
-    """Take a room that nobody has booked out of the list."""
+    """Delete a room without bookings."""
     await _lock_room(call, room_id)
     if await store.has_open_reservation(call.db, call.book.id, room_id):
-        raise rules.HasReservations
-    await store.delete_room(call.db, BookKey(call.book.id, room_id), call.now)
+        raise rules.RoomHasReservations
+    await ROOMS.delete(call.db, BookKey(call.book.id, room_id), call.now)
     return Deleted(room_id, iso(call.now))
 
 
 async def _lock_room(call: Call, room_id: UUID) -> HotelRoom:
-    """The room, which nobody books, moves into or changes meanwhile."""
+    """The room, locked against bookings, check-ins and changes."""
     found = await show_room(call, room_id)
     await store.lock_type(call.db, call.book.id, found.room_type_id)
     existing(await store.lock_room(call.db, call.book.id, room_id))

@@ -1,7 +1,9 @@
 """Rules of room types and rooms: pure decisions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date
 from decimal import Decimal
+from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
@@ -13,6 +15,7 @@ from tillhouse.kit.partial import faults
 
 ROOM_TYPES_MAX = 50
 ROOMS_MAX = 2_000
+_NAMED_MAX = 3
 
 
 class TooManyTypes(
@@ -33,7 +36,7 @@ class HasRooms(
     """A type isn't taken from its rooms."""
 
 
-class HasReservations(
+class RoomHasReservations(
     Refused,
     message=(
         "The room has reservations that are booked or checked in: move or cancel them first, "
@@ -43,10 +46,21 @@ class HasReservations(
     """A room isn't taken from its guests."""
 
 
-class IsOccupied(
-    Refused, message="Somebody is checked in there: move the stay first, then change the status."
-):
-    """A room goes out of service when it is empty."""
+class StayInRoom(msgspec.Struct, frozen=True, kw_only=True):
+    """A stay that is booked or checked in, in a room that is to be closed."""
+
+    id: UUID
+    short_code: str
+    guest_name: str
+    status: str
+    is_room_chosen: bool
+    since: date
+    until: date
+
+    @property
+    def named(self) -> str:
+        """The stay, in words for people."""
+        return f"{self.guest_name} ({self.short_code}, from {self.since} to {self.until})"
 
 
 class RoomTypeFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +72,7 @@ class RoomTypeFacts(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None
 
 
-class RoomFacts(msgspec.Struct, frozen=True, kw_only=True):
+class RoomFields(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of a room that may change."""
 
     number: str
@@ -78,3 +92,32 @@ def room_type_faults(asked: NewRoomType | RoomTypePatch, currency: str) -> list[
 
 
 UNKNOWN_TYPE = unknown("room_type_id", "room type")
+
+
+def check_closable(number: str, stays: Sequence[StayInRoom]) -> None:
+    """Refuse to close a room with a guest in it, or one that was promised to somebody."""
+    inside = [stay.named for stay in stays if stay.status == "checked_in"]
+    if inside:
+        raise Refused(
+            f"Checked in to room {number}: {_some(inside)}. Move the stay first, then close the "
+            "room."
+        )
+    promised = [stay.named for stay in stays if stay.is_room_chosen]
+    if promised:
+        raise Refused(
+            f"Room {number} was chosen by: {_some(promised)}. Move these stays first, then close "
+            "the room."
+        )
+
+
+def no_other_room(number: str, stay: StayInRoom) -> Refused:
+    """The refusal to close a room whose stay would have none."""
+    return Refused(
+        f"Room {number} stays open: no other room of its type is free for {stay.named}. Move the "
+        "stay to a room of another type, or cancel it, then close the room."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
+    return ", ".join(names[:_NAMED_MAX]) + more

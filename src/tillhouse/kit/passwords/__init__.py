@@ -1,4 +1,4 @@
-"""Passwords: how two spellings of one become the same, and which nobody should choose."""
+"""Passwords: how two spellings of one become the same, and which are too easy to guess."""
 
 import gzip
 import re
@@ -33,7 +33,7 @@ def normal(password: str) -> str:
 
 
 def fault(password: str) -> str | None:
-    """Tell why nobody should choose a password, or None."""
+    """Tell why a password is too easy to guess, or None."""
     if len(password) < LENGTH_MIN:
         return f"must have at least {LENGTH_MIN} characters"
     folded = password.casefold()

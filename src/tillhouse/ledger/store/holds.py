@@ -12,7 +12,7 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, HoldId, TransferId
-from tillhouse.ledger.rules import Account, Ledger, Source
+from tillhouse.ledger.rules import Account, EntryKind, Ledger, Source
 from tillhouse.ledger.store.posting import OPEN, SETTLE, TRANSFER
 
 _EXPIRED: LiteralString = """
@@ -62,7 +62,7 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     transfer_id: TransferId
     credit: Account
     amount: Decimal | None
-    kind: str
+    kind: EntryKind
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):
@@ -246,3 +246,17 @@ async def lock_available(db: Db, book_id: BookId, account: Account) -> Decimal:
         account.owner_id,
     )
     return available or Decimal(0)
+
+
+async def find_available(db: Db, book_id: BookId, account: Account) -> Decimal:
+    """The part of a bounded account that can be taken now; another may take it first."""
+    row = await db.read_before(
+        """
+        SELECT credits - debits - held AS available FROM ledger_balances
+        WHERE book_id = $1 AND kind = $2 AND owner_id = $3
+        """,
+        book_id,
+        account.kind,
+        account.owner_id,
+    )
+    return row["available"] if row else Decimal(0)

@@ -71,6 +71,30 @@ TRANSFER: LiteralString = """
         FROM posting p JOIN source USING (source_id)
     )
 """
+TALLY: LiteralString = """
+    tallied AS (
+        INSERT INTO ledger_tally_changes (book_id, account_kind, is_cost, quarter_at, store_id,
+            amount)
+        SELECT $1::uuid, side.kind,
+            side.other IN ('expenses', 'fees', 'disputes', 'withdrawals_in_transit'),
+            date_bin('15 minutes', source.happened_at, '2001-01-01Z'), source.store_id,
+            sum(side.amount)
+        FROM posting p JOIN source USING (source_id)
+        CROSS JOIN LATERAL (VALUES (p.debit_kind, p.debit_owner, p.credit_kind, p.amount),
+            (p.credit_kind, p.credit_owner, p.debit_kind, -p.amount))
+            AS side (kind, owner_id, other, amount)
+        WHERE side.kind IN ('cash', 'bank', 'pos', 'provider_clearing', 'other_tender', 'refunds',
+                'tips')
+            -- Another currency has an account of its own, which is no part of these sums.
+            AND side.owner_id = '00000000-0000-0000-0000-000000000000'
+        GROUP BY 2, 3, 4, 5
+    )
+"""
+"""Sums of what is posted on accounts that a day is summed up by.
+
+Costs are kept apart: what went to expenses, fees and disputes, or out of the wallet to a bank, was
+received all the same, and has figures of its own.
+"""
 _MOVE: LiteralString = """
     seen AS (
         INSERT INTO transactions (book_id, id, reference, type, status, method, amount, currency,
@@ -161,7 +185,7 @@ BALANCE: LiteralString = _TURNOVER + _DRAWN + _FILLED
 """Bounded accounts of what is posted: locked in order, drawn, filled."""
 SETTLE: LiteralString = _TURNOVER + _SETTLED + _FILLED
 """The same, where the CTE `ended` (account_kind, account_owner, held) frees what was held."""
-_UNBOUNDED: LiteralString = OPEN + "," + TRANSFER + "," + _MOVE
+_UNBOUNDED: LiteralString = OPEN + "," + TRANSFER + "," + TALLY + "," + _MOVE
 POST: LiteralString = _UNBOUNDED + "," + BALANCE + "," + _DEBTS
 """Everything that can be posted."""
 
@@ -284,10 +308,13 @@ async def record_postings(db: Db, ledger: Ledger, sources: Sequence[Source], wri
         "WITH "
         + GIVEN
         + """,
-        source AS (
-            SELECT * FROM unnest($7::text[], $8::uuid[], $9::uuid[], $10::uuid[],
-                $11::timestamptz[])
-                AS s (source_type, source_id, customer_id, store_id, happened_at)
+        source AS MATERIALIZED (
+            SELECT s.source_type, s.source_id, s.customer_id, s.store_id,
+                -- A moment in a closed period is told late: the books take it now.
+                CASE WHEN s.moment < $2 THEN booked_at($1, s.moment, $2) ELSE s.moment END
+                    AS happened_at
+            FROM unnest($7::text[], $8::uuid[], $9::uuid[], $10::uuid[], $11::timestamptz[])
+                AS s (source_type, source_id, customer_id, store_id, moment)
         ),
         """
         + written.post

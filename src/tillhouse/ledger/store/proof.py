@@ -160,12 +160,13 @@ class Sourced(msgspec.Struct, frozen=True):
 
 
 async def list_sources(
-    db: Db, book_id: BookId, subject: Subject, which: tuple[UUID, int]
+    db: Db, book_id: BookId, subject: Subject, after: UUID, limit: int
 ) -> list[Sourced]:
     """The sources of so many rows after an id."""
     rows = await db.fetch(
         _SOURCES[subject] + " WHERE book_id = $1 AND id > $2 ORDER BY id LIMIT $3",
         book_id,
-        *which,
+        after,
+        limit,
     )
     return [Sourced(**row) for row in rows]

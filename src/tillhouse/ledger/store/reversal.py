@@ -7,7 +7,7 @@ import msgspec
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, TransferId
 from tillhouse.ledger.rules import Ledger, Source
-from tillhouse.ledger.store.posting import BALANCE
+from tillhouse.ledger.store.posting import BALANCE, TALLY
 
 
 class Reversible(msgspec.Struct, frozen=True):
@@ -30,7 +30,8 @@ async def record_reversal(
                 AND NOT EXISTS (SELECT FROM ledger_transfers r
                     WHERE r.book_id = $1 AND r.reverses_id = $4)
         ), source AS (
-            SELECT $6::text AS source_type, $7::uuid AS source_id, $8::timestamptz AS happened_at
+            SELECT $6::text AS source_type, $7::uuid AS source_id, $8::timestamptz AS happened_at,
+                $10::uuid AS store_id
         ), posting AS (
             SELECT $7::uuid AS source_id, credit_kind AS debit_kind, credit_owner AS debit_owner,
                 debit_kind AS credit_kind, debit_owner AS credit_owner, amount
@@ -43,6 +44,8 @@ async def record_reversal(
                 $3, 'reversal', source_type, source_id, $9, $4, happened_at, $2
             FROM posting p JOIN source USING (source_id)
         ), """
+        + TALLY
+        + ","
         + BALANCE
         + " SELECT true FROM original",
         ledger.book_id,
@@ -53,6 +56,7 @@ async def record_reversal(
         source.id,
         source.happened_at,
         sequence,
+        source.store_id,
     )
     return reversed_ is not None
 

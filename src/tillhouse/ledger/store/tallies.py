@@ -1,25 +1,31 @@
-"""Folding: changes of the tallies of transactions become part of the sums."""
+"""The tallies of transactions, and of accounts."""
 
-from tillhouse.db.folding import taking
-from tillhouse.db.pool import Db
+from tillhouse.db.folding import Folding, Tally, same
 
+TRANSACTION_TALLIES = Folding(
+    "transaction_tally_changes",
+    Tally(
+        "transaction_tallies",
+        key="transaction_tallies_kind_key",
+        kinds=(("day", "d.day"), *same(("type", "status", "method", "store_id"))),
+        sums=("transactions", "amount"),
+        also=", LATERAL (VALUES (g.day), (NULL)) AS d (day)",
+    ),
+)
 
-async def update_tallies(db: Db, limit: int) -> int:
-    """Fold some changes into the tallies of their kinds; how many."""
-    row = await db.write_once(
-        taking("transaction_tally_changes")
-        + """, kept AS (
-            INSERT INTO transaction_tallies AS t (book_id, day, type, status, method, store_id,
-                transactions, amount)
-            SELECT book_id, d.day, type, status, method, store_id, sum(transactions), sum(amount)
-            FROM gone, LATERAL (VALUES (gone.day), (NULL)) AS d (day)
-            GROUP BY book_id, d.day, type, status, method, store_id
-            ON CONFLICT ON CONSTRAINT transaction_tallies_kind_key DO UPDATE SET
-                transactions = t.transactions + excluded.transactions,
-                amount = t.amount + excluded.amount
-        )
-        SELECT count(*) FROM gone
-        """,
-        limit,
-    )
-    return row[0] if row else 0
+ACCOUNT_TALLIES = Folding(
+    "ledger_tally_changes",
+    Tally(
+        "ledger_tallies",
+        key="ledger_tallies_kind_key",
+        kinds=(
+            *same(("account_kind", "is_cost")),
+            ("period", "p.period"),
+            ("began_at", "date_bin(p.width, g.quarter_at, '2001-01-01Z')"),
+            ("store_id", "g.store_id"),
+        ),
+        sums=("amount",),
+        also=""", (VALUES ('quarter', interval '15 minutes'), ('hour', interval '1 hour'))
+            AS p (period, width)""",
+    ),
+)

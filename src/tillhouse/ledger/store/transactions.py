@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.ids import BookId
 from tillhouse.ledger.rules import Ledger, TransactionStatus, TransactionType
 
 
@@ -34,6 +35,30 @@ async def update_reversed_of(
         ledger.now,
         *source,
         list(types),
+    )
+
+
+async def is_any_closed(
+    db: Db, ledger: Ledger, source: tuple[str, UUID], types: Sequence[TransactionType]
+) -> bool:
+    """Whether the books are closed over a transaction of some types that a source has."""
+    return await db.fetchval(
+        """
+        SELECT coalesce(bool_or(is_closed(book_id, happened_at)), false) FROM transactions
+        WHERE book_id = $1 AND source_type = $2 AND source_id = $3 AND type = ANY($4)
+        """,
+        ledger.book_id,
+        *source,
+        list(types),
+    )
+
+
+async def update_untold(db: Db, book_id: BookId, transaction_id: UUID) -> None:
+    """Leave a transaction out of the list: its money was told when it came in."""
+    await db.execute(
+        "UPDATE transactions SET is_told = false WHERE book_id = $1 AND id = $2",
+        book_id,
+        transaction_id,
     )
 
 

@@ -1,7 +1,7 @@
 """Conversations: begun, listed, assigned, snoozed, closed, read."""
 
 from tillhouse.access.call import Call
-from tillhouse.customers.rules import Asked, asked, plain_words, word_query
+from tillhouse.customers.rules import CustomerSearch, asked, plain_words, word_query
 from tillhouse.db.newest import find_newest_with_words
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, Invalid, Missing, check
@@ -21,7 +21,7 @@ from tillhouse.messaging.types import (
     NewConversation,
     ReadMark,
 )
-from tillhouse.stores.store.staff import show_staff
+from tillhouse.stores.store import show_staff
 from tillhouse.webhooks.emit import emit
 
 
@@ -71,7 +71,7 @@ async def _search(call: Call, query: store.ConversationQuery, page: Page) -> Pag
 
 
 async def _query(call: Call, wanted: ConversationFilter) -> store.ConversationQuery:
-    searched = Asked()
+    searched = CustomerSearch()
     if wanted.search:
         country = await numbers.find_country(call.db, call.business_id)
         searched = asked(wanted.search, country)

@@ -18,21 +18,24 @@ from tillhouse.messaging.assigning import queue_assignment
 from tillhouse.messaging.attachments.actions import ready_kind
 from tillhouse.messaging.attachments.fetching import FETCH
 from tillhouse.messaging.events import MESSAGE_RECEIVED, MessageReceived
+from tillhouse.messaging.storage.quota import MESSAGES
 from tillhouse.messaging.store import conversations, numbers
 from tillhouse.messaging.store import messages as store
 from tillhouse.messaging.types import Incoming, Message, SandboxInbound
 from tillhouse.webhooks.emit import Source, emit_from, source
 
 
-class Received(msgspec.Struct, frozen=True):
+class InboundMessage(msgspec.Struct, frozen=True):
     """A customer's message that was kept."""
 
     message_id: MessageId
-    # Whether nobody answers its conversation: `queue_assignment` is due once all is kept.
+    # Whether its conversation has no assignee: `queue_assignment` is due once all is kept.
     is_waiting: bool
 
 
-async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> Received | None:
+async def receive(
+    db: Db, origin: Source, incoming: Incoming, now: datetime
+) -> InboundMessage | None:
     """Keep a customer's message and tell of it; None when it came before."""
     message_id = MessageId(new_id())
     key = BookKey(origin.book.id, message_id)
@@ -54,7 +57,7 @@ async def receive(db: Db, origin: Source, incoming: Incoming, now: datetime) -> 
     if incoming.media_id is not None and incoming.attachment_id is not None:
         fetch = NewJob(book_id=origin.book.id, kind=FETCH, subject_id=incoming.attachment_id)
         await queue_job(db, fetch, now, now)
-    return Received(message_id, kept.is_waiting)
+    return InboundMessage(message_id, kept.is_waiting)
 
 
 async def simulate(call: Call, new: SandboxInbound) -> Message:
@@ -63,9 +66,10 @@ async def simulate(call: Call, new: SandboxInbound) -> Message:
         raise rules.SandboxOnly
     country = await numbers.find_country(call.db, call.business_id)
     check(_faults(new, country))
+    call.services.storage.check(MESSAGES.name, call.book.id)
     number = await numbers.find_active(call.db, call.book.id)
     if number is None:
-        raise rules.NotConnected
+        raise rules.NoActiveNumber
     kind = "text"
     if new.attachment_id is not None:
         kind = await ready_kind(call, new.attachment_id)

@@ -21,34 +21,36 @@ from tillhouse.messaging.attachments.rules import caption_errors
 from tillhouse.messaging.delivery import status_events
 from tillhouse.messaging.events import MESSAGE_SENT, MessageSent
 from tillhouse.messaging.sending import GRACE, MESSAGE, REPORT, messenger_of
-from tillhouse.messaging.store import conversations, message_search, quick_replies
+from tillhouse.messaging.storage.quota import MESSAGES
+from tillhouse.messaging.store import conversations, message_search
 from tillhouse.messaging.store import messages as store
+from tillhouse.messaging.store.quick_replies import QUICK_REPLIES, find_by_shortcut
 from tillhouse.messaging.types import (
     DeliveryStatus,
-    Draft,
     Message,
+    MessageDraft,
     MessageSearch,
     NewMessage,
     Number,
-    Sending,
+    QueuedMessage,
 )
-from tillhouse.providers.messaging.provider import Outgoing, Settled, Template
+from tillhouse.providers.messaging.provider import OutgoingMessage, Settled, Template
 from tillhouse.webhooks.emit import emit_all
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenMessage(msgspec.Struct, frozen=True):
     """A message that was kept; `sending` when somebody has to send it after the commit."""
 
     message_id: MessageId
     conversation_id: ConversationId
     status: DeliveryStatus
-    sending: Sending | None
+    sending: QueuedMessage | None
 
 
-async def write(call: Call, number: Number, draft: Draft) -> Written | None:
+async def write(call: Call, number: Number, draft: MessageDraft) -> WrittenMessage | None:
     """Keep a message, queued or settled at once; None when its purpose was served before."""
     message_id = MessageId(new_id())
-    outgoing = Outgoing(
+    outgoing = OutgoingMessage(
         message_id=message_id, to=draft.phone, text=draft.text, template=draft.template
     )
     settled = messenger_of(call.services, number.provider).settle(outgoing)
@@ -69,14 +71,18 @@ async def write(call: Call, number: Number, draft: Draft) -> Written | None:
     if settled is not None:
         status = "sent" if settled.outcome.result == "sent" else "failed"
         name = settled.outcome.provider_message_id
-    moved = status_events((message_id, conversation_id), status, name)
+    moved = status_events(message_id, conversation_id, status, name)
     await emit_all(call, [(MESSAGE_SENT, data), *moved])
-    sending = Sending(call.book.id, message_id) if settled is None else None
-    return Written(message_id, conversation_id, status, sending)
+    sending = QueuedMessage(call.book.id, message_id) if settled is None else None
+    return WrittenMessage(message_id, conversation_id, status, sending)
 
 
 def _row(
-    call: Call, number: Number, draft: Draft, outgoing: Outgoing, settled: Settled | None
+    call: Call,
+    number: Number,
+    draft: MessageDraft,
+    outgoing: OutgoingMessage,
+    settled: Settled | None,
 ) -> store.OutboundRow:
     outcome = settled.outcome if settled else None
     has_failed = outcome is not None and outcome.result == "failed"
@@ -98,7 +104,7 @@ def _row(
         number_id=number.id,
         provider_message_id=outcome.provider_message_id if outcome else None,
         error=outcome.error if outcome else None,
-        # A failed message reached nobody, so its purpose is free again.
+        # A failed message wasn't delivered, so its purpose is free again.
         purpose=None if has_failed else draft.purpose,
         sent_by_id=draft.sent_by_id,
         job_kind=kind,
@@ -124,14 +130,15 @@ def _job(
 
 async def write_in(
     call: Call, conversation_id: ConversationId, new: NewMessage
-) -> tuple[Message, Sending | None]:
+) -> tuple[Message, QueuedMessage | None]:
     """Write in a conversation that there is, for a person or a program."""
     check(await new_faults(call, new))
+    call.services.storage.check(MESSAGES.name, call.book.id)
     facts = await conversations.find_writing(call.db, call.book.id, conversation_id)
     if facts is None:
         raise Missing
     if facts["number_id"] is None:
-        raise rules.NotConnected
+        raise rules.NoActiveNumber
     rules.check_window(facts["provider"], new, facts["last_received_at"], call.now)
     template = None
     if new.template is not None:
@@ -143,7 +150,7 @@ async def write_in(
         attached = await ready_kind(call, new.attachment_id)
         check(faults(lambda: caption_errors(attached, text or None)))
         kind = attached
-    draft = Draft(
+    draft = MessageDraft(
         phone=facts["customer_phone"],
         text=text,
         attachment_id=new.attachment_id,
@@ -160,7 +167,7 @@ async def write_in(
 async def _text(call: Call, new: NewMessage) -> str:
     """The text to be sent: as given, or of a quick reply."""
     if new.quick_reply_id is not None:
-        reply = await quick_replies.show_quick_reply(call.db, call.book.id, new.quick_reply_id)
+        reply = await QUICK_REPLIES.show(call.db, call.book.id, new.quick_reply_id)
         if reply is None:
             raise Invalid(quick_reply_id="is no quick reply of this book")
         return reply.text
@@ -168,7 +175,7 @@ async def _text(call: Call, new: NewMessage) -> str:
     shortcut = rules.shortcut_in(text)
     if shortcut is None:
         return text
-    return await quick_replies.find_by_shortcut(call.db, call.book.id, shortcut) or text
+    return await find_by_shortcut(call.db, call.book.id, shortcut) or text
 
 
 async def new_faults(_call: Call, new: NewMessage) -> list[FieldError]:

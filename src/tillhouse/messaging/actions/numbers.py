@@ -10,7 +10,7 @@ from tillhouse.kit.ids import BookId, BookKey, NumberId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import faults
 from tillhouse.messaging import credentials, rules
-from tillhouse.messaging.credentials import Credentials
+from tillhouse.messaging.credentials import NumberSecrets
 from tillhouse.messaging.sending import messenger_of
 from tillhouse.messaging.store import numbers as store
 from tillhouse.messaging.types import NewNumber, NumberShown
@@ -51,7 +51,7 @@ async def connect(call: Call, new: NewNumber) -> NumberShown:
 async def _open_whatsapp(call: Call, new: NewNumber, country: str) -> NumberId | None:
     assert new.phone_number is not None, "the rules have seen to it"  # noqa: S101
     number_id = NumberId(new_id())
-    secrets = Credentials(str(new.access_token), str(new.app_secret), str(new.verify_token))
+    secrets = NumberSecrets(str(new.access_token), str(new.app_secret), str(new.verify_token))
     sealed = await credentials.seal(
         call.services.vault, call.db, call.business_id, number_id, secrets
     )

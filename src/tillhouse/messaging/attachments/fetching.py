@@ -4,7 +4,7 @@ The provider names a file by an id. It is asked for the address, which it is the
 both within a time and a size. Asking changes nothing, so it is asked again until it answers.
 """
 
-import hashlib
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,7 @@ from tillhouse.kit.ids import BookId, BookKey, NumberId
 from tillhouse.messaging.attachments import rules, store
 from tillhouse.messaging.attachments.quota import ATTACHMENTS
 from tillhouse.messaging.attachments.types import AttachmentFile, Kind
-from tillhouse.providers.messaging.provider import Account, Fetched
+from tillhouse.providers.messaging.provider import Fetched, MessagingAccount
 
 FETCH = "attachment_fetch"
 _RETRY = Retry(attempts_max=8, base=timedelta(seconds=20))
@@ -28,14 +28,14 @@ _AT_ONCE = 4
 _ERROR_LENGTH_MAX = 300
 
 # The account of a number, None when it is disconnected; and the file of an id.
-FindsAccount = Callable[[Db, BookId, NumberId], Awaitable[Account | None]]
-Fetches = Callable[[Account, str, int], Awaitable[Fetched]]
+FindsAccount = Callable[[Db, BookId, NumberId], Awaitable[MessagingAccount | None]]
+Fetches = Callable[[MessagingAccount, str, int], Awaitable[Fetched]]
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
+class FileToFetch(msgspec.Struct, frozen=True, kw_only=True):
     """A file that is to be fetched."""
 
-    account: Account | None
+    account: MessagingAccount | None
     kind: Kind
     filename: str | None
     provider_media_id: str
@@ -57,7 +57,9 @@ def kind(services: Services, finds_account: FindsAccount, fetches: Fetches) -> O
     )
 
 
-async def _begin(services: Services, finds_account: FindsAccount, db: Db, job: Job) -> Ready | None:
+async def _begin(
+    services: Services, finds_account: FindsAccount, db: Db, job: Job
+) -> FileToFetch | None:
     key = BookKey(job.book_id, job.subject_id)
     row = await store.lock_fetching(db, key)
     if row is None:
@@ -65,7 +67,7 @@ async def _begin(services: Services, finds_account: FindsAccount, db: Db, job: J
     if services.storage.is_full(ATTACHMENTS.name, job.book_id):
         await store.update_failed(db, key, "attachment_limit", now())
         return None
-    return Ready(
+    return FileToFetch(
         account=await finds_account(db, job.book_id, row["number_id"]),
         kind=row["kind"],
         filename=row["filename"],
@@ -74,26 +76,32 @@ async def _begin(services: Services, finds_account: FindsAccount, db: Db, job: J
     )
 
 
-async def _ask(fetches: Fetches, ready: Ready) -> Fetched:
+async def _ask(fetches: Fetches, ready: FileToFetch) -> tuple[Fetched, rules.Examined | None]:
+    """The file, and what it is."""
     if ready.account is None:
-        return Fetched("failed", error="number_disconnected")
-    return await fetches(ready.account, ready.provider_media_id, rules.BYTES_MAX[ready.kind])
+        return Fetched("failed", error="number_disconnected"), None
+    most = rules.BYTES_MAX[ready.kind]
+    fetched = await fetches(ready.account, ready.provider_media_id, most)
+    if fetched.content is None:
+        return fetched, None
+    return fetched, await asyncio.to_thread(rules.examine, fetched.content, ready.filename)
 
 
-async def _record(db: Db, job: Job, ready: Ready, fetched: Fetched) -> Again | None:
-    key = BookKey(job.book_id, job.subject_id)
+async def _record(
+    db: Db, job: Job, ready: FileToFetch, came: tuple[Fetched, rules.Examined | None]
+) -> Again | None:
+    key, (fetched, examined) = BookKey(job.book_id, job.subject_id), came
     if fetched.result == "later":
         return Again(fetched.error or "not fetched")
     content = fetched.content
-    if content is None:
+    if content is None or examined is None:
         await store.update_failed(db, key, (fetched.error or "refused")[:_ERROR_LENGTH_MAX], now())
         return None
-    digest = hashlib.sha256(content)
-    if not rules.is_sum(ready.sha256, digest.digest()):
+    if not rules.is_sum(ready.sha256, examined.sha256):
         return Again("another file than was announced")
-    content_type = rules.fetched(ready.kind, content, ready.filename)
+    content_type = rules.fetched(ready.kind, examined)
     file = AttachmentFile(ready.kind, content_type, ready.filename, content)
-    await store.update_ready(db, key, "fetching", file, digest.digest(), now())
+    await store.update_ready(db, key, "fetching", file, examined.sha256, now())
     return None
 
 

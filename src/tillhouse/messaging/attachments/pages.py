@@ -1,17 +1,19 @@
 """Where the bytes of attachments come and go, for those who were given an address."""
 
-import hashlib
+import asyncio
 import re
 from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.http.ranges import file_page
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
+from tillhouse.jobs.kinds import NewJob
+from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Conflict, Missing
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.kit.json import encode
 from tillhouse.messaging.attachments import addresses, rules, store
-from tillhouse.messaging.attachments.quota import ATTACHMENTS
+from tillhouse.messaging.attachments.quota import ATTACHMENTS, UNUSED, UNUSED_FOR
 from tillhouse.messaging.attachments.types import Attachment, AttachmentFile
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -32,14 +34,14 @@ class UploadedBefore(
     """A file that was sent once doesn't change."""
 
 
-def _key(asked: Asked) -> BookKey:
+def _key(asked: RawRequest) -> BookKey:
     parts = asked.path["book_id"], asked.path["attachment_id"]
     if not all(map(_UUID.fullmatch, parts)):
         raise NoAttachment
     return BookKey(BookId(UUID(parts[0])), UUID(parts[1]))
 
 
-async def check(services: Services, asked: Asked) -> None:
+async def check(services: Services, asked: RawRequest) -> None:
     """Refuse before the body comes: a wrong address, a file that is there, a full book."""
     key = _key(asked)
     if not addresses.is_good(services, key, "upload", asked.query, asked.now):
@@ -53,18 +55,24 @@ async def check(services: Services, asked: Asked) -> None:
     services.storage.check(ATTACHMENTS.name, key.book_id)
 
 
-async def take(services: Services, asked: Asked) -> Page:
+async def take(services: Services, asked: RawRequest) -> RawAnswer:
     """Keep the bytes of a file, which are of the type that they are."""
     key, content = _key(asked), asked.body
-    async with services.pool.transaction() as db:
+    async with services.pool.reading() as db:
         row = await store.show_attachment(db, key)
-        if row is None or row["status"] != "uploading":
+    if row is None or row["status"] != "uploading":
+        raise UploadedBefore
+    examined = await asyncio.to_thread(rules.examine, content, row["filename"])
+    kind, content_type = rules.uploaded(examined, len(content))
+    file = AttachmentFile(kind, content_type, row["filename"], content)
+    async with services.pool.transaction() as db:
+        at = asked.now
+        held = await store.update_ready(db, key, "uploading", file, examined.sha256, at)
+        if held is None:
             raise UploadedBefore
-        kind, content_type = rules.uploaded(content, row["filename"])
-        file = AttachmentFile(kind, content_type, row["filename"], content)
-        digest = hashlib.sha256(content).digest()
-        if not await store.update_ready(db, key, "uploading", file, digest, asked.now):
-            raise UploadedBefore
+        services.storage.check_held(ATTACHMENTS, held.attachments, held.bytes)
+        unused = NewJob(book_id=key.book_id, kind=UNUSED.name, subject_id=key.id)
+        await queue_job(db, unused, at + UNUSED_FOR, at)
     shown = Attachment(
         id=key.id,
         kind=kind,
@@ -74,10 +82,10 @@ async def take(services: Services, asked: Asked) -> Page:
         size_bytes=len(content),
         error=None,
     )
-    return Page("application/json", encode({"message": "Attachment kept", "data": shown}))
+    return RawAnswer("application/json", encode({"message": "Attachment kept", "data": shown}))
 
 
-async def show(services: Services, asked: Asked) -> Page:
+async def show(services: Services, asked: RawRequest) -> RawAnswer:
     """The file at a signed address, or a part of it: to be saved, never shown by a browser."""
     key = _key(asked)
     if not addresses.is_good(services, key, "fetch", asked.query, asked.now):
@@ -104,9 +112,21 @@ async def show(services: Services, asked: Asked) -> Page:
     return await file_page(asked, row["content_type"], row["size_bytes"], read, headers)
 
 
+async def forget(services: Services, asked: RawRequest) -> None:
+    """A file was refused: its address leads nowhere from then on."""
+    async with services.pool.transaction() as db:
+        await store.delete_refused(db, _key(asked))
+
+
 PAGES: tuple[RawRoute, ...] = (
-    RawRoute(method="GET", path=addresses.PATH, handler=show),
+    RawRoute(method="GET", path=addresses.PATH, handler=show, missing=NoAttachment),
     RawRoute(
-        method="POST", path=addresses.PATH, handler=take, check=check, body_bytes_max=rules.MOST
+        method="POST",
+        path=addresses.PATH,
+        handler=take,
+        check=check,
+        missing=NoAttachment,
+        refused=forget,
+        body_bytes_max=rules.MOST,
     ),
 )

@@ -1,4 +1,4 @@
-"""The quota of attachments, and the chore that forgets those that never came."""
+"""The quota of attachments, and what forgets those that never came, or were never sent."""
 
 from datetime import timedelta
 
@@ -6,9 +6,17 @@ from tillhouse.access.storage import StoredKind
 from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind
 from tillhouse.kit.clock import now
-from tillhouse.messaging.attachments.store import delete_uploading, show_stored
+from tillhouse.messaging.attachments.store import (
+    delete_unused,
+    delete_uploading,
+    list_attachments_stored,
+    show_stored,
+)
 
-_AWAITED_FOR = timedelta(days=1)
+# Announced, and no bytes came: an address to upload to is good for an hour.
+_AWAITED_FOR = timedelta(hours=3)
+# Uploaded, and named by no message: as long as WhatsApp keeps what is uploaded there.
+UNUSED_FOR = timedelta(days=30)
 _ROWS = 1000
 
 ATTACHMENTS = StoredKind(
@@ -16,6 +24,7 @@ ATTACHMENTS = StoredKind(
     rows_setting="ATTACHMENT_LIMIT",
     mib_setting="ATTACHMENT_LIMIT_MIB",
     measure=show_stored,
+    list_books=list_attachments_stored,
     message=(
         "This environment holds as many attachments as {setting} lets it: ask whoever runs this "
         "server to raise the limit. Messages without one can still be sent."
@@ -27,4 +36,10 @@ async def _sweep(db: Db, _job: Job) -> bool:
     return await delete_uploading(db, now() - _AWAITED_FOR, _ROWS) == _ROWS
 
 
+async def _forget(db: Db, job: Job) -> bool:
+    await delete_unused(db, [job.book_id], [job.subject_id])
+    return False
+
+
+UNUSED = LocalKind(name="attachment_unused", run=_forget)
 SWEEP = LocalKind(name="attachments_awaited", run=_sweep, every=timedelta(hours=1))

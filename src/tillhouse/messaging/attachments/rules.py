@@ -5,13 +5,18 @@ The types are those that WhatsApp's Cloud API takes; a document may have 100 MiB
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Iterator
+
+import msgspec
 
 from tillhouse.kit.errors import FieldError, Refused, TooLarge
 from tillhouse.messaging.attachments.names import saved_name
 from tillhouse.messaging.attachments.types import Kind
 
 _KIB, _MIB = 1024, 1024 * 1024
+_CONTROLS = bytes(set(range(32)) - set(b"\t\r\n\f"))
+_PART_BYTES = 256 * _KIB
 BYTES_MAX: dict[Kind, int] = {
     "image": 5 * _MIB,
     "audio": 16 * _MIB,
@@ -95,20 +100,44 @@ def _document_type(content: bytes, filename: str | None) -> str | None:
 
 
 def _is_text(content: bytes) -> bool:
+    """Whether it is UTF-8 without control characters but tabs and ends of lines.
+
+    A part at a time: the text of all of it may take four bytes for each of its own.
+    """
+    if not content or len(content.translate(None, _CONTROLS)) < len(content):
+        return False
+    begin = 0
     try:
-        text = content.decode()
+        while begin < len(content):
+            end = begin + _PART_BYTES
+            # A letter of several bytes isn't cut: none but its first looks like a beginning.
+            while end < len(content) and content[end] & 0xC0 == 0x80 and end > begin:
+                end -= 1
+            content[begin : max(end, begin + 1)].decode()
+            begin = max(end, begin + 1)
     except UnicodeDecodeError:
         return False
-    return bool(text) and not any(ord(letter) < 32 and letter not in "\t\r\n\f" for letter in text)
+    return True
 
 
-def uploaded(content: bytes, filename: str | None) -> tuple[Kind, str]:
+class Examined(msgspec.Struct, frozen=True):
+    """The kind and type of a file by its bytes, None when it is none that is known; their sum."""
+
+    found: tuple[Kind, str] | None
+    sha256: bytes
+
+
+def examine(content: bytes, filename: str | None) -> Examined:
+    """Look at each byte of a file; of megabytes, in a thread."""
+    return Examined(type_of(content, filename), hashlib.sha256(content).digest())
+
+
+def uploaded(examined: Examined, size: int) -> tuple[Kind, str]:
     """The kind and the type of a file that was uploaded to be sent."""
-    found = type_of(content, filename)
-    if found is None:
+    if examined.found is None:
         raise NotTaken
-    check_size(found[0], len(content))
-    return found
+    check_size(examined.found[0], size)
+    return examined.found
 
 
 def check_size(kind: Kind, size: int) -> None:
@@ -117,9 +146,9 @@ def check_size(kind: Kind, size: int) -> None:
         raise TooLarge(f"A file of kind {kind} may hold at most {BYTES_MAX[kind]} bytes.")
 
 
-def fetched(kind: Kind, content: bytes, filename: str | None) -> str:
+def fetched(kind: Kind, examined: Examined) -> str:
     """The type of a file that came in: what isn't known is some bytes."""
-    found = type_of(content, filename)
+    found = examined.found
     if found is None or (kind != "document" and found[0] != kind):
         return UNKNOWN
     return found[1]

@@ -1,12 +1,14 @@
 """Statements on attachments."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
+import msgspec
 from asyncpg import Record
 
-from tillhouse.access.storage import Limits, Stored
+from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.messaging.attachments.types import AttachmentFile
@@ -19,8 +21,28 @@ _COUNTED: LiteralString = """
         ON CONFLICT (book_id) DO UPDATE SET
             attachments = messaging_storage.attachments + 1,
             bytes = messaging_storage.bytes + excluded.bytes
+        RETURNING attachments, bytes
     )
 """
+# Takes what the statement deleted from what its book holds.
+_UNCOUNTED: LiteralString = """
+    uncounted AS (
+        UPDATE messaging_storage s SET attachments = s.attachments - d.attachments,
+            bytes = s.bytes - d.bytes
+        FROM (
+            SELECT book_id, count(*) AS attachments, sum(size_bytes) AS bytes
+            FROM deleted WHERE size_bytes IS NOT NULL GROUP BY book_id
+        ) d
+        WHERE s.book_id = d.book_id
+    )
+"""
+
+
+class HeldFiles(msgspec.Struct, frozen=True):
+    """How many files a book holds, and their bytes."""
+
+    attachments: int
+    bytes: int
 
 
 async def insert_uploading(db: Db, key: BookKey, filename: str | None, now: datetime) -> None:
@@ -38,32 +60,30 @@ async def insert_uploading(db: Db, key: BookKey, filename: str | None, now: date
 
 async def update_ready(
     db: Db, key: BookKey, status: str, file: AttachmentFile, sha256: bytes, now: datetime
-) -> bool:
-    """Keep the bytes of a file that stands so; False when it doesn't any more."""
-    return bool(
-        await db.fetchval(
-            """
-            WITH made AS (
-                UPDATE messaging_attachments SET status = 'ready', kind = $4, content_type = $5,
-                    filename = $6, content = $7, size_bytes = octet_length($7::bytea),
-                    sha256 = $8,
-                    updated_at = $9
-                WHERE book_id = $1 AND id = $2 AND status = $3
-                RETURNING book_id, size_bytes
-            ),
-            """
-            + _COUNTED
-            + "SELECT count(*) FROM made",
-            *key,
-            status,
-            file.kind,
-            file.content_type,
-            file.filename,
-            file.content,
-            sha256,
-            now,
-        )
+) -> HeldFiles | None:
+    """Keep the bytes of a file that stands so; what its book holds then, None: it doesn't."""
+    row = await db.fetchrow(
+        """
+        WITH made AS (
+            UPDATE messaging_attachments SET status = 'ready', kind = $4, content_type = $5,
+                filename = $6, content = $7, size_bytes = octet_length($7::bytea), sha256 = $8,
+                updated_at = $9
+            WHERE book_id = $1 AND id = $2 AND status = $3
+            RETURNING book_id, size_bytes
+        ),
+        """
+        + _COUNTED
+        + "SELECT attachments, bytes FROM counted",
+        *key,
+        status,
+        file.kind,
+        file.content_type,
+        file.filename,
+        file.content,
+        sha256,
+        now,
     )
+    return HeldFiles(**row) if row else None
 
 
 async def update_failed(db: Db, key: BookKey, error: str, now: datetime) -> None:
@@ -129,6 +149,38 @@ async def lock_fetching(db: Db, key: BookKey) -> Record | None:
     )
 
 
+async def delete_refused(db: Db, key: BookKey) -> None:
+    """Forget a file that was refused when it came; one that is there has a kind."""
+    await db.execute(
+        "DELETE FROM messaging_attachments WHERE book_id = $1 AND id = $2 AND kind IS NULL",
+        *key,
+    )
+
+
+async def delete_unused(db: Db, books: Sequence[UUID], ids: Sequence[UUID]) -> None:
+    """Forget those of some files, each of its book_id, that no message names (any more)."""
+    await db.execute(
+        """
+        WITH unused AS (
+            SELECT a.book_id, a.id FROM messaging_attachments a
+            JOIN unnest($1::uuid[], $2::uuid[]) n (book_id, id)
+                ON a.book_id = n.book_id AND a.id = n.id
+            WHERE NOT EXISTS (SELECT FROM messages m
+                WHERE m.book_id = a.book_id AND m.attachment_id = a.id)
+            FOR UPDATE OF a SKIP LOCKED
+        ), deleted AS (
+            DELETE FROM messaging_attachments a USING unused u
+            WHERE a.book_id = u.book_id AND a.id = u.id
+            RETURNING a.book_id, a.size_bytes
+        ),
+        """
+        + _UNCOUNTED
+        + "SELECT",
+        books,
+        ids,
+    )
+
+
 async def delete_uploading(db: Db, before: datetime, limit: int) -> int:
     """Forget some files, of any book_id, that never came; how many."""
     done = await db.execute(
@@ -144,7 +196,7 @@ async def delete_uploading(db: Db, before: datetime, limit: int) -> int:
     return int(done.rpartition(" ")[2])
 
 
-async def show_stored(db: Db, limits: Limits) -> Stored:
+async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
     """The files of all books, and the books, by book_id, that hold as many as they may."""
     row = await db.fetchrow(
         """
@@ -160,4 +212,16 @@ async def show_stored(db: Db, limits: Limits) -> Stored:
         limits.bytes,
     )
     assert row is not None, "an aggregate has one row"  # noqa: S101
-    return Stored(**row)
+    return StorageUse(**row)
+
+
+async def list_attachments_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
+    """The files that some books hold, as far as they were counted."""
+    rows = await db.fetch(
+        """
+        SELECT book_id, attachments AS rows, bytes
+        FROM messaging_storage WHERE book_id = ANY($1)
+        """,
+        books,
+    )
+    return [StoredInBook(**row) for row in rows]

@@ -66,7 +66,7 @@ async def list_online(db: Db, book_id: BookId, now: datetime) -> Sequence[Record
 
 
 async def lock_waiting(db: Db, book_id: BookId, limit: int) -> list[ConversationId]:
-    """Conversations that nobody answers, the longest wait first; those held by others are not."""
+    """Conversations without an assignee, the longest wait first; those that others lock aside."""
     rows = await db.fetch(
         """
         SELECT id FROM conversations WHERE book_id = $1 AND began_waiting_at IS NOT NULL
@@ -79,7 +79,7 @@ async def lock_waiting(db: Db, book_id: BookId, limit: int) -> list[Conversation
 
 
 async def has_waiting(db: Db, book_id: BookId) -> bool:
-    """Whether there is a conversation that nobody answers."""
+    """Whether there is a conversation without an assignee."""
     return await db.fetchval(
         """
         SELECT EXISTS (SELECT FROM conversations

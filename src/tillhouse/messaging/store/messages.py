@@ -86,11 +86,11 @@ async def insert_outbound(db: Db, row: OutboundRow) -> ConversationId | None:
     )
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptMessage(msgspec.Struct, frozen=True):
     """The conversation of a customer's message, and whether the message is new there."""
 
     conversation_id: ConversationId
-    # Whether nobody answers the conversation yet.
+    # Whether the conversation has no assignee yet.
     is_waiting: bool
     # False: another transaction has kept it meanwhile.
     is_new: bool
@@ -140,12 +140,12 @@ _INBOUND: LiteralString = """
 
 async def insert_inbound(
     db: Db, key: BookKey, conversation_id: ConversationId, incoming: Incoming, now: datetime
-) -> Kept | None:
+) -> KeptMessage | None:
     """A message of a customer, which opens its conversation; None when it came before."""
     row = await db.fetchrow(
         _INBOUND, *key, conversation_id, *msgspec.structs.astuple(incoming), now
     )
-    return Kept(**row) if row else None
+    return KeptMessage(**row) if row else None
 
 
 ATTACHED: LiteralString = """
@@ -251,7 +251,7 @@ async def claim_message(
 
 
 async def end_abandoned(db: Db, book_id: BookId, message_id: MessageId, now: datetime) -> None:
-    """The sender of a message died: nobody knows what became of it."""
+    """The sender of a message died: its outcome is unknown."""
     await db.execute(
         """
         UPDATE messages SET delivery_status = 'unknown', updated_at = $3, error = 'sender_died'
@@ -309,10 +309,11 @@ async def update_delivery(
     db: Db,
     key: BookKey,
     status: str,
-    told: tuple[str | None, str | None],
+    provider_message_id: str | None,
+    error: str | None,
     now: datetime,
 ) -> None:
-    """How far a message got: (provider's id, error). A failed one served no purpose."""
+    """How far a message got; a failed one served no purpose."""
     await db.execute(
         """
         UPDATE messages SET delivery_status = $3,
@@ -322,7 +323,8 @@ async def update_delivery(
         """,
         *key,
         status,
-        *told,
+        provider_message_id,
+        error,
         now,
     )
 

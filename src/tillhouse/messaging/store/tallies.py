@@ -1,29 +1,20 @@
-"""Statements on tallies of conversations: changes folded, and how many conversations fit."""
+"""The tallies of conversations, and how many conversations fit."""
 
-from tillhouse.db.folding import taking
+from tillhouse.db.folding import Folding, Tally, same
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId
 from tillhouse.messaging.store.conversations import ConversationQuery, and_filters
 
-
-async def update_tallies(db: Db, limit: int) -> int:
-    """Fold some changes into the tallies of their kinds; how many."""
-    row = await db.write_once(
-        taking("conversation_tally_changes")
-        + """, kept AS (
-            INSERT INTO conversation_tallies AS t
-                (book_id, status, assignee_id, is_unread, conversations)
-            SELECT book_id, status, assignee_id, is_unread, sum(conversations)
-            FROM gone GROUP BY 1, 2, 3, 4
-            ON CONFLICT ON CONSTRAINT conversation_tallies_kind_key DO UPDATE SET
-                conversations = t.conversations + excluded.conversations
-        )
-        SELECT count(*) FROM gone
-        """,
-        limit,
-    )
-    return row[0] if row else 0
+CONVERSATION_TALLIES = Folding(
+    "conversation_tally_changes",
+    Tally(
+        "conversation_tallies",
+        key="conversation_tallies_kind_key",
+        kinds=same(("status", "assignee_id", "is_unread")),
+        sums=("conversations",),
+    ),
+)
 
 
 async def count_tallied(db: Db, book_id: BookId, query: ConversationQuery) -> int:

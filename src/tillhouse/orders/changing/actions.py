@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
-from tillhouse.customers.types import Wanted
+from tillhouse.customers.types import WantedCustomer
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, Refused, check
@@ -17,13 +17,21 @@ from tillhouse.kit.ids import CustomerId, OrderId, TermId
 from tillhouse.kit.partial import InvalidField
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules
+from tillhouse.orders.changing.credit import check_spending
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.changing.store import is_customer, is_term, lock_order
+from tillhouse.orders.changing.store import is_customer, is_term, list_taxed_lines, lock_order
+from tillhouse.orders.changing.tax_rules import retaxed
 from tillhouse.orders.changing.writing import write
-from tillhouse.orders.deposits.beginning import begin, is_wanted, reason_against
+from tillhouse.orders.deposits.beginning import (
+    begin,
+    is_wanted,
+    reason_against,
+    reason_against_account,
+)
 from tillhouse.orders.payments.rules import check_room
 from tillhouse.orders.payments.store import count_payments
-from tillhouse.orders.returning.rules import check_returning
+from tillhouse.orders.returning.rules import check_corrected, check_returning
+from tillhouse.orders.returning.store import find_provided
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Confirmation, Order, OrderPatch
 
@@ -75,14 +83,16 @@ async def patch(call: Call, order_id: OrderId, wanted: OrderPatch) -> Order:
     order = await lock(call, order_id)
     check(await _patch_faults(call, order, wanted))
     after = await _payable(call, order, rules.patched(order, wanted, call.now, _actor(call)))
+    if after.total_amount != order.total_amount:
+        lines = await list_taxed_lines(call.db, call.book.id, order_id)
+        after = retaxed(after, lines)
     if wanted.customer_id is not UNSET:
         after = msgspec.structs.replace(after, customer_id=wanted.customer_id)
     elif wanted.customer_name is not UNSET:
-        customer = Wanted(name=str(wanted.customer_name))
+        customer = WantedCustomer(name=str(wanted.customer_name))
         found, _ = await find_or_create(call, customer)
         after = msgspec.structs.replace(after, customer_id=found)
-    rules.check_credit(order, after)
-    check_returning(order, after)
+    await _check_money(call, order, after)
     await _carry_out(call, order, after)
     return await show(call, order_id)
 
@@ -92,8 +102,7 @@ async def confirm(call: Call, order_id: OrderId, wish: Confirmation) -> Order:
     order = await lock(call, order_id)
     check(rules.confirmation_faults(wish, order))
     after = await _payable(call, order, rules.confirmed(order, wish, call.now, _actor(call)))
-    rules.check_credit(order, after)
-    check_returning(order, after)
+    await _check_money(call, order, after)
     await _carry_out(call, order, after)
     return await show(call, order_id)
 
@@ -110,10 +119,22 @@ async def _payable(call: Call, before: OrderState, after: OrderState) -> OrderSt
     return after
 
 
+async def _check_money(call: Call, before: OrderState, after: OrderState) -> None:
+    """Refuse to spend, to hand back or to correct money that isn't there for it."""
+    await check_spending(call, before, after)
+    check_returning(before, after)
+    if after.amount_paid < before.amount_paid:
+        provided = await find_provided(call.db, call.book.id, before.id)
+        check_corrected(before, after, provided)
+
+
 async def _carry_out(call: Call, before: OrderState, after: OrderState) -> None:
-    await write(call, before, after)
     outstanding = after.position().due - after.amount_paid
-    if not before.is_automated and is_wanted(after.payment_method, after.status, outstanding):
+    begins = not before.is_automated and is_wanted(after.payment_method, after.status, outstanding)
+    if begins and (reason := await reason_against_account(call, before.currency, outstanding)):
+        raise Refused(reason)
+    await write(call, before, after)
+    if begins:
         await begin(call, before.id)
 
 

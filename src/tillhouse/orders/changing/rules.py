@@ -14,6 +14,7 @@ from tillhouse.kit.ids import CustomerId, OrderId, PromotionId, StoreId, TermId,
 from tillhouse.kit.money import check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.kit.values import Moment
+from tillhouse.orders.money_types import NOT_BY_HAND, ONLINE, method_of
 from tillhouse.orders.posting.rules import LedgerPosition, Method, turns_excess
 from tillhouse.orders.types import Confirmation, OrderPatch, PaymentMethod, Status
 
@@ -27,7 +28,6 @@ NEXT: dict[Status, frozenset[Status]] = {
     "cancelled": frozenset({"pending", "scheduled"}),
     "refunded": frozenset(),
 }
-NOBODYS_CREDIT = "Nobody's credit can be spent: give the order a customer first."
 # Statuses whose amounts stay as they are.
 _SETTLED: tuple[Status, ...] = ("cancelled", "refunded")
 
@@ -41,6 +41,8 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     currency: str
     total_amount: Decimal
     adjustment_amount: Decimal
+    tax_amount: Decimal = Decimal(0)
+    exclusive_tax_amount: Decimal = Decimal(0)
     amount_paid: Decimal
     change_amount: Decimal
     refunded_amount: Decimal
@@ -73,6 +75,8 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
     stock_policy: str
     preparation_minutes: int
     deleted_at: datetime | None = None
+    # Completed with an automated deposit, and made pending since; None once that went back.
+    reopened_at: datetime | None = None
 
     def position(self) -> LedgerPosition:
         """The order as the ledger sees it."""
@@ -89,23 +93,6 @@ class OrderState(msgspec.Struct, frozen=True, kw_only=True):
             tip=self.tip_amount,
         )
 
-    def columns(self) -> dict[str, Any]:
-        """The columns that can change, as they are to be written."""
-        return {
-            name: _plain(getattr(self, name))
-            for name in (
-                "status", "total_amount", "adjustment_amount", "amount_paid", "change_amount",
-                "refunded_amount", "credit_amount", "tip_amount", "payment_method", "tendered",
-                "customer_id", "channel_fulfilled_at", "scheduled_at", "scheduled_confirmed_at",
-                "academic_term_id", "cancellation", "fires_at", "stock_state", "stock_round",
-                "postings", "deleted_at",
-            )
-        }  # fmt: skip
-
-
-def _plain(value: Any) -> Any:
-    return iso(value) if isinstance(value, datetime) else value
-
 
 def patch_faults(
     patch: OrderPatch, order: OrderState, now: datetime, *, has_customer: bool, has_term: bool
@@ -114,6 +101,7 @@ def patch_faults(
     return faults(
         lambda: _scale_errors("amount_paid", patch.amount_paid, order),
         lambda: _scale_errors("total_amount", patch.total_amount, order),
+        lambda: _method_errors(patch.payment_method, patch.amount_paid, order),
         lambda: _known("customer_id", patch.customer_id, has_customer, "customer"),
         lambda: _known("academic_term_id", patch.academic_term_id, has_term, "academic term"),
         lambda: _reason_errors(patch, order),
@@ -126,6 +114,14 @@ def _scale_errors(name: str, amount: Any, order: OrderState) -> Iterator[FieldEr
         return
     if wrong := check_scale(amount, order.currency):
         yield FieldError(name, wrong)
+
+
+def _method_errors(method: Any, paid: Any, order: OrderState) -> Iterator[FieldError]:
+    """More money came in by hand, but not by that method."""
+    if paid is UNSET or paid <= order.amount_paid:
+        return
+    if (order.payment_method if method is UNSET else method) == ONLINE:
+        yield FieldError("payment_method", NOT_BY_HAND)
 
 
 def _known(name: str, value: Any, is_there: bool, what: str) -> Iterator[FieldError]:
@@ -202,7 +198,7 @@ def _asked(order: OrderState, patch: OrderPatch, now: datetime) -> dict[str, Any
     if patch.amount_paid is not UNSET:
         changes["amount_paid"] = Decimal(patch.amount_paid)
     if patch.payment_method is not UNSET:
-        changes["payment_method"] = patch.payment_method
+        changes["payment_method"] = method_of(patch.payment_method)
     if patch.academic_term_id is not UNSET:
         changes["academic_term_id"] = patch.academic_term_id
     if patch.channel_fulfilled is not UNSET:
@@ -237,6 +233,8 @@ def settled(
         return msgspec.structs.replace(after, **changes)
     if order.status == "cancelled":
         changes["cancellation"] = None
+    if order.is_automated and order.status == "completed" != target:
+        changes["reopened_at"] = now
     if target == "scheduled":
         # Confirmed once, and put off since.
         changes["scheduled_confirmed_at"] = None
@@ -255,8 +253,9 @@ def _check_transition(order: OrderState, target: Status) -> None:
         raise Refused("A refunded order stays refunded.")
     if target not in NEXT[order.status]:
         raise Refused(f"A {order.status} order can't become {target}.")
-    # Also one that was made pending again first.
-    is_paid = order.status == "completed" or _owed(order) <= 0
+    # Also one that was made pending again first, and costs more since.
+    is_kept = order.reopened_at is not None and order.amount_paid > 0
+    is_paid = order.status == "completed" or _owed(order) <= 0 or is_kept
     if target == "cancelled" and order.is_automated and is_paid:
         raise Refused(
             "A paid order with an automated deposit can't be cancelled here: its payment may have "
@@ -298,16 +297,6 @@ def _check_total(after: OrderState) -> None:
         )
 
 
-def check_credit(before: OrderState, after: OrderState) -> None:
-    """Refuse to spend nobody's credit, or to give an order that was paid with it to another."""
-    is_another = before.customer_id != after.customer_id
-    if is_another and before.credit_amount:
-        raise Refused("The order was paid with its customer's credit: the customer stays.")
-    is_spent = after.amount_paid > before.amount_paid and after.payment_method == "credit"
-    if is_spent and after.customer_id is None:
-        raise Refused(NOBODYS_CREDIT)
-
-
 def _fires_at(order: OrderState, after: OrderState, now: datetime) -> datetime | None:
     """When the kitchen gets by itself what it has not got yet; without a time to wait for: now."""
     if not after.wants_kitchen or after.ticket_id is not None:
@@ -340,12 +329,10 @@ def confirmed(
     """A scheduled order whose time has come: paid in full unless told otherwise."""
     if order.status != "scheduled":
         raise Refused(f"Only a scheduled order can be confirmed; this one is {order.status}.")
-    # A deposit above the total stays what it was.
-    paid = max(order.total_amount - order.refunded_amount, order.amount_paid)
     after = msgspec.structs.replace(
         order,
-        amount_paid=paid if wish.amount_paid is None else Decimal(wish.amount_paid),
-        payment_method=wish.payment_method or order.payment_method,
+        amount_paid=_paid_by(wish, order),
+        payment_method=method_of(wish.payment_method or order.payment_method),
         scheduled_confirmed_at=now,
     )
     return settled(order, after, "pending", None, (now, actor))
@@ -353,7 +340,23 @@ def confirmed(
 
 def confirmation_faults(wish: Confirmation, order: OrderState) -> list[FieldError]:
     """Everything that is wrong with a confirmation."""
-    return faults(lambda: _scale_errors("amount_paid", wish.amount_paid, order))
+    return faults(
+        lambda: _scale_errors("amount_paid", wish.amount_paid, order),
+        lambda: _confirmed_errors(wish, order),
+    )
+
+
+def _confirmed_errors(wish: Confirmation, order: OrderState) -> Iterator[FieldError]:
+    if order.status == "scheduled":
+        method = wish.payment_method or order.payment_method
+        yield from _method_errors(method, _paid_by(wish, order), order)
+
+
+def _paid_by(wish: Confirmation, order: OrderState) -> Decimal:
+    """The amount paid as an order is confirmed; a deposit above the total stays what it was."""
+    if wish.amount_paid is not None:
+        return Decimal(wish.amount_paid)
+    return max(order.total_amount - order.refunded_amount, order.amount_paid)
 
 
 def stock_goal(before: OrderState, after: OrderState) -> StockState:
@@ -374,11 +377,6 @@ def comes_back(order: OrderState) -> bool:
     if order.stock_state == "taken":
         return order.restocks_cancelled
     return order.stock_state == "reserved"
-
-
-def is_changed(before: OrderState, after: OrderState) -> bool:
-    """Whether there is anything to write."""
-    return before.columns() != after.columns()
 
 
 def what_changed(before: OrderState, after: OrderState) -> list[str]:

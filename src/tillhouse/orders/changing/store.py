@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.columns import each, names, record
 from tillhouse.kit.ids import (
     BookId,
     BookKey,
@@ -21,25 +22,22 @@ from tillhouse.kit.ids import (
 )
 from tillhouse.kit.json import encode
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.payments.rules import PaymentRow
+from tillhouse.orders.changing.tax_rules import TaxedLine
+from tillhouse.orders.columns import CHANGING, LOCKED, METHODS
+from tillhouse.orders.payments.rules import OrderPaymentRow
 from tillhouse.orders.payments.store import PAY, PAYING, TENDERED
 from tillhouse.orders.posting.rules import Method
-from tillhouse.orders.refunds.rules import RefundRow
+from tillhouse.orders.refunds.rules import OrderRefundRow
 from tillhouse.orders.refunds.store import GIVE_BACK, REFUNDING
 
 _LOCK: LiteralString = (
     """
-    SELECT o.id, o.short_code, o.status, o.currency, o.total_amount, o.adjustment_amount,
-        o.amount_paid, o.change_amount, o.refunded_amount, o.returning_amount,
-        o.credit_amount, o.tip_amount,
-        o.payment_method,"""
+    SELECT """
+    + names(LOCKED, "o.{0}")
+    + ","
     + TENDERED
-    + """, o.customer_id, o.store_id, o.is_automated,
-        o.channel_fulfilled_at, o.scheduled_at, o.scheduled_confirmed_at, o.academic_term_id,
-        o.cancellation, o.fires_at, o.wants_kitchen, o.stock_state, o.stock_round, o.postings,
-        o.promotion_id, o.promotion_customer_id, o.occurred_at, k.id AS ticket_id,
-        o.entry_source = 'import' AS is_import, t.restocks_cancelled, t.stock_policy,
-        coalesce(s.preparation_minutes, 20) AS preparation_minutes
+    + """, k.id AS ticket_id, o.entry_source = 'import' AS is_import, t.restocks_cancelled,
+        t.stock_policy, coalesce(s.preparation_minutes, 20) AS preparation_minutes
     FROM orders o
     JOIN books b ON b.id = o.book_id
     JOIN businesses t ON t.id = b.business_id
@@ -62,28 +60,13 @@ _UPDATE: LiteralString = (
     + ","
     + GIVE_BACK
     + """
-    UPDATE orders o SET status = r.status, total_amount = r.total_amount,
-        adjustment_amount = r.adjustment_amount, amount_paid = r.amount_paid,
-        change_amount = r.change_amount, refunded_amount = r.refunded_amount,
-        credit_amount = r.credit_amount, tip_amount = r.tip_amount,
-        payment_method = r.payment_method, paid_by_cash = (r.tendered ->> 'cash')::numeric,
-        paid_by_transfer = (r.tendered ->> 'transfer')::numeric,
-        paid_by_pos = (r.tendered ->> 'pos')::numeric,
-        paid_by_cloove_pay = (r.tendered ->> 'cloove_pay')::numeric,
-        paid_by_credit = (r.tendered ->> 'credit')::numeric,
-        paid_by_other = (r.tendered ->> 'other')::numeric, customer_id = r.customer_id,
-        channel_fulfilled_at = r.channel_fulfilled_at, scheduled_at = r.scheduled_at,
-        scheduled_confirmed_at = r.scheduled_confirmed_at,
-        academic_term_id = r.academic_term_id, cancellation = r.cancellation,
-        fires_at = r.fires_at, stock_state = r.stock_state, stock_round = r.stock_round,
-        postings = r.postings, deleted_at = r.deleted_at, updated_at = $3
-    FROM json_to_record($4) AS r (status text, total_amount numeric, adjustment_amount numeric,
-        amount_paid numeric, change_amount numeric, refunded_amount numeric,
-        credit_amount numeric, tip_amount numeric, payment_method text, tendered jsonb,
-        customer_id uuid, channel_fulfilled_at timestamptz, scheduled_at timestamptz,
-        scheduled_confirmed_at timestamptz, academic_term_id uuid, cancellation jsonb,
-        fires_at timestamptz, stock_state text, stock_round integer, postings integer,
-        deleted_at timestamptz)
+    UPDATE orders o SET """
+    + names(CHANGING, "{0} = r.{0}")
+    + ", "
+    + each("paid_by_{0} = (r.tendered ->> '{0}')::numeric", METHODS)
+    + ", updated_at = $3 FROM json_to_record($4) AS r ("
+    + record(CHANGING)
+    + """, tendered jsonb)
     WHERE o.book_id = $1 AND o.id = $2
 """
 )
@@ -119,13 +102,15 @@ async def update_order(
     db: Db,
     key: BookKey,
     now: datetime,
-    columns: dict[str, Any],
-    moved: tuple[PaymentRow | None, RefundRow | None] = (None, None),
+    order: OrderState,
+    moved: tuple[OrderPaymentRow | None, OrderRefundRow | None] = (None, None),
 ) -> None:
     """Write an order's columns that can change, and the payment or the refund that it got."""
     payment, refund = ([row] if row else [] for row in moved)
-    written = msgspec.json.encode(columns).decode(), encode(payment).decode()
-    await db.execute(_UPDATE, *key, now, *written, encode(refund).decode())
+    columns = {column.name: getattr(order, column.name) for column in CHANGING}
+    written = columns | {"tendered": order.tendered}
+    rows = (encode(one).decode() for one in (written, payment, refund))
+    await db.execute(_UPDATE, *key, now, *rows)
 
 
 async def list_holdings(db: Db, book_id: BookId, order_id: OrderId) -> Sequence[Holding]:
@@ -156,6 +141,23 @@ async def list_holdings(db: Db, book_id: BookId, order_id: OrderId) -> Sequence[
         order_id,
     )
     return [Holding(**row) for row in rows]
+
+
+async def list_taxed_lines(db: Db, book_id: BookId, order_id: OrderId) -> list[TaxedLine]:
+    """The lines of an order with their taxes, and the rates at which they were sold."""
+    rows = await db.fetch(
+        """
+        SELECT i.line_type, i.subtotal_amount - i.discount_amount AS net, i.tax_amount AS tax,
+            i.total_price AS total, coalesce(i.tax_rate, p.tax_rate) AS tax_rate
+        FROM order_items i
+        LEFT JOIN products p ON p.book_id = i.book_id AND p.id = i.product_id
+        WHERE i.book_id = $1 AND i.order_id = $2
+        ORDER BY i.position
+        """,
+        book_id,
+        order_id,
+    )
+    return [TaxedLine(**row) for row in rows]
 
 
 async def is_customer(db: Db, book_id: BookId, customer_id: CustomerId) -> bool:

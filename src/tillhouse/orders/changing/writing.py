@@ -20,8 +20,8 @@ from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import update_order
 from tillhouse.orders.events import ORDER_CANCELLED, ORDER_UPDATED
 from tillhouse.orders.payments.rules import (
-    PaymentRow,
-    Recorder,
+    OrderPaymentRow,
+    PaymentOrigin,
     Tender,
     held_by_method,
     payment_row,
@@ -34,8 +34,8 @@ from tillhouse.orders.posting.rules import (
     move_between,
     postings,
 )
-from tillhouse.orders.refunds.rules import RefundRow
-from tillhouse.stock.facts import Moved
+from tillhouse.orders.refunds.rules import OrderRefundRow
+from tillhouse.stock.facts import MovedStock
 from tillhouse.stock.rules import events
 from tillhouse.webhooks.emit import emit_all
 
@@ -49,7 +49,7 @@ class Repayment(msgspec.Struct, frozen=True, kw_only=True):
     # The refund that was kept before, if it went through a provider.
     refund_id: UUID | None = None
     # The moves of stock that it made already.
-    moved: Sequence[Moved] = ()
+    moved: Sequence[MovedStock] = ()
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +62,11 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     undoes: bool = False
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class WrittenChange(msgspec.Struct, frozen=True, kw_only=True):
     """The rows that a change made, as far as it moved money."""
 
-    payment: PaymentRow | None = None
-    refund: RefundRow | None = None
+    payment: OrderPaymentRow | None = None
+    refund: OrderRefundRow | None = None
 
 
 class _Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,16 +87,16 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
 
 async def write(
     call: Call, before: OrderState, after: OrderState, cause: Cause | None = None
-) -> Written:
+) -> WrittenChange:
     """Carry a decided change out."""
-    if not rules.is_changed(before, after):
-        return Written()
+    if before == after:
+        return WrittenChange()
     cause = cause or Cause()
     after, moved = await stock.shift(call, before, after, rules.stock_goal(before, after))
     change = _change(before, after, cause)
     written = _written(call, change)
     key, moved_money = BookKey(call.book.id, before.id), (written.payment, written.refund)
-    await update_order(call.db, key, call.now, change.after.columns(), moved_money)
+    await update_order(call.db, key, call.now, change.after, moved_money)
     await _post(call, change)
     await _follow(call, before, change.after)
     await _announce(call, change, written, [*moved, *cause.repayment.moved])
@@ -127,13 +127,13 @@ def _change(before: OrderState, after: OrderState, cause: Cause) -> _Change:
     )
 
 
-def _written(call: Call, change: _Change) -> Written:
+def _written(call: Call, change: _Change) -> WrittenChange:
     if not change.paid or change.cause.undoes:
-        return Written()
+        return WrittenChange()
     transaction_id, by = change.posted.movement[0].id, actor_of(call)
     if change.move.is_refund:
         told = change.cause.repayment
-        refund = RefundRow(
+        refund = OrderRefundRow(
             id=told.refund_id or new_id(),
             order_id=change.before.id,
             method=change.move.method,
@@ -146,11 +146,13 @@ def _written(call: Call, change: _Change) -> Written:
             recorded_by_name=by.name,
             happened_at=iso(call.now),
         )
-        return Written(refund=refund)
+        return WrittenChange(refund=refund)
     tender = change.cause.tender or Tender(amount=change.paid, method=change.move.method)
-    recorder = Recorder(payment_id=new_id(), by=by, now=call.now, happened_at=tender.at or call.now)
+    recorder = PaymentOrigin(
+        payment_id=new_id(), by=by, now=call.now, happened_at=tender.at or call.now
+    )
     row = payment_row(change.before.id, change.positions, transaction_id, recorder, tender)
-    return Written(payment=row)
+    return WrittenChange(payment=row)
 
 
 async def _post(call: Call, change: _Change) -> None:
@@ -172,17 +174,19 @@ async def _post(call: Call, change: _Change) -> None:
 async def _follow(call: Call, before: OrderState, after: OrderState) -> None:
     """Ticket and promotion follow the order."""
     is_over = after.deleted_at is not None or after.status in ("cancelled", "refunded")
-    if before.ticket_id is not None:
-        if is_over:
-            await close(call, before.id)
-        elif before.status == "cancelled" != after.status:
-            await reopen(call, before.id)
+    if is_over:
+        # Also a ticket that was opened while this change waited for the order.
+        await close(call, before.id)
+    elif before.ticket_id is not None and before.status == "cancelled" != after.status:
+        await reopen(call, before.id)
     await promotion.follow(call, before, after)
 
 
-async def _announce(call: Call, change: _Change, written: Written, moved: Sequence[Moved]) -> None:
+async def _announce(
+    call: Call, change: _Change, written: WrittenChange, moved: Sequence[MovedStock]
+) -> None:
     before, after = change.before, change.after
-    subject = announce.Subject(before.id, before.store_id, after.customer_id)
+    subject = announce.AnnouncedOrder(before.id, before.store_id, after.customer_id)
     told = list(_told(call, change, subject, written))
     payment = written.payment
     if payment is not None and payment.amount > 0:
@@ -193,7 +197,7 @@ async def _announce(call: Call, change: _Change, written: Written, moved: Sequen
 
 
 def _told(
-    call: Call, change: _Change, subject: announce.Subject, written: Written
+    call: Call, change: _Change, subject: announce.AnnouncedOrder, written: WrittenChange
 ) -> Sequence[announce.Event]:
     before, after = change.before, change.after
     metadata: dict[str, Any] = {

@@ -11,7 +11,7 @@ from tillhouse.orders.debts.types import Debt, DebtFilter
 
 async def list_debts(call: Call, query: DebtFilter) -> PageOf[Debt]:
     """One page of the debts that fit."""
-    wanted = store.Wanted(
+    wanted = store.DebtConditions(
         status=query.status, customer_id=query.customer_id, order_id=query.order_id
     )
     page = query.pick()

@@ -21,7 +21,7 @@ _DEBT = """
 """
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class DebtConditions(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions on debts."""
 
     status: str | None = None
@@ -29,7 +29,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     order_id: UUID | None = None
 
 
-def _where(book_id: UUID, wanted: Wanted) -> Where:
+def _where(book_id: UUID, wanted: DebtConditions) -> Where:
     return (
         Where(book_id)
         .and_("d.status = $", wanted.status)
@@ -50,7 +50,7 @@ async def count_tallied(db: Db, book_id: UUID, status: str | None) -> int:
     )
 
 
-async def count_debts(db: Db, book_id: UUID, wanted: Wanted) -> int:
+async def count_debts(db: Db, book_id: UUID, wanted: DebtConditions) -> int:
     """How many debts of a customer or an order fit."""
     where = _where(book_id, wanted)
     return await db.fetchval(
@@ -58,7 +58,7 @@ async def count_debts(db: Db, book_id: UUID, wanted: Wanted) -> int:
     )
 
 
-async def list_debts(db: Db, book_id: UUID, wanted: Wanted, page: Page) -> list[Debt]:
+async def list_debts(db: Db, book_id: UUID, wanted: DebtConditions, page: Page) -> list[Debt]:
     """One page of those that fit; only the rows of the page are looked up whole."""
     where = _where(book_id, wanted)
     rows = await db.fetch(

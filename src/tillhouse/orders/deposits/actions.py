@@ -61,7 +61,7 @@ def _target(book: Book, order_id: OrderId, facts: DepositFacts) -> AccountTarget
         if facts.asked is not None and facts.awaited == facts.outstanding
         else facts.outstanding,
         currency=facts.currency,
-        email=facts.email or f"{facts.short_code.lower()}@payer.invalid",
+        email=facts.email,
         name=facts.business_name,
         description=f"Order {facts.short_code}",
     )

@@ -14,6 +14,7 @@ from tillhouse.orders.payments.actions import receive
 from tillhouse.orders.payments.rules import Tender
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
+from tillhouse.payins.announce import deposited
 from tillhouse.payins.applying import (
     claim_shortfall,
     mark_applied,
@@ -21,6 +22,7 @@ from tillhouse.payins.applying import (
     take,
 )
 from tillhouse.payins.types import Payin
+from tillhouse.webhooks.emit import emit_all
 
 _REVERSED = "The payment provider took the payment back."
 
@@ -45,6 +47,9 @@ async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
         receipt_id=payin.id,
     )
     received = await receive(call, order_id, tender)
+    about = {"orderId": order_id, "customerId": before.customer_id}
+    told = deposited(call, payin, received.transaction_id, about, before.store_id)
+    await emit_all(call, [told])
     owed = before.position().due - before.amount_paid
     conditions = list(payin.conditions)
     if payin.amount > owed:
@@ -61,8 +66,9 @@ async def _receive(call: Call, order_id: OrderId, payin: Payin) -> None:
 
 
 async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
-    """Take a payment out of its order again: a reversal that takes all of it refunds the order."""
-    amount = min(payin.amount, order.amount_paid - order.change_amount)
+    """Take out of an order what its provider took back: all that was paid refunds the order."""
+    wanted = payin.to_take_back
+    amount = min(wanted, order.amount_paid - order.change_amount)
     after = refunded(order, amount, await _available(call, order))
     amount = order.amount_paid - after.amount_paid
     if amount > 0:
@@ -71,10 +77,10 @@ async def give_back(call: Call, order: OrderState, payin: Payin) -> None:
             repayment=Repayment(reason=_REVERSED),
         )
         await write(call, order, after, cause)
-    if amount < payin.amount:
+    if amount < wanted:
         # The business has handed this part back already, and the provider took it once more.
         ledger = Ledger(call.book.id, order.currency, call.now)
-        await claim_shortfall(call.db, ledger, payin, payin.amount - amount)
+        await claim_shortfall(call.db, ledger, payin, wanted - amount)
 
 
 async def _available(call: Call, order: OrderState) -> Decimal | None:

@@ -8,10 +8,12 @@ from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.ids import BookKey, OrderId
 from tillhouse.orders.deposits.store import update_automated
+from tillhouse.orders.money_types import ONLINE, GivenMethod
 from tillhouse.orders.types import PaymentMethod, Status
-from tillhouse.payins.connections import Collects, NoProvider, ProvidersAway, choose_provider
+from tillhouse.payins.connections import AmountNotTaken, NoProvider, check_collects
+from tillhouse.payins.types import Collects
 
-METHOD: PaymentMethod = "cloove_pay"
+METHOD = ONLINE
 """The method of payment by which an order gets an account of its own."""
 TARGET = "order"
 OPENING = "order_deposit"
@@ -25,17 +27,24 @@ def is_wanted(method: PaymentMethod, status: Status, outstanding: Decimal) -> bo
     return method == METHOD and status in PAYABLE and outstanding > 0
 
 
-async def reason_against(call: Call, method: PaymentMethod | None, currency: str) -> str | None:
+async def reason_against(call: Call, method: GivenMethod | None, currency: str) -> str | None:
     """Why an order can't be paid like this, if so."""
     if method != METHOD:
         return None
+    return await _against(call, Collects(currency=currency, opens="account"))
+
+
+async def reason_against_account(call: Call, currency: str, amount: Decimal) -> str | None:
+    """Why no provider would open an account for so much, if so."""
+    return await _against(call, Collects(currency=currency, opens="account", amount=amount))
+
+
+async def _against(call: Call, wanted: Collects) -> str | None:
+    """Whether the providers are up isn't asked: they come back, and it is opened then."""
     try:
-        await choose_provider(call.services, call.db, call.book, Collects(currency, "account"))
-    except NoProvider as error:
+        await check_collects(call.services, call.db, call.book, wanted)
+    except (NoProvider, AmountNotTaken) as error:
         return error.message
-    except ProvidersAway:
-        # They come back; the account is opened then.
-        return None
     return None
 
 

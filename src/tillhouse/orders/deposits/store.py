@@ -29,8 +29,9 @@ DEPOSIT: LiteralString = """
                 'expiresAt', iso(v.expires_at), 'createdAt', iso(v.created_at))
             FROM virtual_accounts v
             CROSS JOIN LATERAL (
-                SELECT coalesce(sum(i.amount) FILTER (WHERE i.status = 'received'), 0) AS received,
-                    coalesce(bool_or(i.status = 'reversed'), false) AS has_reversed
+                SELECT coalesce(sum(i.amount - i.returned_amount)
+                        FILTER (WHERE i.status = 'received'), 0) AS received,
+                    coalesce(bool_or(i.returned_amount > 0), false) AS has_reversed
                 FROM payins i WHERE i.book_id = v.book_id AND i.virtual_account_id = v.id
             ) p
             WHERE v.book_id = o.book_id AND v.order_id = o.id
@@ -53,7 +54,7 @@ class DepositFacts(msgspec.Struct, frozen=True, kw_only=True):
     awaited: Decimal | None
     asked: Decimal | None
     currency: str
-    # Of its customer.
+    # Of its customer, else of the business's owner.
     email: str | None
 
 
@@ -63,7 +64,10 @@ async def find_deposit(db: Db, book_id: BookId, order_id: UUID) -> DepositFacts 
         """
         SELECT b.business_id, b.environment, t.name AS business_name, o.short_code, o.status,
             o.payment_method AS method,
-            o.remaining_amount AS outstanding, o.currency, c.email,
+            o.remaining_amount AS outstanding, o.currency, coalesce(c.email, (
+                SELECT u.email FROM members m JOIN users u ON u.id = m.user_id
+                WHERE m.business_id = b.business_id AND m.role = 'owner'
+                ORDER BY m.created_at, m.user_id LIMIT 1)) AS email,
             v.amount AS asked, v.amount - coalesce((SELECT sum(i.amount) FROM payins i
                 WHERE i.book_id = v.book_id AND i.virtual_account_id = v.id
                     AND i.status = 'received' AND i.applied_at IS NOT NULL), 0) AS awaited

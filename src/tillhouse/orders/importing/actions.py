@@ -15,8 +15,9 @@ from tillhouse.access.process import Services
 from tillhouse.customers.actions import find_or_create
 from tillhouse.customers.rules import wanted_faults
 from tillhouse.customers.store import find_country
-from tillhouse.customers.types import Wanted as WantedCustomer
-from tillhouse.db.pool import FAILURES, Db
+from tillhouse.customers.types import WantedCustomer
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.pool import Db
 from tillhouse.http.fields import right_parts
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Problem, Unavailable
@@ -25,11 +26,11 @@ from tillhouse.kit.partial import InvalidField
 from tillhouse.kitchen.actions import send
 from tillhouse.orders import promotion
 from tillhouse.orders.importing import rules as sheet
-from tillhouse.orders.importing.rules import Asked
+from tillhouse.orders.importing.rules import ParsedOrder
 from tillhouse.orders.importing.store import list_recorded
 from tillhouse.orders.recording import actions as create
 from tillhouse.orders.recording.rules import sale as rules
-from tillhouse.orders.recording.store.facts import StoreKey, Wanted, find_facts
+from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
 from tillhouse.orders.types import NewOrder
 from tillhouse.products.store.imports import list_owners
 from tillhouse.webhooks.emit import Source
@@ -54,7 +55,7 @@ _TRY_AGAIN = (
 )
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
+class ReadyOrder(msgspec.Struct, frozen=True, kw_only=True):
     """An order to be recorded."""
 
     key: str
@@ -63,11 +64,11 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     phone: str | None
 
 
-class Verdict(msgspec.Struct, kw_only=True):
+class OrderVerdict(msgspec.Struct, kw_only=True):
     """The verdict on one order: it can be recorded, exists already, or is wrong."""
 
     row_key: str | None = None
-    ready: Ready | None = None
+    ready: ReadyOrder | None = None
     is_there: bool = False
     faults: list[FieldError] = []
 
@@ -75,11 +76,11 @@ class Verdict(msgspec.Struct, kw_only=True):
 class _Case(msgspec.Struct, kw_only=True):
     """One order while it is judged."""
 
-    asked: Asked
+    asked: ParsedOrder
     is_there: bool = False
     # A new order, or what is right of it; None once nothing more is to be asked.
     new: NewOrder | None = None
-    # Lines whose sku nobody has.
+    # Lines whose sku no variant has.
     missing: set[int]
     faults: list[FieldError]
 
@@ -98,7 +99,7 @@ async def judge(
     *,
     by_rules: bool,
     takes_now: bool = True,
-) -> list[Verdict]:
+) -> list[OrderVerdict]:
     """Judge orders by their form and, when asked to, by everything that the book knows.
 
     An order that exists already is judged by its content only.
@@ -114,15 +115,19 @@ async def judge(
 
 
 async def record_all(
-    services: Services, origin: Source, orders: Sequence[Ready], done: Callable[[int], None]
+    services: Services,
+    origin: Source,
+    orders: Sequence[ReadyOrder],
+    done: Callable[[int], None],
+    stock: rules.StockOfPast = "take",
 ) -> list[Recorded]:
     """Record orders, some at once, each in its own transaction; what came of each."""
     results = [Recorded() for _ in orders]
     rest = iter(enumerate(orders))
 
-    async def work(rest: Iterator[tuple[int, Ready]]) -> None:
+    async def work(rest: Iterator[tuple[int, ReadyOrder]]) -> None:
         for index, ready in rest:
-            results[index] = await record(services, origin, ready)
+            results[index] = await record(services, origin, ready, stock)
             done(1)
 
     try:
@@ -135,12 +140,14 @@ async def record_all(
     return results
 
 
-async def record(services: Services, origin: Source, ready: Ready) -> Recorded:
+async def record(
+    services: Services, origin: Source, ready: ReadyOrder, stock: rules.StockOfPast = "take"
+) -> Recorded:
     """Record one order, unless an earlier import did."""
     constraints = services.declared.constraints
     for left in reversed(range(_TRIES)):
         try:
-            return await _record(services, origin, ready)
+            return await _record(services, origin, ready, stock)
         except _TRY_AGAIN:
             if not left:
                 raise
@@ -160,7 +167,9 @@ async def record(services: Services, origin: Source, ready: Ready) -> Recorded:
     raise AssertionError("the last try answers or raises")
 
 
-async def _record(services: Services, origin: Source, ready: Ready) -> Recorded:
+async def _record(
+    services: Services, origin: Source, ready: ReadyOrder, stock: rules.StockOfPast
+) -> Recorded:
     # The order keeps the key of its row; there is no answer to be kept besides.
     claim = IdempotencyClaim(
         origin.book.id, _SURFACE, ready.key, ready.fingerprint, is_claimed=True
@@ -173,7 +182,7 @@ async def _record(services: Services, origin: Source, ready: Ready) -> Recorded:
             wanted = WantedCustomer(name=name, phone_number=ready.phone)
             customer_id, _ = await find_or_create(call, wanted)
             new = msgspec.structs.replace(new, customer_id=customer_id)
-        outcome = await create.create(call, new)
+        outcome = await create.create(call, new, stock)
     if outcome.sending is not None:
         # The order is recorded, whatever becomes of the message.
         with contextlib.suppress(Problem, *FAILURES):
@@ -213,20 +222,20 @@ def _call(
     )
 
 
-def _case(asked: Asked) -> _Case:
+def _case(asked: ParsedOrder) -> _Case:
     return _Case(asked=asked, missing=set(), faults=list(asked.faults))
 
 
-def _verdict(case: _Case) -> Verdict:
+def _verdict(case: _Case) -> OrderVerdict:
     asked = case.asked
     faults = case.faults
     if faults or case.is_there:
-        return Verdict(row_key=asked.row_key, is_there=case.is_there, faults=faults)
+        return OrderVerdict(row_key=asked.row_key, is_there=case.is_there, faults=faults)
     assert asked.fingerprint is not None, "its form is right"  # noqa: S101
     assert case.new is not None, "it is not there"  # noqa: S101
     key = f"{_KEY}{asked.row_key}"
-    ready = Ready(key=key, fingerprint=asked.fingerprint, new=case.new, phone=asked.phone)
-    return Verdict(row_key=asked.row_key, ready=ready)
+    ready = ReadyOrder(key=key, fingerprint=asked.fingerprint, new=case.new, phone=asked.phone)
+    return OrderVerdict(row_key=asked.row_key, ready=ready)
 
 
 async def _compared(call: Call, cases: Sequence[_Case]) -> list[_Case]:
@@ -272,7 +281,7 @@ async def _find_products(call: Call, cases: Sequence[_Case]) -> None:
 async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool) -> None:
     """Everything that rules find wrong; those that rest on the same facts are judged together."""
     country = await find_country(call.db, call.book.id)
-    groups: defaultdict[tuple[StoreKey, PromotionId | None], list[tuple[_Case, NewOrder, Wanted]]]
+    groups: defaultdict[tuple[StoreKey, PromotionId | None], list[tuple[_Case, NewOrder, NamedIds]]]
     groups = defaultdict(list)
     for case in cases:
         new = case.new
@@ -289,7 +298,7 @@ async def _judge_by_rules(call: Call, cases: Sequence[_Case], *, takes_now: bool
 async def _judge_group(
     call: Call,
     key: StoreKey,
-    group: Sequence[tuple[_Case, NewOrder, Wanted]],
+    group: Sequence[tuple[_Case, NewOrder, NamedIds]],
     promoted: Sequence[FieldError],
 ) -> None:
     found_facts = await find_facts(call.db, key, [wanted for _, _, wanted in group])
@@ -305,7 +314,7 @@ async def _judge_group(
             case.faults += [FieldError("", reason)] if reason else []
 
 
-def _own_faults(asked: Asked, country: str, *, takes_now: bool) -> Iterator[FieldError]:
+def _own_faults(asked: ParsedOrder, country: str, *, takes_now: bool) -> Iterator[FieldError]:
     """Faults that only orders from files can have."""
     if asked.phone is not None:
         wanted = WantedCustomer(phone_number=asked.phone)

@@ -29,7 +29,7 @@ _SEVERAL = "is of a product with several variants: give the sku of one of them"
 _LINE = re.compile(r"items\[(?P<place>[0-9]+)\]\.(?P<name>.+)")
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ParsedOrder(msgspec.Struct, frozen=True, kw_only=True):
     """One order of a file, judged by its form."""
 
     # The fields of a new order, as plain values.
@@ -43,7 +43,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: bytes | None = None
 
 
-def ask(given: dict[str, Any]) -> Asked:
+def ask(given: dict[str, Any]) -> ParsedOrder:
     """Take an order apart, and name every field of a wrong form."""
     row_key, faults = _read(given, "row_key", ShortText.from_wire)
     if row_key is None and not faults:
@@ -65,16 +65,18 @@ def ask(given: dict[str, Any]) -> Asked:
         fingerprint = None if faults else _fingerprint(new, phone, skus)
     except Invalid as problem:
         faults += problem.details or []
-    return Asked(
+    return ParsedOrder(
         value=value, row_key=row_key, phone=phone, skus=skus, faults=faults,
         fingerprint=fingerprint,
     )  # fmt: skip
 
 
-def in_skus(faults: Sequence[FieldError], asked: Asked, missing: set[int]) -> list[FieldError]:
+def in_skus(
+    faults: Sequence[FieldError], asked: ParsedOrder, missing: set[int]
+) -> list[FieldError]:
     """The faults that the rules find, in terms of skus instead of ids.
 
-    The sku of a line in `missing` is nobody's, so the rules saw a line without a product.
+    No variant has the sku of a line in `missing`, so the rules saw a line without a product.
     """
     found: list[FieldError] = []
     for error in faults:

@@ -9,7 +9,7 @@ from tillhouse.kit.errors import Missing, Refused
 from tillhouse.kit.ids import OrderId, TicketId
 from tillhouse.kitchen import actions as kitchen
 from tillhouse.kitchen.rules import AlreadyInKitchen
-from tillhouse.kitchen.types import Notification, SaleFacts, Ticket, Told
+from tillhouse.kitchen.types import CustomerNotice, Notification, SaleFacts, Ticket
 from tillhouse.orders.kitchen.store.sale import find_sale, lock_sale
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, Stage
@@ -19,7 +19,7 @@ class NoTicket(Missing, message="The order has no associated kitchen ticket: sen
     """The kitchen doesn't know of this order."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class StageOutcome(msgspec.Struct, frozen=True):
     """The order afterwards, what its customer heard, and what is left to do after the commit."""
 
     order: Order
@@ -27,7 +27,7 @@ class Outcome(msgspec.Struct, frozen=True):
     finish: Callable[[], Awaitable[Notification]] | None = None
 
 
-async def send(call: Call, order_id: OrderId) -> Outcome:
+async def send(call: Call, order_id: OrderId) -> StageOutcome:
     """Open the order's ticket and tell the customer."""
     row = await lock_sale(call.db, call.book.id, order_id)
     if row is None:
@@ -42,7 +42,7 @@ async def send(call: Call, order_id: OrderId) -> Outcome:
     return await _outcome(call, order_id, told)
 
 
-async def move(call: Call, order_id: OrderId, stage: Stage) -> Outcome:
+async def move(call: Call, order_id: OrderId, stage: Stage) -> StageOutcome:
     """Set the stage of the order's ticket, and tell the customer."""
     sale = await _sale(call, order_id)
     ticket = await kitchen.find(call, order_id)
@@ -53,7 +53,7 @@ async def move(call: Call, order_id: OrderId, stage: Stage) -> Outcome:
     return await _outcome(call, order_id, told)
 
 
-async def tell_of_new(call: Call, order_id: OrderId, ticket_id: TicketId) -> Told:
+async def tell_of_new(call: Call, order_id: OrderId, ticket_id: TicketId) -> CustomerNotice:
     """Tell the customer that a new order is in the kitchen."""
     ticket = Ticket(id=ticket_id, order_id=order_id, station="kitchen", status="queued")
     return await kitchen.tell(call, ticket, "queued", await _sale(call, order_id))
@@ -66,9 +66,9 @@ async def _sale(call: Call, order_id: OrderId) -> SaleFacts:
     return sale
 
 
-async def _outcome(call: Call, order_id: OrderId, told: Told) -> Outcome:
+async def _outcome(call: Call, order_id: OrderId, told: CustomerNotice) -> StageOutcome:
     order = await show(call, OrderId(order_id))
     sending = told.sending
     if sending is None:
-        return Outcome(order, told.notification)
-    return Outcome(order, told.notification, lambda: kitchen.send(call.services, sending))
+        return StageOutcome(order, told.notification)
+    return StageOutcome(order, told.notification, lambda: kitchen.send(call.services, sending))

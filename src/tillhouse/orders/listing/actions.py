@@ -9,19 +9,20 @@ from asyncpg import Record
 
 from tillhouse.access.call import Call
 from tillhouse.customers.rules import word_query
-from tillhouse.db.pages import rows_of
+from tillhouse.db.where import rows_of
 from tillhouse.kit.money import round_money
 from tillhouse.kit.page import Page, meta
 from tillhouse.labels.actions import known_tags
 from tillhouse.orders.listing.store import figures
 from tillhouse.orders.listing.store import page as store
 from tillhouse.orders.listing.store import page_windows as page_windows
-from tillhouse.orders.listing.store.days import find_clock
 from tillhouse.orders.listing.store.page_windows import PageWindows
-from tillhouse.orders.listing.store.query import OrderQuery
+from tillhouse.orders.listing.store.query import FILTERS, OrderQuery, Reach
 from tillhouse.orders.listing.types import MethodSum, OrderPage, Summary
+from tillhouse.orders.money_types import method_of
 from tillhouse.orders.showing import orders_of
 from tillhouse.orders.types import OrderFilter, PaymentMethod
+from tillhouse.stores.store import find_clock
 
 # No scan is longer than this: else the tallies tell where the page is.
 _SCAN_MAX = 10_000
@@ -54,7 +55,7 @@ async def _rows(
 
 async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -> Sequence[Record]:
     here = call.db, call.book.id, query, page
-    if query.filters_by_customer_or_session:
+    if query.reaches(Reach.ORDER):
         return await (store.list_few if query.is_searched else store.list_newest)(*here)
     if _scanned(query, page, summary) <= _SCAN_MAX // 2:
         if query.has_own_order:
@@ -62,21 +63,21 @@ async def _orders(call: Call, query: OrderQuery, page: Page, summary: Summary) -
         rows = await store.list_near(*here, _SCAN_MAX)
         if len(rows) >= min(page.per_page, summary.filtered_orders - page.offset):
             return rows
-    if query.tag_ids is not None and (query.is_searched or summary.filtered_orders <= _FEW):
+    if "tag_ids" in query.asked and (query.is_searched or summary.filtered_orders <= _FEW):
         return await store.list_few(*here)
     return await store.list_within(*here, await _page_windows(call, query, page))
 
 
 def _is_looked_up(query: OrderQuery) -> bool:
     """Whether a search decides what is read; where few are picked out, it is one more condition."""
-    return query.is_searched and not query.filters_by_customer_or_session and query.tag_ids is None
+    return query.is_searched and not query.reaches(Reach.ORDER) and "tag_ids" not in query.asked
 
 
 async def _page_windows(call: Call, query: OrderQuery, page: Page) -> PageWindows:
     here = call.db, call.book.id, query, page
-    if not query.is_detailed:
+    if not query.reaches(Reach.DETAIL):
         return await page_windows.list_days(*here)
-    if query.is_of_kinds:
+    if query.reaches(Reach.KIND):
         return await page_windows.list_days_in_months(*here)
     return await page_windows.list_months(*here)
 
@@ -93,11 +94,11 @@ async def _figures(call: Call, query: OrderQuery) -> Record:
     here = call.db, call.book.id, query, call.now
     if _is_looked_up(query):
         return _there(await figures.find_figures_of_found(*here))
-    if query.filters_by_customer_or_session or query.is_searched:
+    if query.reaches(Reach.ORDER) or query.is_searched:
         return _there(await figures.find_figures_of_few(*here))
-    if query.is_detailed and query.is_dated:
+    if query.reaches(Reach.DETAIL) and query.is_dated:
         return _there(await figures.find_figures_in_detail_between(*here))
-    if query.is_detailed:
+    if query.reaches(Reach.DETAIL):
         return _there(await figures.find_figures_in_detail(*here))
     if query.is_dated:
         return _there(await figures.find_figures_between(*here))
@@ -117,23 +118,14 @@ async def _query(call: Call, wanted: OrderFilter) -> OrderQuery:
     status: list[str] | None = list(wanted.status) if wanted.status else None
     if wanted.scheduled_only:
         status = [one for one in status or ["scheduled"] if one == "scheduled"]
+    asked = {one.name: getattr(wanted, one.name) for one in FILTERS}
+    asked["status"] = status
+    if wanted.payment_method:
+        asked["payment_method"] = method_of(wanted.payment_method)
+    if wanted.tag_ids:
+        asked["tag_ids"] = await known_tags(call, wanted.tag_ids)
     return OrderQuery(
-        status=status,
-        payment_status=list(wanted.payment_status) if wanted.payment_status else None,
-        channel=list(wanted.channel) if wanted.channel else None,
-        service_mode=list(wanted.service_mode) if wanted.service_mode else None,
-        payment_method=wanted.payment_method,
-        store_id=wanted.store_id,
-        store_ids=wanted.store_ids,
-        is_automated=wanted.is_automated,
-        is_fulfilled=wanted.channel_fulfilled,
-        customer_id=wanted.customer_id,
-        recorded_by_id=wanted.recorded_by_id,
-        staff_id=wanted.staff_id,
-        served_by_id=wanted.served_by_user_id,
-        session_id=wanted.table_session_id,
-        term_id=wanted.academic_term_id,
-        tag_ids=await known_tags(call, wanted.tag_ids) if wanted.tag_ids else None,
+        asked={name: value for name, value in asked.items() if value is not None},
         code=wanted.search.upper() if wanted.search else None,
         words=word_query(wanted.search) or None if wanted.search else None,
         since=since,
@@ -146,10 +138,11 @@ def _summary(row: Record) -> Summary:
     average = Decimal(0)
     if orders:
         average = round_money(row["total_revenue"] / orders, row["currency"])
-    made = ("average_order_value", "received_by_method")
+    made = ("average_order_value", "received_by_method", "net_revenue")
     names = [name for name in Summary.__struct_fields__ if name not in made]
     return Summary(
         **{name: row[name] for name in names},
         average_order_value=average,
+        net_revenue=row["total_revenue"] - row["refunded_amount"],
         received_by_method=[MethodSum(method, row[method]) for method in _METHODS],
     )

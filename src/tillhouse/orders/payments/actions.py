@@ -11,11 +11,12 @@ from tillhouse.kit.ids import OrderId
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing import rules as changing
 from tillhouse.orders.changing.actions import lock
+from tillhouse.orders.changing.credit import check_spending
+from tillhouse.orders.changing.credit_rules import check_credit
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.writing import Cause, write
-from tillhouse.orders.deposits.beginning import reason_against
 from tillhouse.orders.payments import rules
-from tillhouse.orders.payments.rules import Tender
+from tillhouse.orders.payments.rules import OrderPaymentRow, Tender
 from tillhouse.orders.payments.store import count_payments
 from tillhouse.orders.payments.types import NewPayment
 from tillhouse.orders.posting.rules import MoneyMove
@@ -42,7 +43,9 @@ async def receive(call: Call, order_id: OrderId, tender: Tender) -> Receipt:
     return await _receive(call, await lock(call, order_id), tender)
 
 
-async def _receive(call: Call, order: OrderState, tender: Tender) -> Receipt:
+async def _receive(
+    call: Call, order: OrderState, tender: Tender, *, by_hand: bool = False
+) -> Receipt:
     paid = msgspec.structs.replace(
         order,
         amount_paid=order.amount_paid + tender.amount,
@@ -50,7 +53,11 @@ async def _receive(call: Call, order: OrderState, tender: Tender) -> Receipt:
         payment_method=tender.method,
     )
     rules.check_sums(paid.position())
-    changing.check_credit(order, paid)
+    if by_hand:
+        await check_spending(call, order, paid)
+    else:
+        # The other room knows what its customer has.
+        check_credit(order, paid)
     by = actor_of(call)
     actor = {"id": str(by.id), "name": by.name}
     after = changing.settled(order, paid, order.status, None, (call.now, actor))
@@ -66,7 +73,7 @@ async def _receive(call: Call, order: OrderState, tender: Tender) -> Receipt:
     )
 
 
-async def take_back(call: Call, order_id: OrderId, amount: Decimal) -> UUID:
+async def take_back(call: Call, order_id: OrderId, amount: Decimal) -> OrderPaymentRow:
     """Make an amount that an order was paid by credit the customer's credit again; its correction.
 
     Within the caller's transaction; the order owes the amount since.
@@ -79,7 +86,7 @@ async def take_back(call: Call, order_id: OrderId, amount: Decimal) -> UUID:
     cause = Cause(move=MoneyMove(method="credit"), tender=Tender(amount=-amount, method="credit"))
     payment = (await write(call, order, after, cause)).payment
     assert payment is not None, "an amount above 0 is taken back"  # noqa: S101
-    return payment.id
+    return payment
 
 
 async def new_faults(call: Call, order_id: OrderId, new: NewPayment) -> list[FieldError]:
@@ -94,10 +101,8 @@ async def record(call: Call, order_id: OrderId, new: NewPayment) -> Order:
     check(rules.payment_faults(new, order.currency, call.now))
     if order.status in ("cancelled", "refunded"):
         raise Refused(f"A {order.status} order takes no payment.")
-    if reason := await reason_against(call, new.method, order.currency):
-        raise Refused(reason)
     rules.check_room(await count_payments(call.db, call.book.id, order.id))
-    await _receive(call, order, rules.tender_of(new, call.now))
+    await _receive(call, order, rules.tender_of(new, call.now), by_hand=True)
     return await show(call, order_id)
 
 

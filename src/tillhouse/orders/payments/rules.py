@@ -13,8 +13,9 @@ from tillhouse.kit.ids import OrderId
 from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
 from tillhouse.kit.partial import faults
 from tillhouse.orders.events import PaidLink, Payer
+from tillhouse.orders.money_types import NOT_BY_HAND, ONLINE, method_of
 from tillhouse.orders.payments.types import NewPayment
-from tillhouse.orders.posting.rules import LedgerPosition, Method, MoneyMove
+from tillhouse.orders.posting.rules import LedgerPosition, Method, MoneyMove, change_told
 from tillhouse.orders.recording.rules.sale import CLOCK_TOLERANCE
 from tillhouse.orders.types import Person
 
@@ -41,7 +42,7 @@ class Tender(msgspec.Struct, frozen=True, kw_only=True):
     payer: Payer | None = None
 
 
-class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
+class OrderPaymentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A payment, or a correction of what was said to be paid, by the names of its columns."""
 
     id: UUID
@@ -61,7 +62,7 @@ class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
 
 
-class Recorder(msgspec.Struct, frozen=True, kw_only=True):
+class PaymentOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """By whom and when a payment is recorded, under which id, and when it happened."""
 
     payment_id: UUID
@@ -74,21 +75,20 @@ def payment_row(
     order_id: OrderId,
     positions: tuple[LedgerPosition | None, LedgerPosition],
     transaction_id: UUID,
-    recorder: Recorder,
+    recorder: PaymentOrigin,
     tender: Tender,
-) -> PaymentRow:
+) -> OrderPaymentRow:
     """The payment that leads from one position of an order (or none) to the next."""
     before, after = positions
     change = after.change - (before.change if before else _ZERO)
-    return PaymentRow(
+    return OrderPaymentRow(
         id=recorder.payment_id,
         order_id=order_id,
         kind="correction" if tender.amount < 0 else "payment",
         method=tender.method,
         amount=tender.amount,
         tip_amount=tender.tip,
-        # A lower total makes change of earlier payments, which is not this one's.
-        change_amount=max(min(change, tender.amount), _ZERO),
+        change_amount=change_told(change, tender.amount),
         reference=tender.reference,
         transaction_id=transaction_id,
         link_id=tender.link_id,
@@ -131,6 +131,7 @@ def payment_faults(new: NewPayment, currency: str, now: datetime) -> list[FieldE
         lambda: _scale_errors("amount", new.amount, currency),
         lambda: _scale_errors("tip", new.tip, currency),
         lambda: _tip_errors(new),
+        lambda: _method_errors(new),
         lambda: _time_errors(new, now),
     )
 
@@ -145,6 +146,11 @@ def _tip_errors(new: NewPayment) -> Iterator[FieldError]:
         yield FieldError("tip", "is not paid with credit")
 
 
+def _method_errors(new: NewPayment) -> Iterator[FieldError]:
+    if new.method == ONLINE:
+        yield FieldError("method", NOT_BY_HAND)
+
+
 def _time_errors(new: NewPayment, now: datetime) -> Iterator[FieldError]:
     if new.at is not None and new.at.at > now + CLOCK_TOLERANCE:
         yield FieldError("at", "must not be in the future")
@@ -154,7 +160,7 @@ def tender_of(new: NewPayment, now: datetime) -> Tender:
     """The tender that a request names."""
     return Tender(
         amount=Decimal(new.amount),
-        method=new.method,
+        method=method_of(new.method),
         reference=None if new.reference is None else str(new.reference),
         tip=Decimal(new.tip or 0),
         at=min(new.at.at, now) if new.at else now,

@@ -3,39 +3,47 @@
 from typing import LiteralString
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.columns import each, names, record
 from tillhouse.kit.ids import BookId, OrderId
+from tillhouse.orders import columns
 
-PAY: LiteralString = """
+PAY: LiteralString = (
+    """
     paid AS (
-        INSERT INTO payments (book_id, id, order_id, kind, method, amount, tip_amount,
-            change_amount, reference, transaction_id, link_id, receipt_id, recorded_by_id,
-            recorded_by_name, happened_at, created_at)
-        SELECT $1, p.id, p.order_id, p.kind, p.method, p.amount, p.tip_amount, p.change_amount,
-            p.reference, p.transaction_id, p.link_id, p.receipt_id, p.recorded_by_id,
-            p.recorded_by_name, p.happened_at, p.created_at
+        INSERT INTO payments (book_id, """
+    + names(columns.PAYMENTS)
+    + """)
+        SELECT $1, """
+    + names(columns.PAYMENTS, "p.{0}")
+    + """
         FROM paying p
     )"""
+)
 """Payments of the CTE `paying`, whose rows have the columns of PAYING."""
 
-PAYING: LiteralString = """ AS p (id uuid, order_id uuid, kind text, method text,
-            amount numeric, tip_amount numeric, change_amount numeric, reference text,
-            transaction_id uuid, link_id uuid, receipt_id uuid, recorded_by_id uuid,
-            recorded_by_name text, happened_at timestamptz, created_at timestamptz)"""
+PAYING: LiteralString = " AS p (" + record(columns.PAYMENTS) + ")"
 """The columns of payments that come as JSON."""
 
-TENDERED: LiteralString = """
-        jsonb_strip_nulls(jsonb_build_object('cash', o.paid_by_cash, 'transfer',
-            o.paid_by_transfer, 'pos', o.paid_by_pos, 'cloove_pay', o.paid_by_cloove_pay,
-            'credit', o.paid_by_credit, 'other', o.paid_by_other)) AS tendered"""
+TENDERED: LiteralString = (
+    " jsonb_strip_nulls(jsonb_build_object("
+    + each("'{0}', o.paid_by_{0}", columns.METHODS)
+    + ")) AS tendered"
+)
 """A column of rows `o` of orders: what they hold by each method."""
 
 PAYMENTS: LiteralString = """
         (SELECT json_agg(p) FROM (
             SELECT p.id, p.kind, p.amount, p.method, p.status, p.reference,
                 p.tip_amount AS tip, p.change_amount AS "changeAmount",
-                p.transaction_id AS "transactionId", iso(p.happened_at) AS at,
+                p.transaction_id AS "transactionId",
+                CASE WHEN i.id IS NOT NULL THEN json_build_object('provider', i.provider,
+                    'currency', i.currency, 'gross', i.amount, 'fee', i.fee,
+                    'net', i.amount - i.fee, 'feeReturned', i.returned_fee)
+                END AS "providerMoney", iso(p.happened_at) AS at,
                 json_build_object('id', p.recorded_by_id, 'name', p.recorded_by_name) AS by
-            FROM payments p WHERE p.book_id = o.book_id AND p.order_id = o.id
+            FROM payments p
+            LEFT JOIN payins i ON i.book_id = o.book_id AND i.id = p.receipt_id
+            WHERE p.book_id = o.book_id AND p.order_id = o.id
             ORDER BY p.id) p) AS payments"""
 """A column of rows `o` of orders: their payments as they are shown."""
 
@@ -50,6 +58,14 @@ REFUNDS: LiteralString = """
             FROM refunds f WHERE f.book_id = o.book_id AND f.order_id = o.id
             ORDER BY f.id) f) AS refunds"""
 """The same for their refunds."""
+
+DISPUTES: LiteralString = """
+        (SELECT json_agg(d) FROM (
+            SELECT d.id, d.status, d.amount, d.taken_amount AS "takenAmount",
+                iso(d.evidence_due_at) AS "evidenceDueBy", iso(d.opened_at) AS "openedAt"
+            FROM disputes d WHERE d.book_id = o.book_id AND d.order_id = o.id
+            ORDER BY d.id) d) AS disputes"""
+"""The same for the disputes of their payments."""
 
 
 async def count_payments(db: Db, book_id: BookId, order_id: OrderId) -> int:

@@ -5,11 +5,11 @@ import msgspec
 from tillhouse.kit.money import AMOUNT_LIMIT, Bounded
 from tillhouse.kit.text_types import OneLine
 from tillhouse.kit.values import Moment
-from tillhouse.orders.types import PaymentMethod
+from tillhouse.orders.money_types import GivenMethod
 from tillhouse.products.values import Price
 
 
-class Received(
+class ReceivedAmount(
     Bounded,
     exclusiveMinimum=0,
     exclusiveMaximum=AMOUNT_LIMIT,
@@ -28,10 +28,11 @@ class PaymentReference(OneLine, longest=120, example="TRF-88120"):
 class NewPayment(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Money that came in for an order."""
 
-    amount: Received
+    amount: ReceivedAmount
     """The amount that came in just now, without a tip."""
-    method: PaymentMethod
-    """How it was paid. `credit` spends the customer's credit."""
+    method: GivenMethod
+    """How it was paid. `credit` spends the customer's credit; `cloove_pay` is refused, since the
+    payment provider alone tells of that."""
     reference: PaymentReference | None = None
     """The reference of the payment, such as the number of a transfer."""
     tip: Price | None = None

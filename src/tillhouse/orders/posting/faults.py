@@ -44,6 +44,8 @@ class OrderFacts(msgspec.Struct, frozen=True, kw_only=True):
     # Its refunds that are on their way, as its row and as they themselves tell.
     returning: Decimal = _ZERO
     pending: Decimal = _ZERO
+    # Whether credit beyond what it owed was spent on it, and given back by the same change.
+    is_overspent: bool = False
 
 
 def order_faults(facts: OrderFacts) -> Iterator[Fault]:
@@ -67,8 +69,18 @@ def _sums(facts: OrderFacts) -> Iterator[str]:
     if facts.returning != facts.pending:
         told = f"its pending refunds come to {facts.pending:f}"
         yield f"{facts.returning:f} of it are on their way, {told}"
+    if facts.is_overspent and (lent := _overspent(facts.position)):
+        yield (
+            f"{lent:f} of its customer's credit was spent on it without being owed: lower its "
+            "amount paid by that"
+        )
     if facts.used > facts.postings:
         yield f"its next posting is number {facts.postings}, which is taken already"
+
+
+def _overspent(position: LedgerPosition) -> Decimal:
+    """The credit that an order both has spent and keeps; once it has ended, all is kept."""
+    return min(position.credit, position.kept) if position.is_sold else _ZERO
 
 
 def _by_method(facts: OrderFacts) -> Iterator[str]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.ledger.proof import each_row
 from tillhouse.orders.posting.faults import order_faults
 from tillhouse.orders.posting.rules import SOURCE
 from tillhouse.orders.posting.store import find_there, list_orders
@@ -13,13 +13,9 @@ from tillhouse.room import SourceType
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
-    while last is not None:
-        found = await list_orders(db, book_id, last, batch)
-        for facts in found:
-            for fault in order_faults(facts):
-                yield fault
-        last = found[-1].id if found else None
+    async for facts in each_row(list_orders, db, book_id, batch):
+        for fault in order_faults(facts):
+            yield fault
 
 
 ORDER_SOURCE = SourceType(SOURCE, find_there, _prove)

@@ -21,10 +21,11 @@ import msgspec
 
 from tillhouse.kit.ids import CustomerId
 from tillhouse.ledger.rules import (
-    NOBODY,
+    NO_OWNER,
     Account,
     AccountKind,
     Closing,
+    EntryKind,
     Movement,
     Owing,
     Postings,
@@ -48,12 +49,12 @@ TENDERS: dict[Method, AccountKind] = {
 """Where money of each method comes in; credit of a customer that is spent is no money that does."""
 
 # Where an excess is kept → how it gets there, and how it comes back.
-_WAYS = {
+_WAYS: dict[AccountKind, tuple[EntryKind, EntryKind]] = {
     "cash": ("change", "change_returned"),
     "customer_credit": ("credit_given", "credit_taken_back"),
     "unapplied_receipts": ("unapplied_kept", "unapplied_released"),
 }
-_MOVED = ("receivable_moved", "receivable_moved")
+_MOVED: tuple[EntryKind, EntryKind] = ("receivable_moved", "receivable_moved")
 _ENDED: tuple[str, ...] = ("cancelled", "deleted")
 _ZERO = Decimal(0)
 
@@ -173,7 +174,8 @@ def _change(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> D
     change = before.change
     grown = after.beyond - before.beyond
     is_cash = move.method == "cash"
-    if move.keeps_change:
+    if move.keeps_change or (after.status in _ENDED and grown >= 0):
+        # An order that ends hands nothing out.
         pass
     elif grown >= 0:
         change += grown if is_cash else _ZERO
@@ -212,8 +214,8 @@ def postings(
 
 
 def receivable(position: LedgerPosition) -> Account:
-    """The account of what the order's customer, or nobody in particular, has yet to pay."""
-    return Account("receivable", position.customer_id or NOBODY)
+    """The account of what is yet to be paid, by the order's customer or an unnamed one."""
+    return Account("receivable", position.customer_id or NO_OWNER)
 
 
 def excess(position: LedgerPosition) -> Excess:
@@ -230,10 +232,12 @@ def turns_excess(before: LedgerPosition, after: LedgerPosition) -> bool:
     """Whether another method would make credit of change that was given, or change of credit.
 
     Neither moves by being called something else: only money that comes in, or a correction, does.
-    Of an order that is only scheduled nothing was given yet.
+    Of an order that is only scheduled nothing was given yet. Change stays change while the method
+    becomes cash, and so does credit that stands beside none.
     """
     is_other_way = (before.method == "cash") != (after.method == "cash")
-    is_given = before.over > 0 and before.status != "scheduled"
+    turned = before.change if before.method == "cash" else before.over - before.change
+    is_given = turned > 0 and before.status != "scheduled"
     return is_other_way and is_given and after.over > 0
 
 
@@ -257,7 +261,7 @@ def _transfers(
         yield _signed(receivable(after), receivable(before), left, _MOVED)
     sold, returned = after.sold - before.sold, after.returned - before.returned
     yield _signed(receivable(after), Account("sales"), sold, ("sale", "sale_reversed"))
-    kinds = ("sale_refunded", "sale_refund_reversed")
+    kinds: tuple[EntryKind, EntryKind] = ("sale_refunded", "sale_refund_reversed")
     yield _signed(Account("refunds"), receivable(after), returned, kinds)
     yield from _payments(before, after, move)
     for account, held in new.items():
@@ -266,7 +270,8 @@ def _transfers(
 
 
 def _payments(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) -> Iterator[Transfer]:
-    kinds = ("payment", "refund" if move.is_refund else "payment_correction")
+    back: EntryKind = "refund" if move.is_refund else "payment_correction"
+    kinds: tuple[EntryKind, EntryKind] = ("payment", back)
     tender, owner = Account(TENDERS[move.method]), receivable(after)
     spent = after.credit - before.credit
     yield _signed(tender, owner, after.paid - before.paid - spent, kinds)
@@ -275,7 +280,9 @@ def _payments(before: LedgerPosition, after: LedgerPosition, move: MoneyMove) ->
     yield _signed(tender, Account("tips"), tip, ("tip", "tip_returned"))
 
 
-def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, str]) -> Transfer:
+def _signed(
+    debit: Account, credit: Account, amount: Decimal, kinds: tuple[EntryKind, EntryKind]
+) -> Transfer:
     """A transfer of a difference: one that is negative goes the other way."""
     forth, back = kinds
     if amount < 0:
@@ -286,7 +293,7 @@ def _signed(debit: Account, credit: Account, amount: Decimal, kinds: tuple[str, 
 def _movements(
     before: LedgerPosition, after: LedgerPosition, move: MoneyMove
 ) -> Iterator[Movement]:
-    """The payment, the correction or the refund comes first, then its tip."""
+    """The payment, the correction or the refund comes first, then its tip, then other change."""
     paid, tip = after.paid - before.paid, after.tip - before.tip
     if paid > 0:
         yield Movement("debt_payment" if before.debt else "sale", move.method, paid)
@@ -294,6 +301,17 @@ def _movements(
         yield Movement("refund" if move.is_refund else "adjustment", move.method, paid)
     if tip:
         yield Movement("tip", move.method, tip)
+    change = after.change - before.change
+    if moved := change - change_told(change, _ZERO if move.is_refund else paid):
+        yield Movement("change", "cash", -moved)
+
+
+def change_told(change: Decimal, paid: Decimal) -> Decimal:
+    """The part of a difference in change that is told with a payment: change of it, and no more.
+
+    The rest is of earlier payments: a lower total makes change of them, a higher one takes it back.
+    """
+    return max(min(change, paid), _ZERO)
 
 
 def _owing(before: LedgerPosition, after: LedgerPosition) -> Iterator[Owing]:

@@ -30,7 +30,20 @@ _ORDERS: LiteralString = (
             CASE WHEN o.deleted_at IS NULL THEN o.status ELSE 'deleted' END AS status
         FROM orders o WHERE o.book_id = $1 AND o.id > $2 ORDER BY o.id LIMIT $3
     )
-    SELECT b.*, t.paid, t.used, t.accounts, x.received, d.debts, m.tenders, m.tips, (
+    SELECT b.*, t.paid, t.used, t.accounts, x.received, d.debts, m.tenders, m.tips, EXISTS (
+            -- The transfer behind it gives it back. The sum: whether the order was a sale by then.
+            SELECT FROM ledger_transfers p JOIN ledger_transfers g
+                ON g.book_id = p.book_id AND g.source_id = p.source_id
+                AND g.source_type = p.source_type AND g.kind = 'credit_given'
+                AND g.sequence = p.sequence + 1 AND g.credit_owner = p.debit_owner
+            WHERE p.book_id = $1 AND p.source_id = b.id AND p.source_type = 'order'
+                AND p.kind = 'payment' AND p.debit_kind = 'customer_credit'
+                AND (g.created_at = p.created_at OR 0 < (
+                    SELECT sum(CASE s.kind WHEN 'sale' THEN s.amount ELSE -s.amount END)
+                    FROM ledger_transfers s
+                    WHERE s.book_id = $1 AND s.source_id = b.id AND s.source_type = 'order'
+                        AND s.kind IN ('sale', 'sale_reversed') AND s.sequence < p.sequence))
+        ) AS is_overspent, (
             SELECT coalesce(sum(r.amount), 0) FROM refunds r
             WHERE r.book_id = $1 AND r.order_id = b.id AND r.status = 'pending') AS pending
     FROM batch b
@@ -125,6 +138,7 @@ def _order(row: Record) -> OrderFacts:
         active_debts=len(debts),
         returning=row["returning_amount"],
         pending=row["pending"],
+        is_overspent=row["is_overspent"],
     )
 
 

@@ -8,7 +8,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tillhouse.http.raw import Page, html_page
+from tillhouse.http.raw import RawAnswer, html_page
 from tillhouse.orders.receipts.addresses import Address
 from tillhouse.orders.receipts.rules import Sheet
 
@@ -35,7 +35,7 @@ class _Links(msgspec.Struct, frozen=True):
     other_label: str
 
 
-def receipt(sheet: Sheet, address: Address, paper: Paper) -> Page:
+def receipt(sheet: Sheet, address: Address, paper: Paper) -> RawAnswer:
     """The page of a receipt."""
     style = _STYLES[paper]
     text = _ENVIRONMENT.get_template("receipt.html").render(
@@ -45,7 +45,7 @@ def receipt(sheet: Sheet, address: Address, paper: Paper) -> Page:
     return html_page(text, style)
 
 
-def refusal(message: str, request_id: str) -> Page:
+def refusal(message: str, request_id: str) -> RawAnswer:
     """The page of what can't be shown."""
     style = _STYLES["a4"]
     text = _ENVIRONMENT.get_template("refusal.html").render(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.orders.receipts import page
 from tillhouse.orders.receipts.actions import Found, find
@@ -39,7 +39,7 @@ class Receipts:
         self._missing = missing
         self._files = ReceiptFiles()
 
-    async def show(self, services: Services, asked: Asked) -> Page:
+    async def show(self, services: Services, asked: RawRequest) -> RawAnswer:
         """The receipt at a marked address, as a page or as a file."""
         name = _NAME.fullmatch(asked.path["receipt_id"])
         if name is None:
@@ -67,10 +67,10 @@ class Receipts:
         return _file(file, f"{found.sheet.document}-{found.sheet.code}")
 
 
-def _file(body: bytes, name: str) -> Page:
+def _file(body: bytes, name: str) -> RawAnswer:
     shown = f'inline; filename="{name}.pdf"'.encode()
     headers = [(b"content-disposition", shown), (b"x-robots-tag", b"noindex")]
-    return Page("application/pdf", body, headers=headers)
+    return RawAnswer("application/pdf", body, headers=headers)
 
 
 def pages() -> tuple[RawRoute, ...]:
@@ -82,6 +82,7 @@ def pages() -> tuple[RawRoute, ...]:
             path="/receipts/{receipt_id}",
             handler=receipts.show,
             refusal=page.refusal,
+            missing=NoReceipt,
             is_printed=True,
         ),
     )

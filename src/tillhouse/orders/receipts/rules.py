@@ -1,6 +1,6 @@
 """Receipts: what one says of an order, and how that is written for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -19,7 +19,7 @@ METHODS = {
     "cash": "Cash",
     "transfer": "Bank transfer",
     "pos": "Card",
-    "cloove_pay": "Cloove Pay",
+    "cloove_pay": "Online",
     "credit": "On credit",
     "other": "Other",
 }
@@ -59,6 +59,17 @@ class Paid(msgspec.Struct, frozen=True):
     amount: Decimal
 
 
+class Returned(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that was given back, wholly or in part, and the tax within."""
+
+    name: str
+    quantity: Decimal
+    amount: Decimal
+    tax: Decimal
+    # None in a receipt from before this was kept.
+    at: str | None = None
+
+
 class Content(msgspec.Struct, frozen=True, kw_only=True):
     """All that a receipt says: kept as it was, whatever becomes of the order."""
 
@@ -83,6 +94,8 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     # By method; None in a receipt from before payments were rows.
     payments: list[Paid] | None = None
     refunds: list[Paid] = []
+    # The lines of these refunds; an amount alone has none.
+    returned: list[Returned] = []
     # The part of `paid` that was handed out again.
     change: Decimal | None = None
     # The part of the sale that was given back.
@@ -167,6 +180,7 @@ def snapshot(order: Order, seller: Seller) -> Content:
         method=order.payment_method,
         payments=_by_method(order.payments, PaymentShown),
         refunds=_by_method(order.refunds, RefundShown),
+        returned=list(_returned(order, items)),
         change=order.change_amount,
         refunded=order.refunded_amount,
         tip=order.tip_amount,
@@ -181,6 +195,24 @@ def _by_method(shown: object, type_: type[PaymentShown] | type[RefundShown]) -> 
         if row.status == "successful":
             sums[row.method] = sums.get(row.method, Decimal(0)) + row.amount
     return [Paid(method, amount) for method, amount in sums.items() if amount]
+
+
+def _returned(order: Order, items: Sequence[ItemShown]) -> Iterator[Returned]:
+    """The lines that went back, each with the part of its line's tax that went back with it."""
+    refunds = msgspec.json.decode(msgspec.json.encode(order.refunds), type=list[RefundShown])
+    by_id = {item.id: item for item in items}
+    for refund in refunds:
+        for line in refund.lines if refund.status == "successful" else ():
+            item = by_id.get(line.item_id)
+            if item is not None and item.quantity:
+                tax = item.tax_amount * line.quantity / item.quantity
+                yield Returned(
+                    name=item.product_name,
+                    quantity=line.quantity,
+                    amount=line.amount,
+                    tax=round_money(tax, order.currency),
+                    at=refund.at,
+                )
 
 
 def _named(shown: object, type_: type[CustomerShown] | type[Person]) -> str | None:
@@ -212,6 +244,8 @@ def sheet(content: Content, number: int, made_at: datetime) -> Sheet:
         facts=list(_facts(content, zone)),
         currency=content.currency,
         lines=[_sheet_line(line, content.currency) for line in content.lines],
+        # No sums: a refund below tells all that went back.
+        tables=[Table("Given back", _entries(content, zone))] if content.returned else [],
         sums=list(_sums(content)),
         footer=f"Receipt {number} of order {content.short_code}, made "
         f"{written_moment(made_at, zone)} ({seller.time_zone})",
@@ -260,6 +294,11 @@ def written_moment(moment: datetime, zone: ZoneInfo) -> str:
     return f"{local.day} {local:%b %Y, %H:%M}"
 
 
+def written_day(moment: datetime, zone: ZoneInfo) -> str:
+    """The day of a moment as people write it there."""
+    return written_moment(moment, zone).partition(",")[0]
+
+
 def _sheet_line(line: Line, currency: str) -> SheetLine:
     details = [line.variant] if line.variant else []
     for name, delta in line.modifiers:
@@ -271,6 +310,19 @@ def _sheet_line(line: Line, currency: str) -> SheetLine:
         unit_price=amount(line.unit_price, currency),
         amount=amount(line.amount, currency),
     )
+
+
+def _entries(content: Content, zone: ZoneInfo) -> list[Entry]:
+    """The lines that went back, as rows of a table."""
+    return [
+        Entry(
+            date=written_day(parse_timestamp(one.at), zone) if one.at else "",
+            name=f"{plain(one.quantity)} × {one.name}",
+            details=[f"of which tax {amount(one.tax, content.currency)}"] if one.tax else [],
+            amount=amount(-one.amount, content.currency),
+        )
+        for one in content.returned
+    ]
 
 
 def _sums(content: Content) -> Iterator[Sum]:

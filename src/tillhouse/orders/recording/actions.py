@@ -8,14 +8,15 @@ import msgspec
 
 from tillhouse.access.call import Call
 from tillhouse.customers.actions import find_or_create
-from tillhouse.customers.types import Wanted as WantedCustomer
+from tillhouse.customers.types import WantedCustomer
 from tillhouse.http.route import Reply, envelope
 from tillhouse.kit.errors import FieldError, Invalid, KeyReused, Missing, Problem, check
 from tillhouse.kit.ids import CustomerId, OrderId, PromotionId
 from tillhouse.kit.partial import InvalidField, given
-from tillhouse.kitchen.types import Sending
+from tillhouse.kitchen.types import NotificationSending
 from tillhouse.labels.actions import tag_ids
 from tillhouse.orders import announce, promotion, stock
+from tillhouse.orders.changing.credit import reason_against_spending
 from tillhouse.orders.deposits import beginning as deposits
 from tillhouse.orders.kitchen.actions import tell_of_new
 from tillhouse.orders.recording.customer import (
@@ -26,18 +27,18 @@ from tillhouse.orders.recording.customer import (
     newcomer_of,
 )
 from tillhouse.orders.recording.entry import entry_of
-from tillhouse.orders.recording.facts import Earlier, Facts
+from tillhouse.orders.recording.facts import Earlier, RecordingFacts
 from tillhouse.orders.recording.rules import answer as fresh
 from tillhouse.orders.recording.rules import sale as rules
-from tillhouse.orders.recording.rules.lines import Line
-from tillhouse.orders.recording.rules.sale import Sale, uuid_of
-from tillhouse.orders.recording.store.facts import StoreKey, Wanted, find_facts
+from tillhouse.orders.recording.rules.lines import PricedLine
+from tillhouse.orders.recording.rules.sale import Sale, StockOfPast, uuid_of
+from tillhouse.orders.recording.store.facts import NamedIds, StoreKey, find_facts
 from tillhouse.orders.recording.store.record_statement import (
     BookCurrency,
-    Entry,
-    Kept,
-    Recording,
-    Written,
+    KeptAnswer,
+    OrderResult,
+    OrderRows,
+    OrderToRecord,
     insert_order,
 )
 from tillhouse.orders.recording.store.stays import lock_stay
@@ -72,7 +73,7 @@ async def new_faults(call: Call, new: NewOrder) -> list[FieldError]:
     return found
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedOrder(msgspec.Struct, frozen=True, kw_only=True):
     """The order, and how it came about."""
 
     order: Order
@@ -81,14 +82,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     # Its answer, where it is kept with the idempotency key already.
     kept: bytes | None = None
     # The work left after the commit.
-    sending: Sending | None = None
+    sending: NotificationSending | None = None
 
 
-async def create(call: Call, new: NewOrder) -> Outcome:
+async def create(call: Call, new: NewOrder, stock_of_past: StockOfPast = "take") -> RecordedOrder:
     """Record the order, unless an earlier request with the same key did."""
     facts = await facts_of(call, new)
     if facts.earlier is not None:
-        return Outcome(order=await _earlier(call, facts.earlier), is_replay=True)
+        return RecordedOrder(order=await _earlier(call, facts.earlier), is_replay=True)
     call.services.storage.check(ORDERS.name, call.book.id)
     found, lines = rules.judge(new, facts, call.now)
     check(found + await promotion.faults(call, new.promotion_id))
@@ -103,15 +104,15 @@ async def create(call: Call, new: NewOrder) -> Outcome:
     customer_id = await _customer_id(call, new, facts)
     if new.promotion_id is not None:
         lines = await _discounted(call, new, new.promotion_id, lines, customer_id)
-    sale = _decided(call, new, facts, lines)
+    sale = await stock.left_alone(call, _decided(call, new, facts, lines), stock_of_past)
     entry = _entered(call, new, facts, sale, customer_id)
     entry.order["tag_ids"] = tags
     return await _record(call, facts, sale, entry)
 
 
 async def record_lines(
-    call: Call, new: NewOrder, facts: Facts, lines: list[Line], more: dict[str, UUID]
-) -> Outcome:
+    call: Call, new: NewOrder, facts: RecordingFacts, lines: list[PricedLine], more: dict[str, UUID]
+) -> RecordedOrder:
     """Record an order whose lines were judged, for a customer who is there; with more columns."""
     if reason := await reason_against(call, new, facts):
         raise NotRecorded(reason)
@@ -122,23 +123,24 @@ async def record_lines(
     return await _record(call, facts, sale, entry)
 
 
-def _decided(call: Call, new: NewOrder, facts: Facts, lines: list[Line]) -> Sale:
+def _decided(call: Call, new: NewOrder, facts: RecordingFacts, lines: list[PricedLine]) -> Sale:
     sale = rules.decide(new, facts, lines, call.now)
-    if reason := rules.reason_against_needs(sale.needs):
-        raise NotRecorded(reason)
+    against = rules.reason_against_needs(sale.needs) or rules.reason_against_credit(new, sale)
+    if against:
+        raise NotRecorded(against)
     return sale
 
 
 def _entered(
-    call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: CustomerId | None
-) -> Entry:
+    call: Call, new: NewOrder, facts: RecordingFacts, sale: Sale, customer_id: CustomerId | None
+) -> OrderRows:
     entry = entry_of(call, new, facts, sale, customer_id)
     if entry.items_bytes > ITEMS_BYTES_MAX:
         raise Invalid.field("items", TOO_LARGE)
     return entry
 
 
-async def _customer_id(call: Call, new: NewOrder, facts: Facts) -> CustomerId | None:
+async def _customer_id(call: Call, new: NewOrder, facts: RecordingFacts) -> CustomerId | None:
     if facts.customer is not None:
         return CustomerId(facts.customer.id)
     if new.customer_name is None:
@@ -147,8 +149,8 @@ async def _customer_id(call: Call, new: NewOrder, facts: Facts) -> CustomerId | 
 
 
 async def _with_newcomer(
-    call: Call, new: NewOrder, facts: Facts, lines: list[Line], tags: list[UUID]
-) -> Outcome | None:
+    call: Call, new: NewOrder, facts: RecordingFacts, lines: list[PricedLine], tags: list[UUID]
+) -> RecordedOrder | None:
     """The order and its new customer, if one statement can make both."""
     if not call.db.can_write_once or new.promotion_id is not None:
         return None
@@ -166,9 +168,9 @@ async def _discounted(
     call: Call,
     new: NewOrder,
     promotion_id: PromotionId,
-    lines: list[Line],
+    lines: list[PricedLine],
     customer_id: CustomerId | None,
-) -> list[Line]:
+) -> list[PricedLine]:
     """The lines with the promotion taken off."""
     at = rules.occurrence(new, call.now)
     applied = await promotion.apply(call, promotion_id, lines, customer_id, at)
@@ -178,8 +180,11 @@ async def _discounted(
     return applied
 
 
-async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome:
+async def _record(call: Call, facts: RecordingFacts, sale: Sale, entry: OrderRows) -> RecordedOrder:
     """Write it, and see to it that all of it could be had."""
+    if has_deposit(entry, sale):
+        await _check_deposit(call, facts, sale, entry)
+    await _check_credit(call, sale, entry)
     await stock.open_levels(call, sale.needs)
     order, recording = _prepared(call, facts, sale, entry)
     if shared := await _shared(call, facts, order, recording):
@@ -191,7 +196,7 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
         await deposits.begin(call, entry.id)
     sending = await _tell_kitchen(call, facts, entry)
     kept = recording.kept
-    return Outcome(
+    return RecordedOrder(
         order=order or await show(call, OrderId(entry.id)),
         kept=kept and kept.answer,
         sending=sending,
@@ -199,8 +204,12 @@ async def _record(call: Call, facts: Facts, sale: Sale, entry: Entry) -> Outcome
 
 
 def _prepared(
-    call: Call, facts: Facts, sale: Sale, entry: Entry, newcomer: CustomerShown | None = None
-) -> tuple[Order | None, Recording]:
+    call: Call,
+    facts: RecordingFacts,
+    sale: Sale,
+    entry: OrderRows,
+    newcomer: CustomerShown | None = None,
+) -> tuple[Order | None, OrderToRecord]:
     """The order as it is shown, if the facts have all of it; and all that is written of it."""
     order = None
     if fresh.knows(entry.order, facts) and not has_deposit(entry, sale):
@@ -210,12 +219,12 @@ def _prepared(
         happened.insert(0, arrival(call, newcomer))
     # Each thing that is taken may be running low, and be the last of its kind.
     told = prepare(source(call), happened, call.now, followed_by=2 * len(entry.moves))
-    return order, Recording(call.now, entry, told, _kept(call, order), newcomer)
+    return order, OrderToRecord(call.now, entry, told, _kept(call, order), newcomer)
 
 
 async def _shared(
-    call: Call, facts: Facts, order: Order | None, recording: Recording
-) -> Outcome | None:
+    call: Call, facts: RecordingFacts, order: Order | None, recording: OrderToRecord
+) -> RecordedOrder | None:
     """The order as written in a batch; None when it has to be written by itself."""
     entry, kept = recording.entry, recording.kept
     if (
@@ -229,11 +238,11 @@ async def _shared(
             weight=len(entry.items),
         )
     ):
-        return Outcome(order=order, kept=kept and kept.answer)
+        return RecordedOrder(order=order, kept=kept and kept.answer)
     return None
 
 
-def has_deposit(entry: Entry, sale: Sale) -> bool:
+def has_deposit(entry: OrderRows, sale: Sale) -> bool:
     """Whether the order is paid into an account of its own, which is opened after the commit."""
     outstanding = sale.totals.total - sale.amount_paid
     return not sale.is_import and deposits.is_wanted(
@@ -241,11 +250,27 @@ def has_deposit(entry: Entry, sale: Sale) -> bool:
     )
 
 
-def _in_book(call: Call, facts: Facts) -> BookCurrency:
+async def _check_deposit(call: Call, facts: RecordingFacts, sale: Sale, entry: OrderRows) -> None:
+    """Refuse an order for which no provider would open an account."""
+    outstanding = sale.totals.total - sale.amount_paid
+    if reason := await deposits.reason_against_account(call, facts.trade.currency, outstanding):
+        raise NotRecorded(reason)
+
+
+async def _check_credit(call: Call, sale: Sale, entry: OrderRows) -> None:
+    """Refuse an order that is paid by more credit than its customer has."""
+    customer_id, method = entry.order["customer_id"], entry.order["payment_method"]
+    if method != "credit" or customer_id is None or sale.amount_paid <= 0:
+        return
+    if reason := await reason_against_spending(call, customer_id, sale.amount_paid):
+        raise NotRecorded(reason)
+
+
+def _in_book(call: Call, facts: RecordingFacts) -> BookCurrency:
     return call.book.id, facts.trade.currency
 
 
-def _is_all(call: Call, facts: Facts, entry: Entry, kept: Kept | None) -> bool:
+def _is_all(call: Call, facts: RecordingFacts, entry: OrderRows, kept: KeptAnswer | None) -> bool:
     """Whether one statement can be all that is written, should nothing come between."""
     return (
         call.db.can_write_once
@@ -255,7 +280,9 @@ def _is_all(call: Call, facts: Facts, entry: Entry, kept: Kept | None) -> bool:
     )
 
 
-async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: Written) -> None:
+async def _follow(
+    call: Call, facts: RecordingFacts, sale: Sale, entry: OrderRows, written: OrderResult
+) -> None:
     """Refuse what could not be had, count the promotion, and tell of what runs low."""
     if facts.session is not None and not written.is_seated:
         raise NotRecorded(rules.closed(facts.session))
@@ -269,28 +296,32 @@ async def _follow(call: Call, facts: Facts, sale: Sale, entry: Entry, written: W
     await emit_all(call, events(written.moved, call.business_id, call.now))
 
 
-def _kept(call: Call, order: Order | None) -> Kept | None:
+def _kept(call: Call, order: Order | None) -> KeptAnswer | None:
     claim = call.claim
     if order is None or claim is None or claim.is_claimed:
         return None
-    return Kept(claim.surface, claim.key, claim.fingerprint, envelope(Reply(order), RECORDED))
+    return KeptAnswer(claim.surface, claim.key, claim.fingerprint, envelope(Reply(order), RECORDED))
 
 
-async def _tell_kitchen(call: Call, facts: Facts, entry: Entry) -> Sending | None:
+async def _tell_kitchen(
+    call: Call, facts: RecordingFacts, entry: OrderRows
+) -> NotificationSending | None:
     ticket_id = entry.order["ticket_id"]
     if ticket_id is None or not facts.tells_queued:
         return None
     return (await tell_of_new(call, entry.id, ticket_id)).sending
 
 
-async def reason_against(call: Call, new: NewOrder, facts: Facts) -> str | None:
+async def reason_against(call: Call, new: NewOrder, facts: RecordingFacts) -> str | None:
     """Why an order that is well formed isn't recorded all the same, as far as facts tell."""
     return rules.reason_against(new, facts) or await deposits.reason_against(
         call, new.payment_method, facts.trade.currency
     )
 
 
-class Gone(Missing, message="The order that was recorded with this key has been deleted since."):
+class OrderDeletedSince(
+    Missing, message="The order that was recorded with this key has been deleted since."
+):
     """The repeated order was deleted."""
 
 
@@ -301,10 +332,10 @@ async def _earlier(call: Call, earlier: Earlier) -> Order:
     try:
         return await show(call, OrderId(earlier.id))
     except Missing:
-        raise Gone from None
+        raise OrderDeletedSince from None
 
 
-async def facts_of(call: Call, new: NewOrder) -> Facts:
+async def facts_of(call: Call, new: NewOrder) -> RecordingFacts:
     """The facts that the order rests on."""
     key, wanted = store_key_of(call, new), wanted_of(call, new)
     weight = 1 + len(wanted.products)
@@ -317,11 +348,11 @@ def store_key_of(call: Call, new: NewOrder) -> StoreKey:
     return call.book.id, given(new, "store_id"), given(new, "store_name")
 
 
-def wanted_of(call: Call, new: NewOrder) -> Wanted:
+def wanted_of(call: Call, new: NewOrder) -> NamedIds:
     """The ids that the order names, as far as they can be read."""
     items: list[NewItem] = given(new, "items") or []
     named = [ids for ids in map(_ids, items) if ids.product]
-    return Wanted(
+    return NamedIds(
         customer_id=given(new, "customer_id"),
         customer_name=name_of(given(new, "customer_id"), given(new, "customer_name")),
         session_id=given(new, "table_session_id"),

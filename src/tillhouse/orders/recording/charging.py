@@ -15,7 +15,7 @@ from tillhouse.orders.recording import actions
 from tillhouse.orders.recording.rules import sale as rules
 from tillhouse.orders.recording.rules.lines import KnownTax
 from tillhouse.orders.types import NewItem, NewOrder
-from tillhouse.orders.values import Quantity, ShortText
+from tillhouse.orders.values import LineQuantity, ShortText
 from tillhouse.products.values import Price
 
 
@@ -32,14 +32,14 @@ class Fee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def charge(call: Call, fee: Fee) -> OrderId:
-    """Record a fee as an order that nobody has paid yet; its id."""
+    """Record a fee as an unpaid order; its id."""
     # The key of the request belongs to all of what it does, and not to one order.
     own = msgspec.structs.replace(call, claim=None)
     new = NewOrder(
         items=[
             NewItem(
                 product_name=ShortText(fee.name),
-                quantity=Quantity(1),
+                quantity=LineQuantity(1),
                 custom_price=Price(fee.price),
                 line_type="fee",
             )

@@ -10,18 +10,20 @@ from tillhouse.kit.json import encode
 from tillhouse.ledger.store.posting import Rows, rows
 from tillhouse.orders import stock
 from tillhouse.orders.actor import actor_of
-from tillhouse.orders.payments.rules import PaymentRow, Recorder, Tender, payment_row
+from tillhouse.orders.columns import ASKED
+from tillhouse.orders.money_types import method_of
+from tillhouse.orders.payments.rules import OrderPaymentRow, PaymentOrigin, Tender, payment_row
 from tillhouse.orders.posting.rules import LedgerPosition, divided, postings
-from tillhouse.orders.recording.facts import Facts
-from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.facts import RecordingFacts
+from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.sale import Sale
-from tillhouse.orders.recording.store.record_statement import Entry
+from tillhouse.orders.recording.store.record_statement import OrderRows
 from tillhouse.orders.types import Channel, NewOrder
 
 
 def entry_of(
-    call: Call, new: NewOrder, facts: Facts, sale: Sale, customer_id: CustomerId | None
-) -> Entry:
+    call: Call, new: NewOrder, facts: RecordingFacts, sale: Sale, customer_id: CustomerId | None
+) -> OrderRows:
     """The rows of a sale, with what is posted for it."""
     order_id = OrderId(new_id())
     items = [_item(order_id, one, index) for index, one in enumerate(sale.lines)]
@@ -42,7 +44,7 @@ def entry_of(
         "postings": len(posted.posting),
         "ticket_id": new_id() if sale.wants_kitchen and sale.scheduled_at is None else None,
     }
-    return Entry(
+    return OrderRows(
         id=order_id,
         currency=facts.trade.currency,
         has_session=new.table_session_id is not None,
@@ -64,7 +66,7 @@ def _position(new: NewOrder, sale: Sale, customer_id: CustomerId | None) -> Ledg
         LedgerPosition(
             total=sale.totals.total,
             paid=sale.amount_paid,
-            method=new.payment_method or "cash",
+            method=method_of(new.payment_method or "cash"),
             customer_id=customer_id,
             status=sale.status,
         ),
@@ -73,10 +75,10 @@ def _position(new: NewOrder, sale: Sale, customer_id: CustomerId | None) -> Ledg
 
 def _payment(
     call: Call, order_id: OrderId, position: LedgerPosition, posted: Rows, sale: Sale
-) -> PaymentRow:
+) -> OrderPaymentRow:
     """The payment with which the order is recorded."""
     tender = Tender(amount=position.paid, method=position.method)
-    recorder = Recorder(
+    recorder = PaymentOrigin(
         payment_id=new_id(), by=actor_of(call), now=call.now, happened_at=sale.occurred_at
     )
     transaction_id = posted.movement[0].id
@@ -99,14 +101,15 @@ def _origin(call: Call) -> tuple[str, Channel]:
             return "import", "other"
 
 
-def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any]:
+def _order(call: Call, new: NewOrder, facts: RecordingFacts, sale: Sale) -> dict[str, Any]:
     actor = actor_of(call)
     source, channel = _origin(call)
     totals = sale.totals
     return {
+        **{column.name: getattr(new, column.name) for column in ASKED},
         "short_code": short_code(),
         "idempotency_key": call.claim.key if call.claim else None,
-        "idempotency_fingerprint": call.claim.fingerprint.hex() if call.claim else None,
+        "idempotency_fingerprint": f"\\x{call.claim.fingerprint.hex()}" if call.claim else None,
         "status": sale.status,
         "summary": sale.summary,
         "subtotal_amount": totals.subtotal,
@@ -116,19 +119,13 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
         "exclusive_tax_amount": totals.exclusive_tax,
         "total_amount": totals.total,
         "amount_paid": sale.amount_paid,
-        "payment_method": new.payment_method or "cash",
+        "payment_method": method_of(new.payment_method or "cash"),
         "store_id": facts.store.id if facts.store else None,
         "channel": new.channel or channel,
         "scheduled_at": iso(sale.scheduled_at) if sale.scheduled_at else None,
-        "service_mode": new.service_mode,
-        "table_session_id": new.table_session_id,
         "table_label": sale.table_label,
         "hotel_reservation_id": facts.stay.id if facts.stay else None,
         "hotel_room_id": facts.stay.room_id if facts.stay else None,
-        "covers": new.covers,
-        "academic_term_id": new.academic_term_id,
-        "promotion_id": new.promotion_id,
-        "notes": new.notes,
         "recorded_by_id": actor.id,
         "recorded_by_name": actor.name,
         "served_by_id": new.served_by_user_id,
@@ -139,7 +136,7 @@ def _order(call: Call, new: NewOrder, facts: Facts, sale: Sale) -> dict[str, Any
     }
 
 
-def _item(order_id: OrderId, one: Line, index: int) -> dict[str, Any]:
+def _item(order_id: OrderId, one: PricedLine, index: int) -> dict[str, Any]:
     variant = one.variant
     is_named = variant is not None and not variant.is_implicit
     return {
@@ -157,6 +154,7 @@ def _item(order_id: OrderId, one: Line, index: int) -> dict[str, Any]:
         "subtotal_amount": one.subtotal,
         "discount_amount": one.discount,
         "tax_amount": one.tax,
+        "tax_rate": one.tax_rate,
         "total_price": one.total,
         "image_url": (variant.image_url if variant else None)
         or (one.product.image_url if one.product else None),

@@ -143,7 +143,7 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
     tells_queued: bool
 
 
-class Facts(Common, frozen=True, kw_only=True):
+class RecordingFacts(Common, frozen=True, kw_only=True):
     """Everything that one order rests on."""
 
     customer: CustomerShown | None

@@ -10,15 +10,15 @@ from tillhouse.orders.changing.writing import Cause, Repayment, write
 from tillhouse.orders.deposits.beginning import METHOD, reason_against
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds import rules
-from tillhouse.orders.refunds.rules import Refund
+from tillhouse.orders.refunds.rules import DecidedRefund
 from tillhouse.orders.refunds.store import find_refund_facts
 from tillhouse.orders.refunds.types import NewRefund
-from tillhouse.orders.returning.actions import begin
+from tillhouse.orders.returning.actions import begin, lock_money
 from tillhouse.orders.returning.rules import NOT_RETURNABLE
 from tillhouse.orders.returning.store import list_returnable
 from tillhouse.orders.showing import show
 from tillhouse.orders.types import Order, RefundShown
-from tillhouse.stock.facts import Moved
+from tillhouse.stock.facts import MovedStock
 
 
 async def new_faults(call: Call, order_id: OrderId, new: NewRefund) -> list[FieldError]:
@@ -33,6 +33,7 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
 
     Money that came by a payment provider goes back through it, by a worker.
     """
+    await lock_money(call, order_id)
     order = await lock(call, order_id)
     facts = await find_refund_facts(call.db, call.book.id, order_id)
     check(rules.refund_faults(new, order, facts))
@@ -47,6 +48,7 @@ async def refund(call: Call, order_id: OrderId, new: NewRefund) -> Order:
         raise Invalid.field("payment_id", NOT_RETURNABLE)
     if reason := await reason_against(call, decided.method, order.currency):
         raise Refused(reason)
+    rules.check_tender(decided, facts)
     _check_restock(order, new)
     moved = await _restock(call, order, decided) if new.restock else []
     cause = Cause(
@@ -67,7 +69,7 @@ def _check_restock(order: OrderState, new: NewRefund) -> None:
         raise Refused("The stock of this order has not left, or is back already.")
 
 
-async def _restock(call: Call, order: OrderState, decided: Refund) -> list[Moved]:
+async def _restock(call: Call, order: OrderState, decided: DecidedRefund) -> list[MovedStock]:
     quantities = {one.line.item_id: one.quantity for one in decided.lines}
     return await stock.give_back(call, order, quantities)
 

@@ -12,6 +12,7 @@ from tillhouse.kit.ids import OrderId
 from tillhouse.kit.money import check_scale, round_money
 from tillhouse.kit.partial import faults
 from tillhouse.orders.changing.rules import OrderState
+from tillhouse.orders.money_types import ONLINE, method_of
 from tillhouse.orders.posting.rules import Method
 from tillhouse.orders.refunds.types import NewRefund
 
@@ -24,7 +25,7 @@ REFUNDED_LINES_MAX = 1000
 _ZERO = Decimal(0)
 
 
-class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
+class OrderRefundRow(msgspec.Struct, frozen=True, kw_only=True):
     """A refund, by the names of its columns."""
 
     id: UUID
@@ -69,7 +70,7 @@ class LineRefund(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
 
 
-class Refund(msgspec.Struct, frozen=True, kw_only=True):
+class DecidedRefund(msgspec.Struct, frozen=True, kw_only=True):
     """A refund as it is decided."""
 
     amount: Decimal
@@ -130,7 +131,7 @@ def _payment_errors(new: NewRefund) -> Iterator[FieldError]:
         yield FieldError("payment_id", "goes with the method cloove_pay only")
 
 
-def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> Refund:
+def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> DecidedRefund:
     """The refund, or the reason against it."""
     if order.status == "refunded":
         raise Refused("The order was refunded already.")
@@ -148,10 +149,24 @@ def decided(new: NewRefund, order: OrderState, facts: RefundFacts) -> Refund:
         raise Refused(f"{amount:f} can't be given back: {left:f} are left of what was paid.")
     if not amount:
         raise Refused("These lines cost nothing: there is nothing to give back.")
-    method = new.method or _only_method(facts.tenders)
+    method = method_of(new.method) if new.method else _only_method(facts.tenders)
     if method == "credit":
         _check_credit(order)
-    return Refund(amount=amount, method=method, lines=lines)
+    return DecidedRefund(amount=amount, method=method, lines=lines)
+
+
+def check_tender(refund: DecidedRefund, facts: RefundFacts) -> None:
+    """Refuse to book as given back by a provider what none of them ever had."""
+    if refund.method != ONLINE:
+        return
+    held = max(facts.tenders.get(ONLINE, _ZERO), _ZERO)
+    if not held:
+        raise Invalid.field(
+            "method", "must be another: no payment of this order came by a provider"
+        )
+    if refund.amount > held:
+        wrong = f"must be another: {held:f} of this order came by a provider and are not given back"
+        raise Invalid.field("method", wrong)
 
 
 def _lines(new: NewRefund, facts: RefundFacts, currency: str) -> list[LineRefund]:
@@ -207,7 +222,10 @@ def refunded(order: OrderState, amount: Decimal, available: Decimal | None = Non
     if not position.is_sold or position.paid < position.due:
         # Of an order that ended all is kept; one that isn't paid yet has nothing to keep.
         back = of_kept if position.kept else max(amount, _ZERO)
-        return msgspec.structs.replace(order, amount_paid=order.amount_paid - back)
+        left = order.amount_paid - back
+        return msgspec.structs.replace(
+            order, amount_paid=left, reopened_at=order.reopened_at if left else None
+        )
     back = max(min(amount, kept + position.due), _ZERO)
     of_sale = back - of_kept
     after = msgspec.structs.replace(

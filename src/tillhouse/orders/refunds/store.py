@@ -7,29 +7,33 @@ from uuid import UUID
 import msgspec
 
 from tillhouse.db.pool import Db
+from tillhouse.kit.columns import names, record
 from tillhouse.kit.ids import BookId, OrderId, StoreId, VariantId
+from tillhouse.orders.columns import REFUNDS
 from tillhouse.orders.posting.rules import Method
 from tillhouse.orders.refunds.rules import RefundableLine, RefundFacts
 
-GIVE_BACK: LiteralString = """
+GIVE_BACK: LiteralString = (
+    """
     given_back AS (
-        INSERT INTO refunds (book_id, id, order_id, method, amount, reason, lines, restocked,
-            transaction_id, recorded_by_id, recorded_by_name, happened_at, created_at)
-        SELECT $1, r.id, r.order_id, r.method, r.amount, r.reason, r.lines, r.restocked,
-            r.transaction_id, r.recorded_by_id, r.recorded_by_name, r.happened_at, r.happened_at
+        INSERT INTO refunds (book_id, created_at, """
+    + names(REFUNDS)
+    + """)
+        SELECT $1, r.happened_at, """
+    + names(REFUNDS, "r.{0}")
+    + """
         FROM refunding r
         ON CONFLICT (book_id, order_id, id) DO UPDATE SET status = 'successful',
             transaction_id = excluded.transaction_id, restocked = excluded.restocked,
             happened_at = excluded.happened_at
     )"""
+)
 """Refunds of the CTE `refunding`, whose rows have the columns of REFUNDING.
 
 One that went through a provider was kept before it was booked.
 """
 
-REFUNDING: LiteralString = """ AS r (id uuid, order_id uuid, method text, amount numeric,
-            reason text, lines jsonb, restocked boolean, transaction_id uuid,
-            recorded_by_id uuid, recorded_by_name text, happened_at timestamptz)"""
+REFUNDING: LiteralString = " AS r (" + record(REFUNDS) + ")"
 """The columns of refunds that come as JSON."""
 
 

@@ -6,9 +6,10 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from tillhouse.orders.payments.types import Received
-from tillhouse.orders.types import LINES_MAX, PaymentMethod, Reason
-from tillhouse.orders.values import Quantity
+from tillhouse.orders.money_types import GivenMethod
+from tillhouse.orders.payments.types import ReceivedAmount
+from tillhouse.orders.types import LINES_MAX, Reason
+from tillhouse.orders.values import LineQuantity
 
 
 class ReturnedLine(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -16,17 +17,17 @@ class ReturnedLine(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     item_id: UUID
     """The line of the order."""
-    quantity: Quantity
+    quantity: LineQuantity
 
 
 class NewRefund(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Money of an order that is given back: an amount, or what lines cost."""
 
-    amount: Received | None = None
+    amount: ReceivedAmount | None = None
     """The amount to give back; left out with `lines`."""
     lines: Annotated[list[ReturnedLine], Meta(min_length=1, max_length=LINES_MAX)] | None = None
     """The lines to give back, in the place of `amount`: each by its share of what it cost."""
-    method: PaymentMethod | None = None
+    method: GivenMethod | None = None
     """How it is given back; required when the order was paid by several methods. `credit` makes
     it the customer's credit."""
     payment_id: UUID | None = None

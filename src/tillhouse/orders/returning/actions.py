@@ -10,27 +10,33 @@ from tillhouse.access.call import Call
 from tillhouse.jobs.kinds import NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.errors import Refused
-from tillhouse.kit.ids import BookKey, new_id
+from tillhouse.kit.ids import BookKey, OrderId, new_id
 from tillhouse.kit.json import encode
-from tillhouse.ledger.posting import Insufficient, Wanted, hold
+from tillhouse.ledger.posting import Insufficient, WantedHold, hold
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState
-from tillhouse.orders.refunds.rules import Refund, refunded
+from tillhouse.orders.refunds.rules import DecidedRefund, refunded
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import rules
-from tillhouse.orders.returning.rules import Returnable
-from tillhouse.orders.returning.store import NewReturn, add_returning, insert_return
+from tillhouse.orders.returning.rules import ReturnablePayment
+from tillhouse.orders.returning.store import (
+    NewRefundRow,
+    add_returning,
+    insert_return,
+    list_payins,
+)
 from tillhouse.payins.connections import NoProvider, find_provider
+from tillhouse.payins.returning import count_given_back, lock_payments
+from tillhouse.payins.types import Origin
 
 RETURN = "refund"
 """The job that sends one."""
 
-_UNCOVERED = (
-    "The wallet holds less than this refund takes, since the fee of the payment stays with the "
-    "provider: give back less, wait for more to come in, or name the method by which it was "
-    "handed back otherwise."
+_INSTEAD = (
+    "Give back less, wait for more to come in, or name the method by which it was handed back "
+    "otherwise."
 )
 _SPENT = (
     "What was paid beyond the total was kept as the customer's credit, and of that too much is "
@@ -38,48 +44,54 @@ _SPENT = (
 )
 
 
-class Due(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedRefund(msgspec.Struct, frozen=True, kw_only=True):
     """A refund that may go back and is not kept yet; its order is locked."""
 
     order: OrderState
     new: NewRefund
-    decided: Refund
-    payment: Returnable
+    decided: DecidedRefund
+    payment: ReturnablePayment
     # The part of it that the customer's credit keeps.
     of_credit: Decimal
+
+
+async def lock_money(call: Call, order_id: OrderId) -> None:
+    """Let the provider take nothing of an order's payments back meanwhile; before its order."""
+    found = await list_payins(call.db, call.book.id, order_id)
+    await lock_payments(call.db, call.book.id, found)
 
 
 async def begin(
     call: Call,
     order: OrderState,
-    decided: Refund,
+    decided: DecidedRefund,
     new: NewRefund,
-    payments: Sequence[Returnable],
+    payments: Sequence[ReturnablePayment],
 ) -> UUID:
     """Hold what is to go back, keep the refund as pending, and queue the job that sends it."""
     payment = rules.chosen(payments, decided.amount, new.payment_id)
     await _check_provider(call, payment.provider)
     kept = await of_credit(call, order, decided.amount)
-    due = Due(order=order, new=new, decided=decided, payment=payment, of_credit=kept)
-    refund_id = await keep(call, due)
+    planned = PlannedRefund(order=order, new=new, decided=decided, payment=payment, of_credit=kept)
+    refund_id = await keep(call, planned)
     job = NewJob(book_id=call.book.id, kind=RETURN, subject_id=refund_id)
     await queue_job(call.db, job, call.now, call.now)
     return refund_id
 
 
-async def keep(call: Call, due: Due, withdrawal_id: UUID | None = None) -> UUID:
+async def keep(call: Call, planned: PlannedRefund, withdrawal_id: UUID | None = None) -> UUID:
     """Keep a refund as pending, with what is held for it.
 
     Where a withdrawal pays it out, that holds the amount in the wallet.
     """
-    order, decided, new, payment = due.order, due.decided, due.new, due.payment
+    order, decided, new, payment = planned.order, planned.decided, planned.new, planned.payment
     refund_id, by, lines = new_id(), actor_of(call), decided.shown_lines()
     hold_id = credit_hold_id = None
     if withdrawal_id is None:
         hold_id = await _hold(call, order, refund_id, Account("wallet"), decided.amount)
-    if due.of_credit:
-        credit_hold_id = await _hold(call, order, refund_id, _credit(order), due.of_credit)
-    row = NewReturn(
+    if planned.of_credit:
+        credit_hold_id = await _hold(call, order, refund_id, _credit(order), planned.of_credit)
+    row = NewRefundRow(
         id=refund_id,
         order_id=order.id,
         amount=decided.amount,
@@ -98,6 +110,9 @@ async def keep(call: Call, due: Due, withdrawal_id: UUID | None = None) -> UUID:
     await insert_return(call.db, call.book.id, row, call.now)
     key = BookKey(call.book.id, order.id)
     await add_returning(call.db, key, decided.amount, call.now)
+    if withdrawal_id is None:
+        origin = Origin(call.business_id, call.book, payment.provider)
+        await count_given_back(call.db, origin, payment.payin_id, decided.amount, call.now)
     return refund_id
 
 
@@ -150,6 +165,7 @@ async def _hold(
     ledger = Ledger(call.book.id, order.currency, call.now)
     source = Source(type=rules.SOURCE, id=refund_id, happened_at=call.now)
     try:
-        return await hold(call.db, ledger, source, Wanted(account, amount, account.kind))
+        return await hold(call.db, ledger, source, WantedHold(account, amount, account.kind))
     except Insufficient:
-        raise Refused(_UNCOVERED) from None
+        available = await lock_available(call.db, call.book.id, account)
+        raise Refused(rules.uncovered(amount, available, _INSTEAD)) from None

@@ -1,6 +1,7 @@
 """The outcome of a refund through a provider: one function for an answer, a look and a hook.
 
-The order is locked first, then the refund, so that of two that hear the same only one acts.
+The payment is locked first, then the order, then the refund, so that of two that hear the same
+only one acts.
 """
 
 from decimal import Decimal
@@ -16,33 +17,35 @@ from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import post, release, reverse, settle
 from tillhouse.ledger.rules import Account, Ledger, Source
 from tillhouse.ledger.store.holds import lock_available
-from tillhouse.ledger.store.transactions import update_reversed
+from tillhouse.ledger.store.transactions import update_reversed, update_reversed_of
 from tillhouse.orders import announce, stock
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
-from tillhouse.orders.changing.writing import Cause, Repayment, Written, write
+from tillhouse.orders.changing.writing import Cause, Repayment, WrittenChange, write
 from tillhouse.orders.deposits.beginning import METHOD
 from tillhouse.orders.posting.rules import MoneyMove
 from tillhouse.orders.refunds.rules import refunded
 from tillhouse.orders.returning import rules
 from tillhouse.orders.returning.store import (
-    Ending,
-    Sent,
+    RefundEnding,
+    SentOrderRefund,
     add_returning,
+    find_payin,
     list_transfers,
     lock_return,
     update_ended,
     update_known,
 )
+from tillhouse.payins.returning import count_given_back, find_left, lock_payments
 from tillhouse.providers.payments.provider import SeenRefund
-from tillhouse.stock.facts import Moved
+from tillhouse.stock.facts import MovedStock
 from tillhouse.webhooks.emit import emit_all
 
 _WORDS_LENGTH_MAX = 300
 _FAILED = "The payment provider gave nothing back."
 
 
-class Which(msgspec.Struct, frozen=True):
+class RefundKey(msgspec.Struct, frozen=True):
     """A refund of an order."""
 
     book_id: BookId
@@ -50,12 +53,12 @@ class Which(msgspec.Struct, frozen=True):
     order_id: OrderId
 
 
-class Back(msgspec.Struct, frozen=True):
+class RefundOutcome(msgspec.Struct, frozen=True):
     """A refund whose outcome is known, with its order, both locked."""
 
     call: Call
     order: OrderState
-    sent: Sent
+    sent: SentOrderRefund
     # The provider's own name of it, and its words.
     provider_reference: str | None = None
     words: str | None = None
@@ -82,90 +85,118 @@ class Back(msgspec.Struct, frozen=True):
         return storable(self.words or _FAILED)[:_WORDS_LENGTH_MAX]
 
 
-async def apply(services: Services, db: Db, which: Which, seen: SeenRefund | None) -> Sent | None:
+async def apply(
+    services: Services, db: Db, key: RefundKey, seen: SeenRefund | None
+) -> SentOrderRefund | None:
     """Bring a refund to what the provider says of it, if anything; the refund as it was before."""
-    order = await lock_order(db, which.book_id, which.order_id)
-    sent = await lock_return(db, which.book_id, which.refund_id)
+    payin_id = await find_payin(db, key.book_id, key.refund_id)
+    await lock_payments(db, key.book_id, [payin_id] if payin_id else [])
+    order = await lock_order(db, key.book_id, key.order_id)
+    sent = await lock_return(db, key.book_id, key.refund_id)
     if order is None or sent is None or seen is None:
         return sent
     call = system_call(services, db, sent.business_id, sent.book)
-    back = Back(call, order, sent, seen.provider_reference, seen.reason)
+    outcome = RefundOutcome(call, order, sent, seen.provider_reference, seen.reason)
     match rules.step_of(sent.status, seen.state):
         case "complete":
-            await complete(back)
+            await complete(outcome)
         case "fail":
-            await fail(back)
+            await fail(outcome)
         case "undo":
-            await undo(back)
+            await undo(outcome)
         case None:
             if seen.provider_reference is not None and sent.provider_refund_id is None:
                 await update_known(db, sent, seen.provider_reference)
     return sent
 
 
-async def complete(back: Back) -> UUID | None:
+async def complete(outcome: RefundOutcome) -> UUID | None:
     """Take the money out of the wallet, and book the refund by the function that books any.
 
     The transaction of the refund; None where the order had nothing left of it.
     """
-    call, order, sent = back.call, back.order, back.sent
-    await _leave(back)
-    available = await _credit(back)
-    await _take(back)
-    amount = min(sent.amount, order.amount_paid - order.change_amount)
+    call, order, sent = outcome.call, outcome.order, outcome.sent
+    given = await _left(outcome)
+    await _leave(outcome)
+    available = await _credit(outcome)
+    await _take(outcome, given)
+    amount = min(given, order.amount_paid - order.change_amount)
     after = refunded(order, amount, available)
     booked = order.amount_paid - after.amount_paid
-    written = Written()
+    written = WrittenChange()
     if booked > 0:
-        written = await write(call, order, after, await _cause(back))
-    if booked < sent.amount:
+        written = await write(call, order, after, await _cause(outcome))
+    if booked < given:
         # The order has given this part back already, by another way.
-        await post(call.db, back.ledger, back.source, rules.short(sent.amount - booked))
-    ending = Ending(
+        await post(call.db, outcome.ledger, outcome.source, rules.short(given - booked))
+    if sent.status != "pending":
+        await _count(outcome, given)
+    ending = RefundEnding(
         status="successful",
-        provider_refund_id=back.provider_reference,
+        provider_refund_id=outcome.provider_reference,
         shortfall=sent.amount - booked,
         of_sale=after.refunded_amount - order.refunded_amount,
+        taken_before=sent.amount - given,
     )
     await update_ended(call.db, sent, ending, call.now)
     return None if written.refund is None else written.refund.transaction_id
 
 
-async def _leave(back: Back) -> None:
+async def _left(outcome: RefundOutcome) -> Decimal:
+    """The part of it that its payment has left.
+
+    One that was on its way is counted already. One that had failed made room for what its provider
+    took back by itself, and gives only the rest: together they never give more than came in.
+    """
+    sent = outcome.sent
+    if sent.status == "pending" or sent.withdrawal_id is not None:
+        return sent.amount
+    return min(sent.amount, await find_left(outcome.call.db, sent.book_id, sent.payin_id))
+
+
+async def _leave(outcome: RefundOutcome) -> None:
     """The refund is on its way no more."""
-    call, sent = back.call, back.sent
+    call, sent = outcome.call, outcome.sent
     if sent.status == "pending":
         key = BookKey(sent.book_id, sent.order_id)
         await add_returning(call.db, key, -sent.amount, call.now)
 
 
-async def _credit(back: Back) -> Decimal | None:
+async def _count(outcome: RefundOutcome, amount: Decimal) -> None:
+    """Let its payment know how much more, or less, refunds of ours give back of it."""
+    sent = outcome.sent
+    if sent.withdrawal_id is None:
+        at = outcome.call.now
+        await count_given_back(outcome.call.db, sent.origin, sent.payin_id, amount, at)
+
+
+async def _credit(outcome: RefundOutcome) -> Decimal | None:
     """The customer's credit without what is held of it for this; None: no bound."""
-    call, order, sent = back.call, back.order, back.sent
+    call, order, sent = outcome.call, outcome.order, outcome.sent
     if sent.status == "pending" and sent.credit_hold_id is not None:
-        await release(call.db, back.ledger, sent.credit_hold_id)
+        await release(call.db, outcome.ledger, sent.credit_hold_id)
     if order.customer_id is None:
         return None
     account = Account("customer_credit", order.customer_id)
     return await lock_available(call.db, call.book.id, account)
 
 
-async def _take(back: Back) -> None:
-    call, sent = back.call, back.sent
+async def _take(outcome: RefundOutcome, given: Decimal) -> None:
+    call, sent = outcome.call, outcome.sent
     if sent.withdrawal_id is not None:
         # The withdrawal has taken it out.
         return
     if sent.status == "pending" and sent.hold_id is not None:
-        await settle(call.db, back.ledger, sent.hold_id, rules.FUNDING, kind=rules.FUNDED)
+        await settle(call.db, outcome.ledger, sent.hold_id, rules.FUNDING, kind=rules.FUNDED)
         return
     # It had failed, and its hold is gone: the wallet gives what it has, the rest is a claim.
     available = await lock_available(call.db, call.book.id, Account("wallet"))
-    await post(call.db, back.ledger, back.source, rules.funded(sent.amount, available))
+    await post(call.db, outcome.ledger, outcome.source, rules.funded(given, available))
 
 
-async def _cause(back: Back) -> Cause:
-    sent = back.sent
-    moved = await _restock(back)
+async def _cause(outcome: RefundOutcome) -> Cause:
+    sent = outcome.sent
+    moved = await _restock(outcome)
     return Cause(
         move=MoneyMove(method=METHOD, is_refund=True, keeps_change=True),
         repayment=Repayment(
@@ -178,40 +209,51 @@ async def _cause(back: Back) -> Cause:
     )
 
 
-async def _restock(back: Back) -> list[Moved]:
+async def _restock(outcome: RefundOutcome) -> list[MovedStock]:
     """The stock of its lines comes back with the money, unless all of it has since."""
-    sent, order = back.sent, back.order
+    sent, order = outcome.sent, outcome.order
     if not sent.restocks or not sent.lines or order.stock_state != "taken":
         return []
     quantities = {UUID(line["itemId"]): Decimal(str(line["quantity"])) for line in sent.lines}
-    return await stock.give_back(back.call, order, quantities)
+    return await stock.give_back(outcome.call, order, quantities)
 
 
-async def fail(back: Back) -> None:
+async def fail(outcome: RefundOutcome) -> None:
     """Let go of what was held."""
-    call, sent = back.call, back.sent
-    await _leave(back)
+    call, sent = outcome.call, outcome.sent
+    await _leave(outcome)
     for hold_id in (sent.credit_hold_id, sent.hold_id):
         if hold_id is not None:
-            await release(call.db, back.ledger, hold_id)
-    ending = Ending(status="failed", provider_refund_id=back.provider_reference, reason=back.reason)
-    await update_ended(call.db, sent, ending, call.now)
-    subject = announce.Subject(back.order.id, back.order.store_id, back.order.customer_id)
-    await emit_all(call, [announce.refund_failed(call, subject, sent.id, back.reason)])
-
-
-async def undo(back: Back) -> None:
-    """The money that had gone back is the business's again, and the order's."""
-    call, order, sent = back.call, back.order, back.sent
-    for number, transfer_id in enumerate(await list_transfers(call.db, sent)):
-        await reverse(call.db, back.ledger, back.source, transfer_id, sequence=number)
-    booked = sent.amount - sent.shortfall
-    ending = Ending(
-        status="reversed", reason=back.reason, shortfall=sent.shortfall, of_sale=sent.of_sale
+            await release(call.db, outcome.ledger, hold_id)
+    await _count(outcome, -sent.amount)
+    ending = RefundEnding(
+        status="failed", provider_refund_id=outcome.provider_reference, reason=outcome.reason
     )
     await update_ended(call.db, sent, ending, call.now)
+    subject = announce.AnnouncedOrder(
+        outcome.order.id, outcome.order.store_id, outcome.order.customer_id
+    )
+    await emit_all(call, [announce.refund_failed(call, subject, sent.id, outcome.reason)])
+
+
+async def undo(outcome: RefundOutcome) -> None:
+    """The money that had gone back is the business's again, and the order's."""
+    call, order, sent = outcome.call, outcome.order, outcome.sent
+    for number, transfer_id in enumerate(await list_transfers(call.db, sent)):
+        await reverse(call.db, outcome.ledger, outcome.source, transfer_id, sequence=number)
+    await update_reversed_of(call.db, outcome.ledger, (rules.SOURCE, sent.id), ("refund",))
+    booked = sent.amount - sent.shortfall
+    ending = RefundEnding(
+        status="reversed",
+        reason=outcome.reason,
+        shortfall=sent.shortfall,
+        of_sale=sent.of_sale,
+        taken_before=sent.taken_before,
+    )
+    await update_ended(call.db, sent, ending, call.now)
+    await _count(outcome, sent.taken_before - sent.amount)
     if sent.transaction_id is not None:
-        await update_reversed(call.db, back.ledger, sent.transaction_id)
+        await update_reversed(call.db, outcome.ledger, sent.transaction_id)
         cause = Cause(
             move=MoneyMove(method=METHOD, keeps_change=True),
             repayment=Repayment(refund_id=sent.id),

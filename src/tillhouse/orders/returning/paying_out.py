@@ -19,13 +19,13 @@ from tillhouse.orders.refunds.rules import decided, refund_faults
 from tillhouse.orders.refunds.store import find_refund_facts
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import outcome
-from tillhouse.orders.returning.actions import Due, gives_back, keep, of_credit
-from tillhouse.orders.returning.outcome import Back
-from tillhouse.orders.returning.rules import NOT_RETURNABLE, Returnable, chosen
+from tillhouse.orders.returning.actions import PlannedRefund, gives_back, keep, of_credit
+from tillhouse.orders.returning.outcome import RefundOutcome
+from tillhouse.orders.returning.rules import NOT_RETURNABLE, ReturnablePayment, chosen
 from tillhouse.orders.returning.store import list_returnable, lock_paid_out
 
 
-async def decide(call: Call, order: OrderState, wanted: NewRefund) -> Due:
+async def decide(call: Call, order: OrderState, wanted: NewRefund) -> PlannedRefund:
     """The refund of an order that is locked, or the reason against it."""
     new = msgspec.structs.replace(wanted, method=METHOD)
     facts = await find_refund_facts(call.db, call.book.id, order.id)
@@ -38,10 +38,12 @@ async def decide(call: Call, order: OrderState, wanted: NewRefund) -> Due:
             raise Invalid.field("refund.payment_id", NOT_RETURNABLE)
     payment = chosen(await _without_way_back(call, payments), refund.amount, None)
     kept = await of_credit(call, order, refund.amount)
-    return Due(order=order, new=new, decided=refund, payment=payment, of_credit=kept)
+    return PlannedRefund(order=order, new=new, decided=refund, payment=payment, of_credit=kept)
 
 
-async def _without_way_back(call: Call, payments: Sequence[Returnable]) -> list[Returnable]:
+async def _without_way_back(
+    call: Call, payments: Sequence[ReturnablePayment]
+) -> list[ReturnablePayment]:
     """The payments whose provider refused to give them back, or can't."""
     if not payments:
         raise Refused("No payment of this order came by a provider: hand it back as it came.")
@@ -55,27 +57,27 @@ async def _without_way_back(call: Call, payments: Sequence[Returnable]) -> list[
     return found
 
 
-async def begin(call: Call, due: Due, withdrawal_id: UUID) -> None:
+async def begin(call: Call, planned: PlannedRefund, withdrawal_id: UUID) -> None:
     """Keep the refund, beside the withdrawal that pays it out."""
-    await keep(call, due, withdrawal_id)
+    await keep(call, planned, withdrawal_id)
 
 
-async def lock_refunded(call: Call, order_id: OrderId, withdrawal_id: UUID) -> Back | None:
+async def lock_refunded(call: Call, order_id: OrderId, withdrawal_id: UUID) -> RefundOutcome | None:
     """The refund that a withdrawal pays out, after its order: all lock them before all else."""
     order = await lock_order(call.db, call.book.id, order_id)
     sent = await lock_paid_out(call.db, call.book.id, withdrawal_id)
-    return None if order is None or sent is None else Back(call, order, sent)
+    return None if order is None or sent is None else RefundOutcome(call, order, sent)
 
 
-async def complete(back: Back) -> UUID | None:
+async def complete(refund: RefundOutcome) -> UUID | None:
     """The money has arrived: book the refund; its transaction, if it has one."""
-    return await outcome.complete(back)
+    return await outcome.complete(refund)
 
 
-async def give_up(back: Back, reason: str) -> None:
+async def give_up(refund: RefundOutcome, reason: str) -> None:
     """The money has not left, or came back: the order has it again."""
-    told = msgspec.structs.replace(back, words=reason)
-    if back.sent.status == "pending":
+    told = msgspec.structs.replace(refund, words=reason)
+    if refund.sent.status == "pending":
         await outcome.fail(told)
-    elif back.sent.status == "successful":
+    elif refund.sent.status == "successful":
         await outcome.undo(told)

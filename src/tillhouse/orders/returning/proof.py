@@ -5,7 +5,7 @@ from uuid import UUID
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.ledger.proof import each_row
 from tillhouse.orders.returning.rules import SOURCE, refund_faults
 from tillhouse.orders.returning.store import find_there, list_stuck_returns, list_with_money
 from tillhouse.room import SourceType
@@ -15,13 +15,9 @@ WAITING = "waiting refund"
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
-    while last is not None:
-        found = await list_with_money(db, book_id, last, batch)
-        for facts in found:
-            for told in refund_faults(facts):
-                yield Fault("refund", str(facts.id), told)
-        last = found[-1].id if found else None
+    async for facts in each_row(list_with_money, db, book_id, batch):
+        for told in refund_faults(facts):
+            yield Fault("refund", str(facts.id), told)
     for row in await list_stuck_returns(db, book_id, batch):
         told = f"is on its way, and nothing works on it: {row['reason']}"
         yield Fault(WAITING, str(row["id"]), told)

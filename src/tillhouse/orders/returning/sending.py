@@ -11,7 +11,8 @@ knows of none, the refund failed.
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -21,41 +22,125 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, Kind, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
+from tillhouse.kit.ids import BookId
 from tillhouse.orders.returning import outcome
 from tillhouse.orders.returning.actions import RETURN
 from tillhouse.orders.returning.rules import reference_of, refund_id_of
-from tillhouse.orders.returning.store import Sent, list_heard, lock_return, update_asked
+from tillhouse.orders.returning.sent import SentRefund
+from tillhouse.orders.returning.store import SentOrderRefund, list_heard, lock_return, update_asked
 from tillhouse.payins.connections import NoProvider, find_provider
 from tillhouse.payins.hooks import HEARD_REFUND, HeardReturn
-from tillhouse.payins.outgoing import Ask, Nothing, Outgoing, OutgoingSteps, is_settled
-from tillhouse.payins.types import Connection
+from tillhouse.payins.outgoing import (
+    Nothing,
+    OutgoingCalls,
+    OutgoingSteps,
+    OutgoingWork,
+    is_settled,
+)
+from tillhouse.payins.types import ProviderConnection
 from tillhouse.providers.payments.provider import HeardRefund, RefundRequest, SeenRefund
 
 LOOK, HEARD = "refund_look", "refund_heard"
 _REASON = "Refund"
 
-Asked: TypeAlias = Ask[Sent, SeenRefund]
+Row = TypeVar("Row", bound=SentRefund)
+Asked: TypeAlias = OutgoingWork[Row, SeenRefund]
 # The connection of a book by a provider's name; raises NoProvider.
-Finds: TypeAlias = Callable[[Services, Db, Book, str], Awaitable[Connection]]
-FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[Connection]]
+Finds: TypeAlias = Callable[[Services, Db, Book, str], Awaitable[ProviderConnection]]
+
+
+class RefundJobs(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
+    """The refunds of one room: the names of their jobs, and its own steps."""
+
+    sends: str
+    looks: str
+    hears: str
+    # Lock one; None where there is none through a provider.
+    lock: Callable[[Db, BookId, UUID], Awaitable[Row | None]]
+    mark: Callable[[Db, Row, datetime | None], Awaitable[None]]
+    apply: Callable[[Db, Row, SeenRefund | None], Awaitable[Row | None]]
+
+
+class _Steps(Generic[Row]):
+    """The beginnings of such jobs."""
+
+    def __init__(self, services: Services, finds: Finds, jobs: RefundJobs[Row]) -> None:
+        self._services, self._finds, self._jobs = services, finds, jobs
+
+    async def begin_sending(self, db: Db, job: Job) -> Asked[Row] | None:
+        sent = await self._jobs.lock(db, job.book_id, job.subject_id)
+        if sent is None or sent.status != "pending":
+            return None
+        if sent.is_unclear:
+            return await self._look(db, sent)
+        return await self._ask_for(db, sent, is_unclear=False)
+
+    async def begin_looking(self, db: Db, job: Job) -> Asked[Row] | None:
+        sent = await self._jobs.lock(db, job.book_id, job.subject_id)
+        if sent is None or sent.status != "pending":
+            return None
+        return await self._look(db, sent)
+
+    async def begin_hearing(self, db: Db, job: Job) -> Asked[Row] | None:
+        """A hint is only a reason to ask; also one about a refund that had ended."""
+        sent = await self._jobs.lock(db, job.book_id, job.subject_id)
+        if sent is None or sent.asked_at is None:
+            return None
+        return await self._ask_for(db, sent, is_unclear=True)
+
+    async def apply(self, db: Db, sent: Row, came: SeenRefund | Nothing) -> Row | None:
+        return await self._jobs.apply(db, sent, None if isinstance(came, Nothing) else came)
+
+    async def _look(self, db: Db, sent: Row) -> Asked[Row]:
+        may_resend = is_settled(sent.asked_at, now())
+        return await self._ask_for(db, sent, is_unclear=True, may_resend=may_resend)
+
+    async def _ask_for(
+        self, db: Db, sent: Row, *, is_unclear: bool, may_resend: bool = False
+    ) -> Asked[Row]:
+        try:
+            calls = _calls(sent, await self._finds(self._services, db, sent.book, sent.provider))
+        except NoProvider:
+            calls = None
+        return OutgoingWork(row=sent, calls=calls, is_unclear=is_unclear, may_resend=may_resend)
+
+
+def outside_kinds(services: Services, finds: Finds, jobs: RefundJobs[Row]) -> tuple[Kind, ...]:
+    """The jobs that send a refund, look what became of it, and follow a provider's hint."""
+    steps = _Steps(services, finds, jobs)
+    return OutgoingSteps(
+        sends=jobs.sends,
+        looks=jobs.looks,
+        hears=jobs.hears,
+        begin_sending=steps.begin_sending,
+        begin_looking=steps.begin_looking,
+        begin_hearing=steps.begin_hearing,
+        mark=jobs.mark,
+        apply=steps.apply,
+        is_under_way=_is_under_way,
+        is_open=_is_open,
+    ).kinds()
+
+
+def _is_under_way(sent: SentRefund) -> bool:
+    return sent.status == "pending"
+
+
+def _is_open(seen: SeenRefund) -> bool:
+    return seen.state == "pending"
 
 
 def kinds(services: Services, finds: Finds = find_provider) -> tuple[Kind, ...]:
-    """The jobs that send a refund, look what became of it, and follow a provider's hint."""
-    look_up = partial(finds, services)
-    steps = OutgoingSteps(
+    """The jobs of refunds of orders."""
+    jobs = RefundJobs(
         sends=RETURN,
         looks=LOOK,
         hears=HEARD,
-        begin_sending=partial(_begin_sending, look_up),
-        begin_looking=partial(_begin_looking, look_up),
-        begin_hearing=partial(_begin_hearing, look_up),
+        lock=lock_return,
         mark=_mark,
         apply=partial(_apply, services),
-        is_under_way=lambda sent: sent.status == "pending",
-        is_open=lambda seen: seen.state == "pending",
     )
-    return (*steps.kinds(), LocalKind(name=HEARD_REFUND, run=_hear))
+    return (*outside_kinds(services, finds, jobs), LocalKind(name=HEARD_REFUND, run=_hear))
 
 
 async def _hear(db: Db, job: Job) -> bool:
@@ -70,50 +155,11 @@ async def _hear(db: Db, job: Job) -> bool:
     return False
 
 
-async def _begin_sending(finds: FindsHere, db: Db, job: Job) -> Asked | None:
-    sent = await lock_return(db, job.book_id, job.subject_id)
-    if sent is None or sent.status != "pending":
-        return None
-    if sent.is_unclear:
-        return await _look(finds, db, sent)
-    return await _ask_for(finds, db, sent, is_unclear=False)
-
-
-async def _begin_looking(finds: FindsHere, db: Db, job: Job) -> Asked | None:
-    sent = await lock_return(db, job.book_id, job.subject_id)
-    if sent is None or sent.status != "pending":
-        return None
-    return await _look(finds, db, sent)
-
-
-async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Asked | None:
-    """A hint is only a reason to ask; also one about a refund that had ended."""
-    sent = await lock_return(db, job.book_id, job.subject_id)
-    if sent is None or sent.asked_at is None:
-        return None
-    return await _ask_for(finds, db, sent, is_unclear=True)
-
-
-async def _look(finds: FindsHere, db: Db, sent: Sent) -> Asked:
-    may_resend = is_settled(sent.asked_at, now())
-    return await _ask_for(finds, db, sent, is_unclear=True, may_resend=may_resend)
-
-
-async def _ask_for(
-    finds: FindsHere, db: Db, sent: Sent, *, is_unclear: bool, may_resend: bool = False
-) -> Asked:
-    try:
-        calls = _calls(sent, await finds(db, sent.book, sent.provider))
-    except NoProvider:
-        calls = None
-    return Ask(row=sent, calls=calls, is_unclear=is_unclear, may_resend=may_resend)
-
-
-def _calls(sent: Sent, connection: Connection) -> Outgoing[SeenRefund]:
+def _calls(sent: SentRefund, connection: ProviderConnection) -> OutgoingCalls[SeenRefund]:
     reference, credentials = reference_of(sent.id), connection.credentials
     wanted = RefundRequest(
         reference=reference,
-        transaction_id=sent.provider_transaction_id,
+        transaction_id=sent.transaction,
         amount=sent.amount,
         currency=sent.currency,
         reason=sent.reason or _REASON,
@@ -122,11 +168,11 @@ def _calls(sent: Sent, connection: Connection) -> Outgoing[SeenRefund]:
     known = HeardRefund(
         reference,
         sent.provider_refund_id,
-        sent.provider_transaction_id,
+        sent.transaction,
         sent.payment_reference,
         sent.created_at,
     )
-    return Outgoing(
+    return OutgoingCalls(
         reference=reference,
         send=partial(connection.provider.refund, credentials, wanted),
         find=partial(connection.provider.find_refund, credentials, known),
@@ -138,11 +184,12 @@ def _failed(reference: str, reason: str) -> SeenRefund:
     return SeenRefund(reference=reference, provider_reference=None, state="failed", reason=reason)
 
 
-async def _mark(db: Db, sent: Sent, asked_at: datetime | None) -> None:
+async def _mark(db: Db, sent: SentOrderRefund, asked_at: datetime | None) -> None:
     await update_asked(db, sent, asked_at, is_unclear=asked_at is not None)
 
 
-async def _apply(services: Services, db: Db, sent: Sent, came: SeenRefund | Nothing) -> Sent | None:
-    seen = None if isinstance(came, Nothing) else came
-    which = outcome.Which(sent.book_id, sent.id, sent.order_id)
-    return await outcome.apply(services, db, which, seen)
+async def _apply(
+    services: Services, db: Db, sent: SentOrderRefund, seen: SeenRefund | None
+) -> SentOrderRefund | None:
+    key = outcome.RefundKey(sent.book_id, sent.id, sent.order_id)
+    return await outcome.apply(services, db, key, seen)

@@ -9,19 +9,19 @@ from uuid import UUID
 import msgspec
 from asyncpg import Record
 
-from tillhouse.access.callers import Book
 from tillhouse.db.pool import Db
-from tillhouse.kit.ids import BookId, BookKey, BusinessId, HoldId, OrderId, TransferId
+from tillhouse.kit.ids import BookId, BookKey, OrderId, TransferId
 from tillhouse.orders.money_types import PaymentState
-from tillhouse.orders.returning.rules import RefundFaultFacts, Returnable
+from tillhouse.orders.returning.rules import RefundFaultFacts, ReturnablePayment
+from tillhouse.orders.returning.sent import SentRefund
 from tillhouse.payins.hooks import HeardReturn
 
 _SENT: LiteralString = """
     SELECT f.book_id, f.id, f.order_id, f.status, f.amount, f.reason, f.lines, f.restocks,
         f.restocked, p.provider, f.provider_refund_id, f.hold_id, f.credit_hold_id, f.asked_at,
-        f.is_unclear, f.withdrawal_id, f.created_at, f.shortfall, f.of_sale, f.transaction_id,
-        p.currency, p.provider_transaction_id, v.reference AS payment_reference, b.business_id,
-        b.environment
+        f.is_unclear, f.withdrawal_id, f.created_at, f.shortfall, f.of_sale, f.taken_before,
+        f.transaction_id, f.payin_id, p.currency, p.provider_transaction_id,
+        v.reference AS payment_reference, b.business_id, b.environment
     FROM refunds f
     JOIN payins p ON p.book_id = f.book_id AND p.id = f.payin_id
     JOIN books b ON b.id = f.book_id
@@ -29,7 +29,7 @@ _SENT: LiteralString = """
 """
 
 
-class NewReturn(msgspec.Struct, frozen=True, kw_only=True):
+class NewRefundRow(msgspec.Struct, frozen=True, kw_only=True):
     """A refund that is about to go back: with a hold of its own, or by a withdrawal."""
 
     id: UUID
@@ -48,43 +48,18 @@ class NewReturn(msgspec.Struct, frozen=True, kw_only=True):
     withdrawal_id: UUID | None = None
 
 
-class Sent(msgspec.Struct, frozen=True, kw_only=True):
-    """A refund that goes back, locked."""
+class SentOrderRefund(SentRefund, frozen=True, kw_only=True):
+    """A refund of an order that goes back, locked."""
 
-    book_id: BookId
-    id: UUID
     order_id: OrderId
-    status: PaymentState
-    amount: Decimal
-    reason: str | None
     lines: list[dict[str, Any]] | None
     restocks: bool
     restocked: bool
-    provider: str
-    provider_refund_id: str | None
-    # None: a withdrawal pays it out, which has the hold.
-    hold_id: HoldId | None
-    credit_hold_id: HoldId | None
-    asked_at: datetime | None
-    is_unclear: bool
     withdrawal_id: UUID | None
-    created_at: datetime
-    shortfall: Decimal
     of_sale: Decimal
-    transaction_id: UUID | None
-    currency: str
-    provider_transaction_id: str
-    payment_reference: str | None
-    business_id: BusinessId
-    environment: str
-
-    @property
-    def book(self) -> Book:
-        """The book that it is in."""
-        return Book(self.book_id, "live" if self.environment == "live" else "test")
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class RefundEnding(msgspec.Struct, frozen=True, kw_only=True):
     """The next state of a refund, as the provider has told it."""
 
     status: PaymentState
@@ -92,16 +67,19 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     shortfall: Decimal = Decimal(0)
     of_sale: Decimal = Decimal(0)
+    taken_before: Decimal = Decimal(0)
 
 
-async def list_returnable(db: Db, book_id: BookId, order_id: OrderId) -> list[Returnable]:
+async def list_returnable(db: Db, book_id: BookId, order_id: OrderId) -> list[ReturnablePayment]:
     """The payments of an order that came by a provider, the earliest first."""
     rows = await db.fetch(
         """
-        SELECT p.id AS payment_id, i.id AS payin_id, i.provider, i.amount - coalesce((
-                SELECT sum(f.amount) FROM refunds f
+        SELECT p.id AS payment_id, i.id AS payin_id, i.provider, i.amount - i.returned_amount
+            - i.disputed_amount - coalesce((
+                SELECT sum(f.amount - f.taken_before) FROM refunds f
                 WHERE f.book_id = $1 AND f.payin_id = i.id
                     AND f.status IN ('pending', 'successful')), 0) AS left,
+            i.disputed_amount AS disputed,
             EXISTS (SELECT FROM refunds f
                 WHERE f.book_id = $1 AND f.payin_id = i.id AND f.hold_id IS NOT NULL
                     AND f.status = 'failed') AS is_refused
@@ -112,10 +90,48 @@ async def list_returnable(db: Db, book_id: BookId, order_id: OrderId) -> list[Re
         book_id,
         order_id,
     )
-    return [Returnable(**row) for row in rows]
+    return [ReturnablePayment(**row) for row in rows]
 
 
-async def insert_return(db: Db, book_id: BookId, new: NewReturn, now: datetime) -> None:
+async def find_provided(db: Db, book_id: BookId, order_id: OrderId) -> Decimal:
+    """The money of an order that came by a provider, less the part that went back through it.
+
+    Money that a dispute holds is the order's still: its loss is one beside the sale.
+    """
+    return await db.fetchval(
+        """
+        SELECT coalesce(sum(i.amount - i.returned_amount - coalesce((
+            SELECT sum(f.amount - f.taken_before) FROM refunds f
+            WHERE f.book_id = $1 AND f.payin_id = i.id AND f.status = 'successful'), 0)), 0)
+        FROM payments p JOIN payins i ON i.book_id = $1 AND i.id = p.receipt_id
+        WHERE p.book_id = $1 AND p.order_id = $2 AND i.status = 'received'
+        """,
+        book_id,
+        order_id,
+    )
+
+
+async def list_payins(db: Db, book_id: BookId, order_id: OrderId) -> list[UUID]:
+    """The payments of providers' that an order was paid by."""
+    rows = await db.fetch(
+        """
+        SELECT p.receipt_id FROM payments p
+        WHERE p.book_id = $1 AND p.order_id = $2 AND p.receipt_id IS NOT NULL
+        """,
+        book_id,
+        order_id,
+    )
+    return [row["receipt_id"] for row in rows]
+
+
+async def find_payin(db: Db, book_id: BookId, refund_id: UUID) -> UUID | None:
+    """The payment that a refund gives back, which never changes."""
+    return await db.fetchval(
+        "SELECT payin_id FROM refunds WHERE book_id = $1 AND id = $2", book_id, refund_id
+    )
+
+
+async def insert_return(db: Db, book_id: BookId, new: NewRefundRow, now: datetime) -> None:
     """Keep a refund that is about to go back."""
     await db.execute(
         """
@@ -144,7 +160,7 @@ async def add_returning(db: Db, key: BookKey, amount: Decimal, now: datetime) ->
     )
 
 
-async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> Sent | None:
+async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> SentOrderRefund | None:
     """One refund, which nobody else moves meanwhile."""
     return _sent(
         await db.fetchrow(
@@ -158,7 +174,7 @@ async def lock_return(db: Db, book_id: BookId, refund_id: UUID) -> Sent | None:
     )
 
 
-async def lock_paid_out(db: Db, book_id: BookId, withdrawal_id: UUID) -> Sent | None:
+async def lock_paid_out(db: Db, book_id: BookId, withdrawal_id: UUID) -> SentOrderRefund | None:
     """The refund that a withdrawal pays out, which nobody else moves meanwhile."""
     return _sent(
         await db.fetchrow(
@@ -169,13 +185,13 @@ async def lock_paid_out(db: Db, book_id: BookId, withdrawal_id: UUID) -> Sent | 
     )
 
 
-def _sent(row: Record | None) -> Sent | None:
+def _sent(row: Record | None) -> SentOrderRefund | None:
     if row is None:
         return None
     known: dict[str, Any] = dict(row)
     if known["lines"] is not None:
         known["lines"] = msgspec.json.decode(known["lines"])
-    return Sent(**known)
+    return SentOrderRefund(**known)
 
 
 async def list_heard(
@@ -193,7 +209,8 @@ async def list_heard(
         UNION
         SELECT f.id FROM payins p
         JOIN refunds f ON f.book_id = p.book_id AND f.payin_id = p.id AND f.hold_id IS NOT NULL
-        WHERE p.book_id = $1 AND p.provider = $3 AND p.provider_transaction_id = $5
+        WHERE p.book_id = $1 AND p.provider = $3
+            AND split_part(p.provider_transaction_id, '#', 1) = $5
         UNION
         SELECT f.id FROM virtual_accounts v
         JOIN payins p ON p.book_id = v.book_id AND p.target_type = v.target_type
@@ -211,7 +228,9 @@ async def list_heard(
     return [row["id"] for row in rows]
 
 
-async def update_asked(db: Db, sent: Sent, asked_at: datetime | None, *, is_unclear: bool) -> None:
+async def update_asked(
+    db: Db, sent: SentOrderRefund, asked_at: datetime | None, *, is_unclear: bool
+) -> None:
     """The provider is asked for it, or is known not to have been reached."""
     await db.execute(
         """
@@ -225,7 +244,7 @@ async def update_asked(db: Db, sent: Sent, asked_at: datetime | None, *, is_uncl
     )
 
 
-async def update_known(db: Db, sent: Sent, provider_refund_id: str) -> None:
+async def update_known(db: Db, sent: SentOrderRefund, provider_refund_id: str) -> None:
     """Keep the provider's own name of it."""
     await db.execute(
         """
@@ -238,13 +257,14 @@ async def update_known(db: Db, sent: Sent, provider_refund_id: str) -> None:
     )
 
 
-async def update_ended(db: Db, sent: Sent, ending: Ending, now: datetime) -> None:
+async def update_ended(db: Db, sent: SentOrderRefund, ending: RefundEnding, now: datetime) -> None:
     """The provider has said how it ended."""
     await db.execute(
         """
         UPDATE refunds SET status = $3, provider_refund_id = coalesce($4, provider_refund_id),
-            failure_reason = $5, shortfall = $6, of_sale = $7, is_unclear = false, ended_at = $8
-        WHERE book_id = $1 AND order_id = $9 AND id = $2
+            failure_reason = $5, shortfall = $6, of_sale = $7, taken_before = $8,
+            is_unclear = false, ended_at = $9
+        WHERE book_id = $1 AND order_id = $10 AND id = $2
         """,
         sent.book_id,
         sent.id,
@@ -254,7 +274,7 @@ async def update_ended(db: Db, sent: Sent, ending: Ending, now: datetime) -> Non
     )
 
 
-async def list_transfers(db: Db, sent: Sent) -> Sequence[TransferId]:
+async def list_transfers(db: Db, sent: SentOrderRefund) -> Sequence[TransferId]:
     """The transfers that a refund has of its own, the first first."""
     rows = await db.fetch(
         """
@@ -287,11 +307,12 @@ async def list_with_money(
     """Refunds by id, with what their holds, their transfers and their transaction say."""
     rows: Sequence[Record] = await db.fetch(
         """
-        SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, h.status AS hold,
+        SELECT f.id, f.order_id, f.status, f.amount, f.shortfall, f.taken_before,
+            p.status = 'reversed' AS is_undone, h.status AS hold,
             f.withdrawal_id IS NOT NULL AS is_paid_out,
             c.status AS credit_hold, f.credit_hold_id IS NOT NULL AS has_credit_hold,
             x.status AS transaction, p.amount AS arrived, m.funded, m.short, (
-                SELECT coalesce(sum(r.amount), 0) FROM refunds r
+                SELECT coalesce(sum(r.amount - r.taken_before), 0) FROM refunds r
                 WHERE r.book_id = $1 AND r.payin_id = f.payin_id
                     AND r.status IN ('pending', 'successful')) AS returned
         FROM refunds f

@@ -6,7 +6,7 @@ from tillhouse.access.process import Services
 from tillhouse.access.storage import MIB
 from tillhouse.kit.ids import BookId
 from tillhouse.orders.storage.quota import ORDERS
-from tillhouse.orders.storage.store import Counted, find_counted, find_uncounted
+from tillhouse.orders.storage.store import CountedOrders, find_counted, find_uncounted
 
 _ROWS = 5000
 
@@ -48,7 +48,7 @@ class Filling:
         parts += [f"{self._bytes / MIB:.1f} of {size // MIB} MiB"] if size else []
         return " and ".join(parts)
 
-    def _add(self, row: Counted) -> None:
+    def _add(self, row: CountedOrders) -> None:
         self.orders += row.orders
         self._bytes += row.bytes
         self._counted_to = row.counted_to

@@ -1,12 +1,13 @@
 """Statements that count orders: each is read once, soon after it was recorded."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
 import msgspec
 
-from tillhouse.access.storage import Limits, Stored
+from tillhouse.access.storage import StorageLimits, StorageUse, StoredInBook
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 
@@ -25,7 +26,7 @@ _SIZED: LiteralString = """
 """
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CountedOrders(msgspec.Struct, frozen=True):
     """How many orders were counted, their bytes, and the last of them."""
 
     orders: int
@@ -33,24 +34,25 @@ class Counted(msgspec.Struct, frozen=True):
     counted_to: UUID
 
 
-async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
-    """Count some orders, of every book_id, that were recorded before then; how many.
+async def add_new_orders(db: Db, books: Sequence[UUID], before: datetime, limit: int) -> int:
+    """Count some orders of these books, by book_id, that were recorded before then; how many.
 
     Bytes are those of the rows of an order and its lines, without indexes and what follows.
     """
     return await db.fetchval(
         """
         WITH found AS (
-            SELECT b.id AS book_id, o.id, o.bytes
-            FROM books b LEFT JOIN order_storage s ON s.book_id = b.id
+            SELECT b.book_id, o.id, o.bytes
+            FROM unnest($1::uuid[]) AS b (book_id)
+            LEFT JOIN order_storage s ON s.book_id = b.book_id
             CROSS JOIN LATERAL (
                 """
         + _SIZED
         + """
-                WHERE o.book_id = b.id AND o.id > coalesce(s.counted_to, least_id('epoch'))
-                    AND o.id < least_id($1)
-                ORDER BY o.id LIMIT $2
-            ) o LIMIT $2
+                WHERE o.book_id = b.book_id AND o.id > coalesce(s.counted_to, least_id('epoch'))
+                    AND o.id < least_id($2)
+                ORDER BY o.id LIMIT $3
+            ) o LIMIT $3
         ), counted AS (
             INSERT INTO order_storage AS s (book_id, orders, bytes, counted_to)
             SELECT book_id, count(*), sum(bytes), (array_agg(id ORDER BY id DESC))[1]
@@ -60,12 +62,13 @@ async def add_new_orders(db: Db, before: datetime, limit: int) -> int:
         )
         SELECT count(*) FROM found
         """,
+        books,
         before,
         limit,
     )
 
 
-async def find_counted(db: Db, book_id: BookId) -> Counted | None:
+async def find_counted(db: Db, book_id: BookId) -> CountedOrders | None:
     """How many orders of a book were counted; None before the first time."""
     row = await db.fetchrow(
         """
@@ -73,12 +76,12 @@ async def find_counted(db: Db, book_id: BookId) -> Counted | None:
         """,
         book_id,
     )
-    return Counted(**row) if row else None
+    return CountedOrders(**row) if row else None
 
 
 async def find_uncounted(
     db: Db, book_id: BookId, counted_to: UUID | None, limit: int
-) -> Counted | None:
+) -> CountedOrders | None:
     """Some orders of a book behind the last one that was counted; None when there are none."""
     row = await db.fetchrow(
         """
@@ -96,10 +99,10 @@ async def find_uncounted(
         counted_to,
         limit,
     )
-    return Counted(**row) if row else None
+    return CountedOrders(**row) if row else None
 
 
-async def show_stored(db: Db, limits: Limits) -> Stored:
+async def show_stored(db: Db, limits: StorageLimits) -> StorageUse:
     """The orders of all books, and the books, by book_id, that hold as many as they may."""
     row = await db.fetchrow(
         """
@@ -114,4 +117,16 @@ async def show_stored(db: Db, limits: Limits) -> Stored:
         limits.bytes,
     )
     assert row is not None, "an aggregate has one row"  # noqa: S101
-    return Stored(**row)
+    return StorageUse(**row)
+
+
+async def list_orders_stored(db: Db, books: Sequence[UUID]) -> list[StoredInBook]:
+    """The orders that some books hold, as far as they were counted."""
+    rows = await db.fetch(
+        """
+        SELECT book_id, orders AS rows, bytes
+        FROM order_storage WHERE book_id = ANY($1)
+        """,
+        books,
+    )
+    return [StoredInBook(**row) for row in rows]

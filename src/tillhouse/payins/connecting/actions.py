@@ -8,25 +8,25 @@ from msgspec import UNSET
 
 from tillhouse.access import audit
 from tillhouse.access.call import Call
-from tillhouse.access.callers import UserCaller
+from tillhouse.access.callers import KeyCaller, UserCaller
 from tillhouse.access.rules import check_step_up
 from tillhouse.kit.clock import iso
 from tillhouse.kit.errors import FieldError, check
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.partial import faults
 from tillhouse.payins import connections
-from tillhouse.payins.connecting import rules
+from tillhouse.payins.connecting import noticing, rules
 from tillhouse.payins.connecting.types import ProviderAbilities, ProviderChange, ProviderShown
 from tillhouse.payins.store import connections as store
 from tillhouse.payins.vendors import SANDBOX, provider_of
 from tillhouse.providers.payments.provider import (
-    Credentials,
     NotReached,
     PaymentProvider,
-    Refused,
+    ProviderRefused,
+    ProviderSecrets,
     Unclear,
 )
-from tillhouse.providers.payments.providers import VENDORS
+from tillhouse.providers.payments.providers import SHORTEST_SECRETS, VENDORS
 
 _CHECK_S = 15.0
 
@@ -41,11 +41,10 @@ async def list_all(call: Call) -> list[ProviderShown]:
 
 async def change(call: Call, wanted: ProviderChange) -> ProviderShown:
     """Change how a provider is connected."""
+    _check_caller(call)
     check(_faults(call, wanted))
     provider = provider_of(call.services, wanted.provider)
     assert provider is not None, "the rules have seen to it"  # noqa: S101
-    if isinstance(call.caller, UserCaller) and wanted.secrets is not UNSET:
-        check_step_up(call.caller, call.now)
     if wanted.check:
         await _check(call, wanted, provider)
     if wanted.provider == SANDBOX:
@@ -59,6 +58,16 @@ async def change(call: Call, wanted: ProviderChange) -> ProviderShown:
     return _shown(call, provider, found)
 
 
+def _check_caller(call: Call) -> None:
+    """Where real money is collected is for people, who gave the password again."""
+    if call.book.environment == "test":
+        return
+    if isinstance(call.caller, KeyCaller):
+        raise rules.PeopleOnly
+    if isinstance(call.caller, UserCaller):
+        check_step_up(call.caller, call.now)
+
+
 async def change_faults(call: Call, wanted: ProviderChange) -> list[FieldError]:
     """The faults of a change."""
     return _faults(call, wanted)
@@ -70,7 +79,8 @@ def _faults(call: Call, wanted: ProviderChange) -> list[FieldError]:
         if provider is None:
             return []
         names, prefixes = provider.secret_names, provider.test_prefixes
-        return list(rules.secrets_errors(wanted, names, prefixes))
+        shortest = SHORTEST_SECRETS.get(wanted.provider, {})
+        return list(rules.secrets_errors(wanted, names, prefixes, shortest))
 
     return faults(
         lambda: rules.provider_errors(wanted, call.book.environment, VENDORS), wrong_secrets
@@ -82,17 +92,17 @@ async def _check(call: Call, wanted: ProviderChange, provider: PaymentProvider) 
     if wanted.provider == SANDBOX:
         return
     if isinstance(wanted.secrets, dict):
-        credentials = Credentials(_texts(wanted.secrets), is_live=True)
+        credentials = ProviderSecrets(_texts(wanted.secrets), is_live=True)
     else:
         async with call.services.pool.reading() as db:
             row = await store.find_connection(db, call.book.id, wanted.provider)
             if row is None or row["credentials_sealed"] is None:
-                raise rules.NotConnected
+                raise rules.ProviderNotConnected
             credentials = await connections.opened(call.services, db, row)
     try:
         async with asyncio.timeout(_CHECK_S):
             await provider.check(credentials)
-    except Refused as error:
+    except ProviderRefused as error:
         raise rules.NotAccepted(f"{provider.name} refuses these secrets: {error}") from error
     except (NotReached, Unclear, TimeoutError) as error:
         raise rules.NotChecked from error
@@ -110,7 +120,7 @@ async def _connect(
         sealed = await connections.seal(vault, call.db, call.business_id, record_id, texts)
         hint = rules.hint(texts, provider.secret_names)
     elif not is_there:
-        raise rules.NotConnected
+        raise rules.ProviderNotConnected
     was_selected = row["is_selected"] if row is not None and is_there else True
     new = store.ConnectionRow(
         provider=wanted.provider,
@@ -135,6 +145,8 @@ async def _note(call: Call, wanted: ProviderChange, verb: str, *, is_selected: b
         "environment": call.book.environment,
     }
     await audit.note(call, what, metadata)
+    if wanted.secrets is not UNSET or wanted.selected is not UNSET:
+        await noticing.queue(call, wanted.provider, verb, is_selected=is_selected)
 
 
 def _texts(secrets: Mapping[str, str]) -> dict[str, str]:

@@ -1,12 +1,20 @@
 """Rules for connecting payment providers: pure decisions."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from tillhouse.kit.errors import FieldError, Refused, Unavailable
+from tillhouse.kit.errors import FieldError, Forbidden, Refused, Unavailable
 from tillhouse.kit.secrets import Environment
 from tillhouse.payins.connecting.types import ProviderChange
 
 _HINT_LENGTH = 4
+
+
+class PeopleOnly(
+    Forbidden,
+    message="Payment providers of the live environment are changed by people, logged in and after "
+    "POST /api/auth/verify-password: an API key may only read them.",
+):
+    """A key that leaks must not have the money of the business collected elsewhere."""
 
 
 class NotAccepted(
@@ -21,7 +29,7 @@ class NotChecked(
     """The secrets could not be checked."""
 
 
-class NotConnected(
+class ProviderNotConnected(
     Refused, message="The provider is not connected: send its secrets with the request."
 ):
     """There are no secrets to check or to select."""
@@ -38,9 +46,12 @@ def provider_errors(
 
 
 def secrets_errors(
-    change: ProviderChange, wanted: Sequence[str], test_prefixes: Sequence[str]
+    change: ProviderChange,
+    wanted: Sequence[str],
+    test_prefixes: Sequence[str],
+    shortest: Mapping[str, int],
 ) -> Iterator[FieldError]:
-    """Every secret that the provider needs, and no other; in a live book none for tests."""
+    """Every secret that the provider needs, whole, and no other; in a live book none for tests."""
     if change.secrets is None or not isinstance(change.secrets, dict):
         return
     for name in wanted:
@@ -49,6 +60,9 @@ def secrets_errors(
     for name, value in sorted(change.secrets.items()):
         if name in wanted and str(value).lower().startswith(tuple(test_prefixes)):
             yield FieldError(f"secrets.{name}", "is a test key: a live book takes live ones")
+        elif len(value) < (least := shortest.get(name, 1)):
+            wrong = f"must have at least {least} characters: copy all of it from the dashboard"
+            yield FieldError(f"secrets.{name}", wrong)
     for name in sorted(set(change.secrets) - set(wanted)):
         yield FieldError(f"secrets.{name[:100]}", f"is nothing that {change.provider} needs")
 

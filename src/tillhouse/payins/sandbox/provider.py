@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -20,7 +21,6 @@ from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Credentials,
     Heard,
     HeardPayment,
     HeardPayout,
@@ -30,24 +30,30 @@ from tillhouse.providers.payments.provider import (
     OpenedAccount,
     PayoutRequest,
     PayoutState,
+    ProviderListPage,
     ProviderName,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
     RefundState,
-    Refused,
+    SeenDispute,
     SeenPayment,
     SeenPayout,
     SeenRefund,
-    StatementPage,
     StatementRequest,
     Unclear,
     Unknown,
 )
 
-_PAYOUT_STATES: dict[rules.Magic, PayoutState] = {"fails": "failed", "slow": "processing"}
+_PAYOUT_STATES: dict[rules.Magic, PayoutState] = {
+    "fails": "failed",
+    "late": "failed",
+    "slow": "processing",
+}
 _REFUND_STATES: dict[rules.Magic, RefundState] = {"fails": "failed", "slow": "pending"}
 
 
-class Sandbox:
+class SandboxPayments:
     """Keeps what a provider would know in tables of its own, and does as amounts tell it."""
 
     name: ProviderName = "sandbox"
@@ -57,6 +63,7 @@ class Sandbox:
         has_payouts=True,
         has_name_enquiry=True,
         has_statement=True,
+        has_disputes=True,
     )
     secret_names: Sequence[str] = ()
     test_prefixes: Sequence[str] = ()
@@ -66,10 +73,20 @@ class Sandbox:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Every test book has it."""
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The book: each has a sandbox of its own."""
+        return credentials.secrets[rules.BOOK]
+
+    async def read_balances(self, credentials: ProviderSecrets) -> None:
+        """None: it only pretends to have money."""
+        return
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """HMAC-SHA256 of the body, in hexadecimal digits."""
         wanted = rules.signature(credentials.secrets[rules.HOOK_SECRET], body)
         return same(wanted, headers.get(self._HEADER, ""))
@@ -101,7 +118,9 @@ class Sandbox:
             case _:
                 return ()
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """An account whose number follows from the reference."""
         return OpenedAccount(
             provider_reference=f"sandbox-{wanted.reference}",
@@ -112,7 +131,7 @@ class Sandbox:
         )
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """By the payment's own id, the account's number or its reference."""
         book_id = _book(credentials)
@@ -128,15 +147,16 @@ class Sandbox:
                 rows = await store.list_payments(db, book_id, number)
             else:
                 rows = []
-        return [_seen_payment(row) for row in rows]
+            disputes = await store.list_disputes_of(db, book_id, [row["id"] for row in rows])
+        return [_seen_payment(row, disputes) for row in rows]
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back, never more than it was."""
         book_id, at = _book(credentials), now()
         payment_id = _as_id(wanted.transaction_id)
         magic = rules.magic(wanted.amount, wanted.currency)
         if magic == "refused" or payment_id is None:
-            raise Refused("The refund is refused.")
+            raise ProviderRefused("The refund is refused.")
         async with self._pool.transaction() as db:
             key = BookKey(book_id, payment_id)
             payment = await store.lock_payment(db, key)
@@ -145,9 +165,9 @@ class Sandbox:
                 return _seen_refund(found)
             left = payment["amount"] - await store.find_refunded(db, key) if payment else 0
             if payment is None or payment["state"] != "successful" or wanted.amount > left:
-                raise Refused("There is no such payment, or less of it is left.")
+                raise ProviderRefused("There is no such payment, or less of it is left.")
             state = _REFUND_STATES.get(magic, "successful")
-            row = store.RefundRow(
+            row = store.SandboxRefundRow(
                 payment_id=payment_id,
                 state=state,
                 amount=wanted.amount,
@@ -162,7 +182,7 @@ class Sandbox:
             raise Unclear("no answer in time")
         return _seen_refund(found)
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund as it is now."""
         reference = heard.reference or heard.provider_reference
         if reference is None:
@@ -173,16 +193,17 @@ class Sandbox:
             raise Unknown(reference)
         return _seen_refund(row)
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money to nowhere."""
         book_id, at = _book(credentials), now()
         magic = rules.magic(wanted.amount, wanted.currency)
         if magic == "refused" or wanted.account_number.endswith(rules.MISSING_END):
-            raise Refused("The payout is refused.")
+            raise ProviderRefused("The payout is refused.")
         state = _PAYOUT_STATES.get(magic, "completed")
         row = store.PayoutRow(
             state=state,
             amount=wanted.amount,
+            fee=rules.fee(wanted.amount, wanted.currency) if magic == "costs" else Decimal(0),
             currency=wanted.currency,
             bank_code=wanted.bank_code,
             account_number=wanted.account_number,
@@ -190,14 +211,14 @@ class Sandbox:
         )
         async with self._pool.transaction() as db:
             is_new = await store.insert_payout(db, book_id, wanted.reference, row, at)
-            if is_new and magic == "reversed":
+            if is_new and magic in ("reversed", "late"):
                 await _tell_later(db, book_id, f"payout:{wanted.reference}", at)
             found = await store.find_payout(db, book_id, wanted.reference)
         if found is None or (is_new and magic == "unclear"):
             raise Unclear("no answer in time")
         return _seen_payout(found)
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A payout as it is now."""
         async with self._pool.transaction() as db:
             row = await store.touch_payout(db, _book(credentials), reference, rules.ASKED_ENOUGH)
@@ -205,25 +226,25 @@ class Sandbox:
             raise Unknown(reference)
         return _seen_payout(row)
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """Its banks, in every currency."""
         return rules.BANKS
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """A name for every number but the magic ones."""
         if bank_code not in {bank.code for bank in rules.BANKS}:
-            raise Refused(rules.NO_SUCH_BANK)
+            raise ProviderRefused(rules.NO_SUCH_BANK)
         if account_number.endswith(rules.MISSING_END):
-            raise Refused(rules.NO_SUCH_ACCOUNT)
+            raise ProviderRefused(rules.NO_SUCH_ACCOUNT)
         if account_number.endswith(rules.AWAY_END):
             raise NotReached("The bank doesn't answer.")
         return rules.holder(bank_code, account_number)
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
         """A page in the order of time."""
         book_id, span = _book(credentials), (asked.since, asked.until)
         after = store.Place.read(asked.cursor)
@@ -231,23 +252,26 @@ class Sandbox:
             match asked.of:
                 case "payments":
                     rows = await store.list_payments_between(db, book_id, span, after)
-                    page = StatementPage(payments=[_seen_payment(row) for row in rows])
+                    page = ProviderListPage(payments=[_seen_payment(row) for row in rows])
                 case "payouts":
                     rows = await store.list_payouts_between(db, book_id, span, after)
-                    page = StatementPage(payouts=[_seen_payout(row) for row in rows])
+                    page = ProviderListPage(payouts=[_seen_payout(row) for row in rows])
                 case "refunds":
                     rows = await store.list_refunds_between(db, book_id, span, after)
-                    page = StatementPage(refunds=[_listed_refund(row) for row in rows])
+                    page = ProviderListPage(refunds=[_listed_refund(row) for row in rows])
+                case "disputes":
+                    rows = await store.list_disputes_between(db, book_id, span, after)
+                    page = ProviderListPage(disputes=[_seen_dispute(row) for row in rows])
         return msgspec.structs.replace(page, following=store.following(rows))
 
 
 async def _tell_later(db: Db, book_id: BookId, what: str, at: datetime) -> None:
-    """Let money that went be sent back some seconds later."""
+    """Let money that went be sent back some seconds later, or the other way round."""
     job = NewJob(book_id=book_id, kind=rules.TOLD_LATER, subject_id=new_id(), key=what)
     await queue_job(db, job, at + rules.REVERSED_AFTER, at)
 
 
-def _book(credentials: Credentials) -> BookId:
+def _book(credentials: ProviderSecrets) -> BookId:
     return BookId(UUID(credentials.secrets[rules.BOOK]))
 
 
@@ -263,7 +287,23 @@ def _as_id(text: str | None) -> UUID | None:
         return None
 
 
-def _seen_payment(row: Record) -> SeenPayment:
+def _seen_dispute(row: Record) -> SeenDispute:
+    return SeenDispute(
+        provider_reference=f"sandbox-{row['id']}",
+        state=row["state"],
+        amount=row["amount"],
+        currency=row["currency"],
+        taken=Decimal(0) if row["state"] == "won" else row["amount"],
+        fee=row["fee"],
+        transaction_id=str(row["payment_id"]),
+        reason=rules.DISPUTE_REASON,
+        evidence_by=row["evidence_by"],
+        opened_at=row["created_at"],
+        closed_at=row["closed_at"],
+    )
+
+
+def _seen_payment(row: Record, disputes: Sequence[Record] = ()) -> SeenPayment:
     return SeenPayment(
         reference=row["reference"],
         transaction_id=str(row["id"]),
@@ -274,6 +314,9 @@ def _seen_payment(row: Record) -> SeenPayment:
         paid_at=row["paid_at"],
         payer_name=row["payer_name"],
         account_number=row["account_number"],
+        # A transfer that is undone costs nothing.
+        returned_fee=row["fee"] if row["state"] == "reversed" else Decimal(0),
+        disputes=[_seen_dispute(one) for one in disputes if one["payment_id"] == row["id"]],
     )
 
 
@@ -283,8 +326,10 @@ def _seen_payout(row: Record) -> SeenPayout:
         reference=reference,
         provider_reference=f"sandbox-{reference}",
         state=row["state"],
+        fee=row["fee"] if row["state"] == "completed" else Decimal(0),
         reason=row["reason"],
         amount=row["amount"],
+        at=row.get("at"),
     )
 
 
@@ -306,4 +351,5 @@ def _listed_refund(row: Record) -> ListedRefund:
         state=row["state"],
         amount=row["amount"],
         transaction_id=str(row["payment_id"]),
+        at=row["at"],
     )

@@ -18,7 +18,7 @@ from tillhouse.providers.payments.provider import Bank
 BOOK = "book"
 HOOK_SECRET = "hook_secret"  # noqa: S105 - the name of a secret
 
-Magic = Literal["plain", "fails", "refused", "unclear", "slow", "reversed"]
+Magic = Literal["plain", "fails", "refused", "unclear", "slow", "reversed", "costs", "late"]
 
 _MAGIC: dict[int, Magic] = {
     99: "fails",
@@ -26,15 +26,21 @@ _MAGIC: dict[int, Magic] = {
     97: "unclear",
     96: "slow",
     95: "reversed",
+    94: "costs",
+    93: "late",
 }
 # A slow one has an outcome once it was asked for so often.
 ASKED_ENOUGH = 2
 
-# The job by which it tells, some seconds later, that money went back.
+# The job by which it tells, some seconds later, that money went back, or went after all.
 TOLD_LATER = "sandbox_later"
 REVERSED_AFTER = timedelta(seconds=10)
 
 FEE_RATE = Decimal("0.015")
+# A dispute costs so much, in any currency; evidence is taken for so long.
+DISPUTE_FEE = Decimal(15)
+EVIDENCE_WITHIN = timedelta(days=7)
+DISPUTE_REASON = "fraudulent"
 BANKS = (
     Bank("001", "Sandbox Bank"),
     Bank("002", "Second Sandbox Bank"),

@@ -26,12 +26,16 @@ from tillhouse.payins.sandbox import rules, store
 from tillhouse.payins.store import accounts
 from tillhouse.payins.types import VirtualAccount
 
-Simulated = Literal["exact", "under", "over", "late", "twice", "failed", "reversed"]
+Simulated = Literal[
+    "exact", "under", "over", "late", "twice", "failed", "reversed", "disputed", "dispute_won",
+    "dispute_lost",
+]  # fmt: skip
 
 PAYMENTS_MAX = 100
 """An account takes so many: everybody who has its page can let payments happen."""
 
 _SANDBOX = "sandbox"
+_DISPUTES = {"disputed": "evidence_due", "dispute_won": "won", "dispute_lost": "lost"}
 
 
 class NotSimulated(Refused, message="Payments can be simulated into accounts of test books alone."):
@@ -45,6 +49,8 @@ async def simulate(
 
     Without an amount: what the account was opened for, half of it, or half as much again.
     `reversed` takes back the last payment, or pays now and takes it back some seconds later.
+    `disputed` lets its payer's bank want the last payment back, which the others decide; without
+    a payment, or a dispute that is open, there is one first.
     """
     if book.environment != "test" or account.provider != _SANDBOX:
         raise NotSimulated
@@ -59,10 +65,18 @@ async def simulate(
     if kind == "reversed" and (last := _last(paid_before)) is not None:
         await _take_back(db, book.id, last)
         return [last["id"]]
+    if kind in _DISPUTES:
+        last = _last(paid_before)
+        if last is None:
+            paid = await _pay(db, book.id, account, account.amount, "successful", at)
+            last = await store.find_payment(db, BookKey(book.id, paid))
+        assert last is not None, "it was paid just now"  # noqa: S101
+        await _dispute(db, book.id, last, kind, amount)
+        return [last["id"]]
     sum_ = amount if amount is not None else _amount(account, kind)
     state = "failed" if kind == "failed" else "successful"
     paid = [
-        await _pay(db, book.id, account, (sum_, state), at)
+        await _pay(db, book.id, account, sum_, state, at)
         for _ in range(2 if kind == "twice" else 1)
     ]
     if kind == "reversed":
@@ -71,6 +85,31 @@ async def simulate(
         )
         await queue_job(db, job, at + rules.REVERSED_AFTER, at)
     return paid
+
+
+async def _dispute(
+    db: Db, book_id: BookId, row: Record, kind: Simulated, amount: Decimal | None
+) -> None:
+    """Open a dispute of a payment, or decide the one that is open."""
+    at, state = now(), _DISPUTES[kind]
+    there = await store.list_disputes_of(db, book_id, [row["id"]])
+    still = [one for one in there if one["closed_at"] is None]
+    if still and state != "evidence_due":
+        await store.update_dispute(db, BookKey(book_id, still[0]["id"]), state, at)
+    elif not there:
+        new = store.NewDispute(
+            payment_id=row["id"],
+            state=state,
+            amount=row["amount"] if amount is None else amount,
+            fee=rules.DISPUTE_FEE,
+            currency=row["currency"],
+            evidence_by=at + rules.EVIDENCE_WITHIN,
+            created_at=at,
+            closed_at=None if state == "evidence_due" else at,
+        )
+        await store.insert_dispute(db, BookKey(book_id, new_id()), new)
+    told = _payment(row["id"], row["reference"], f"dispute {state} {len(there)}")
+    await _tell(db, book_id, "payment", told, at)
 
 
 def _amount(account: VirtualAccount, kind: Simulated) -> Decimal:
@@ -85,11 +124,10 @@ def _amount(account: VirtualAccount, kind: Simulated) -> Decimal:
 
 
 async def _pay(
-    db: Db, book_id: BookId, account: VirtualAccount, what: tuple[Decimal, str], at: datetime
+    db: Db, book_id: BookId, account: VirtualAccount, amount: Decimal, state: str, at: datetime
 ) -> UUID:
-    amount, state = what
     key = BookKey(book_id, new_id())
-    row = store.PaymentRow(
+    row = store.SandboxPaymentRow(
         reference=account.reference,
         account_number=account.account_number or rules.account_number(account.reference),
         state=state,
@@ -126,8 +164,12 @@ async def _tell(db: Db, book_id: BookId, event: str, data: dict[str, Any], at: d
 async def _tell_later(db: Db, job: Job) -> bool:
     what, _, name = job.key.partition(":")
     if what == "payout":
-        await store.update_payout_reversed(db, job.book_id, name, rules.REVERSED)
-        await _tell(db, job.book_id, what, {"reference": name, "state": "reversed"}, now())
+        row = await store.find_payout(db, job.book_id, name)
+        if row is not None and row["state"] == "failed":
+            await store.update_payout_completed(db, job.book_id, name)
+        else:
+            await store.update_payout_reversed(db, job.book_id, name, rules.REVERSED)
+        await _tell(db, job.book_id, what, {"reference": name}, now())
     elif what == "refund":
         await store.update_refund_failed(db, job.book_id, name, rules.REVERSED)
         await _tell(db, job.book_id, what, {"reference": name, "state": "failed"}, now())
@@ -139,4 +181,4 @@ async def _tell_later(db: Db, job: Job) -> bool:
 
 
 LATER = LocalKind(name=rules.TOLD_LATER, run=_tell_later)
-"""The job by which the sandbox takes money back."""
+"""The job by which the sandbox takes money back, or thinks better of it."""

@@ -43,7 +43,7 @@ def following(rows: Sequence[Record]) -> str | None:
     return f"{rows[-1]['at'].timestamp() * 1000:.0f}|{rows[-1]['name']}"
 
 
-class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxPaymentRow(msgspec.Struct, frozen=True, kw_only=True):
     """A payment as it is written."""
 
     reference: str | None
@@ -56,18 +56,32 @@ class PaymentRow(msgspec.Struct, frozen=True, kw_only=True):
     paid_at: datetime
 
 
+class NewDispute(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispute as it is written."""
+
+    payment_id: UUID
+    state: str
+    amount: Decimal
+    fee: Decimal
+    currency: str
+    evidence_by: datetime
+    created_at: datetime
+    closed_at: datetime | None
+
+
 class PayoutRow(msgspec.Struct, frozen=True, kw_only=True):
     """A payout as it is written."""
 
     state: str
     amount: Decimal
+    fee: Decimal
     currency: str
     bank_code: str
     account_number: str
     reason: str | None
 
 
-class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxRefundRow(msgspec.Struct, frozen=True, kw_only=True):
     """A refund as it is written."""
 
     payment_id: UUID
@@ -77,7 +91,7 @@ class RefundRow(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-async def insert_payment(db: Db, key: BookKey, row: PaymentRow) -> None:
+async def insert_payment(db: Db, key: BookKey, row: SandboxPaymentRow) -> None:
     """Keep a payment."""
     await db.execute(
         """
@@ -124,7 +138,7 @@ async def list_payouts_between(
     """A page of the payouts of a time, the earliest first."""
     return await db.fetch(
         """
-        SELECT p.reference, p.state, p.amount, p.currency, p.reason, p.created_at AS at,
+        SELECT p.reference, p.state, p.amount, p.fee, p.currency, p.reason, p.created_at AS at,
             p.reference AS name
         FROM sandbox_payouts p
         WHERE p.book_id = $1 AND p.created_at >= $2 AND p.created_at < $3
@@ -164,7 +178,7 @@ async def find_payment(db: Db, key: BookKey) -> Record | None:
 
 
 async def lock_payment(db: Db, key: BookKey) -> Record | None:
-    """One payment, of which nobody refunds a part meanwhile."""
+    """One payment, locked against other refunds."""
     return await db.fetchrow(_PAYMENT + " AND p.id = $2 FOR NO KEY UPDATE OF p", *key)
 
 
@@ -179,15 +193,76 @@ async def update_payment_reversed(db: Db, key: BookKey) -> None:
     )
 
 
+_DISPUTE: LiteralString = """
+    SELECT d.id, d.payment_id, d.state, d.amount, d.fee, d.currency,
+        d.evidence_due_at AS evidence_by, d.created_at,
+        d.closed_at, d.created_at AS at, d.id::text AS name
+    FROM sandbox_disputes d WHERE d.book_id = $1
+"""
+
+
+async def insert_dispute(db: Db, key: BookKey, row: NewDispute) -> None:
+    """Keep a dispute."""
+    await db.execute(
+        """
+        INSERT INTO sandbox_disputes (book_id, id, payment_id, state, amount, fee, currency,
+            evidence_due_at, created_at, closed_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """,
+        *key,
+        *msgspec.structs.astuple(row),
+    )
+
+
+async def list_disputes_of(db: Db, book_id: UUID, payments: Sequence[UUID]) -> Sequence[Record]:
+    """The disputes of some payments, the earliest first."""
+    return await db.fetch(
+        _DISPUTE + " AND d.payment_id = ANY($2) ORDER BY d.created_at, d.id",
+        book_id,
+        list(payments),
+    )
+
+
+async def list_disputes_between(
+    db: Db, book_id: UUID, span: tuple[datetime, datetime], after: Place
+) -> Sequence[Record]:
+    """A page of the disputes of a time, the earliest first."""
+    return await db.fetch(
+        _DISPUTE
+        + """ AND d.created_at >= $2 AND d.created_at < $3
+            AND (d.created_at, d.id) > ($4, $5::text::uuid)
+        ORDER BY d.created_at, d.id LIMIT $6
+        """,
+        book_id,
+        *span,
+        after.at,
+        after.name or str(UUID(int=0)),
+        PAGE,
+    )
+
+
+async def update_dispute(db: Db, key: BookKey, state: str, now: datetime) -> None:
+    """Decide a dispute that is open."""
+    await db.execute(
+        """
+        UPDATE sandbox_disputes SET state = $3, closed_at = $4
+        WHERE book_id = $1 AND id = $2 AND closed_at IS NULL
+        """,
+        *key,
+        state,
+        now,
+    )
+
+
 async def insert_payout(
     db: Db, book_id: UUID, reference: str, row: PayoutRow, now: datetime
 ) -> bool:
     """Keep a payout; False where one of this reference is there."""
     done = await db.execute(
         """
-        INSERT INTO sandbox_payouts (book_id, reference, state, amount, currency, bank_code,
+        INSERT INTO sandbox_payouts (book_id, reference, state, amount, fee, currency, bank_code,
             account_number, reason, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         ON CONFLICT (book_id, reference) DO NOTHING
         """,
         book_id,
@@ -202,7 +277,7 @@ async def find_payout(db: Db, book_id: UUID, reference: str) -> Record | None:
     """One payout."""
     return await db.fetchrow(
         """
-        SELECT reference, state, amount, currency, reason, asked FROM sandbox_payouts
+        SELECT reference, state, amount, fee, currency, reason, asked FROM sandbox_payouts
         WHERE book_id = $1 AND reference = $2
         """,
         book_id,
@@ -218,7 +293,7 @@ async def touch_payout(db: Db, book_id: UUID, reference: str, enough: int) -> Re
             state = CASE WHEN state = 'processing' AND asked + 1 >= $3 THEN 'completed'
                 ELSE state END
         WHERE book_id = $1 AND reference = $2
-        RETURNING reference, state, amount, currency, reason, asked
+        RETURNING reference, state, amount, fee, currency, reason, asked
         """,
         book_id,
         reference,
@@ -239,8 +314,20 @@ async def update_payout_reversed(db: Db, book_id: UUID, reference: str, reason: 
     )
 
 
+async def update_payout_completed(db: Db, book_id: UUID, reference: str) -> None:
+    """Let a payout that failed complete after all."""
+    await db.execute(
+        """
+        UPDATE sandbox_payouts SET state = 'completed', reason = NULL
+        WHERE book_id = $1 AND reference = $2 AND state = 'failed'
+        """,
+        book_id,
+        reference,
+    )
+
+
 async def insert_refund(
-    db: Db, book_id: UUID, reference: str, row: RefundRow, now: datetime
+    db: Db, book_id: UUID, reference: str, row: SandboxRefundRow, now: datetime
 ) -> bool:
     """Keep a refund; False where one of this reference is there."""
     done = await db.execute(

@@ -6,6 +6,7 @@ from typing import LiteralString
 from uuid import UUID
 
 import msgspec
+from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey
@@ -20,7 +21,7 @@ _ACCOUNT: LiteralString = """
 _OF_TARGET: LiteralString = " AND a.target_type = $2 AND a.target_id = $3"
 
 
-class NewAccount(msgspec.Struct, frozen=True, kw_only=True):
+class AccountToOpen(msgspec.Struct, frozen=True, kw_only=True):
     """An account that is about to be opened."""
 
     target_type: str
@@ -98,6 +99,20 @@ async def find_by_reference(
     return VirtualAccount(**row) if row else None
 
 
+async def find_elsewhere(db: Db, book_id: BookId, provider: str, reference: str) -> Record | None:
+    """The account of another book_id with this reference."""
+    return await db.fetchrow(
+        """
+        SELECT a.book_id, a.id, k.environment
+        FROM virtual_accounts a JOIN books k ON k.id = a.book_id
+        WHERE a.reference = $2 AND a.book_id <> $1 AND a.provider = $3
+        """,
+        book_id,
+        reference,
+        provider,
+    )
+
+
 async def find_by_number(
     db: Db, book_id: BookId, provider: str, number: str
 ) -> VirtualAccount | None:
@@ -113,7 +128,7 @@ async def find_by_number(
     return VirtualAccount(**row) if row else None
 
 
-async def insert_account(db: Db, key: BookKey, new: NewAccount, now: datetime) -> bool:
+async def insert_account(db: Db, key: BookKey, new: AccountToOpen, now: datetime) -> bool:
     """Begin to open an account; False where the target has one."""
     done = await db.execute(
         """
@@ -204,7 +219,7 @@ async def update_attempt_failed(db: Db, key: BookKey, error: str, now: datetime)
 
 
 async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) -> bool:
-    """Ask now about an account that nobody has asked about since a moment; False: wait."""
+    """Ask now about an account, unless it was asked about since a moment; False: wait."""
     done = await db.execute(
         """
         UPDATE virtual_accounts SET asked_at = $4

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import LiteralString
+from uuid import UUID
 
 import msgspec
 from asyncpg import Record
@@ -32,7 +33,7 @@ async def find_connection(db: Db, book_id: BookId, provider: str) -> Record | No
 
 
 async def lock_connection(db: Db, book_id: BookId, provider: str) -> Record | None:
-    """One provider of a book, which nobody else changes meanwhile."""
+    """One provider of a book, locked until the transaction ends."""
     return await db.fetchrow(
         _CONNECTION + " AND p.provider = $2 FOR NO KEY UPDATE OF p", book_id, provider
     )
@@ -96,6 +97,22 @@ async def update_down(db: Db, book_id: BookId, provider: str, until: datetime, e
         provider,
         until,
         error,
+    )
+
+
+async def find_owner(db: Db, book_id: BookId, user_id: UUID) -> Record | None:
+    """The address of an owner of a book, and the name of the business; None: no owner any more."""
+    return await db.fetchrow(
+        """
+        SELECT u.email, o.name AS business_name
+        FROM books b
+        JOIN businesses o ON o.id = b.business_id
+        JOIN members m ON m.business_id = b.business_id AND m.role = 'owner'
+        JOIN users u ON u.id = m.user_id
+        WHERE b.id = $1 AND m.user_id = $2
+        """,
+        book_id,
+        user_id,
     )
 
 

@@ -3,17 +3,24 @@
 from datetime import datetime
 from typing import LiteralString
 
+import msgspec
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import QUEUE
 from tillhouse.kit.ids import BookKey
 
+# Nothing more is stored while so many events of a book, or so many bytes of theirs, wait: $7, $8.
 _INSERT: LiteralString = (
     """
-    WITH stored AS (
+    WITH waiting AS (
+        SELECT count(*) >= $7 OR coalesce(sum(w.bytes), 0) >= $8 AS is_full FROM (
+            SELECT octet_length(body) AS bytes FROM provider_events
+            WHERE book_id = $1 AND processed_at IS NULL LIMIT $7
+        ) w
+    ), stored AS (
         INSERT INTO provider_events (book_id, id, provider, fingerprint, body, received_at)
-        VALUES ($1, $2, $3, $4, $5, $6)
+        SELECT $1, $2, $3, $4, $5, $6 FROM waiting WHERE NOT is_full
         ON CONFLICT (book_id, provider, fingerprint) DO NOTHING
         RETURNING book_id, id
     ), queueing AS (
@@ -23,22 +30,43 @@ _INSERT: LiteralString = (
     ),
     """
     + QUEUE
-    + "SELECT id FROM stored"
+    + "SELECT is_full, EXISTS (SELECT FROM stored) AS is_new FROM waiting"
 )
 
 
-async def insert_event(db: Db, key: BookKey, what: tuple[str, bytes, bytes], now: datetime) -> bool:
-    """Store what was told (provider, fingerprint, body), with its job; False: known before."""
-    row = await db.fetchrow(_INSERT, *key, *what, now)
+class StoredEvent(msgspec.Struct, frozen=True):
+    """Whether an event is new, and whether it was not stored since too much of its book waits."""
+
+    is_full: bool
+    is_new: bool
+
+
+class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An event as a provider told it."""
+
+    provider: str
+    fingerprint: bytes
+    body: bytes
+
+
+async def insert_event(
+    db: Db, key: BookKey, new: NewEvent, waiting_max: tuple[int, int], now: datetime
+) -> StoredEvent:
+    """Store an event with its job."""
+    row = await db.fetchrow(_INSERT, *key, *msgspec.structs.astuple(new), now, *waiting_max)
     db.queues_jobs = True
-    return row is not None
+    assert row is not None, "an aggregate has one row"  # noqa: S101
+    return StoredEvent(**row)
 
 
-async def record_event(db: Db, key: BookKey, what: tuple[str, bytes, bytes], now: datetime) -> bool:
+async def record_event(
+    db: Db, key: BookKey, new: NewEvent, waiting_max: tuple[int, int], now: datetime
+) -> StoredEvent:
     """The same as the one statement that is committed by itself."""
-    row = await db.write_once(_INSERT, *key, *what, now)
+    row = await db.write_once(_INSERT, *key, *msgspec.structs.astuple(new), now, *waiting_max)
     db.queues_jobs = True
-    return row is not None
+    assert row is not None, "an aggregate has one row"  # noqa: S101
+    return StoredEvent(**row)
 
 
 async def find_event(db: Db, key: BookKey) -> Record | None:
@@ -55,10 +83,10 @@ async def find_event(db: Db, key: BookKey) -> Record | None:
 
 
 async def update_processed(db: Db, key: BookKey, outcome: str, now: datetime) -> None:
-    """Note what came of it."""
+    """Note what came of it; the bytes are of no more use, and their fingerprint stays."""
     await db.execute(
         """
-        UPDATE provider_events SET processed_at = $4, outcome = $3
+        UPDATE provider_events SET processed_at = $4, outcome = $3, body = ''
         WHERE book_id = $1 AND id = $2
         """,
         *key,

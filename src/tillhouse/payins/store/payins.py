@@ -16,8 +16,9 @@ from tillhouse.payins.types import Payin
 _PAYIN: LiteralString = """
     SELECT p.book_id, p.id, p.provider, p.provider_transaction_id, p.status, p.virtual_account_id,
         p.target_type, p.target_id, p.amount, p.fee, p.currency, p.payer_name, p.paid_at,
-        p.applied_at, p.reversed_at, p.reversal_applied_at, p.conditions, p.transaction_id,
-        p.created_at, p.updated_at
+        p.applied_at, p.reversed_at, p.reversal_applied_at, p.given_back, p.returned_told,
+        p.returned_amount, p.returned_fee, p.returned_applied, p.disputed_amount, p.conditions,
+        p.transaction_id, p.created_at, p.updated_at
     FROM payins p WHERE p.book_id = $1
 """
 
@@ -56,10 +57,36 @@ async def insert_payin(db: Db, key: BookKey, new: NewPayin, now: datetime) -> No
 
 
 async def lock_transaction(db: Db, book_id: BookId, provider: str, transaction: str) -> None:
-    """Let nobody else record payments of a provider's transaction meanwhile."""
+    """Lock the recording of a provider's transaction until this one ends."""
     await db.execute(
         "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
         f"payin {book_id} {provider} {transaction}",
+    )
+
+
+async def lock_unnamed(db: Db, provider: str, transaction: str) -> None:
+    """Let no other book record a payment that names none of them meanwhile."""
+    await db.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+        f"unnamed payin {provider} {transaction}",
+    )
+
+
+async def is_recorded_elsewhere(db: Db, book_id: BookId, provider: str, transaction: str) -> bool:
+    """Whether another book_id that collects by this provider has a transaction, and this hasn't."""
+    return await db.fetchval(
+        """
+        SELECT NOT EXISTS (SELECT FROM payins o
+                WHERE o.book_id = $1 AND o.provider = $2
+                    AND split_part(o.provider_transaction_id, '#', 1) = $3)
+            AND EXISTS (SELECT FROM payment_providers c
+                JOIN payins p ON p.book_id = c.book_id AND p.provider = $2
+                    AND split_part(p.provider_transaction_id, '#', 1) = $3
+                WHERE c.provider = $2 AND c.book_id <> $1 AND c.credentials_sealed IS NOT NULL)
+        """,
+        book_id,
+        provider,
+        transaction,
     )
 
 
@@ -82,8 +109,7 @@ async def lock_to_apply(db: Db, book_id: BookId, target: tuple[str, UUID]) -> li
     rows = await db.fetch(
         _PAYIN
         + """ AND p.target_type = $2 AND p.target_id = $3
-            AND (p.applied_at IS NULL
-                OR (p.status = 'reversed' AND p.reversal_applied_at IS NULL))
+            AND (p.applied_at IS NULL OR p.returned_applied < p.returned_amount)
         ORDER BY p.paid_at, p.id FOR NO KEY UPDATE OF p
         """,
         book_id,
@@ -101,8 +127,7 @@ async def list_targets(
         SELECT DISTINCT p.target_type, p.target_id FROM payins p
         WHERE p.book_id = $1 AND p.provider = $2
             AND split_part(p.provider_transaction_id, '#', 1) = $3
-            AND (p.applied_at IS NULL
-                OR (p.status = 'reversed' AND p.reversal_applied_at IS NULL))
+            AND (p.applied_at IS NULL OR p.returned_applied < p.returned_amount)
         """,
         book_id,
         provider,
@@ -131,7 +156,7 @@ async def find_received(db: Db, key: BookKey) -> Decimal:
 
 
 async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) -> bool:
-    """Ask now about a payment that nobody has asked about since a moment; False: wait."""
+    """Ask now about a payment, unless it was asked about since a moment; False: wait."""
     done = await db.execute(
         """
         UPDATE payins SET asked_at = $4
@@ -145,9 +170,9 @@ async def claim_asking(db: Db, key: BookKey, before: datetime, now: datetime) ->
 
 
 async def update_applied(
-    db: Db, key: BookKey, at: datetime, what: tuple[UUID | None, Sequence[str]]
+    db: Db, key: BookKey, at: datetime, transaction_id: UUID | None, conditions: Sequence[str]
 ) -> None:
-    """A target took a payment: (its transaction, how it did not fit)."""
+    """A target took a payment: by which transaction, and how it did not fit."""
     await db.execute(
         """
         UPDATE payins SET applied_at = $3, transaction_id = coalesce($4, transaction_id),
@@ -157,7 +182,8 @@ async def update_applied(
         """,
         *key,
         at,
-        *what,
+        transaction_id,
+        conditions,
     )
 
 
@@ -168,21 +194,94 @@ async def update_transaction(db: Db, key: BookKey, transaction_id: UUID) -> None
     )
 
 
-async def update_reversed(db: Db, key: BookKey, conditions: Sequence[str], now: datetime) -> None:
-    """A payment went back; where no target had taken it, none has to give it back either."""
+class ReturnedSums(msgspec.Struct, frozen=True, kw_only=True):
+    """The sums that a provider took back of a payment: as it tells, and as booked."""
+
+    told: Decimal
+    amount: Decimal
+    fee: Decimal
+    is_reversed: bool
+    conditions: list[str]
+
+
+async def update_returned(db: Db, key: BookKey, row: ReturnedSums, now: datetime) -> None:
+    """Part of a payment went back; what was undone before its target took it never reaches it."""
     await db.execute(
         """
-        UPDATE payins SET status = 'reversed', reversed_at = $4::timestamptz,
-            updated_at = $4,
-            reversal_applied_at = CASE WHEN applied_at IS NULL OR target_id IS NULL
-                OR conditions && '{other_currency}' THEN $4::timestamptz END,
-            applied_at = coalesce(applied_at, $4),
-            conditions = ARRAY(SELECT DISTINCT unnest(conditions || $3::text[]) ORDER BY 1)
+        UPDATE payins SET returned_told = $4, returned_amount = $5, returned_fee = $6,
+            returned_at = $3, updated_at = $3,
+            status = CASE WHEN $7 THEN 'reversed' ELSE status END,
+            reversed_at = CASE WHEN $7 THEN coalesce(reversed_at, $3) ELSE reversed_at END,
+            returned_applied = CASE WHEN target_id IS NULL OR conditions && '{other_currency}'
+                OR ($7 AND applied_at IS NULL) THEN $5 ELSE returned_applied END,
+            reversal_applied_at = CASE WHEN target_id IS NULL OR conditions && '{other_currency}'
+                OR ($7 AND applied_at IS NULL) THEN $3 ELSE reversal_applied_at END,
+            applied_at = CASE WHEN $7 THEN coalesce(applied_at, $3) ELSE applied_at END,
+            conditions = ARRAY(SELECT DISTINCT unnest(conditions || $8::text[]) ORDER BY 1)
         WHERE book_id = $1 AND id = $2
         """,
         *key,
-        conditions,
         now,
+        *msgspec.structs.astuple(row),
+    )
+
+
+async def update_given_back(db: Db, key: BookKey, amount: Decimal, now: datetime) -> None:
+    """Count so much more as given back by refunds of ours, or below zero less; it stays locked."""
+    await db.execute(
+        """
+        UPDATE payins SET given_back = given_back + $3, updated_at = $4
+        WHERE book_id = $1 AND id = $2
+        """,
+        *key,
+        amount,
+        now,
+    )
+
+
+async def update_disputed(db: Db, key: BookKey, amount: Decimal) -> None:
+    """Keep how much disputes hold of a payment that is locked."""
+    await db.execute(
+        "UPDATE payins SET disputed_amount = $3 WHERE book_id = $1 AND id = $2", *key, amount
+    )
+
+
+async def update_postings(db: Db, key: BookKey) -> int:
+    """Count one more posting; how many there were since the payment was received."""
+    return await db.fetchval(
+        """
+        UPDATE payins SET postings = postings + 1 WHERE book_id = $1 AND id = $2
+        RETURNING postings
+        """,
+        *key,
+    )
+
+
+async def lock_payins(db: Db, book_id: BookId, ids: Sequence[UUID]) -> None:
+    """Lock some payments, in the order of their ids."""
+    await db.execute(
+        """
+        SELECT FROM payins p WHERE p.book_id = $1 AND p.id = ANY($2)
+        ORDER BY p.id FOR NO KEY UPDATE OF p
+        """,
+        book_id,
+        list(ids),
+    )
+
+
+async def count_kept(db: Db, book_id: BookId, target: tuple[str, UUID]) -> int:
+    """How many payments a target (type, id) took that are still there."""
+    return await db.fetchval(
+        """
+        SELECT count(*) FROM payins p
+        WHERE p.book_id = $1 AND p.target_type = $2 AND p.target_id = $3
+            AND p.applied_at IS NOT NULL AND NOT p.conditions && '{other_currency}'
+            AND p.applied_at IS DISTINCT FROM p.reversed_at
+            AND NOT (p.returned_applied > 0
+                AND (p.status = 'reversed' OR p.returned_amount >= p.amount))
+        """,
+        book_id,
+        *target,
     )
 
 
@@ -201,15 +300,16 @@ async def update_short(db: Db, key: BookKey, now: datetime, *, is_short: bool) -
     )
 
 
-async def update_reversal_applied(db: Db, key: BookKey, now: datetime) -> None:
-    """A target gave back what went back."""
+async def update_reversal_applied(db: Db, key: BookKey, amount: Decimal, now: datetime) -> None:
+    """A target gave back so much in all of what went back."""
     await db.execute(
         """
-        UPDATE payins SET reversal_applied_at = $3, updated_at = $3
-        WHERE book_id = $1 AND id = $2 AND reversal_applied_at IS NULL
+        UPDATE payins SET reversal_applied_at = $3, updated_at = $3, returned_applied = $4
+        WHERE book_id = $1 AND id = $2 AND returned_applied < $4
         """,
         *key,
         now,
+        amount,
     )
 
 
@@ -225,9 +325,9 @@ async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Seq
     """Payments by id, with what their transfers come to, by kind."""
     return await db.fetch(
         """
-        SELECT p.id, p.status, p.amount, p.fee, p.conditions,
-            p.target_id IS NULL OR p.conditions && '{other_currency}' AS is_unapplied,
-            p.reversal_applied_at IS NOT NULL AS is_taken_back,
+        SELECT p.id, p.status, p.amount, p.fee, p.given_back, p.returned_told,
+            p.returned_amount, p.returned_fee, p.returned_applied, p.disputed_amount,
+            p.conditions, p.target_id IS NULL OR p.conditions && '{other_currency}' AS is_unapplied,
             ARRAY(SELECT t.kind FROM ledger_transfers t
                 WHERE t.book_id = $1 AND t.source_id = p.id AND t.source_type = 'payin'
                 ORDER BY t.id) AS kinds,

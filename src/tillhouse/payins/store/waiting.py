@@ -11,8 +11,8 @@ from tillhouse.db.pool import Db
 
 # The first line is the condition of the index of what is to be applied.
 _WAITING: LiteralString = """
-    (p.applied_at IS NULL OR (p.status = 'reversed' AND p.reversal_applied_at IS NULL))
-        AND CASE WHEN p.applied_at IS NULL THEN p.created_at ELSE p.reversed_at END < $1
+    (p.applied_at IS NULL OR p.returned_applied < p.returned_amount)
+        AND CASE WHEN p.applied_at IS NULL THEN p.created_at ELSE p.returned_at END < $1
 """
 
 

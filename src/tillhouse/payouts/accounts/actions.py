@@ -25,7 +25,7 @@ from tillhouse.payouts.accounts.types import (
 )
 from tillhouse.payouts.gateway import choose, find
 from tillhouse.providers.payments.provider import NotReached, Unclear
-from tillhouse.providers.payments.provider import Refused as RefusedByProvider
+from tillhouse.providers.payments.provider import ProviderRefused as RefusedByProvider
 
 
 async def create(call: Call, new: NewPayoutAccount) -> PayoutAccount:

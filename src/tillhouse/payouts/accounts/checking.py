@@ -15,10 +15,10 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Again, Job, OutsideKind, Retry
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import BookKey
-from tillhouse.payins.types import Connection
+from tillhouse.payins.types import ProviderConnection
 from tillhouse.payouts.accounts import store
 from tillhouse.payouts.gateway import Finds
-from tillhouse.providers.payments.provider import NotReached, Refused, Unclear
+from tillhouse.providers.payments.provider import NotReached, ProviderRefused, Unclear
 
 PAYOUT_ACCOUNT = "payout_account"
 # For so long after the commit the check is left to the request that asked for it.
@@ -32,14 +32,14 @@ _NOT_CONNECTED = "The payment provider is not connected any more."
 class Check(msgspec.Struct, frozen=True):
     """An account that a provider is asked about."""
 
-    connection: Connection | None
+    connection: ProviderConnection | None
     bank_code: str
     account_number: str
     currency: str
     usable_at: datetime
 
 
-class Told(msgspec.Struct, frozen=True):
+class AccountCheck(msgspec.Struct, frozen=True):
     """The answer: a holder and the bank's name, or why there is none; or to ask again."""
 
     holder: str | None = None
@@ -75,34 +75,34 @@ async def _begin(services: Services, finds: Finds, db: Db, job: Job) -> Check | 
     )
 
 
-async def _ask(check: Check) -> Told:
+async def _ask(check: Check) -> AccountCheck:
     if check.connection is None:
-        return Told(error=_NOT_CONNECTED)
+        return AccountCheck(error=_NOT_CONNECTED)
     provider, credentials = check.connection.provider, check.connection.credentials
     try:
         banks = await provider.list_banks(credentials, check.currency)
         holder = await provider.resolve_name(credentials, check.bank_code, check.account_number)
-    except Refused as refusal:
-        return Told(error=str(refusal)[:_WORDS_LENGTH_MAX] or "refused")
+    except ProviderRefused as refusal:
+        return AccountCheck(error=str(refusal)[:_WORDS_LENGTH_MAX] or "refused")
     except (NotReached, Unclear) as error:
-        return Told(error=str(error)[:_WORDS_LENGTH_MAX] or "not reached", asks_again=True)
+        return AccountCheck(error=str(error)[:_WORDS_LENGTH_MAX] or "not reached", asks_again=True)
     names = {bank.code: bank.name for bank in banks}
-    return Told(holder=holder, bank_name=names.get(check.bank_code))
+    return AccountCheck(holder=holder, bank_name=names.get(check.bank_code))
 
 
-async def _record(db: Db, job: Job, check: Check, told: Told) -> Again | None:
+async def _record(db: Db, job: Job, check: Check, told: AccountCheck) -> Again | None:
     if told.asks_again:
         return Again(told.error or "not reached")
     await _end(db, job, told, check.usable_at)
     return None
 
 
-async def _end(db: Db, job: Job, told: Told, usable_at: datetime) -> None:
-    named = store.Named(
+async def _end(db: Db, job: Job, told: AccountCheck, usable_at: datetime) -> None:
+    named = store.CheckResult(
         holder=told.holder, bank_name=told.bank_name, error=told.error, usable_at=usable_at
     )
     await store.update_checked(db, BookKey(job.book_id, job.subject_id), named, now())
 
 
 async def _give_up(db: Db, job: Job, _reason: str) -> None:
-    await _end(db, job, Told(error=_NEVER_ANSWERED), now())
+    await _end(db, job, AccountCheck(error=_NEVER_ANSWERED), now())

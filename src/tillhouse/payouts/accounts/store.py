@@ -32,7 +32,7 @@ class AccountRow(msgspec.Struct, frozen=True, kw_only=True):
     created_by_name: str
 
 
-class Named(msgspec.Struct, frozen=True, kw_only=True):
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a check: with a holder the account is active, else it has failed."""
 
     holder: str | None
@@ -109,7 +109,7 @@ async def lock_checking(db: Db, book_id: BookId, account_id: UUID) -> Record | N
     )
 
 
-async def update_checked(db: Db, key: BookKey, named: Named, now: datetime) -> None:
+async def update_checked(db: Db, key: BookKey, named: CheckResult, now: datetime) -> None:
     """End a check, unless it has ended."""
     await db.execute(
         """

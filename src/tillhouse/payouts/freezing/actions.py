@@ -19,7 +19,7 @@ from tillhouse.payouts.freezing.resuming import RESUMED
 from tillhouse.payouts.freezing.types import PayoutControls, PayoutSwitch
 
 
-class OwnerOnly(
+class UnfreezingByOwner(
     Refused,
     message="Letting withdrawals go again, or raising their limit, is for the owner, logged in: "
     "a key may only freeze them.",
@@ -75,10 +75,10 @@ def _is_higher(before: Decimal | None, after: Decimal | None) -> bool:
 
 def _check_owner(call: Call) -> None:
     if isinstance(call.caller, KeyCaller):
-        raise OwnerOnly
+        raise UnfreezingByOwner
     if isinstance(call.caller, UserCaller):
         if call.caller.role != "owner":
-            raise OwnerOnly
+            raise UnfreezingByOwner
         check_step_up(call.caller, call.now)
 
 

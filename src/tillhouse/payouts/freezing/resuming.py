@@ -4,7 +4,7 @@ from tillhouse.db.pool import Db
 from tillhouse.jobs.kinds import Job, LocalKind, NewJob
 from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.kit.ids import LOWEST_ID
 from tillhouse.payouts.freezing import store
 
 RESUMED = "payouts_resumed"
@@ -15,7 +15,7 @@ _AT_ONCE = 500
 
 async def _resume(db: Db, job: Job) -> bool:
     """Queue the withdrawals of a book that are not sent yet; one that is queued stays so."""
-    after = NOBODY
+    after = LOWEST_ID
     while found := await store.list_waiting(db, job.book_id, after, _AT_ONCE):
         for withdrawal_id in found:
             new = NewJob(book_id=job.book_id, kind=WITHDRAWAL, subject_id=withdrawal_id)

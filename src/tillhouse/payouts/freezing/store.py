@@ -40,7 +40,7 @@ async def lock_frozen(db: Db, book_id: BookId) -> bool:
 
 
 async def touch_controls(db: Db, book_id: BookId, now: datetime) -> Record:
-    """The switch of a book, which nobody else turns meanwhile."""
+    """The switch of a book, locked until the transaction ends."""
     row = await db.fetchrow(
         """
         INSERT INTO payout_controls AS c (book_id, day, spent, updated_at)

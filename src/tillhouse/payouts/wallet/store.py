@@ -9,7 +9,7 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.ledger.rules import NO_OWNER
 from tillhouse.payouts.wallet.rules import Position
 
 _NEWEST = UUID(int=2**128 - 1)
@@ -38,11 +38,17 @@ _TRANSACTION: LiteralString = """
         UNION ALL
         (SELECT x.id, x.reference FROM refunds f
          JOIN transactions x ON x.book_id = f.book_id AND x.id = f.transaction_id
-         WHERE p.source_type = 'withdrawal' AND f.book_id = $1 AND f.withdrawal_id = p.source_id)
+         WHERE p.source_type = 'withdrawal' AND p.kind <> 'fee' AND f.book_id = $1
+            AND f.withdrawal_id = p.source_id)
+        UNION ALL
+        (SELECT x.id, x.reference FROM folio_returns f
+         JOIN transactions x ON x.book_id = f.book_id AND x.id = f.transaction_id
+         WHERE p.source_type = 'folio_return' AND f.book_id = $1 AND f.id = p.source_id)
         UNION ALL
         (SELECT x.id, x.reference FROM transactions x
          WHERE x.book_id = $1 AND x.source_id = p.source_id AND x.source_type = p.source_type
-         ORDER BY x.id LIMIT 1)
+         -- A fee has one of its own: the latest that was told by then.
+         ORDER BY (x.type = 'fee') <> (p.kind = 'fee'), x.id LIMIT 1)
         LIMIT 1
     ) x ON true
 """
@@ -65,7 +71,7 @@ async def show_wallet(db: Db, book_id: BookId) -> Record:
         WHERE k.id = $1
         """,
         book_id,
-        NOBODY,
+        NO_OWNER,
     )
     assert row is not None, "every call has a book"  # noqa: S101
     return row
@@ -111,7 +117,7 @@ async def list_entries(
         + _TRANSACTION
         + " ORDER BY p.id DESC",
         book_id,
-        NOBODY,
+        NO_OWNER,
         position.transfer_id if position else _NEWEST,
         limit,
         position.balance if position else None,
@@ -119,18 +125,18 @@ async def list_entries(
     )
 
 
-async def insert_days(db: Db, before: date, limit: int) -> int:
-    """Sum up the next day with transfers of some wallets, of any book_id; how many."""
+async def insert_days(db: Db, books: Sequence[UUID], before: date, limit: int) -> int:
+    """Sum up the next day with transfers of the wallets of some books, by book_id; how many."""
     done = await db.execute(
         """
         INSERT INTO wallet_days (book_id, day, change)
         SELECT b.book_id, d.day,
             coalesce((SELECT sum(t.amount) FROM ledger_transfers t
-                WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $3
+                WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $4
                     AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
                     AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')), 0)
             - coalesce((SELECT sum(t.amount) FROM ledger_transfers t
-                WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $3
+                WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $4
                     AND t.id >= least_id(d.day::timestamp AT TIME ZONE 'UTC')
                     AND t.id < least_id((d.day + 1)::timestamp AT TIME ZONE 'UTC')), 0)
         FROM ledger_balances b
@@ -142,18 +148,19 @@ async def insert_days(db: Db, before: date, limit: int) -> int:
         CROSS JOIN LATERAL (
             SELECT (made_at(least(
                 (SELECT t.id FROM ledger_transfers t
-                 WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $3
+                 WHERE t.book_id = b.book_id AND t.credit_kind = 'wallet' AND t.credit_owner = $4
                     AND t.id >= after.id ORDER BY t.id LIMIT 1),
                 (SELECT t.id FROM ledger_transfers t
-                 WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $3
+                 WHERE t.book_id = b.book_id AND t.debit_kind = 'wallet' AND t.debit_owner = $4
                     AND t.id >= after.id ORDER BY t.id LIMIT 1))) AT TIME ZONE 'UTC')::date AS day
         ) d
-        WHERE b.kind = 'wallet' AND b.owner_id = $3 AND d.day < $1
-        LIMIT $2
+        WHERE b.book_id = ANY($1) AND b.kind = 'wallet' AND b.owner_id = $4 AND d.day < $2
+        LIMIT $3
         ON CONFLICT DO NOTHING
         """,
+        books,
         before,
         limit,
-        NOBODY,
+        NO_OWNER,
     )
     return int(done.rpartition(" ")[2])

@@ -18,25 +18,28 @@ from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
 from tillhouse.kit.values import DayClock
-from tillhouse.ledger.posting import Insufficient, Wanted, hold, post, release
-from tillhouse.ledger.rules import Account, Ledger, Movement, Postings, Source
+from tillhouse.ledger.posting import Insufficient, WantedHold, hold, post, release
+from tillhouse.ledger.rules import Ledger, Movement, Postings, Source
 from tillhouse.ledger.store.holds import show_balance
 from tillhouse.orders.actor import actor_of
 from tillhouse.orders.changing.rules import OrderState
 from tillhouse.orders.changing.store import lock_order
-from tillhouse.orders.payments.types import Received
+from tillhouse.orders.payments.types import ReceivedAmount
 from tillhouse.orders.refunds.types import NewRefund
 from tillhouse.orders.returning import paying_out
-from tillhouse.orders.returning.actions import Due
-from tillhouse.orders.returning.outcome import Back
+from tillhouse.orders.returning.actions import PlannedRefund
+from tillhouse.orders.returning.outcome import RefundOutcome
+from tillhouse.payins.disputes.claims import settle_claims
 from tillhouse.payouts.accounts.actions import check_stepped_up
 from tillhouse.payouts.events import WALLET_WITHDRAWAL_FAILED, WALLET_WITHDRAWAL_REQUESTED
 from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.withdrawals import rules
 from tillhouse.payouts.withdrawals.announce import told
+from tillhouse.payouts.withdrawals.dues import collect_of_book
 from tillhouse.payouts.withdrawals.outcome import given_back, ledger_of, mark
+from tillhouse.payouts.withdrawals.posting_rules import WALLET
 from tillhouse.payouts.withdrawals.store import limits, reading, requests, states
-from tillhouse.payouts.withdrawals.store.states import State
+from tillhouse.payouts.withdrawals.store.states import WithdrawalState
 from tillhouse.payouts.withdrawals.types import (
     Destination,
     NewWithdrawal,
@@ -47,23 +50,22 @@ from tillhouse.payouts.withdrawals.types import (
 )
 from tillhouse.webhooks.emit import emit
 
-WALLET = Account("wallet")
 _CANCELLED = "cancelled"
 # The scope by which refunds are asked for.
 _ORDERS = "orders:write"
 
 
-class OwnerOnly(
+class WithdrawingByOwner(
     Forbidden,
     message="Withdrawing with a login is for the owner: use a key with a withdrawal policy.",
 ):
     """A person has no policy of a key, so only the owner is one who may."""
 
 
-class Money(msgspec.Struct, frozen=True):
+class ReservedMoney(msgspec.Struct, frozen=True):
     """The amount as it is reserved: of the limits, in the wallet, among the transactions."""
 
-    given: limits.Given
+    given: limits.CountedSpend
     hold_id: UUID
     # None: the refund will have one.
     transaction_id: UUID | None
@@ -86,13 +88,13 @@ async def request(call: Call, new: NewWithdrawal) -> Reply[Withdrawal]:
     assert facts.account is not None, "the rules refuse a withdrawal to nowhere"  # noqa: S101
     rules.check_account(facts.account, facts, call.now)
     rules.check_policy(new.amount, facts)
-    due = await _decide_refund(call, order, new)
+    refund = await _decide_refund(call, order, new)
     withdrawal_id = new_id()
     money = await _take(call, new, facts, withdrawal_id)
     key, row = BookKey(call.book.id, withdrawal_id), _row(call, new, facts, money)
     await requests.insert_withdrawal(call.db, key, row, WITHDRAWAL, call.now)
-    if due is not None:
-        await paying_out.begin(call, due, withdrawal_id)
+    if refund is not None:
+        await paying_out.begin(call, refund, withdrawal_id)
     await _tell_requested(call, withdrawal_id, new, facts.currency)
     return Reply(await show(call, withdrawal_id))
 
@@ -106,20 +108,26 @@ async def _lock_order(call: Call, refund: PaidOutRefund | None) -> OrderState | 
     return await lock_order(call.db, call.book.id, refund.order_id)
 
 
-async def _decide_refund(call: Call, order: OrderState | None, new: NewWithdrawal) -> Due | None:
+async def _decide_refund(
+    call: Call, order: OrderState | None, new: NewWithdrawal
+) -> PlannedRefund | None:
     if new.refund is None or order is None:
         return None
     wanted = NewRefund(
-        amount=Received(new.amount),
+        amount=ReceivedAmount(new.amount),
         payment_id=new.refund.payment_id,
         reason=new.refund.reason,
     )
     return await paying_out.decide(call, order, wanted)
 
 
-async def _take(call: Call, new: NewWithdrawal, facts: rules.Facts, withdrawal_id: UUID) -> Money:
+async def _take(
+    call: Call, new: NewWithdrawal, facts: rules.WithdrawalFacts, withdrawal_id: UUID
+) -> ReservedMoney:
     """Reserve the amount: of the limits, then in the wallet."""
     given = await _reserve(call, new.amount, facts)
+    await collect_of_book(call.db, call.book.id, call.now)
+    await settle_claims(call.db, call.book.id, call.now)
     source = Source(type=rules.SOURCE, id=withdrawal_id, happened_at=call.now)
     ledger = Ledger(call.book.id, facts.currency, call.now)
     hold_id = await _hold(call, ledger, source, new.amount)
@@ -128,13 +136,13 @@ async def _take(call: Call, new: NewWithdrawal, facts: rules.Facts, withdrawal_i
         seen = Movement("wallet_withdrawal", "wallet", new.amount, "pending")
         posted = await post(call.db, ledger, source, Postings(movements=(seen,)))
         transaction_id = posted.transactions[0]
-    return Money(given, hold_id, transaction_id, f"wd-{withdrawal_id}")
+    return ReservedMoney(given, hold_id, transaction_id, f"wd-{withdrawal_id}")
 
 
 def _check_caller(call: Call) -> None:
     """A key brings its policy; of people it is the owner, who gave the password again."""
     if isinstance(call.caller, UserCaller) and call.caller.role != "owner":
-        raise OwnerOnly
+        raise WithdrawingByOwner
     check_stepped_up(call)
 
 
@@ -167,7 +175,7 @@ async def _lock_facts(call: Call, account_id: UUID | None, own_key: str) -> dict
     return await requests.lock_facts(call.db, call.book.id, key_id, account_id, own_key)
 
 
-def _facts(row: dict[str, Any], order: OrderState | None) -> rules.Facts:
+def _facts(row: dict[str, Any], order: OrderState | None) -> rules.WithdrawalFacts:
     account = None
     if row["id"] is not None:
         names = [one for one in rules.AccountFacts.__struct_fields__ if one != "currency"]
@@ -179,7 +187,7 @@ def _facts(row: dict[str, Any], order: OrderState | None) -> rules.Facts:
         if row["policy"] is None:
             raise Refused("This key has no withdrawal policy: give it one, then try again.")
         policy = rules.policy_of(decode(row["policy"].encode()), row["lineage_id"])
-    return rules.Facts(
+    return rules.WithdrawalFacts(
         currency=row["currency"],
         time_zone=row["time_zone"],
         account=account,
@@ -188,7 +196,9 @@ def _facts(row: dict[str, Any], order: OrderState | None) -> rules.Facts:
     )
 
 
-async def _reserve(call: Call, amount: Decimal, facts: rules.Facts) -> limits.Given:
+async def _reserve(
+    call: Call, amount: Decimal, facts: rules.WithdrawalFacts
+) -> limits.CountedSpend:
     """Count the amount against the limits of the app and of the business."""
     day = DayClock(facts.time_zone, rules.NO_CUTOFF).today(call.now)
     book_id, policy = call.book.id, facts.policy
@@ -202,7 +212,7 @@ async def _reserve(call: Call, amount: Decimal, facts: rules.Facts) -> limits.Gi
             else await limits.find_spent(call.db, book_id, policy.lineage_id, day)
         )
         rolling = await limits.find_sum_of_lineage(call.db, book_id, policy.lineage_id, call.now)
-        rules.Window("max_per_day", policy.max_per_day, spent, rolling).check(amount)
+        rules.DayLimit("max_per_day", policy.max_per_day, spent, rolling).check(amount)
         day = counted["day"] if counted else day
     controls = await limits.add_to_controls(call.db, book_id, day, amount, call.now)
     if controls["frozen_at"] is not None:
@@ -210,14 +220,14 @@ async def _reserve(call: Call, amount: Decimal, facts: rules.Facts) -> limits.Gi
     if (limit := controls["max_per_day"]) is not None:
         rolling = await limits.find_sum_of_book(call.db, book_id, call.now)
         spent = controls["spent"] - amount
-        rules.Window("the business's max_per_day", limit, spent, rolling).check(amount)
+        rules.DayLimit("the business's max_per_day", limit, spent, rolling).check(amount)
     lineage_id = policy.lineage_id if policy else None
-    return limits.Given(lineage_id=lineage_id, counted_on=controls["day"], amount=amount)
+    return limits.CountedSpend(lineage_id=lineage_id, counted_on=controls["day"], amount=amount)
 
 
 async def _hold(call: Call, ledger: Ledger, source: Source, amount: Decimal) -> UUID:
     try:
-        return await hold(call.db, ledger, source, Wanted(WALLET, amount, rules.SOURCE))
+        return await hold(call.db, ledger, source, WantedHold(WALLET, amount, rules.SOURCE))
     except Insufficient as refusal:
         balance = await show_balance(call.db, ledger.book_id, WALLET, call.now)
         available = max(balance.available, Decimal(0))
@@ -228,7 +238,7 @@ async def _hold(call: Call, ledger: Ledger, source: Source, amount: Decimal) -> 
 
 
 def _row(
-    call: Call, new: NewWithdrawal, facts: rules.Facts, money: Money
+    call: Call, new: NewWithdrawal, facts: rules.WithdrawalFacts, money: ReservedMoney
 ) -> requests.WithdrawalRow:
     account, claim, by = facts.account, call.claim, actor_of(call)
     assert account is not None, "asked before"  # noqa: S101
@@ -276,13 +286,13 @@ async def show(call: Call, withdrawal_id: UUID) -> Withdrawal:
 async def cancel(call: Call, withdrawal_id: UUID) -> Withdrawal:
     """Give the amount back, unless the withdrawal was sent; cancelling twice is cancelling once."""
     _check_caller(call)
-    state, back = await _lock(call, withdrawal_id)
+    state, refund = await _lock(call, withdrawal_id)
     if state.status == _CANCELLED:
         return await show(call, withdrawal_id)
     if state.status != "requested":
         raise rules.TooLate
-    if back is not None:
-        await paying_out.give_up(back, _CANCELLED)
+    if refund is not None:
+        await paying_out.give_up(refund, _CANCELLED)
     await limits.give_spend_back(call.db, state.book_id, given_back(state))
     ledger = ledger_of(state, call.now)
     await release(call.db, ledger, state.hold_id)
@@ -296,15 +306,15 @@ async def cancel(call: Call, withdrawal_id: UUID) -> Withdrawal:
     return await show(call, withdrawal_id)
 
 
-async def _lock(call: Call, withdrawal_id: UUID) -> tuple[State, Back | None]:
+async def _lock(call: Call, withdrawal_id: UUID) -> tuple[WithdrawalState, RefundOutcome | None]:
     """A withdrawal, locked; of one that pays a refund out, that and its order before it."""
     which = call.db, call.book.id, withdrawal_id
     state = await states.lock_without_order(*which)
     if state is not None:
         return state, None
     order_id = existing(await states.find_order_id(*which))
-    back = await paying_out.lock_refunded(call, order_id, withdrawal_id)
-    return existing(await states.lock_withdrawal(*which)), back
+    refund = await paying_out.lock_refunded(call, order_id, withdrawal_id)
+    return existing(await states.lock_withdrawal(*which)), refund
 
 
 def _shown(row: Record) -> Withdrawal:

@@ -6,7 +6,9 @@ customer's credit are locked first, then limits and wallet.
 """
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -14,46 +16,49 @@ from tillhouse.access import audit
 from tillhouse.access.audit import Actor
 from tillhouse.db.pool import Db
 from tillhouse.kit.events import EventType
+from tillhouse.kit.ids import BookKey
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import post, reverse
-from tillhouse.ledger.rules import (
-    Account,
-    Ledger,
-    Movement,
-    Postings,
-    Source,
-    TransactionStatus,
-    Transfer,
-)
+from tillhouse.ledger.rules import Ledger, Postings, Source, TransactionStatus
+from tillhouse.ledger.store.holds import lock_available
 from tillhouse.ledger.store.transactions import update_status
-from tillhouse.orders.returning.outcome import Back
+from tillhouse.orders.returning.outcome import RefundOutcome
 from tillhouse.orders.returning.paying_out import complete, give_up
-from tillhouse.orders.returning.rules import FUNDING
 from tillhouse.payouts.events import WALLET_WITHDRAWAL_COMPLETED, WALLET_WITHDRAWAL_FAILED
 from tillhouse.payouts.freezing.store import Freeze, add_failure, forget_failures
 from tillhouse.payouts.withdrawals import rules
 from tillhouse.payouts.withdrawals.announce import told
-from tillhouse.payouts.withdrawals.store.limits import Given, give_spend_back
-from tillhouse.payouts.withdrawals.store.states import Ending, State, update_ended
+from tillhouse.payouts.withdrawals.posting_rules import (
+    WALLET,
+    DueAmounts,
+    Payout,
+    completed,
+    fee_told,
+    taken,
+)
+from tillhouse.payouts.withdrawals.store.dues import count_transfers, list_standing, update_due
+from tillhouse.payouts.withdrawals.store.limits import CountedSpend, give_spend_back
+from tillhouse.payouts.withdrawals.store.states import (
+    WithdrawalEnding,
+    WithdrawalState,
+    update_ended,
+    update_fee,
+)
 from tillhouse.providers.payments.provider import SeenPayout
 from tillhouse.webhooks.emit import Source as Origin
 from tillhouse.webhooks.emit import emit_from
 
-TRANSIT, CLEARING, FEES = (
-    Account("withdrawals_in_transit"),
-    Account("provider_clearing"),
-    Account("fees"),
-)
 SYSTEM = Actor("Tillhouse", "local")
 REVERSED = "reversed"
+_ENDED = {"failed": "failed", REVERSED: "been sent back"}
 _WORDS_LENGTH_MAX = 300
 
 
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
+class WithdrawalAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A withdrawal, the refund that it pays out, if any, and what the provider says; all locked."""
 
-    state: State
-    back: Back | None
+    state: WithdrawalState
+    refund: RefundOutcome | None
     seen: SeenPayout
     # So many failures one after another freeze withdrawals.
     failures_max: int
@@ -74,73 +79,122 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
         return storable(self.seen.reason or default)[:_WORDS_LENGTH_MAX]
 
 
-async def apply(db: Db, answered: Answered) -> None:
+async def apply(db: Db, answered: WithdrawalAnswer) -> None:
     """Bring a withdrawal to what the provider says of it."""
-    match rules.step_of(answered.state.status, answered.seen.state):
+    state, seen = answered.state, answered.seen
+    match rules.step_of(state.status, seen.state, is_refund=state.order_id is not None):
         case "complete":
             await _complete(db, answered)
         case "fail":
             await _fail(db, answered)
         case "reverse":
             await _reverse(db, answered)
-        case "contradict":
-            await _contradict(db, answered)
+        case "complete_late":
+            await _complete_late(db, answered)
         case None:
-            pass
+            is_completed = state.status == "completed" and seen.state == "completed"
+            if is_completed and seen.fee > state.fee:
+                await _raise_fee(db, answered)
 
 
-def ledger_of(state: State, now: datetime) -> Ledger:
+def ledger_of(state: WithdrawalState, now: datetime) -> Ledger:
     """The ledger of a withdrawal's book."""
     return Ledger(state.book_id, state.currency, now)
 
 
-def given_back(state: State) -> Given:
+def given_back(state: WithdrawalState) -> CountedSpend:
     """The part of the limits that a withdrawal no longer takes."""
-    return Given(lineage_id=state.lineage_id, counted_on=state.counted_on, amount=state.amount)
+    return CountedSpend(
+        lineage_id=state.lineage_id, counted_on=state.counted_on, amount=state.amount
+    )
 
 
-async def mark(db: Db, state: State, status: TransactionStatus, now: datetime) -> None:
+async def mark(db: Db, state: WithdrawalState, status: TransactionStatus, now: datetime) -> None:
     """Say how far its transaction is; that of a refund says so by itself."""
     if state.order_id is None and state.transaction_id is not None:
         await update_status(db, ledger_of(state, now), state.transaction_id, status)
 
 
-async def _complete(db: Db, answered: Answered) -> None:
-    state, seen, now = answered.state, answered.seen, answered.now
-    transaction_id = None if answered.back is None else await complete(answered.back)
-    # Of a refund the order says that the provider has paid: the wallet gives it the money for that.
-    paid = CLEARING if state.order_id is None else FUNDING
-    transfers = [Transfer(TRANSIT, paid, state.amount, "payout")]
-    movements: list[Movement] = []
-    if seen.fee > 0:
-        transfers.append(Transfer(FEES, CLEARING, seen.fee, "payout_fee"))
-        movements.append(Movement("fee", "wallet", seen.fee))
-    postings = Postings(tuple(transfers), tuple(movements))
-    posted = await post(db, answered.ledger, answered.source, postings)
+async def _complete(db: Db, answered: WithdrawalAnswer) -> None:
+    state = answered.state
+    transaction_id = None if answered.refund is None else await complete(answered.refund)
     await forget_failures(db, state.book_id)
-    ending = Ending(
+    await _book_completed(db, answered, transaction_id, is_late=False)
+
+
+async def _complete_late(db: Db, answered: WithdrawalAnswer) -> None:
+    """The money was given back and has left all the same: nothing more leaves unseen."""
+    state, now = answered.state, answered.now
+    transaction_id = None if answered.refund is None else await complete(answered.refund)
+    again = msgspec.structs.replace(given_back(state), amount=-state.amount)
+    await give_spend_back(db, state.book_id, again)
+    reason = f"the provider completed withdrawal {state.id} after it had {_ENDED[state.status]}"
+    freezes = await add_failure(db, state.book_id, 0, Freeze(reason, SYSTEM.name), now)
+    await _book_completed(db, answered, transaction_id, is_late=True)
+    if freezes:
+        await note_frozen(db, state, reason, now)
+
+
+async def _book_completed(
+    db: Db, answered: WithdrawalAnswer, transaction_id: UUID | None, *, is_late: bool
+) -> None:
+    state, seen, now = answered.state, answered.seen, answered.now
+    payout = Payout(
+        amount=state.amount,
+        fee=max(seen.fee - state.fee, rules.NOTHING),
+        is_refund=state.order_id is not None,
+        is_late=is_late,
+    )
+    postings, due = completed(payout, await _available(db, state))
+    posted = await _post(db, answered, postings)
+    ending = WithdrawalEnding(
         status="completed",
         provider_reference=seen.provider_reference,
-        fee=seen.fee,
-        payout_transfer_id=posted.transfers[0],
+        fee=state.fee + payout.fee,
+        fee_due=state.fee_due + due.fee,
+        amount_due=due.amount,
+        payout_transfer_id=posted[0],
         transaction_id=transaction_id,
     )
     await update_ended(db, state, ending, now)
     await mark(db, state, "successful", now)
-    more = {"payoutAccountId": state.payout_account_id, "fee": seen.fee}
+    more = {"payoutAccountId": state.payout_account_id, "fee": ending.fee}
     await _tell(db, answered, WALLET_WITHDRAWAL_COMPLETED, more)
 
 
-async def _fail(db: Db, answered: Answered) -> None:
+async def _raise_fee(db: Db, answered: WithdrawalAnswer) -> None:
+    """The provider tells of a higher fee than is booked: the difference leaves the wallet."""
+    state, more = answered.state, answered.seen.fee - answered.state.fee
+    wanted = DueAmounts(rules.NOTHING, more)
+    given = wanted.given(await _available(db, state))
+    fee = fee_told(more)
+    await _post(db, answered, Postings(fee.transfers + taken(given).transfers, fee.movements))
+    await update_fee(db, state, answered.seen.fee, answered.now)
+    due = DueAmounts(state.amount_due, state.fee_due + wanted.less(given).fee)
+    await update_due(db, BookKey(state.book_id, state.id), due, answered.now)
+
+
+async def _available(db: Db, state: WithdrawalState) -> Decimal:
+    """The part of the wallet that it can give; it is locked after the limits."""
+    return max(await lock_available(db, state.book_id, WALLET), rules.NOTHING)
+
+
+async def _post(db: Db, answered: WithdrawalAnswer, postings: Postings) -> tuple[UUID, ...]:
+    state = answered.state
+    first = await count_transfers(db, state.book_id, state.id)
+    return (await post(db, answered.ledger, answered.source, postings, first=first)).transfers
+
+
+async def _fail(db: Db, answered: WithdrawalAnswer) -> None:
     state, now, reason = answered.state, answered.now, answered.reason("failed")
-    if answered.back is not None:
-        await give_up(answered.back, reason)
+    if answered.refund is not None:
+        await give_up(answered.refund, reason)
     await give_spend_back(db, state.book_id, given_back(state))
     freeze = Freeze(f"{answered.failures_max} withdrawals failed one after another", SYSTEM.name)
     freezes = await add_failure(db, state.book_id, answered.failures_max, freeze, now)
     await _return_money(db, answered)
     reference = answered.seen.provider_reference
-    ending = Ending(status="failed", provider_reference=reference, reason=reason)
+    ending = WithdrawalEnding(status="failed", provider_reference=reference, reason=reason)
     await update_ended(db, state, ending, now)
     await mark(db, state, "failed", now)
     await _tell(db, answered, WALLET_WITHDRAWAL_FAILED, {"reason": reason})
@@ -148,44 +202,35 @@ async def _fail(db: Db, answered: Answered) -> None:
         await note_frozen(db, state, freeze.reason, now)
 
 
-async def _reverse(db: Db, answered: Answered) -> None:
+async def _reverse(db: Db, answered: WithdrawalAnswer) -> None:
     state, now, reason = answered.state, answered.now, answered.reason(REVERSED)
-    if answered.back is not None:
-        await give_up(answered.back, reason)
+    if answered.refund is not None:
+        await give_up(answered.refund, reason)
     await give_spend_back(db, state.book_id, given_back(state))
     await _return_money(db, answered)
     reference = answered.seen.provider_reference
-    ending = Ending(status="reversed", provider_reference=reference, reason=reason)
+    ending = WithdrawalEnding(status="reversed", provider_reference=reference, reason=reason)
     await update_ended(db, state, ending, now)
     await mark(db, state, "reversed", now)
     await _tell(db, answered, WALLET_WITHDRAWAL_FAILED, {"reason": REVERSED})
 
 
-async def _return_money(db: Db, answered: Answered) -> None:
-    """Undo the transfers, the last one first; the provider keeps its fee."""
+async def _return_money(db: Db, answered: WithdrawalAnswer) -> None:
+    """Undo the transfers of its amount, the last one first; the provider keeps its fee."""
     state = answered.state
-    transfers = [one for one in (state.payout_transfer_id, state.transfer_id) if one is not None]
-    for number, transfer_id in enumerate(transfers):
+    first = await count_transfers(db, state.book_id, state.id)
+    for number, transfer_id in enumerate(await list_standing(db, state.book_id, state.id), first):
         await reverse(db, answered.ledger, answered.source, transfer_id, sequence=number)
 
 
-async def _contradict(db: Db, answered: Answered) -> None:
-    """The money was given back and has left all the same: nothing more leaves unseen."""
-    state, now = answered.state, answered.now
-    reason = f"the provider completed withdrawal {state.id} after it had failed"
-    freeze = Freeze(reason, SYSTEM.name)
-    if await add_failure(db, state.book_id, 0, freeze, now):
-        await note_frozen(db, state, reason, now)
-
-
-async def note_frozen(db: Db, state: State, reason: str, now: datetime) -> None:
+async def note_frozen(db: Db, state: WithdrawalState, reason: str, now: datetime) -> None:
     """Write into the audit log that the system has frozen withdrawals."""
     metadata = {"environment": state.environment, "frozen": True, "reason": reason}
     what = ("payouts.frozen", "Withdrawals: frozen")
     await audit.append(db, state.business_id, SYSTEM, what, metadata, now)
 
 
-async def _tell(db: Db, answered: Answered, event: EventType, more: dict[str, Any]) -> None:
+async def _tell(db: Db, answered: WithdrawalAnswer, event: EventType, more: dict[str, Any]) -> None:
     state, now = answered.state, answered.now
     if state.order_id is not None:
         more = {**more, "orderId": state.order_id}

@@ -1,14 +1,15 @@
 """Proof that a book's ledger says what its withdrawals say."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from uuid import UUID
 
 from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.fault import Fault
-from tillhouse.ledger.rules import NOBODY
+from tillhouse.ledger.proof import each_row
 from tillhouse.payouts.withdrawals.rules import SOURCE
+from tillhouse.payouts.withdrawals.store.dues import list_with_dues
 from tillhouse.payouts.withdrawals.store.proving import (
     find_there,
     list_false_spends,
@@ -19,8 +20,10 @@ from tillhouse.room import SourceType
 
 WAITING = "waiting withdrawal"
 """The subject of a withdrawal that no job brings to its end."""
+DUE = "payout due"
+"""The subject of a withdrawal of which the provider took more than the wallet had."""
 
-# By status: the hold, what has left the wallet, what is on the way, what the provider paid out,
+# By status: the hold, what has left the wallet, what is on the way, what was paid out,
 # each as a multiple of the amount, and the status of the transaction.
 _MUST = {
     "requested": ("pending", 0, 0, 0, "pending"),
@@ -50,11 +53,12 @@ def withdrawal_faults(row: Record) -> Iterator[str]:
     if row["hold"] != hold:
         yield f"is {row['status']} and its hold {row['hold']}, not {hold}"
     amount, fee = row["amount"], row["fee"]
+    taken, due = fee - row["fee_due"], row["amount_due"]
     for what, has, must in (
-        ("left the wallet", row["left"], left * amount),
-        ("is on the way", row["transit"], transit * amount),
-        ("was paid out", row["paid"], (0 if row["is_refund"] else paid * amount) + fee),
-        ("was paid out of an order", row["funded"], paid * amount if row["is_refund"] else 0),
+        ("left the wallet", row["left"], left * amount - due + taken),
+        ("is on the way", row["transit"], transit * amount - due),
+        ("left the provider", row["paid"], (0 if row["is_refund"] else paid * amount) + fee),
+        ("was paid out", row["funded"], (paid * amount if row["is_refund"] else 0) + taken),
         ("was its fee", row["fees"], fee),
     ):
         if has != must:
@@ -78,13 +82,15 @@ def _refund_faults(row: Record) -> Iterator[str]:
 
 
 async def _prove(db: Db, book_id: UUID, batch: int) -> AsyncIterator[Fault]:
-    last: UUID | None = NOBODY
-    while last is not None:
-        found: Sequence[Record] = await list_with_money(db, book_id, last, batch)
-        for row in found:
-            for told in withdrawal_faults(row):
-                yield Fault("withdrawal", str(row["id"]), told)
-        last = found[-1]["id"] if found else None
+    async for row in each_row(list_with_money, db, book_id, batch):
+        for told in withdrawal_faults(row):
+            yield Fault("withdrawal", str(row["id"]), told)
+    for row in await list_with_dues(db, book_id, batch):
+        told = (
+            f"{row['due']:f} of what the provider took is due: the wallet had less, and gives it "
+            "as money comes in"
+        )
+        yield Fault(DUE, str(row["id"]), told)
     for row in await list_stuck(db, book_id, batch):
         told = f"is {row['status']}, and nothing works on it: {row['reason']}"
         yield Fault(WAITING, str(row["id"]), told)

@@ -22,7 +22,9 @@ SOURCE = "withdrawal"
 NO_CUTOFF = timedelta()
 """The days of a limit begin at midnight, whatever the stores say."""
 
-Step = Literal["complete", "fail", "reverse", "contradict"]
+NOTHING = Decimal(0)
+
+Step = Literal["complete", "fail", "reverse", "complete_late"]
 
 
 class TooLate(Conflict, message="The withdrawal was sent: it can't be cancelled any more."):
@@ -55,7 +57,7 @@ class AccountFacts(msgspec.Struct, frozen=True, kw_only=True):
     usable_at: datetime | None
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class WithdrawalFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts that decide about a new withdrawal."""
 
     currency: str
@@ -79,7 +81,7 @@ def policy_of(kept: dict[str, Any], lineage_id: AppId) -> Policy:
     )
 
 
-def new_faults(new: NewWithdrawal, facts: Facts) -> list[FieldError]:
+def new_faults(new: NewWithdrawal, facts: WithdrawalFacts) -> list[FieldError]:
     """Everything that is wrong with a new withdrawal, beside its form."""
 
     def account() -> Iterator[FieldError]:
@@ -97,7 +99,7 @@ def new_faults(new: NewWithdrawal, facts: Facts) -> list[FieldError]:
     return faults(amount, account, refund)
 
 
-def check_account(account: AccountFacts, facts: Facts, now: datetime) -> None:
+def check_account(account: AccountFacts, facts: WithdrawalFacts, now: datetime) -> None:
     """The account takes withdrawals, and this caller may pay out to it."""
     if account.status != "active" or account.usable_at is None:
         raise Refused(f"The payout account is {account.status}: only an active one is paid out to.")
@@ -112,7 +114,7 @@ def check_account(account: AccountFacts, facts: Facts, now: datetime) -> None:
         raise Refused("The withdrawal policy of this key doesn't allow this payout account.")
 
 
-def check_policy(amount: Decimal, facts: Facts) -> None:
+def check_policy(amount: Decimal, facts: WithdrawalFacts) -> None:
     """The amount is one that the key may withdraw at once."""
     policy = facts.policy
     if policy is None:
@@ -126,7 +128,7 @@ def check_policy(amount: Decimal, facts: Facts) -> None:
         )
 
 
-class Window(msgspec.Struct, frozen=True):
+class DayLimit(msgspec.Struct, frozen=True):
     """A limit per day: (its name, the amount), and what of it is used."""
 
     name: str
@@ -145,11 +147,11 @@ class Window(msgspec.Struct, frozen=True):
             )
 
 
-def step_of(status: WithdrawalStatus, state: PayoutState) -> Step | None:
+def step_of(status: WithdrawalStatus, state: PayoutState, *, is_refund: bool) -> Step | None:
     """The step to what the provider says; None where nothing changes by it.
 
-    A later word never undoes a reversal, and a failure that turns out to be a success is a
-    contradiction, which people look at.
+    A refund that was paid out and came back is the order's money again, and stays so: one that the
+    provider completes after that is for people.
     """
     match status, state:
         case "processing", "completed":
@@ -161,6 +163,8 @@ def step_of(status: WithdrawalStatus, state: PayoutState) -> Step | None:
         case "completed", "failed":
             return "reverse"
         case "failed", "completed":
-            return "contradict"
+            return "complete_late"
+        case "reversed", "completed" if not is_refund:
+            return "complete_late"
         case _:
             return None

@@ -19,27 +19,35 @@ from tillhouse.access.call import system_call
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
-from tillhouse.jobs.kinds import Job, OutsideKind
+from tillhouse.jobs.kinds import Job, NewJob, OutsideKind
+from tillhouse.jobs.store import queue_job
 from tillhouse.kit.clock import now
 from tillhouse.kit.text import storable
 from tillhouse.ledger.posting import settle
 from tillhouse.orders.returning.paying_out import lock_refunded
 from tillhouse.payins.hooks import HEARD_PAYOUT, HeardOutgoing
-from tillhouse.payins.outgoing import Ask, Nothing, Outgoing, OutgoingSteps, is_settled
-from tillhouse.payins.types import Connection
+from tillhouse.payins.outgoing import (
+    Nothing,
+    OutgoingCalls,
+    OutgoingSteps,
+    OutgoingWork,
+    is_settled,
+)
+from tillhouse.payins.types import ProviderConnection
 from tillhouse.payouts.freezing.resuming import WITHDRAWAL
 from tillhouse.payouts.freezing.store import lock_frozen
 from tillhouse.payouts.gateway import Finds
-from tillhouse.payouts.withdrawals.outcome import TRANSIT, Answered, apply, ledger_of, mark
-from tillhouse.payouts.withdrawals.rules import SOURCE
+from tillhouse.payouts.withdrawals.outcome import WithdrawalAnswer, apply, ledger_of, mark
+from tillhouse.payouts.withdrawals.posting_rules import LEAVES, TRANSIT
+from tillhouse.payouts.withdrawals.rules import step_of
 from tillhouse.payouts.withdrawals.store import states
-from tillhouse.payouts.withdrawals.store.states import State
+from tillhouse.payouts.withdrawals.store.states import WithdrawalState
 from tillhouse.providers.payments.provider import PayoutRequest, SeenPayout
 
 LOOK = "withdrawal_look"
 
-Asked: TypeAlias = Ask[State, SeenPayout]
-FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[Connection | None]]
+Asked: TypeAlias = OutgoingWork[WithdrawalState, SeenPayout]
+FindsHere: TypeAlias = Callable[[Db, Book, str], Awaitable[ProviderConnection | None]]
 
 
 def kinds(services: Services, finds: Finds) -> tuple[OutsideKind, ...]:
@@ -72,7 +80,7 @@ async def _begin_sending(finds: FindsHere, db: Db, job: Job) -> Asked | None:
         return None
     if state.status == "requested":
         ledger = ledger_of(state, at)
-        transfer_id = await settle(db, ledger, state.hold_id, TRANSIT, kind=SOURCE)
+        transfer_id = await settle(db, ledger, state.hold_id, TRANSIT, kind=LEAVES)
         await states.update_sent(db, state, transfer_id, at)
         await mark(db, state, "processing", at)
     return _ask_for(state, connection, is_unclear=False)
@@ -98,19 +106,25 @@ async def _begin_hearing(finds: FindsHere, db: Db, job: Job) -> Asked | None:
     return _ask_for(state, connection, is_unclear=True)
 
 
-def _look(state: State, connection: Connection | None, at: datetime, *, is_frozen: bool) -> Asked:
+def _look(
+    state: WithdrawalState, connection: ProviderConnection | None, at: datetime, *, is_frozen: bool
+) -> Asked:
     may_resend = not is_frozen and is_settled(state.asked_at, at)
     return _ask_for(state, connection, is_unclear=True, may_resend=may_resend)
 
 
 def _ask_for(
-    state: State, connection: Connection | None, *, is_unclear: bool, may_resend: bool = False
+    state: WithdrawalState,
+    connection: ProviderConnection | None,
+    *,
+    is_unclear: bool,
+    may_resend: bool = False,
 ) -> Asked:
     calls = None if connection is None else _calls(state, connection)
-    return Ask(row=state, calls=calls, is_unclear=is_unclear, may_resend=may_resend)
+    return OutgoingWork(row=state, calls=calls, is_unclear=is_unclear, may_resend=may_resend)
 
 
-def _calls(state: State, connection: Connection) -> Outgoing[SeenPayout]:
+def _calls(state: WithdrawalState, connection: ProviderConnection) -> OutgoingCalls[SeenPayout]:
     provider, credentials = connection.provider, connection.credentials
     wanted = PayoutRequest(
         reference=state.provider_key,
@@ -121,7 +135,7 @@ def _calls(state: State, connection: Connection) -> Outgoing[SeenPayout]:
         account_name=state.account_name,
         narration=state.narration or "",
     )
-    return Outgoing(
+    return OutgoingCalls(
         reference=state.provider_key,
         send=partial(provider.pay_out, credentials, wanted),
         find=partial(provider.find_payout, credentials, state.provider_key),
@@ -133,21 +147,44 @@ def _failed(reference: str, reason: str) -> SeenPayout:
     return SeenPayout(reference=reference, provider_reference=None, state="failed", reason=reason)
 
 
-async def _mark(db: Db, state: State, asked_at: datetime | None) -> None:
+async def _mark(db: Db, state: WithdrawalState, asked_at: datetime | None) -> None:
     is_unclear = asked_at is not None
     await states.update_asked(db, state, asked_at, asked_at or now(), is_unclear=is_unclear)
 
 
 async def _apply(
-    services: Services, db: Db, asked: State, came: SeenPayout | Nothing
-) -> State | None:
-    back = None
+    services: Services, db: Db, asked: WithdrawalState, came: SeenPayout | Nothing
+) -> WithdrawalState | None:
+    refund = None
     if asked.order_id is not None:
         call = system_call(services, db, asked.business_id, asked.book)
-        back = await lock_refunded(call, asked.order_id, asked.id)
+        refund = await lock_refunded(call, asked.order_id, asked.id)
     state = await states.lock_withdrawal(db, asked.book_id, asked.id)
     if state is not None and not isinstance(came, Nothing):
+        if _is_older(asked, state, came):
+            await _ask_again(db, state)
+            return state
         failures_max = services.settings.payout_failures_max
-        answered = Answered(state=state, back=back, seen=came, failures_max=failures_max, now=now())
+        answered = WithdrawalAnswer(
+            state=state, refund=refund, seen=came, failures_max=failures_max, now=now()
+        )
         await apply(db, answered)
     return state
+
+
+def _is_older(asked: WithdrawalState, state: WithdrawalState, came: SeenPayout) -> bool:
+    """Whether an answer would undo an end that was recorded while it was on its way."""
+    step = step_of(state.status, came.state, is_refund=state.order_id is not None)
+    return step == "complete_late" and asked.status != state.status
+
+
+async def _ask_again(db: Db, state: WithdrawalState) -> None:
+    told = HeardOutgoing(state.provider, "payout", state.provider_key)
+    job = NewJob(
+        book_id=state.book_id,
+        kind=HEARD_PAYOUT,
+        subject_id=state.id,
+        key="again",
+        payload=msgspec.json.encode(told),
+    )
+    await queue_job(db, job, now(), now())

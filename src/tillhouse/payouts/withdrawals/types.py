@@ -104,7 +104,10 @@ class Withdrawal(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     amount: Decimal
     """The amount, in the currency beside it."""
     fee: Decimal
-    """The fee of the payment provider, known when it is completed."""
+    """The fee of the payment provider, known when it is completed; it leaves the wallet, too."""
+    due: Decimal
+    """The part of amount and fee that the provider took and the wallet didn't have: it leaves the
+    wallet as money comes in."""
     currency: str
     narration: str | None
     """The text that the bank shows."""

@@ -14,7 +14,7 @@ from tillhouse.products import sheet
 from tillhouse.products.actions.products import data_of
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_UPDATED
-from tillhouse.products.sheet import Lot, Owner, Plan, Planner, ProductRow, RowFault
+from tillhouse.products.sheet import Lot, Owner, Planner, ProductPlan, ProductRow, ProductRowFault
 from tillhouse.products.store import categories as category_store
 from tillhouse.products.store import imports as store
 from tillhouse.products.store import modifiers as modifier_store
@@ -27,13 +27,13 @@ T = TypeVar("T")
 _BATCH = 500
 
 
-class Imported(msgspec.Struct, rename="camel", kw_only=True):
+class ImportedProducts(msgspec.Struct, rename="camel", kw_only=True):
     """The result: products, or what is wrong with the rows."""
 
     created: int = 0
     updated: int = 0
     unchanged: int = 0
-    faults: list[RowFault] = []
+    faults: list[ProductRowFault] = []
 
 
 async def import_products(
@@ -42,7 +42,7 @@ async def import_products(
     rows: Sequence[ProductRow],
     now: datetime,
     done: Callable[[int], None],
-) -> Imported:
+) -> ImportedProducts:
     """Make and change products by their skus, in the caller's transaction; all, or none."""
     book_id = origin.book.id
     lots = sheet.lots_of(rows)
@@ -55,14 +55,14 @@ async def import_products(
     if faults:
         # The first reason of a cell is enough.
         first = {(fault.row_no, fault.error.field): fault for fault in reversed(faults)}
-        return Imported(faults=sorted(first.values(), key=lambda fault: fault.row_no))
+        return ImportedProducts(faults=sorted(first.values(), key=lambda fault: fault.row_no))
     changed = [plan for plan in plans if plan.config != plan.old]
     done(len(plans) - len(changed))
     for batch in _batches(changed):
         await _write(db, origin, batch, now)
         done(len(batch))
     created = sum(1 for plan in changed if plan.old is None)
-    return Imported(
+    return ImportedProducts(
         created=created, updated=len(changed) - created, unchanged=len(plans) - len(changed)
     )
 
@@ -106,10 +106,10 @@ async def _planner(
 
 def _plans(
     planner: Planner, lots: Sequence[Lot], row_nos: set[int]
-) -> tuple[list[Plan], list[RowFault]]:
+) -> tuple[list[ProductPlan], list[ProductRowFault]]:
     """Plans for lots without a faulty place, and faults; two lots of one product are one."""
-    plans: list[Plan] = []
-    faults: list[RowFault] = []
+    plans: list[ProductPlan] = []
+    faults: list[ProductRowFault] = []
     seen: set[UUID] = set()
     for lot in lots:
         plan = planner.plan(lot) if row_nos.isdisjoint(lot.row_nos) else []
@@ -124,7 +124,7 @@ def _plans(
     return plans, faults
 
 
-async def _write(db: Db, origin: Source, plans: Sequence[Plan], now: datetime) -> None:
+async def _write(db: Db, origin: Source, plans: Sequence[ProductPlan], now: datetime) -> None:
     configs = [plan.config for plan in plans]
     await product_store.upsert_products(db, origin.book.id, configs, now)
     moment = iso(now)

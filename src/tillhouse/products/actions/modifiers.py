@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from tillhouse.access.call import Call
-from tillhouse.db.pages import rows_of
+from tillhouse.db.where import rows_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import Conflict, FieldError, Missing, check

@@ -4,7 +4,7 @@ from functools import partial
 from uuid import UUID
 
 from tillhouse.access.call import Call
-from tillhouse.db.pages import rows_of
+from tillhouse.db.where import rows_of
 from tillhouse.kit.clock import iso
 from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
@@ -13,7 +13,7 @@ from tillhouse.kit.page import PageOf, meta
 from tillhouse.products import making, rules
 from tillhouse.products.configuration import Configuration, of_product
 from tillhouse.products.events import PRODUCT_CREATED, PRODUCT_DELETED, PRODUCT_UPDATED, ProductData
-from tillhouse.products.facts import Facts, Named
+from tillhouse.products.facts import ExistingProductIds, NamedProductIds
 from tillhouse.products.store import facts as fact_store
 from tillhouse.products.store import products as store
 from tillhouse.products.types import NewProduct, Product, ProductFilter, ProductPatch
@@ -83,7 +83,7 @@ async def patch_faults(call: Call, product_id: ProductId, patch: ProductPatch) -
 
 async def delete(call: Call, product_id: ProductId) -> Deleted:
     """Remove a product and its variants; a bundle that contains it stands in the way."""
-    named = Named()
+    named = NamedProductIds()
     shown, _ = await hold(call, product_id, named)
     facts = await fact_store.find_facts(call.db, call.book.id, named)
     rules.check_in_no_bundle(facts.bundle)
@@ -92,7 +92,9 @@ async def delete(call: Call, product_id: ProductId) -> Deleted:
     return Deleted(product_id, iso(call.now))
 
 
-async def hold(call: Call, product_id: ProductId, named: Named) -> tuple[Product, Configuration]:
+async def hold(
+    call: Call, product_id: ProductId, named: NamedProductIds
+) -> tuple[Product, Configuration]:
     """The product as it stands, held until the change commits, and what is named held as it is.
 
     Every change of a product or of its variants begins here, so that they come one by one.
@@ -122,7 +124,7 @@ async def write(
     return written
 
 
-async def _facts_of(call: Call, named: Named, old: Configuration) -> Facts:
+async def _facts_of(call: Call, named: NamedProductIds, old: Configuration) -> ExistingProductIds:
     named.own_product = old.id
     named.own_variants = [one.id for one in old.variants]
     return await fact_store.find_facts(call.db, call.book.id, named)

@@ -12,7 +12,7 @@ from tillhouse.kit.ids import ProductId, VariantId, new_id
 from tillhouse.products import making, rules
 from tillhouse.products.actions import products
 from tillhouse.products.configuration import Configuration, of_product
-from tillhouse.products.facts import Named
+from tillhouse.products.facts import NamedProductIds
 from tillhouse.products.store import facts as fact_store
 from tillhouse.products.store import products as store
 from tillhouse.products.types import NewVariant, Product, VariantPatch, VariantShown
@@ -61,7 +61,7 @@ async def patch_faults(call: Call, variant_id: VariantId, patch: VariantPatch) -
 
 async def delete(call: Call, variant_id: VariantId) -> Deleted:
     """Remove a variant; the last one of a product stays."""
-    named = Named()
+    named = NamedProductIds()
     shown, old = await _hold(call, variant_id, named)
     rules.check_not_last(len(old.variants))
     facts = await fact_store.find_facts(call.db, call.book.id, named)
@@ -71,7 +71,9 @@ async def delete(call: Call, variant_id: VariantId) -> Deleted:
     return Deleted(variant_id, iso(call.now))
 
 
-async def _hold(call: Call, variant_id: VariantId, named: Named) -> tuple[Product, Configuration]:
+async def _hold(
+    call: Call, variant_id: VariantId, named: NamedProductIds
+) -> tuple[Product, Configuration]:
     product_id = await _product_of(call, variant_id)
     shown, old = await products.hold(call, ProductId(product_id), named)
     # It may have gone while its product was waited for.

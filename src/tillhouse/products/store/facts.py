@@ -4,12 +4,12 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
-from tillhouse.products.facts import Contained, Facts, Named
+from tillhouse.products.facts import Contained, ExistingProductIds, NamedProductIds
 
 _contained = msgspec.json.Decoder(list[Contained]).decode
 
 
-async def lock_named(db: Db, book_id: BookId, named: Named) -> bool:
+async def lock_named(db: Db, book_id: BookId, named: NamedProductIds) -> bool:
     """Hold the own product for change and what is named as it is; whether the product is there.
 
     A concurrent delete of a category, a group or a product waits for this lock.
@@ -95,7 +95,7 @@ _FACTS = """
 """
 
 
-async def find_facts(db: Db, book_id: BookId, named: Named) -> Facts:
+async def find_facts(db: Db, book_id: BookId, named: NamedProductIds) -> ExistingProductIds:
     """The named things that exist in the book."""
     row = await db.fetchrow(
         _FACTS,
@@ -109,7 +109,7 @@ async def find_facts(db: Db, book_id: BookId, named: Named) -> Facts:
         named.own_variants,
     )
     assert row is not None, "there is always one row"  # noqa: S101
-    return Facts(
+    return ExistingProductIds(
         currency=row["currency"],
         categories=frozenset(row["categories"]),
         stores=frozenset(row["stores"]),

@@ -45,7 +45,7 @@ class Envelope(msgspec.Struct, frozen=True):
     message: bytes
 
 
-class Route(msgspec.Struct, frozen=True):
+class SmtpRoute(msgspec.Struct, frozen=True):
     """The server, what its certificate may be signed by besides the public ones, and the time."""
 
     server: SmtpServer
@@ -53,17 +53,17 @@ class Route(msgspec.Struct, frozen=True):
     within_s: float = WITHIN_S
 
 
-async def send(route: Route, envelope: Envelope) -> None:
+async def send(route: SmtpRoute, envelope: Envelope) -> None:
     """Give a mail to the server; returns when it has taken it, and raises MailError otherwise."""
     await _within(route, envelope.sender, envelope)
 
 
-async def check(route: Route, sender: str) -> None:
+async def check(route: SmtpRoute, sender: str) -> None:
     """Go as far as one can without a mail: connection, certificate, account."""
     await _within(route, sender, None)
 
 
-async def _within(route: Route, sender: str, envelope: Envelope | None) -> None:
+async def _within(route: SmtpRoute, sender: str, envelope: Envelope | None) -> None:
     try:
         async with asyncio.timeout(route.within_s):
             session = await _open(route)
@@ -85,7 +85,7 @@ class _Session:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        # A writer that nobody holds closes its connection, which TLS goes on using.
+        # An unreferenced writer closes its connection, which TLS goes on using.
         self._below = writer
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class _Session:
         self._writer.transport.abort()
         self._below.transport.abort()
 
-    async def begin(self, route: Route, sender: str) -> None:
+    async def begin(self, route: SmtpRoute, sender: str) -> None:
         """Greet, secure the connection, log in."""
         server = route.server
         await self._expect("the greeting", 220)
@@ -111,7 +111,7 @@ class _Session:
             await self._log_in(offers, server.user, server.password)
 
     async def give(self, envelope: Envelope) -> None:
-        """Hand the mail over. From the last byte to the reply nobody knows who has it."""
+        """Hand the mail over. From the last byte to the reply its delivery is unknown."""
         await self._ask("the sender", f"MAIL FROM:<{envelope.sender}>", 250)
         await self._ask("the recipient", f"RCPT TO:<{envelope.recipient}>", 250, 251, is_mail=True)
         await self._ask("DATA", "DATA", 354, is_mail=True)
@@ -128,7 +128,7 @@ class _Session:
         return {name: parameters for name, _, parameters in offers}
 
     async def _secure(self, context: ssl.SSLContext, host: str) -> None:
-        """Go on over TLS, and drop what came in the clear: nobody vouches for it."""
+        """Go on over TLS, and drop the bytes that came in the clear: they aren't authenticated."""
         reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
         protocol = asyncio.StreamReaderProtocol(reader)
         loop = asyncio.get_running_loop()
@@ -185,7 +185,7 @@ class _Session:
         raise MailError("the mail server doesn't speak SMTP")
 
 
-async def _open(route: Route) -> _Session:
+async def _open(route: SmtpRoute) -> _Session:
     """Connect to the first address that takes the connection."""
     server = route.server
     context = await _context(route.ca_file) if server.security == "tls" else None
@@ -218,7 +218,7 @@ def _encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode("ascii")
 
 
-def _sentence(route: Route, error: Exception) -> str:
+def _sentence(route: SmtpRoute, error: Exception) -> str:
     """A failure that an operator can mend; nothing of it is from the account."""
     server = route.server
     where = f"{server.host}:{server.port}"

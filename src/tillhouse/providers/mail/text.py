@@ -1,4 +1,4 @@
-"""The form of a mail: plain text, headers that nobody's name can break. Pure."""
+"""The form of a mail: plain text, headers that no name can break. Pure."""
 
 from datetime import datetime
 from email.headerregistry import Address
@@ -12,6 +12,11 @@ from tillhouse.kit.text import one_line
 
 # Every line is ASCII, whatever the text is in: no server has to offer more.
 _POLICY = SMTP.clone(cte_type="7bit")
+
+_NAME_LENGTH_MAX = 60
+# Anybody may register, name a business and have it mailed to others: a name is no place for links.
+_LINKS = ("://", "www.")
+_LEFT_OUT = "(left out: it holds a link)"
 
 
 class Mail(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +39,14 @@ def compose(mail: Mail) -> bytes:
     message["Subject"] = one_line(mail.subject)
     message["Date"] = format_datetime(mail.at)
     message["Message-ID"] = f"<{mail.id}@{mail.sender.rpartition('@')[2]}>"
-    # Nobody's absence is told to a program.
+    # Programs that send absence notices don't answer this.
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text, cte="quoted-printable")
     return message.as_bytes()
+
+
+def given_name(name: str) -> str:
+    """A name that somebody chose, as it may stand in a mail: one line, and no link."""
+    if any(link in name.casefold() for link in _LINKS):
+        return _LEFT_OUT
+    return one_line(name, _NAME_LENGTH_MAX)

@@ -10,7 +10,7 @@ from tillhouse.kit.ids import MessageId
 Result = Literal["sent", "failed", "later", "unknown"]
 
 
-class Account(msgspec.Struct, frozen=True):
+class MessagingAccount(msgspec.Struct, frozen=True):
     """The credentials of a number."""
 
     provider_number_id: str
@@ -29,7 +29,7 @@ class Template(msgspec.Struct, frozen=True):
     parameters: list[str] = []
 
 
-class Media(msgspec.Struct, frozen=True):
+class MediaFile(msgspec.Struct, frozen=True):
     """A file that goes with a message."""
 
     kind: str
@@ -50,7 +50,7 @@ class Fetched(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
+class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a customer."""
 
     message_id: MessageId
@@ -59,10 +59,10 @@ class Outgoing(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     template: Template | None = None
     # Sent with the text below it, if there is one.
-    media: Media | None = None
+    media: MediaFile | None = None
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class SendOutcome(msgspec.Struct, frozen=True):
     """The result of an attempt to send.
 
     `sent`: the provider has taken it. `failed`: it was refused for good. `later`: it was not
@@ -74,7 +74,7 @@ class Outcome(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+class DeliveryReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """A report on a message, some time after it was sent."""
 
     status: Literal["delivered", "read", "failed"]
@@ -84,8 +84,8 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a message at once, and the report on it later, if any."""
 
-    outcome: Outcome
-    report: Report | None = None
+    outcome: SendOutcome
+    report: DeliveryReport | None = None
     report_after: timedelta = timedelta()
 
 
@@ -95,14 +95,14 @@ class Messenger(Protocol):
     # The number that a book writes from by itself; None where businesses bring their own.
     own_number: str | None
 
-    def settle(self, message: Outgoing) -> Settled | None:
+    def settle(self, message: OutgoingMessage) -> Settled | None:
         """The outcome of a message without asking anybody; None where `send` has to ask."""
         ...
 
-    async def send(self, account: Account, message: Outgoing) -> Outcome:
+    async def send(self, account: MessagingAccount, message: OutgoingMessage) -> SendOutcome:
         """Hand one message over."""
         ...
 
-    async def fetch(self, account: Account, media_id: str, bytes_max: int) -> Fetched:
+    async def fetch(self, account: MessagingAccount, media_id: str, bytes_max: int) -> Fetched:
         """A file that a customer sent, of so many bytes at most."""
         ...

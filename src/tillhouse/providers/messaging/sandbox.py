@@ -7,11 +7,11 @@ own programs against it.
 from datetime import timedelta
 
 from tillhouse.providers.messaging.provider import (
-    Account,
+    DeliveryReport,
     Fetched,
-    Outcome,
-    Outgoing,
-    Report,
+    MessagingAccount,
+    OutgoingMessage,
+    SendOutcome,
     Settled,
 )
 
@@ -26,33 +26,33 @@ REFUSED = {
     "+15550100002": "131048: Spam rate limit hit",
 }
 # The later report on a message to these numbers; to all others it says `delivered`.
-DELIVERED = Report("delivered")
-REPORTS: dict[str, Report | None] = {
+DELIVERED = DeliveryReport("delivered")
+REPORTS: dict[str, DeliveryReport | None] = {
     "+15550100003": None,
-    "+15550100004": Report("read"),
-    "+15550100005": Report("failed", REFUSED["+15550100001"]),
+    "+15550100004": DeliveryReport("read"),
+    "+15550100005": DeliveryReport("failed", REFUSED["+15550100001"]),
 }
 
 
-class Sandbox:
+class SandboxMessaging:
     """Settles every message at once, in the transaction that writes it."""
 
     own_number: str | None = NUMBER
 
-    def settle(self, message: Outgoing) -> Settled:
+    def settle(self, message: OutgoingMessage) -> Settled:
         """The outcome of a message to this number."""
         if message.to in REFUSED:
-            return Settled(outcome=Outcome("failed", error=REFUSED[message.to]))
+            return Settled(outcome=SendOutcome("failed", error=REFUSED[message.to]))
         return Settled(
-            outcome=Outcome("sent", f"sandbox.{message.message_id.hex}"),
+            outcome=SendOutcome("sent", f"sandbox.{message.message_id.hex}"),
             report=REPORTS.get(message.to, DELIVERED),
             report_after=REPORT_AFTER,
         )
 
-    async def send(self, account: Account, message: Outgoing) -> Outcome:
-        """Nobody has to be asked."""
+    async def send(self, account: MessagingAccount, message: OutgoingMessage) -> SendOutcome:
+        """No provider has to be asked."""
         return self.settle(message).outcome
 
-    async def fetch(self, account: Account, media_id: str, bytes_max: int) -> Fetched:
+    async def fetch(self, account: MessagingAccount, media_id: str, bytes_max: int) -> Fetched:
         """Its customers send what was uploaded before: nothing lies elsewhere."""
         return Fetched("failed", error="nothing lies at the sandbox")

@@ -13,11 +13,11 @@ import msgspec
 from tillhouse.kit.json import encode
 from tillhouse.providers.messaging import whatsapp_media
 from tillhouse.providers.messaging.provider import (
-    Account,
     Fetched,
-    Media,
-    Outcome,
-    Outgoing,
+    MediaFile,
+    MessagingAccount,
+    OutgoingMessage,
+    SendOutcome,
     Settled,
     Template,
 )
@@ -60,16 +60,16 @@ class WhatsApp:
         self._base_url = base_url.rstrip("/")
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
 
-    def settle(self, message: Outgoing) -> Settled | None:
+    def settle(self, message: OutgoingMessage) -> Settled | None:
         """WhatsApp has to be asked."""
         return None
 
-    async def send(self, account: Account, message: Outgoing) -> Outcome:
+    async def send(self, account: MessagingAccount, message: OutgoingMessage) -> SendOutcome:
         """Hand one message over."""
         media_id = None
         if message.media is not None:
             found = await self._upload(account, message.media)
-            if isinstance(found, Outcome):
+            if isinstance(found, SendOutcome):
                 return found
             media_id = found
         url = f"{self._base_url}/{quote(account.provider_number_id, safe='')}/messages"
@@ -85,26 +85,26 @@ class WhatsApp:
             ):
                 return judge(response.status, await whatsapp_media.start_of(response))
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            # Nobody was reached, so nothing was handed over.
-            return Outcome("later", error=type(error).__name__)
+            # The server wasn't reached, so nothing was handed over.
+            return SendOutcome("later", error=type(error).__name__)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            return Outcome("unknown", error=type(error).__name__)
+            return SendOutcome("unknown", error=type(error).__name__)
 
-    async def _upload(self, account: Account, media: Media) -> str | Outcome:
+    async def _upload(self, account: MessagingAccount, media: MediaFile) -> str | SendOutcome:
         """The id of a file, or why there is none: it may be handed over again and again."""
         try:
             async with aiohttp.ClientSession() as session:
                 found = await whatsapp_media.upload(session, self._base_url, account, media)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            return Outcome("later", error=type(error).__name__)
+            return SendOutcome("later", error=type(error).__name__)
         return found if isinstance(found, str) else whatsapp_media.later_or_failed(judge(*found))
 
-    async def fetch(self, account: Account, media_id: str, bytes_max: int) -> Fetched:
+    async def fetch(self, account: MessagingAccount, media_id: str, bytes_max: int) -> Fetched:
         """A file that a customer sent."""
         return await whatsapp_media.fetch(self._base_url, account, media_id, bytes_max)
 
 
-def payload(message: Outgoing, media_id: str | None = None) -> dict[str, Any]:
+def payload(message: OutgoingMessage, media_id: str | None = None) -> dict[str, Any]:
     """The body of a request; our id comes back with every report on the message."""
     # A person who hides the number is known by an id instead.
     named = {"to": message.to} if message.to.startswith("+") else {"recipient": message.to}
@@ -130,7 +130,7 @@ def _filled(template: Template) -> dict[str, Any]:
     return body
 
 
-def judge(status: int, body: bytes) -> Outcome:
+def judge(status: int, body: bytes) -> SendOutcome:
     """The outcome that an answer stands for."""
     if status in range(200, 300):
         try:
@@ -138,19 +138,19 @@ def judge(status: int, body: bytes) -> Outcome:
         except (msgspec.DecodeError, UnicodeDecodeError):
             taken = []
         if not taken or not taken[0].id:
-            return Outcome("unknown", error=f"http_{status}_without_id")
-        return Outcome("sent", taken[0].id[:_ERROR_LENGTH_MAX])
+            return SendOutcome("unknown", error=f"http_{status}_without_id")
+        return SendOutcome("sent", taken[0].id[:_ERROR_LENGTH_MAX])
     try:
         error = msgspec.json.decode(body, type=_Refusal).error
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _judge_bare(status)
     words = f"{error.code}: {error.message}"[:_ERROR_LENGTH_MAX]
-    return Outcome("later" if error.code in PASSING else "failed", error=words)
+    return SendOutcome("later" if error.code in PASSING else "failed", error=words)
 
 
-def _judge_bare(status: int) -> Outcome:
+def _judge_bare(status: int) -> SendOutcome:
     """An answer that says nothing more than its status, perhaps from something in between."""
     if status == _TOO_MANY:
-        return Outcome("later", error=f"http_{status}")
+        return SendOutcome("later", error=f"http_{status}")
     is_refusal = status in range(400, 500) and status != 408
-    return Outcome("failed" if is_refusal else "unknown", error=f"http_{status}")
+    return SendOutcome("failed" if is_refusal else "unknown", error=f"http_{status}")

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import msgspec
 
-from tillhouse.providers.messaging.provider import Account, Fetched, Media, Outcome
+from tillhouse.providers.messaging.provider import Fetched, MediaFile, MessagingAccount, SendOutcome
 
 UPLOAD_TIMEOUT_S = 30.0
 FETCH_TIMEOUT_S = 30.0
@@ -41,12 +41,12 @@ async def start_of(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _headers(account: Account) -> dict[str, str]:
+def _headers(account: MessagingAccount) -> dict[str, str]:
     return {"authorization": f"Bearer {account.access_token}"}
 
 
 async def upload(
-    session: aiohttp.ClientSession, base_url: str, account: Account, media: Media
+    session: aiohttp.ClientSession, base_url: str, account: MessagingAccount, media: MediaFile
 ) -> str | tuple[int, bytes]:
     """Hand a file over; its id there, or the answer (status, body) that names none."""
     form = aiohttp.FormData()
@@ -67,7 +67,7 @@ async def upload(
         return response.status, body
 
 
-def part(media: Media, media_id: str, text: str) -> dict[str, Any]:
+def part(media: MediaFile, media_id: str, text: str) -> dict[str, Any]:
     """The object of a message that names an uploaded file."""
     body: dict[str, Any] = {"id": media_id}
     if text and media.kind != "audio":
@@ -77,7 +77,7 @@ def part(media: Media, media_id: str, text: str) -> dict[str, Any]:
     return {"type": media.kind, media.kind: body}
 
 
-async def fetch(base_url: str, account: Account, media_id: str, bytes_max: int) -> Fetched:
+async def fetch(base_url: str, account: MessagingAccount, media_id: str, bytes_max: int) -> Fetched:
     """A file that a customer sent: asked where it is, and fetched from there."""
     timeout = aiohttp.ClientTimeout(total=FETCH_TIMEOUT_S)
     try:
@@ -130,8 +130,8 @@ def _is_trusted(url: str, base_url: str) -> bool:
     return found.scheme == "https" and found.port in (None, 443) and host.endswith(_HOSTS)
 
 
-def later_or_failed(outcome: Outcome) -> Outcome:
+def later_or_failed(outcome: SendOutcome) -> SendOutcome:
     """The outcome of a message whose file was not taken: nothing was sent."""
     if outcome.result in ("failed", "later"):
         return outcome
-    return Outcome("later", error=outcome.error or "the file was not taken")
+    return SendOutcome("later", error=outcome.error or "the file was not taken")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tillhouse.kit.json import encode
-from tillhouse.providers.payments.calling import Answer, Ask, Caller, settle
-from tillhouse.providers.payments.provider import Credentials
+from tillhouse.providers.payments.calling import Caller, ProviderAnswer, ProviderRequest, settle
+from tillhouse.providers.payments.provider import ProviderSecrets
 
 
 class BearerApi(NamedTuple):
@@ -15,30 +15,30 @@ class BearerApi(NamedTuple):
     # The vendor's own words in a refusal; None when it is somebody else's.
     words: Callable[[bytes], str | None]
     # The answer of a call that went well; any other raises.
-    good: Callable[[Answer], Answer]
+    good: Callable[[ProviderAnswer], ProviderAnswer]
 
-    async def get(self, credentials: Credentials, path: str) -> Answer:
+    async def get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         """Read something."""
-        return await self._call(Ask(path=path, headers=_headers(credentials)))
+        return await self._call(ProviderRequest(path=path, headers=_headers(credentials)))
 
     async def post(
         self,
-        credentials: Credentials,
+        credentials: ProviderSecrets,
         path: str,
         body: Mapping[str, object],
         *,
         changes: bool = True,
-    ) -> Answer:
+    ) -> ProviderAnswer:
         """Change something, or ask with a body."""
         headers = {**_headers(credentials), "content-type": "application/json"}
         sent = encode(body)
         return await self._call(
-            Ask(path=path, headers=headers, method="POST", body=sent, changes=changes)
+            ProviderRequest(path=path, headers=headers, method="POST", body=sent, changes=changes)
         )
 
-    async def _call(self, ask: Ask) -> Answer:
+    async def _call(self, ask: ProviderRequest) -> ProviderAnswer:
         return self.good(settle(await self.caller.call(ask), self.words))
 
 
-def _headers(credentials: Credentials) -> dict[str, str]:
+def _headers(credentials: ProviderSecrets) -> dict[str, str]:
     return {"authorization": f"Bearer {credentials.secrets['secret_key']}"}

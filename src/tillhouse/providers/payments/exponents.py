@@ -85,6 +85,16 @@ def fee_from_units(provider: Counting, units: Decimal, currency: str) -> Decimal
     return rounded_fee(units.scaleb(-scale.decimals, context=_EXACT), currency)
 
 
+def balance_from_units(provider: Counting, units: Decimal, currency: str) -> Decimal:
+    """A balance, which may be below 0."""
+    return fee_from_units(provider, abs(units), currency).copy_sign(units)
+
+
+def balance_from_major(amount: Decimal, currency: str) -> Decimal:
+    """A balance, which may be below 0, and of which some tell more decimals than there are."""
+    return rounded_fee(abs(amount), currency).copy_sign(amount)
+
+
 def to_major(amount: Decimal, currency: str) -> Decimal:
     """An amount for a provider that writes it as it is."""
     return _checked(amount, currency)

@@ -9,30 +9,35 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 from tillhouse.kit.clock import now
 from tillhouse.providers.payments import flutterwave_answers as answers
+from tillhouse.providers.payments import own_account
 from tillhouse.providers.payments.bearer import BearerApi
-from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, BadKey, Caller
+from tillhouse.providers.payments.calling import TIMEOUT_S, BadKey, Caller, ProviderAnswer
 from tillhouse.providers.payments.exponents import NotExact, to_major
 from tillhouse.providers.payments.flutterwave_hooks import heard
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Credentials,
     Heard,
     HeardPayment,
     HeardRefund,
     NotReached,
     OpenedAccount,
     PayoutRequest,
+    ProviderBalance,
+    ProviderListPage,
     ProviderName,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
-    Refused,
+    SeenDispute,
     SeenPayment,
     SeenPayout,
     SeenRefund,
-    StatementPage,
     StatementRequest,
     Unclear,
     Unknown,
@@ -42,7 +47,12 @@ BASE_URL = "https://api.flutterwave.com/v3"
 TOKEN = "verif-hash"  # noqa: S105 - the name of a header
 _SHORTEST, _USUAL, _LONGEST = timedelta(minutes=1), timedelta(hours=1), timedelta(days=365)
 _PAGES_MAX = 20
-_LISTS = {"payments": "/transactions", "payouts": "/transfers", "refunds": "/refunds"}
+_LISTS = {
+    "payments": "/transactions",
+    "payouts": "/transfers",
+    "refunds": "/refunds",
+    "disputes": "/chargebacks",
+}
 _COUNTRIES = {"NGN": "NG"}
 
 
@@ -57,6 +67,8 @@ class Flutterwave:
         has_payouts=True,
         has_name_enquiry=True,
         has_statement=True,
+        has_disputes=True,
+        needs_email=True,
         currencies=frozenset(_COUNTRIES),
     )
     secret_names: Sequence[str] = ("secret_key", "secret_hash")
@@ -65,14 +77,24 @@ class Flutterwave:
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Ask for the balances."""
         start = "FLWSECK-" if credentials.is_live else "FLWSECK_TEST-"
         if not credentials.secrets["secret_key"].startswith(start):
-            raise Refused(f"The secret key of this book begins with {start}.")
+            raise ProviderRefused(f"The secret key of this book begins with {start}.")
         await self._api.get(credentials, "/balances")
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The account, which its transactions name."""
+        return own_account.flutterwave_id(await self._look(credentials, "/transactions?page=1"))
+
+    async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance]:
+        """The money that can be paid out, and that is to be settled."""
+        return own_account.flutterwave_balances(await self._look(credentials, "/balances"))
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """Whether the hook's sender knows the word; it says nothing about the body."""
         word = credentials.secrets["secret_hash"].encode()
         return bool(word) and hmac.compare_digest(word, headers.get(TOKEN, "").encode())
@@ -81,7 +103,9 @@ class Flutterwave:
         """The payments and payouts that a hook tells of."""
         return heard(body)
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """Open an account; whatever is paid into it bears our reference."""
         lives = _life(wanted.expires_at, now())
         body = {
@@ -99,9 +123,17 @@ class Flutterwave:
         return answers.opened(answer, at + lives)
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """The transaction of an id, or all of a reference."""
+        found = await self._found(credentials, heard)
+        if not heard.may_be_back:
+            return found
+        return [await self._with_returns(credentials, one) for one in found]
+
+    async def _found(
+        self, credentials: ProviderSecrets, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
         if heard.transaction_id is not None:
             path = f"/transactions/{quote(heard.transaction_id, safe='')}/verify"
             return await self._verified(credentials, path)
@@ -116,13 +148,29 @@ class Flutterwave:
         ids = {one.transaction_id for one in found}
         return [*found, *(one for one in listed if one.transaction_id not in ids)]
 
-    async def _verified(self, credentials: Credentials, path: str) -> Sequence[SeenPayment]:
+    async def _verified(self, credentials: ProviderSecrets, path: str) -> Sequence[SeenPayment]:
         try:
             return [answers.payment(await self._look(credentials, path))]
         except Unknown:
             return []
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def _with_returns(self, credentials: ProviderSecrets, one: SeenPayment) -> SeenPayment:
+        """The payment with its chargebacks, and with refunds that aren't ours."""
+        refunds = await self._refunds(credentials, one.transaction_id)
+        returned = answers.not_ours(refunds)
+        since = (one.paid_at or now() - _LONGEST).date() - timedelta(days=1)
+        query = {"from": since.isoformat(), "to": (now() + timedelta(days=1)).date().isoformat()}
+        disputes: list[SeenDispute] = []
+        for page in range(1, _PAGES_MAX + 1):
+            path = f"/chargebacks?{urlencode({**query, 'page': str(page)})}"
+            answer = await self._look(credentials, path)
+            told = answers.chargebacks(answer)
+            disputes += [of for of in told if of.transaction_id == one.transaction_id]
+            if page >= answers.page_count(answer):
+                break
+        return msgspec.structs.replace(one, returned=returned, disputes=disputes)
+
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back, unless that was asked for before."""
         amount = _amount(wanted)
         for one in await self._refunds(credentials, wanted.transaction_id):
@@ -138,7 +186,7 @@ class Flutterwave:
             raise NotReached(str(error)) from None
         return answers.refund(answer).seen(wanted.reference)
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund by Flutterwave's id, or by ours among those of its payment."""
         if heard.provider_reference is not None:
             path = f"/refunds/{quote(heard.provider_reference, safe='')}"
@@ -152,10 +200,10 @@ class Flutterwave:
         raise Unknown(f"no refund of {heard.reference}")
 
     async def _refunds(
-        self, credentials: Credentials, transaction_id: str | None
-    ) -> Sequence[answers.Refund]:
+        self, credentials: ProviderSecrets, transaction_id: str | None
+    ) -> Sequence[answers.FlutterwaveRefund]:
         """The refunds of a payment, on all pages."""
-        found: list[answers.Refund] = []
+        found: list[answers.FlutterwaveRefund] = []
         query = {} if transaction_id is None else {"id": transaction_id}
         for page in range(1, _PAGES_MAX + 1):
             path = f"/refunds?{urlencode({**query, 'page': str(page)})}"
@@ -165,7 +213,7 @@ class Flutterwave:
                 break
         return found
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money, unless a transfer has this reference."""
         try:
             return await self.find_payout(credentials, wanted.reference)
@@ -185,11 +233,11 @@ class Flutterwave:
             return answers.payout(await self._api.post(credentials, "/transfers", body))
         except BadKey as error:
             raise NotReached(str(error)) from None
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             return await self._sent_before(credentials, wanted.reference, refusal)
 
     async def _sent_before(
-        self, credentials: Credentials, reference: str, refusal: Refused
+        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
     ) -> SeenPayout:
         """The payout of a reference that was used; a refusal of one that never was is final."""
         try:
@@ -199,12 +247,12 @@ class Flutterwave:
         except NotReached as error:
             raise Unclear(str(error)) from None
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
         path = f"/transfers?{urlencode({'reference': reference})}"
         return answers.payout_among(await self._look(credentials, path), reference)
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """The banks of the country of a currency."""
         country = _COUNTRIES.get(currency)
         if country is None:
@@ -212,7 +260,7 @@ class Flutterwave:
         return answers.banks(await self._look(credentials, f"/banks/{country}"))
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """The name that an account is held in."""
         body = {"account_number": account_number, "account_bank": bank_code}
@@ -220,9 +268,9 @@ class Flutterwave:
         return answers.account_name(answer)
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
-        """A page of transactions, transfers or refunds, of whole days."""
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
+        """A page of transactions, transfers, refunds or chargebacks, of whole days."""
         page = int(asked.cursor or 1)
         query = {
             "page": str(page),
@@ -233,19 +281,21 @@ class Flutterwave:
         following = str(page + 1) if page < answers.page_count(answer) else None
         match asked.of:
             case "payments":
-                return StatementPage(payments=answers.arrived(answer), following=following)
+                return ProviderListPage(payments=answers.arrived(answer), following=following)
             case "payouts":
-                return StatementPage(payouts=answers.payouts(answer), following=following)
+                return ProviderListPage(payouts=answers.payouts(answer), following=following)
             case "refunds":
-                return StatementPage(refunds=answers.listed_refunds(answer), following=following)
+                return ProviderListPage(refunds=answers.listed_refunds(answer), following=following)
+            case "disputes":
+                return ProviderListPage(disputes=answers.chargebacks(answer), following=following)
 
-    async def _look(self, credentials: Credentials, path: str) -> Answer:
+    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
             return await self._api.get(credentials, path)
         except BadKey as refusal:
             raise NotReached(str(refusal)) from None
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             if answers.is_missing(str(refusal)):
                 raise Unknown(str(refusal)) from None
             raise NotReached(str(refusal)) from None
@@ -255,12 +305,12 @@ def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:
     try:
         return to_major(wanted.amount, wanted.currency)
     except NotExact as error:
-        raise Refused(str(error)) from None
+        raise ProviderRefused(str(error)) from None
 
 
 def _known(currency: str) -> str:
     if currency not in _COUNTRIES:
-        raise Refused(f"Flutterwave is used for {', '.join(_COUNTRIES)} only.")
+        raise ProviderRefused(f"Flutterwave is used for {', '.join(_COUNTRIES)} only.")
     return currency
 
 

@@ -9,16 +9,19 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 
 from tillhouse.kit.clock import parse_timestamp
-from tillhouse.providers.payments.calling import Answer
+from tillhouse.providers.payments.calling import ProviderAnswer
 from tillhouse.providers.payments.exponents import from_major, rounded_fee
 from tillhouse.providers.payments.provider import (
+    OWN_REFUND,
     Bank,
+    DisputeState,
     ListedRefund,
     OpenedAccount,
     PaymentState,
     PayoutState,
+    ProviderRefused,
     RefundState,
-    Refused,
+    SeenDispute,
     SeenPayment,
     SeenPayout,
     SeenRefund,
@@ -38,6 +41,13 @@ _PAYMENT_STATES: dict[str, PaymentState] = {
     "cancelled": "failed",
 }
 _PAYOUT_STATES: dict[str, PayoutState] = {"successful": "completed", "failed": "failed"}
+# A chargeback that was declined is argued about by the banks.
+_DISPUTE_STATES: dict[str, DisputeState] = {
+    "initiated": "evidence_due",
+    "accepted": "lost",
+    "lost": "lost",
+    "won": "won",
+}
 
 
 class _Envelope(msgspec.Struct):
@@ -97,15 +107,17 @@ class _Transfer(msgspec.Struct):
     amount: Decimal | None = None
     fee: Decimal | None = None
     complete_message: str | None = None
+    created_at: str | None = None
 
 
-class Refund(msgspec.Struct):
+class FlutterwaveRefund(msgspec.Struct):
     """A refund, which says by its comment whether it is ours."""
 
     id: int
     status: str
     tx_id: int | str | None = None
     amount_refunded: Decimal = Decimal(0)
+    created_at: str | None = None
     comments: str | None = None
     comment: str | None = None
 
@@ -113,7 +125,7 @@ class Refund(msgspec.Struct):
     def reference(self) -> str | None:
         """Our reference, if it is ours."""
         said = (self.comments or self.comment or "").partition(" ")[0]
-        return said.removeprefix(_MARK) if said.startswith(_MARK) else None
+        return said.removeprefix(_MARK) if said.startswith(_MARK + OWN_REFUND) else None
 
     def may_be(self, amount: object) -> bool:
         """Whether it may be one that we asked for, since it has no comment at all."""
@@ -134,12 +146,40 @@ class Refund(msgspec.Struct):
         )
 
 
+class _Event(msgspec.Struct):
+    # The balance that it was debited from; none where nothing moved.
+    source: str | None = None
+
+
+class _Events(msgspec.Struct):
+    history: list[_Event] = []
+
+
+class _Chargeback(msgspec.Struct):
+    id: int
+    amount: Decimal
+    status: str
+    transaction_id: int | str
+    stage: str | None = None
+    comment: str | None = None
+    currency: str = "NGN"
+    due_date: str | None = None
+    created_at: str | None = None
+    meta: _Events | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its amount was debited from a balance when it was raised."""
+        events = self.meta.history if self.meta is not None else []
+        return any("balance" in (one.source or "") for one in events)
+
+
 class _Listing(msgspec.Struct):
     meta: _Meta | None = None
 
 
 class _Refunds(msgspec.Struct):
-    data: list[Refund]
+    data: list[FlutterwaveRefund]
 
 
 class _Named(msgspec.Struct):
@@ -164,19 +204,19 @@ def is_missing(said: str) -> bool:
     return any(sign in said.lower() for sign in _MISSING)
 
 
-def good(answer: Answer) -> Answer:
+def good(answer: ProviderAnswer) -> ProviderAnswer:
     """An answer whose call went well."""
     told = answer.read(_Envelope)
     if told.status != "success":
-        raise Refused(told.message or told.status)
+        raise ProviderRefused(told.message or told.status)
     return answer
 
 
-def _data(answer: Answer, kind: type[T]) -> T:
+def _data(answer: ProviderAnswer, kind: type[T]) -> T:
     return answer.read(_Data[kind]).data
 
 
-def opened(answer: Answer, ends: datetime) -> OpenedAccount:
+def opened(answer: ProviderAnswer, ends: datetime) -> OpenedAccount:
     """The account of a charge; its end is told in several forms, so ours is taken."""
     told = answer.read(_Charge).meta.authorization
     return OpenedAccount(
@@ -187,25 +227,25 @@ def opened(answer: Answer, ends: datetime) -> OpenedAccount:
     )
 
 
-def payment(answer: Answer) -> SeenPayment:
+def payment(answer: ProviderAnswer) -> SeenPayment:
     """A transaction."""
     told = _data(answer, _Transaction)
     return answer.exactly(lambda: _payment(told))
 
 
-def payments(answer: Answer, reference: str) -> Sequence[SeenPayment]:
+def payments(answer: ProviderAnswer, reference: str) -> Sequence[SeenPayment]:
     """All transactions of a reference."""
     told = _data(answer, list[_Transaction])
     return answer.exactly(lambda: [_payment(one) for one in told if one.tx_ref == reference])
 
 
-def arrived(answer: Answer) -> Sequence[SeenPayment]:
+def arrived(answer: ProviderAnswer) -> Sequence[SeenPayment]:
     """The transactions of a page by which money arrived."""
     told = [one for one in _data(answer, list[_Transaction]) if one.status == "successful"]
     return answer.exactly(lambda: [_payment(one) for one in told])
 
 
-def page_count(answer: Answer) -> int:
+def page_count(answer: ProviderAnswer) -> int:
     """How many pages a list has."""
     meta = answer.read(_Listing).meta
     return meta.page_info.total_pages if meta is not None and meta.page_info is not None else 1
@@ -241,17 +281,17 @@ def comment(reference: str, reason: str) -> str:
     return f"{_MARK}{reference} {reason}"[:_COMMENT_LENGTH_MAX]
 
 
-def refund(answer: Answer) -> Refund:
+def refund(answer: ProviderAnswer) -> FlutterwaveRefund:
     """One refund."""
-    return _data(answer, Refund)
+    return _data(answer, FlutterwaveRefund)
 
 
-def refunds(answer: Answer) -> tuple[Sequence[Refund], int]:
+def refunds(answer: ProviderAnswer) -> tuple[Sequence[FlutterwaveRefund], int]:
     """A page of refunds, and how many pages there are."""
     return answer.read(_Refunds).data, page_count(answer)
 
 
-def listed_refunds(answer: Answer) -> list[ListedRefund]:
+def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
     """A page of refunds, whoever made them."""
     return [
         ListedRefund(
@@ -260,9 +300,40 @@ def listed_refunds(answer: Answer) -> list[ListedRefund]:
             state=_refund_state(one.status),
             amount=one.amount_refunded,
             transaction_id=None if one.tx_id is None else str(one.tx_id),
+            at=_moment(one.created_at),
         )
         for one in answer.read(_Refunds).data
     ]
+
+
+def not_ours(refunds: Sequence[FlutterwaveRefund]) -> Decimal:
+    """The sum of those that aren't ours, and that didn't fail."""
+    there = [one for one in refunds if one.reference is None]
+    amounts = [one.amount_refunded for one in there if _refund_state(one.status) != "failed"]
+    return sum(amounts, Decimal(0))
+
+
+def chargebacks(answer: ProviderAnswer) -> list[SeenDispute]:
+    """A page of chargebacks."""
+    return answer.exactly(lambda: [_dispute(one) for one in _data(answer, list[_Chargeback])])
+
+
+def _dispute(told: _Chargeback) -> SeenDispute:
+    amount = from_major(told.amount, told.currency)
+    state = _DISPUTE_STATES.get(told.status.lower(), "opened")
+    is_gone = state == "lost" or (state != "won" and told.is_held)
+    return SeenDispute(
+        provider_reference=str(told.id),
+        state=state,
+        amount=amount,
+        currency=told.currency,
+        # Its history says whether it is held meanwhile; Flutterwave tells of no fee.
+        taken=amount if is_gone else Decimal(0),
+        transaction_id=str(told.transaction_id),
+        reason=told.comment or told.stage,
+        evidence_by=_moment(told.due_date),
+        opened_at=_moment(told.created_at),
+    )
 
 
 def _refund_state(status: str) -> RefundState:
@@ -272,13 +343,13 @@ def _refund_state(status: str) -> RefundState:
     return "failed" if status in ("failed", "cancelled", "declined") else "pending"
 
 
-def payout(answer: Answer) -> SeenPayout:
+def payout(answer: ProviderAnswer) -> SeenPayout:
     """A transfer."""
     told = _data(answer, _Transfer)
     return answer.exactly(lambda: _payout(told))
 
 
-def payout_among(answer: Answer, reference: str) -> SeenPayout:
+def payout_among(answer: ProviderAnswer, reference: str) -> SeenPayout:
     """The transfer of this reference among others."""
     for told in _data(answer, list[_Transfer]):
         if told.reference == reference:
@@ -286,7 +357,7 @@ def payout_among(answer: Answer, reference: str) -> SeenPayout:
     raise Unknown(f"no transfer of {reference}")
 
 
-def payouts(answer: Answer) -> Sequence[SeenPayout]:
+def payouts(answer: ProviderAnswer) -> Sequence[SeenPayout]:
     """The transfers of a page."""
     told = _data(answer, list[_Transfer])
     return answer.exactly(lambda: [_payout(one) for one in told])
@@ -301,15 +372,16 @@ def _payout(told: _Transfer) -> SeenPayout:
         fee=rounded_fee(told.fee or Decimal(0), told.currency),
         reason=(told.complete_message or told.status) if state == "failed" else None,
         amount=None if told.amount is None else from_major(told.amount, told.currency),
+        at=_moment(told.created_at),
     )
 
 
-def banks(answer: Answer) -> Sequence[Bank]:
+def banks(answer: ProviderAnswer) -> Sequence[Bank]:
     """The banks of a country."""
     return [Bank(one.code, one.name) for one in _data(answer, list[_Listed])]
 
 
-def account_name(answer: Answer) -> str:
+def account_name(answer: ProviderAnswer) -> str:
     """The name of an account's holder."""
     return _data(answer, _Named).account_name
 

@@ -9,33 +9,46 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from urllib.parse import quote, urlencode
+
+import msgspec
 
 from tillhouse.kit.clock import now
 from tillhouse.kit.json import encode
 from tillhouse.providers.payments import monnify_answers as answers
-from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments import own_account
+from tillhouse.providers.payments.calling import (
+    TIMEOUT_S,
+    BadKey,
+    Caller,
+    ProviderAnswer,
+    ProviderRequest,
+    settle,
+)
 from tillhouse.providers.payments.exponents import NotExact, to_major
 from tillhouse.providers.payments.monnify_hooks import heard
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Credentials,
     Heard,
     HeardPayment,
     HeardRefund,
+    ListedRefund,
     NotReached,
     OpenedAccount,
     PayoutRequest,
+    ProviderBalance,
+    ProviderListPage,
     ProviderName,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
-    Refused,
     SeenPayment,
     SeenPayout,
     SeenRefund,
     StatementOf,
-    StatementPage,
     StatementRequest,
     Unclear,
     Unknown,
@@ -49,6 +62,8 @@ CURRENCY = "NGN"
 _MARGIN = timedelta(minutes=1)
 _NOTE_LENGTH_MAX = 16
 _PAGE = 100
+_PAGES_MAX = 20
+_OLDEST = timedelta(days=365)
 _TEXT_LENGTH_MAX = 60
 
 
@@ -62,6 +77,7 @@ class Monnify:
         has_payouts=True,
         has_name_enquiry=True,
         has_statement=True,
+        needs_email=True,
         currencies=frozenset({CURRENCY}),
     )
     secret_names: Sequence[str] = ("api_key", "secret_key", "contract_code", "wallet_account")
@@ -73,16 +89,27 @@ class Monnify:
         # By the digest of the keys, so that no secret lies here.
         self._tokens: dict[bytes, tuple[str, datetime]] = {}
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Log in, and ask for the balance of the wallet."""
         start = "MK_PROD_" if credentials.is_live else "MK_TEST_"
         if not credentials.secrets["api_key"].startswith(start):
-            raise Refused(f"The API key of this book begins with {start}.")
+            raise ProviderRefused(f"The API key of this book begins with {start}.")
         self._tokens.pop(_digest(credentials), None)
-        query = urlencode({"accountNumber": credentials.secrets["wallet_account"]})
-        await self._get(credentials, f"/api/v2/disbursements/wallet-balance?{query}")
+        await self.read_balances(credentials)
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The contract; no answer names the merchant whose it is."""
+        return credentials.secrets["contract_code"]
+
+    async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance]:
+        """The money that its wallet can pay out; that to be settled isn't told."""
+        query = urlencode({"accountNumber": credentials.secrets["wallet_account"]})
+        path = f"/api/v2/disbursements/wallet-balance?{query}"
+        return own_account.monnify_balances(await self._get(credentials, path), CURRENCY)
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """Whether the hook is Monnify's."""
         key = credentials.secrets["secret_key"].encode()
         expected = hmac.new(key, body, hashlib.sha512).hexdigest()
@@ -92,7 +119,9 @@ class Monnify:
         """The payments, payouts and refunds that a hook tells of."""
         return heard(body)
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """Begin a transaction, and open an account for it."""
         amount = _amount(wanted)
         transaction = await self._begun(credentials, wanted, amount)
@@ -101,7 +130,9 @@ class Monnify:
         at = now()
         return answers.opened(await self._post(credentials, path, body), wanted.amount, at)
 
-    async def _begun(self, credentials: Credentials, wanted: AccountRequest, amount: object) -> str:
+    async def _begun(
+        self, credentials: ProviderSecrets, wanted: AccountRequest, amount: object
+    ) -> str:
         """The transaction of a reference, which Monnify begins once."""
         body = {
             "amount": amount,
@@ -120,20 +151,31 @@ class Monnify:
             return answers.transaction(await self._post(credentials, path, body))
         except BadKey:
             raise
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             try:
                 return answers.transaction(await self._queried(credentials, wanted.reference))
             except (Unknown, NotReached):
                 raise refusal from None
 
-    async def _queried(self, credentials: Credentials, reference: str) -> Answer:
+    async def _queried(self, credentials: ProviderSecrets, reference: str) -> ProviderAnswer:
         query = urlencode({"paymentReference": reference})
         return await self._look(credentials, f"/api/v2/merchant/transactions/query?{query}")
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """All that was paid to a transaction: each transfer to its account is a payment."""
+        found = await self._found(credentials, heard)
+        if not (heard.may_be_back and found):
+            return found
+        returned = await self._returned(credentials, found[0])
+        first = msgspec.structs.replace(found[0], returned=returned)
+        rest = [msgspec.structs.replace(one, returned=Decimal(0)) for one in found[1:]]
+        return [first, *rest]
+
+    async def _found(
+        self, credentials: ProviderSecrets, heard: HeardPayment
+    ) -> Sequence[SeenPayment]:
         of = heard.provider_reference or answers.transaction_of(heard.transaction_id)
         try:
             if of is not None:
@@ -145,7 +187,18 @@ class Monnify:
             pass
         return []
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def _returned(self, credentials: ProviderSecrets, one: SeenPayment) -> Decimal:
+        """The sum of refunds that aren't ours: Monnify lists those of all payments only."""
+        since = (one.paid_at or now() - _OLDEST) - timedelta(days=1)
+        returned = Decimal(0)
+        for page in range(_PAGES_MAX):
+            told = await self._listed(credentials, "refunds", page)
+            returned += _not_ours(told.refunds, one.transaction)
+            if not told.goes_back_to(since):
+                return returned
+        raise NotReached("the list of refunds is too long")
+
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back; Monnify takes a reference once."""
         amount = _amount(wanted)
         body = {
@@ -164,7 +217,7 @@ class Monnify:
             return answers.refund(answer)
         except BadKey as error:
             raise NotReached(str(error)) from None
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             try:
                 return await self.find_refund(credentials, HeardRefund(wanted.reference, None))
             except Unknown:
@@ -172,7 +225,7 @@ class Monnify:
             except NotReached as error:
                 raise Unclear(str(error)) from None
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund by our reference, which is Monnify's, too."""
         reference = heard.reference or heard.provider_reference
         if reference is None:
@@ -180,7 +233,7 @@ class Monnify:
         path = f"/api/v1/refunds/{quote(reference, safe='')}"
         return answers.refund(await self._look(credentials, path))
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money; Monnify takes a reference once."""
         body = {
             "amount": _amount(wanted),
@@ -198,11 +251,11 @@ class Monnify:
             return answers.payout(answer)
         except BadKey as error:
             raise NotReached(str(error)) from None
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             return await self._sent_before(credentials, wanted.reference, refusal)
 
     async def _sent_before(
-        self, credentials: Credentials, reference: str, refusal: Refused
+        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
     ) -> SeenPayout:
         """The payout of a reference that was used; a refusal of one that never was is final."""
         try:
@@ -215,20 +268,20 @@ class Monnify:
         except NotReached as error:
             raise Unclear(str(error)) from None
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
         query = urlencode({"reference": reference})
         path = f"/api/v2/disbursements/single/summary?{query}"
         return answers.payout(await self._look(credentials, path))
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """The banks of Nigeria."""
         if currency != CURRENCY:
             return []
         return answers.banks(await self._look(credentials, "/api/v1/banks"))
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """The name that an account is held in."""
         query = urlencode({"accountNumber": account_number, "bankCode": bank_code})
@@ -236,20 +289,22 @@ class Monnify:
         try:
             return answers.account_name(await self._get(credentials, path))
         except Unknown as error:
-            raise Refused(str(error)) from None
+            raise ProviderRefused(str(error)) from None
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
         """A page of transactions, transfers or refunds, the newest first, until too old."""
         page = int(asked.cursor or 0)
         told = await self._listed(credentials, asked.of, page)
         following = str(page + 1) if told.goes_back_to(asked.since) else None
-        return StatementPage(
+        return ProviderListPage(
             payments=told.payments, payouts=told.payouts, refunds=told.refunds, following=following
         )
 
-    async def _listed(self, credentials: Credentials, of: StatementOf, page: int) -> answers.Listed:
+    async def _listed(
+        self, credentials: ProviderSecrets, of: StatementOf, page: int
+    ) -> answers.MonnifyPage:
         query = urlencode({"page": str(page), "size": str(_PAGE)})
         match of:
             case "payments":
@@ -262,29 +317,34 @@ class Monnify:
             case "refunds":
                 path = f"/api/v1/refunds?{query}"
                 return answers.listed_refunds(await self._look(credentials, path))
+            case "disputes":
+                # Its API tells of none.
+                return answers.MonnifyPage(began=(), is_last=True)
 
-    async def _look(self, credentials: Credentials, path: str) -> Answer:
+    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
             return await self._get(credentials, path)
         except BadKey as refusal:
             raise NotReached(str(refusal)) from None
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             if answers.is_missing(str(refusal)):
                 raise Unknown(str(refusal)) from None
             raise NotReached(str(refusal)) from None
 
-    async def _get(self, credentials: Credentials, path: str) -> Answer:
-        return await self._ask(credentials, Ask(path=path, headers={}))
+    async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
+        return await self._ask(credentials, ProviderRequest(path=path, headers={}))
 
     async def _post(
-        self, credentials: Credentials, path: str, body: Mapping[str, object]
-    ) -> Answer:
+        self, credentials: ProviderSecrets, path: str, body: Mapping[str, object]
+    ) -> ProviderAnswer:
         headers = {"content-type": "application/json"}
-        ask = Ask(path=path, headers=headers, method="POST", body=encode(body), changes=True)
+        ask = ProviderRequest(
+            path=path, headers=headers, method="POST", body=encode(body), changes=True
+        )
         return await self._ask(credentials, ask)
 
-    async def _ask(self, credentials: Credentials, ask: Ask) -> Answer:
+    async def _ask(self, credentials: ProviderSecrets, ask: ProviderRequest) -> ProviderAnswer:
         """Ask with a token; one that Monnify no longer takes is renewed once."""
         is_kept = _digest(credentials) in self._tokens
         try:
@@ -294,42 +354,46 @@ class Monnify:
                 raise
         return await self._ask_once(credentials, ask)
 
-    async def _ask_once(self, credentials: Credentials, ask: Ask) -> Answer:
+    async def _ask_once(self, credentials: ProviderSecrets, ask: ProviderRequest) -> ProviderAnswer:
         token = await self._token(credentials)
         headers = {**ask.headers, "authorization": f"Bearer {token}"}
-        ask = Ask(
-            path=ask.path, headers=headers, method=ask.method, body=ask.body, changes=ask.changes
-        )
+        ask = msgspec.structs.replace(ask, headers=headers)
         answer = await self._caller(credentials).call(ask)
         return answers.good(settle(answer, answers.words))
 
-    async def _token(self, credentials: Credentials) -> str:
+    async def _token(self, credentials: ProviderSecrets) -> str:
         kept = self._tokens.get(_digest(credentials))
         if kept is not None and now() < kept[1]:
             return kept[0]
         keys = f"{credentials.secrets['api_key']}:{credentials.secrets['secret_key']}"
         basic = base64.b64encode(keys.encode()).decode()
         headers = {"authorization": f"Basic {basic}", "content-type": "application/json"}
-        ask = Ask(path="/api/v1/auth/login", headers=headers, method="POST", body=b"{}")
+        ask = ProviderRequest(path="/api/v1/auth/login", headers=headers, method="POST", body=b"{}")
         at = now()
         answer = await self._caller(credentials).call(ask)
         token, lives = answers.token(answers.good(settle(answer, answers.words)))
         self._tokens[_digest(credentials)] = token, at + lives - _MARGIN
         return token
 
-    def _caller(self, credentials: Credentials) -> Caller:
+    def _caller(self, credentials: ProviderSecrets) -> Caller:
         return self._live if credentials.is_live else self._test
 
 
-def _digest(credentials: Credentials) -> bytes:
+def _not_ours(refunds: Sequence[ListedRefund], transaction: str) -> Decimal:
+    """The sum of a transaction's refunds that aren't ours, and that didn't fail."""
+    there = [one for one in refunds if one.reference is None and one.state != "failed"]
+    return sum((one.amount for one in there if one.transaction_id == transaction), Decimal(0))
+
+
+def _digest(credentials: ProviderSecrets) -> bytes:
     keys = f"{credentials.secrets['api_key']}:{credentials.secrets['secret_key']}"
     return hashlib.sha256(keys.encode()).digest()
 
 
 def _amount(wanted: AccountRequest | RefundRequest | PayoutRequest) -> object:
     if wanted.currency != CURRENCY:
-        raise Refused(f"Monnify is used for {CURRENCY} only.")
+        raise ProviderRefused(f"Monnify is used for {CURRENCY} only.")
     try:
         return to_major(wanted.amount, wanted.currency)
     except NotExact as error:
-        raise Refused(str(error)) from None
+        raise ProviderRefused(str(error)) from None

@@ -10,18 +10,19 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 
 from tillhouse.kit.money import largest_remainder
-from tillhouse.providers.payments.calling import Answer
+from tillhouse.providers.payments.calling import ProviderAnswer
 from tillhouse.providers.payments.exponents import NotExact, from_major, rounded_fee
 from tillhouse.providers.payments.monnify_moments import moment
 from tillhouse.providers.payments.provider import (
+    OWN_REFUND,
     PART,
     Bank,
     ListedRefund,
     OpenedAccount,
     PaymentState,
     PayoutState,
+    ProviderRefused,
     RefundState,
-    Refused,
     SeenPayment,
     SeenPayout,
     SeenRefund,
@@ -133,7 +134,7 @@ class _Transfer(msgspec.Struct, rename="camel"):
     transaction_description: str | None = None
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
+class MonnifyPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list, and when each of its lines began."""
 
     payments: Sequence[SeenPayment] = ()
@@ -187,25 +188,25 @@ def is_too_alike(said: str) -> bool:
     return said.startswith(_TOO_ALIKE)
 
 
-def good(answer: Answer) -> Answer:
+def good(answer: ProviderAnswer) -> ProviderAnswer:
     """An answer whose call went well."""
     told = answer.read(_Envelope)
     if not told.request_successful:
-        raise Refused(f"{told.response_code}: {told.response_message}")
+        raise ProviderRefused(f"{told.response_code}: {told.response_message}")
     return answer
 
 
-def _data(answer: Answer, kind: type[T]) -> T:
+def _data(answer: ProviderAnswer, kind: type[T]) -> T:
     return answer.read(_Data[kind]).response_body
 
 
-def token(answer: Answer) -> tuple[str, timedelta]:
+def token(answer: ProviderAnswer) -> tuple[str, timedelta]:
     """The token of a login, and how long it lives."""
     told = _data(answer, _Login)
     return told.access_token, timedelta(seconds=told.expires_in)
 
 
-def transaction(answer: Answer) -> str:
+def transaction(answer: ProviderAnswer) -> str:
     """Monnify's reference of a transaction."""
     return _data(answer, _Begun).transaction_reference
 
@@ -215,11 +216,11 @@ def transaction_of(transaction_id: str | None) -> str | None:
     return None if transaction_id is None else transaction_id.partition(PART)[0]
 
 
-def opened(answer: Answer, amount: Decimal, at: datetime) -> OpenedAccount:
+def opened(answer: ProviderAnswer, amount: Decimal, at: datetime) -> OpenedAccount:
     """The account of a transaction; its end is told without a zone, so its life is taken."""
     told = _data(answer, _Opened)
     if told.total_payable is not None and told.total_payable != amount:
-        raise Refused("At Monnify the payer bears the fees: let the business bear them.")
+        raise ProviderRefused("At Monnify the payer bears the fees: let the business bear them.")
     lives = told.account_duration_seconds
     return OpenedAccount(
         provider_reference=told.transaction_reference,
@@ -230,7 +231,7 @@ def opened(answer: Answer, amount: Decimal, at: datetime) -> OpenedAccount:
     )
 
 
-def payments(answer: Answer) -> Sequence[SeenPayment]:
+def payments(answer: ProviderAnswer) -> Sequence[SeenPayment]:
     """The transfers to the account of a transaction, each with an id that stays."""
     told = _data(answer, _Transaction)
     return answer.exactly(lambda: _payments(told))
@@ -258,13 +259,13 @@ def _payments(told: _Transaction) -> list[SeenPayment]:
     ]
 
 
-def transactions(answer: Answer) -> Listed:
+def transactions(answer: ProviderAnswer) -> MonnifyPage:
     """A page of transactions; those by which money arrived, each as one payment."""
     told = _data(answer, _Listing[_Line])
     arrived = [one for one in told.content if one.amount_paid]
     began = [moment(one.created_on) for one in told.content]
     lines = answer.exactly(lambda: [_line(one) for one in arrived])
-    return Listed(payments=lines, began=began, is_last=told.last)
+    return MonnifyPage(payments=lines, began=began, is_last=told.last)
 
 
 def _line(told: _Line) -> SeenPayment:
@@ -280,29 +281,34 @@ def _line(told: _Line) -> SeenPayment:
     )
 
 
-def transfers(answer: Answer) -> Listed:
+def transfers(answer: ProviderAnswer) -> MonnifyPage:
     """A page of transfers."""
     told = _data(answer, _Listing[_Transfer])
     began = [moment(one.created_on) for one in told.content]
     lines = answer.exactly(lambda: [_payout(one) for one in told.content])
-    return Listed(payouts=lines, began=began, is_last=told.last)
+    return MonnifyPage(payouts=lines, began=began, is_last=told.last)
 
 
-def listed_refunds(answer: Answer) -> Listed:
+def listed_refunds(answer: ProviderAnswer) -> MonnifyPage:
     """A page of refunds, whoever made them."""
     told = _data(answer, _Listing[_Refund])
     began = [moment(one.created_on) for one in told.content]
     lines = [
         ListedRefund(
-            reference=one.refund_reference,
+            reference=one.refund_reference if _is_ours(one) else None,
             provider_reference=one.refund_reference,
             state=_REFUND_STATES.get(one.refund_status, "pending"),
             amount=one.refund_amount,
             transaction_id=one.transaction_reference,
+            at=moment(one.created_on),
         )
         for one in told.content
     ]
-    return Listed(refunds=lines, began=began, is_last=told.last)
+    return MonnifyPage(refunds=lines, began=began, is_last=told.last)
+
+
+def _is_ours(told: _Refund) -> bool:
+    return told.refund_reference.startswith(OWN_REFUND)
 
 
 def _unpaid(state: PaymentState) -> PaymentState:
@@ -345,7 +351,7 @@ def _payment(
     )
 
 
-def refund(answer: Answer) -> SeenRefund:
+def refund(answer: ProviderAnswer) -> SeenRefund:
     """A refund."""
     told = _data(answer, _Refund)
     state = _REFUND_STATES.get(told.refund_status, "pending")
@@ -357,7 +363,7 @@ def refund(answer: Answer) -> SeenRefund:
     )
 
 
-def payout(answer: Answer) -> SeenPayout:
+def payout(answer: ProviderAnswer) -> SeenPayout:
     """A transfer."""
     told = _data(answer, _Transfer)
     return answer.exactly(lambda: _payout(told))
@@ -365,14 +371,14 @@ def payout(answer: Answer) -> SeenPayout:
 
 def _payout(told: _Transfer) -> SeenPayout:
     state = _PAYOUT_STATES.get(told.status, "processing")
-    fee = told.fee or told.total_fee or Decimal(0)
     return SeenPayout(
         reference=told.reference,
         provider_reference=told.transaction_reference,
         state=state,
-        fee=rounded_fee(fee, "NGN"),
+        fee=rounded_fee(told.fee or told.total_fee or Decimal(0), "NGN"),
         reason=_why(told, state),
         amount=None if told.amount is None else from_major(told.amount, "NGN"),
+        at=moment(told.created_on),
     )
 
 
@@ -384,11 +390,11 @@ def _why(told: _Transfer, state: PayoutState) -> str | None:
     return None
 
 
-def banks(answer: Answer) -> Sequence[Bank]:
+def banks(answer: ProviderAnswer) -> Sequence[Bank]:
     """All banks."""
     return [Bank(one.code, one.name) for one in _data(answer, list[_Listed])]
 
 
-def account_name(answer: Answer) -> str:
+def account_name(answer: ProviderAnswer) -> str:
     """The name of an account's holder."""
     return _data(answer, _Named).account_name

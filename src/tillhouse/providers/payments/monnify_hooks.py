@@ -40,5 +40,6 @@ def heard(body: bytes) -> Sequence[Heard]:
     if hook.event_type.endswith("_DISBURSEMENT") and told.reference:
         return [HeardPayout(told.reference)]
     if hook.event_type.endswith("_REFUND") and told.refund_reference:
-        return [HeardRefund(told.refund_reference, told.refund_reference)]
+        of = told.transaction_reference
+        return [HeardRefund(told.refund_reference, told.refund_reference, of)]
     return []

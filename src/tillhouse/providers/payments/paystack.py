@@ -12,30 +12,35 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 from tillhouse.kit.clock import iso, now
+from tillhouse.providers.payments import own_account
 from tillhouse.providers.payments import paystack_answers as answers
 from tillhouse.providers.payments.bearer import BearerApi
-from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, BadKey, Caller
+from tillhouse.providers.payments.calling import TIMEOUT_S, BadKey, Caller, ProviderAnswer
 from tillhouse.providers.payments.exponents import NotExact, to_units
 from tillhouse.providers.payments.paystack_hooks import heard
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Credentials,
     Heard,
     HeardPayment,
     HeardRefund,
     NotReached,
     OpenedAccount,
     PayoutRequest,
+    ProviderBalance,
+    ProviderListPage,
     ProviderName,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
-    Refused,
+    SeenDispute,
     SeenPayment,
     SeenPayout,
     SeenRefund,
-    StatementPage,
     StatementRequest,
     Unclear,
     Unknown,
@@ -49,7 +54,14 @@ _PAGE = 100
 _PAGES_MAX = 20
 # The clock of Paystack and ours differ by less.
 _CLOCKS_APART = timedelta(days=1)
-_LISTS = {"payments": "/transaction", "payouts": "/transfer", "refunds": "/refund"}
+_LISTS = {
+    "payments": "/transaction",
+    "payouts": "/transfer",
+    "refunds": "/refund",
+    "disputes": "/dispute",
+}
+# Before there was a Paystack.
+_BEGAN = "2015-01-01T00:00:00.000Z"
 
 
 class Paystack:
@@ -63,6 +75,8 @@ class Paystack:
         has_payouts=True,
         has_name_enquiry=True,
         has_statement=True,
+        has_disputes=True,
+        needs_email=True,
         currencies=frozenset({"NGN"}),
     )
     secret_names: Sequence[str] = ("secret_key",)
@@ -71,14 +85,24 @@ class Paystack:
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._api = BearerApi(Caller(base_url, timeout_s), answers.words, answers.good)
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Ask for the balance."""
         start = "sk_live_" if credentials.is_live else "sk_test_"
         if not credentials.secrets["secret_key"].startswith(start):
-            raise Refused(f"The secret key of this book begins with {start}.")
+            raise ProviderRefused(f"The secret key of this book begins with {start}.")
         await self._api.get(credentials, "/balance")
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The integration, which its customers name."""
+        return own_account.paystack_id(await self._look(credentials, "/customer?perPage=1"))
+
+    async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance]:
+        """The money that can be paid out; that to be settled isn't told."""
+        return own_account.paystack_balances(await self._look(credentials, "/balance"))
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """Whether the hook is Paystack's."""
         key = credentials.secrets["secret_key"].encode()
         expected = hmac.new(key, body, hashlib.sha512).hexdigest()
@@ -88,7 +112,9 @@ class Paystack:
         """The payments, payouts and refunds that a hook tells of."""
         return heard(body)
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """Open an account for exactly this amount."""
         body = {
             "email": wanted.email,
@@ -100,24 +126,24 @@ class Paystack:
         }
         try:
             answer = await self._api.post(credentials, "/charge", body)
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             if isinstance(refusal, BadKey):
                 raise
             return await self._opened_before(credentials, wanted.reference, refusal)
         return answers.opened(answer)
 
     async def _opened_before(
-        self, credentials: Credentials, reference: str, refusal: Refused
+        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
     ) -> OpenedAccount:
         """The account of a reference that was used, if that is why it was refused."""
         try:
             answer = await self._api.get(credentials, f"/charge/{quote(reference, safe='')}")
             return answers.opened(answer)
-        except (Refused, Unknown, NotReached):
+        except (ProviderRefused, Unknown, NotReached):
             raise refusal from None
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """The transaction of a reference, as it is now."""
         if heard.reference is not None:
@@ -131,19 +157,31 @@ class Paystack:
         except Unknown:
             return []
         payment = answers.payment(answer)
-        if payment.state == "reversed" and await self._is_given_back(credentials, payment):
-            # Money that we gave back did arrive.
-            return [answers.as_successful(payment)]
+        if heard.may_be_back or payment.state == "reversed":
+            payment = await self._with_returns(credentials, payment)
         return [payment]
 
-    async def _is_given_back(self, credentials: Credentials, payment: SeenPayment) -> bool:
-        """Whether refunds of ours are all that a reversal is about."""
-        given_back = Decimal(0)
-        async for answer in self._refunds(credentials, payment.transaction_id, None):
-            given_back += answers.refunded(answer, payment)
-        return given_back >= payment.amount
+    async def _with_returns(
+        self, credentials: ProviderSecrets, payment: SeenPayment
+    ) -> SeenPayment:
+        """The payment with its disputes, and with refunds that aren't ours.
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+        It counts as reversed only where these don't say why.
+        """
+        query = {"transaction": payment.transaction_id, "perPage": str(_PAGE)}
+        query |= {"from": _BEGAN, "to": iso(now() + _CLOCKS_APART)}
+        answer = await self._look(credentials, f"/dispute?{urlencode(query)}")
+        disputes = [
+            one for one in answers.disputes(answer) if one.transaction_id == payment.transaction_id
+        ]
+        ours = theirs = Decimal(0)
+        async for page in self._refunds(credentials, payment.transaction_id, None):
+            of_us, of_others = answers.refunded(page, payment)
+            ours, theirs = ours + of_us, theirs + of_others
+        taken = sum((one.taken for one in disputes), Decimal(0))
+        return _with_returns(payment, (ours, theirs, taken), disputes)
+
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back, unless that was asked for before."""
         try:
             return await self.find_refund(
@@ -165,7 +203,7 @@ class Paystack:
             raise NotReached(str(error)) from None
         return answers.refund(answer, wanted.reference)
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund by Paystack's id, or by ours among those of its payment."""
         if heard.provider_reference is not None:
             path = f"/refund/{quote(heard.provider_reference, safe='')}"
@@ -178,8 +216,8 @@ class Paystack:
         raise Unknown(f"no refund of {heard.reference}")
 
     async def _refunds(
-        self, credentials: Credentials, transaction_id: str | None, since: datetime | None
-    ) -> AsyncIterator[Answer]:
+        self, credentials: ProviderSecrets, transaction_id: str | None, since: datetime | None
+    ) -> AsyncIterator[ProviderAnswer]:
         """The refunds of a payment by pages, back to a moment.
 
         A list that is longer than is read says nothing of what isn't there.
@@ -198,7 +236,7 @@ class Paystack:
                 return
         raise NotReached("the list of refunds is too long")
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money; Paystack takes a reference once."""
         try:
             recipient = await self._recipient(credentials, wanted)
@@ -213,10 +251,10 @@ class Paystack:
             return answers.payout(await self._api.post(credentials, "/transfer", body))
         except BadKey as error:
             raise NotReached(str(error)) from None
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             return await self._sent_before(credentials, wanted.reference, refusal)
 
-    async def _recipient(self, credentials: Credentials, wanted: PayoutRequest) -> str:
+    async def _recipient(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> str:
         """The recipient of an account: the same one, however often it is made."""
         body = {
             "type": "nuban",
@@ -229,7 +267,7 @@ class Paystack:
         return answers.recipient(answer)
 
     async def _sent_before(
-        self, credentials: Credentials, reference: str, refusal: Refused
+        self, credentials: ProviderSecrets, reference: str, refusal: ProviderRefused
     ) -> SeenPayout:
         """The payout of a reference that was used; a refusal of one that never was is final."""
         try:
@@ -239,12 +277,12 @@ class Paystack:
         except NotReached as error:
             raise Unclear(str(error)) from None
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A transfer by our reference."""
         path = f"/transfer/verify/{quote(reference, safe='')}"
         return answers.payout(await self._look(credentials, path))
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """The banks of a currency, page by page."""
         banks: list[Bank] = []
         query = {"currency": currency, "use_cursor": "true", "perPage": str(_PAGE)}
@@ -258,19 +296,19 @@ class Paystack:
         return banks
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """The name that an account is held in."""
         query = urlencode({"account_number": account_number, "bank_code": bank_code})
         try:
             return answers.account_name(await self._api.get(credentials, f"/bank/resolve?{query}"))
         except Unknown as error:
-            raise Refused(str(error)) from None
+            raise ProviderRefused(str(error)) from None
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
-        """A page of transactions, transfers or refunds, the newest first."""
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
+        """A page of transactions, transfers, refunds or disputes, the newest first."""
         page = int(asked.cursor or 1)
         query = {
             "perPage": str(_PAGE),
@@ -282,25 +320,38 @@ class Paystack:
         following = str(page + 1) if answers.has_more(answer, page) else None
         match asked.of:
             case "payments":
-                return StatementPage(payments=answers.payments(answer), following=following)
+                return ProviderListPage(payments=answers.payments(answer), following=following)
             case "payouts":
-                return StatementPage(payouts=answers.payouts(answer), following=following)
+                return ProviderListPage(payouts=answers.payouts(answer), following=following)
             case "refunds":
-                return StatementPage(refunds=answers.listed_refunds(answer), following=following)
+                return ProviderListPage(refunds=answers.listed_refunds(answer), following=following)
+            case "disputes":
+                return ProviderListPage(disputes=answers.disputes(answer), following=following)
 
-    async def _look(self, credentials: Credentials, path: str) -> Answer:
+    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
             return await self._api.get(credentials, path)
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             raise NotReached(str(refusal)) from None
+
+
+def _with_returns(
+    payment: SeenPayment,
+    gone: tuple[Decimal, Decimal, Decimal],
+    disputes: Sequence[SeenDispute],
+) -> SeenPayment:
+    """A payment with what went back: (by refunds of ours, by others, by disputes)."""
+    is_explained = payment.state == "reversed" and sum(gone) >= payment.amount
+    state = "successful" if is_explained else payment.state
+    return msgspec.structs.replace(payment, state=state, returned=gone[1], disputes=disputes)
 
 
 def _units(wanted: AccountRequest | RefundRequest | PayoutRequest) -> int:
     try:
         return to_units("paystack", wanted.amount, wanted.currency)
     except NotExact as error:
-        raise Refused(str(error)) from None
+        raise ProviderRefused(str(error)) from None
 
 
 def _expiry(wanted: datetime | None, at: datetime) -> datetime:

@@ -9,16 +9,19 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 
 from tillhouse.kit.clock import parse_timestamp
-from tillhouse.providers.payments.calling import Answer
+from tillhouse.providers.payments.calling import ProviderAnswer
 from tillhouse.providers.payments.exponents import fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
+    OWN_REFUND,
     Bank,
+    DisputeState,
     ListedRefund,
     OpenedAccount,
     PaymentState,
     PayoutState,
+    ProviderRefused,
     RefundState,
-    Refused,
+    SeenDispute,
     SeenPayment,
     SeenPayout,
     SeenRefund,
@@ -86,7 +89,7 @@ class _Transaction(msgspec.Struct):
     authorization: _Authorization | None = None
 
 
-class _Transfer(msgspec.Struct):
+class _Transfer(msgspec.Struct, rename={"created_at": "createdAt"}):
     status: str
     reference: Text
     transfer_code: str | None = None
@@ -94,20 +97,47 @@ class _Transfer(msgspec.Struct):
     amount: Decimal | None = None
     fee_charged: Decimal | None = None
     gateway_response: str | None = None
+    created_at: str | None = None
 
 
-class _Of(msgspec.Struct):
+class _PaidTransaction(msgspec.Struct):
     id: int
 
 
-class _Refund(msgspec.Struct):
+class _Refund(msgspec.Struct, rename={"created_at": "createdAt"}):
     id: int
     status: str
+    created_at: str | None = None
     amount: Decimal = Decimal(0)
     currency: str = "NGN"
     merchant_note: str | None = None
     # The payment's id; what answers the making of a refund tells of all of it.
-    transaction: int | _Of | None = None
+    transaction: int | _PaidTransaction | None = None
+    # It was made for a dispute that was lost.
+    dispute: int | str | _PaidTransaction | None = None
+
+
+class _Disputed(msgspec.Struct):
+    id: int
+    amount: Decimal
+    currency: str = "NGN"
+
+
+class _Dispute(msgspec.Struct, rename={
+    "due_at": "dueAt", "due_at_of_hooks": "due_at", "created_at": "createdAt",
+    "resolved_at": "resolvedAt",
+}):  # fmt: skip
+    id: int
+    status: str
+    transaction: _Disputed
+    refund_amount: Decimal | None = None
+    currency: str | None = None
+    resolution: str | None = None
+    category: str | None = None
+    due_at: str | None = None
+    due_at_of_hooks: str | None = None
+    created_at: str | None = None
+    resolved_at: str | None = None
 
 
 class _Recipient(msgspec.Struct):
@@ -149,19 +179,19 @@ def words(body: bytes) -> str | None:
     return f"{told.code}: {told.message}" if told.code else told.message
 
 
-def good(answer: Answer) -> Answer:
+def good(answer: ProviderAnswer) -> ProviderAnswer:
     """An answer whose call went well."""
     told = answer.read(_Envelope)
     if not told.status:
-        raise Refused(told.message)
+        raise ProviderRefused(told.message)
     return answer
 
 
-def _data(answer: Answer, kind: type[T]) -> T:
+def _data(answer: ProviderAnswer, kind: type[T]) -> T:
     return answer.read(_Data[kind]).data
 
 
-def opened(answer: Answer) -> OpenedAccount:
+def opened(answer: ProviderAnswer) -> OpenedAccount:
     """The account of a charge by transfer."""
     told = _data(answer, _Opened)
     return OpenedAccount(
@@ -173,7 +203,7 @@ def opened(answer: Answer) -> OpenedAccount:
     )
 
 
-def payment(answer: Answer) -> SeenPayment:
+def payment(answer: ProviderAnswer) -> SeenPayment:
     """A transaction, without the fees that its payer bore on top."""
     told = _data(answer, _Transaction)
     return answer.exactly(lambda: _payment(told))
@@ -200,21 +230,45 @@ def _payment(told: _Transaction) -> SeenPayment:
     )
 
 
-def payments(answer: Answer) -> Sequence[SeenPayment]:
+def payments(answer: ProviderAnswer) -> Sequence[SeenPayment]:
     """The transactions of a page by which money arrived, or went back since."""
     told = _data(answer, list[_Transaction])
     arrived = [one for one in told if one.status in ("success", "reversed")]
     return answer.exactly(lambda: [_payment(one) for one in arrived])
 
 
-def has_more(answer: Answer, page: int) -> bool:
+def has_more(answer: ProviderAnswer, page: int) -> bool:
     """Whether another page follows this one."""
     return page < answer.read(_Listing).meta.page_count
 
 
-def as_successful(payment: SeenPayment) -> SeenPayment:
-    """The same payment, which arrived."""
-    return msgspec.structs.replace(payment, state="successful")
+def disputes(answer: ProviderAnswer) -> list[SeenDispute]:
+    """A page of disputes."""
+    return answer.exactly(lambda: [_dispute(one) for one in _data(answer, list[_Dispute])])
+
+
+def _dispute(told: _Dispute) -> SeenDispute:
+    currency = told.currency or told.transaction.currency
+    units = told.refund_amount
+    amount = from_units("paystack", told.transaction.amount if units is None else units, currency)
+    state: DisputeState = "opened"
+    if told.status == "awaiting-merchant-feedback":
+        state = "evidence_due"
+    elif told.status == "resolved":
+        state = "won" if told.resolution == "declined" else "lost"
+    return SeenDispute(
+        provider_reference=str(told.id),
+        state=state,
+        amount=amount,
+        currency=currency,
+        # Money leaves when it is lost; Paystack tells of no fee.
+        taken=amount if state == "lost" else Decimal(0),
+        transaction_id=str(told.transaction.id),
+        reason=told.category,
+        evidence_by=_moment(told.due_at or told.due_at_of_hooks),
+        opened_at=_moment(told.created_at),
+        closed_at=_moment(told.resolved_at),
+    )
 
 
 def note(reference: str) -> str:
@@ -222,12 +276,12 @@ def note(reference: str) -> str:
     return f"{_MARK}{reference}"
 
 
-def refund(answer: Answer, reference: str | None) -> SeenRefund:
+def refund(answer: ProviderAnswer, reference: str | None) -> SeenRefund:
     """One refund; unknown when it isn't ours."""
     return _refund(_data(answer, _Refund), reference)
 
 
-def refund_among(answer: Answer, reference: str) -> SeenRefund | None:
+def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund | None:
     """The refund of this reference among others."""
     for told in _data(answer, list[_Refund]):
         if told.merchant_note == note(reference):
@@ -235,33 +289,43 @@ def refund_among(answer: Answer, reference: str) -> SeenRefund | None:
     return None
 
 
-def refunded(answer: Answer, payment: SeenPayment) -> Decimal:
-    """The sum of our refunds of a payment that didn't fail."""
-    told = _data(answer, list[_Refund])
-    ours = [one.amount for one in told if _is_ours(one) and one.status != "failed"]
-    return answer.exactly(
-        lambda: sum((from_units("paystack", one, payment.currency) for one in ours), Decimal(0))
-    )
+def refunded(answer: ProviderAnswer, payment: SeenPayment) -> tuple[Decimal, Decimal]:
+    """The sums of a payment's refunds that didn't fail: ours, and others' without a dispute."""
+    there = [one for one in _data(answer, list[_Refund]) if one.status != "failed"]
+    return answer.exactly(lambda: _refunded(there, payment.currency))
 
 
-def listed_refunds(answer: Answer) -> list[ListedRefund]:
-    """A page of refunds, whoever made them."""
-    return answer.exactly(lambda: [_listed(one) for one in _data(answer, list[_Refund])])
+def _refunded(there: Sequence[_Refund], currency: str) -> tuple[Decimal, Decimal]:
+    ours = others = Decimal(0)
+    for one in there:
+        amount = from_units("paystack", one.amount, currency)
+        if _is_ours(one):
+            ours += amount
+        elif not one.dispute:
+            others += amount
+    return ours, others
+
+
+def listed_refunds(answer: ProviderAnswer) -> list[ListedRefund]:
+    """A page of refunds, whoever made them, but for those of disputes."""
+    told = [one for one in _data(answer, list[_Refund]) if not one.dispute]
+    return answer.exactly(lambda: [_listed(one) for one in told])
 
 
 def _listed(told: _Refund) -> ListedRefund:
-    of = told.transaction.id if isinstance(told.transaction, _Of) else told.transaction
+    of = told.transaction.id if isinstance(told.transaction, _PaidTransaction) else told.transaction
     return ListedRefund(
         reference=(told.merchant_note or "").removeprefix(_MARK) if _is_ours(told) else None,
         provider_reference=str(told.id),
         state=_REFUND_STATES.get(told.status, "pending"),
         amount=from_units("paystack", told.amount, told.currency),
         transaction_id=None if of is None else str(of),
+        at=_moment(told.created_at),
     )
 
 
 def _is_ours(told: _Refund) -> bool:
-    return (told.merchant_note or "").startswith(_MARK)
+    return (told.merchant_note or "").startswith(_MARK + OWN_REFUND)
 
 
 def _refund(told: _Refund, reference: str | None) -> SeenRefund:
@@ -276,13 +340,13 @@ def _refund(told: _Refund, reference: str | None) -> SeenRefund:
     )
 
 
-def payout(answer: Answer) -> SeenPayout:
+def payout(answer: ProviderAnswer) -> SeenPayout:
     """A transfer."""
     told = _data(answer, _Transfer)
     return answer.exactly(lambda: _payout(told))
 
 
-def payouts(answer: Answer) -> Sequence[SeenPayout]:
+def payouts(answer: ProviderAnswer) -> Sequence[SeenPayout]:
     """The transfers of a page."""
     told = _data(answer, list[_Transfer])
     return answer.exactly(lambda: [_payout(one) for one in told])
@@ -298,6 +362,7 @@ def _payout(told: _Transfer) -> SeenPayout:
         fee=fee_from_units("paystack", told.fee_charged or Decimal(0), told.currency),
         reason=_why(told, state),
         amount=None if amount is None else from_units("paystack", amount, told.currency),
+        at=_moment(told.created_at),
     )
 
 
@@ -309,18 +374,18 @@ def _why(told: _Transfer, state: PayoutState) -> str | None:
     return None
 
 
-def recipient(answer: Answer) -> str:
+def recipient(answer: ProviderAnswer) -> str:
     """The code of a recipient."""
     return _data(answer, _Recipient).recipient_code
 
 
-def banks(answer: Answer) -> tuple[Sequence[Bank], str | None]:
+def banks(answer: ProviderAnswer) -> tuple[Sequence[Bank], str | None]:
     """A page of banks, and where the next begins."""
     told = answer.read(_Banks)
     return [Bank(one.code, one.name) for one in told.data], told.meta.next if told.meta else None
 
 
-def account_name(answer: Answer) -> str:
+def account_name(answer: ProviderAnswer) -> str:
     """The name of an account's holder."""
     return _data(answer, _Named).account_name
 

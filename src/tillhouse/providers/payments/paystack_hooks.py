@@ -41,11 +41,12 @@ def heard(body: bytes) -> Sequence[Heard]:
         return [HeardPayment(told.reference, str(told.id) if told.id else None)]
     if hook.event.startswith("charge.dispute.") and isinstance(told.transaction, _Referred):
         of = told.transaction.reference
-        return [HeardPayment(of, None)] if of else []
+        return [HeardPayment(of, None, may_be_back=True)] if of else []
     if kind == "transfer" and told.reference:
         return [HeardPayout(told.reference)]
     if kind == "refund" and told.transaction_reference:
         of = told.transaction_reference
         # A refund by the dashboard is none of ours: the payment is looked at, too.
-        return [HeardRefund(None, None, payment_reference=of), HeardPayment(of, None)]
+        back = HeardPayment(of, None, may_be_back=True)
+        return [HeardRefund(None, None, payment_reference=of), back]
     return []

@@ -1,8 +1,9 @@
 """The Protocol of payment providers, with its requests and what comes back.
 
 Every call carries a reference of ours, so that repeating one changes nothing. A call that fails
-raises one of three: `Refused` (the provider said no), `NotReached` (nothing was executed, so it may
-be tried again), `Unclear` (it may have been executed: ask by the reference, never as failed).
+raises one of three: `ProviderRefused` (the provider said no), `NotReached` (nothing was executed,
+so it may be tried again), `Unclear` (it may have been executed: ask by the reference, never as
+failed).
 
 A reference is 16 to 50 small letters, digits and hyphens, which every provider takes.
 """
@@ -14,18 +15,23 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from tillhouse.kit.errors import Problem
+
 ProviderName = Literal["sandbox", "paystack", "flutterwave", "monnify", "stripe"]
 Opens = Literal["account", "page"]
 PaymentState = Literal["pending", "successful", "failed", "reversed"]
 PayoutState = Literal["processing", "completed", "failed", "reversed"]
 RefundState = Literal["pending", "successful", "failed"]
-StatementOf = Literal["payments", "payouts", "refunds"]
+DisputeState = Literal["opened", "evidence_due", "won", "lost"]
+StatementOf = Literal["payments", "payouts", "refunds", "disputes"]
 
 PART = "#"
 """It follows the provider's own id where several payments are of one transaction."""
+OWN_REFUND = "rf-"
+"""Our references of refunds begin so."""
 
 
-class Refused(Exception):
+class ProviderRefused(Exception):
     """The provider refuses for good; the text says why, in its words."""
 
 
@@ -39,6 +45,25 @@ class Unclear(Exception):
 
 class Unknown(Exception):
     """The provider knows nothing by this reference."""
+
+
+def in_words(error: Exception) -> str:
+    """The failure of a call, as people read it."""
+    match error:
+        case NotReached():
+            return f"not reached: {error}"
+        case Unclear():
+            return f"no clear answer: {error}"
+        case ProviderRefused():
+            return f"refused: {error}"
+        case Unknown():
+            return f"not known there: {error}"
+        case TimeoutError():
+            return "no answer in time"
+        case Problem():
+            return error.message
+        case _:
+            return f"{type(error).__name__}: {error}"
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,11 +80,15 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     has_name_enquiry: bool = False
     # It lists what came in, what was paid out, and what was given back.
     has_statement: bool = False
+    # It tells of disputes (chargebacks) by its API.
+    has_disputes: bool = False
+    # It opens nothing without the payer's e-mail address.
+    needs_email: bool = False
     # None: any.
     currencies: frozenset[str] | None = None
 
 
-class Credentials(msgspec.Struct, frozen=True):
+class ProviderSecrets(msgspec.Struct, frozen=True):
     """The secrets of one connection, by the names that the provider gives them."""
 
     secrets: Mapping[str, str]
@@ -76,8 +105,8 @@ class AccountRequest(msgspec.Struct, frozen=True, kw_only=True):
     reference: str
     amount: Decimal
     currency: str
-    # Some providers insist on one; it is never the merchant's own.
-    email: str
+    # The payer's, for providers that need one; it is never made up, and never the merchant's own.
+    email: str | None
     name: str
     description: str
     expires_at: datetime | None = None
@@ -97,6 +126,28 @@ class OpenedAccount(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime | None = None
 
 
+class SeenDispute(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispute of a payment as the provider knows it now: the payer's bank wants it back."""
+
+    # The provider's own, once and for ever.
+    provider_reference: str
+    state: DisputeState
+    # The disputed amount, in the currency of the payment.
+    amount: Decimal
+    currency: str
+    # The part of the amount that the provider has taken and not given back.
+    taken: Decimal = Decimal(0)
+    # The charge for the dispute, less the part that was given back.
+    fee: Decimal = Decimal(0)
+    # The provider's name of the payment.
+    transaction_id: str | None = None
+    reason: str | None = None
+    # Evidence counts until then.
+    evidence_by: datetime | None = None
+    opened_at: datetime | None = None
+    closed_at: datetime | None = None
+
+
 class SeenPayment(msgspec.Struct, frozen=True, kw_only=True):
     """A payment as the provider knows it now."""
 
@@ -112,6 +163,13 @@ class SeenPayment(msgspec.Struct, frozen=True, kw_only=True):
     paid_at: datetime | None = None
     payer_name: str | None = None
     account_number: str | None = None
+    # The part that went back otherwise than by refunds of ours; None: not looked at. Where
+    # the state is reversed, all that those leave of it went back.
+    returned: Decimal | None = None
+    # The part of the fee that came back with it.
+    returned_fee: Decimal = Decimal(0)
+    # Those that the provider tells of.
+    disputes: Sequence[SeenDispute] = ()
 
     @property
     def transaction(self) -> str:
@@ -141,6 +199,8 @@ class SeenPayout(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     # None where the provider doesn't tell it here.
     amount: Decimal | None = None
+    # When it was asked for, as far as the provider tells.
+    at: datetime | None = None
 
 
 class RefundRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,10 +234,12 @@ class ListedRefund(msgspec.Struct, frozen=True, kw_only=True):
     amount: Decimal
     # The provider's name of the payment that is given back.
     transaction_id: str | None = None
+    # When it was made, as far as the provider tells.
+    at: datetime | None = None
 
 
 class StatementRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the list that a provider keeps of payments, payouts or refunds."""
+    """A page of the list that a provider keeps of payments, payouts, refunds or disputes."""
 
     of: StatementOf
     since: datetime
@@ -186,14 +248,24 @@ class StatementRequest(msgspec.Struct, frozen=True, kw_only=True):
     cursor: str | None = None
 
 
-class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderListPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list: lines are hints, less exact than what a look at each of them says."""
 
     payments: Sequence[SeenPayment] = ()
     payouts: Sequence[SeenPayout] = ()
     refunds: Sequence[ListedRefund] = ()
+    disputes: Sequence[SeenDispute] = ()
     # The place where the next page begins; None: this was the last.
     following: str | None = None
+
+
+class ProviderBalance(msgspec.Struct, frozen=True):
+    """The money of one currency that lies at a provider now; below 0: it is owed there."""
+
+    currency: str
+    available: Decimal
+    # On its way to being available; None: not told.
+    pending: Decimal | None = None
 
 
 class Bank(msgspec.Struct, frozen=True):
@@ -211,6 +283,8 @@ class HeardPayment(msgspec.Struct, frozen=True):
     account_number: str | None = None
     # The provider's name of the account or page: some find a payment at once by nothing else.
     provider_reference: str | None = None
+    # Money of it may have gone back, so that its refunds and disputes are looked at, too.
+    may_be_back: bool = False
 
 
 class HeardPayout(msgspec.Struct, frozen=True):
@@ -245,11 +319,21 @@ class PaymentProvider(Protocol):
     # The beginnings, in small letters, of secrets whose money the vendor only pretends to have.
     test_prefixes: Sequence[str]
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Ask something harmless, to see that the credentials are good."""
         ...
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The provider's name of the account that a key belongs to; None: it doesn't tell."""
+        ...
+
+    async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance] | None:
+        """The money that lies there now, by currency; None: it doesn't tell."""
+        ...
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """Whether the hook is the provider's: headers by their small names, and the raw body."""
         ...
 
@@ -257,44 +341,46 @@ class PaymentProvider(Protocol):
         """The things that a hook tells of; none of a body that tells of nothing known."""
         ...
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """Open an account to pay into; the same reference again is the same account."""
         ...
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """All that was paid by a reference (or as heard), as it is now."""
         ...
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back."""
         ...
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund of ours as it is now; raises Unknown, also of one that somebody else made."""
         ...
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Send money; the same reference again sends nothing."""
         ...
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """A payout as it is now; raises Unknown."""
         ...
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """The banks that payouts can go to."""
         ...
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """The name that an account is held in; Refused: there is no such account."""
         ...
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
         """A page of what arrived, was paid out or given back, a day of tolerance at both ends."""
         ...

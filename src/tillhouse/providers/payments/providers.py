@@ -1,11 +1,20 @@
 """The payment providers of other companies, by their names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from tillhouse.providers.payments.provider import PaymentProvider, ProviderName
 
 VENDORS: Sequence[ProviderName] = ("paystack", "flutterwave", "monnify", "stripe")
+
+# The fewest characters that a secret of each vendor has. Vendors promise no lengths, so these are
+# somewhat below what they hand out; a word of the merchant's own has what makes it no guess.
+SHORTEST_SECRETS: Mapping[str, Mapping[str, int]] = {
+    "paystack": {"secret_key": 32},
+    "flutterwave": {"secret_key": 20, "secret_hash": 6},
+    "monnify": {"api_key": 16, "secret_key": 16, "contract_code": 6, "wallet_account": 10},
+    "stripe": {"secret_key": 32, "webhook_secret": 32},
+}
 
 
 # The same one each time: Monnify's keeps its logins.

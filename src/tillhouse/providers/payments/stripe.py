@@ -10,28 +10,39 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 from tillhouse.kit.clock import now
+from tillhouse.providers.payments import own_account
 from tillhouse.providers.payments import stripe_answers as answers
-from tillhouse.providers.payments.calling import TIMEOUT_S, Answer, Ask, BadKey, Caller, settle
+from tillhouse.providers.payments.calling import (
+    TIMEOUT_S,
+    BadKey,
+    Caller,
+    ProviderAnswer,
+    ProviderRequest,
+    settle,
+)
 from tillhouse.providers.payments.exponents import NotExact, currencies_of, to_units
 from tillhouse.providers.payments.provider import (
     AccountRequest,
     Bank,
     Capabilities,
-    Credentials,
     Heard,
     HeardPayment,
     HeardRefund,
     NotReached,
     OpenedAccount,
     PayoutRequest,
+    ProviderBalance,
+    ProviderListPage,
     ProviderName,
+    ProviderRefused,
+    ProviderSecrets,
     RefundRequest,
-    Refused,
     SeenPayment,
     SeenPayout,
     SeenRefund,
-    StatementPage,
     StatementRequest,
     Unknown,
 )
@@ -59,6 +70,7 @@ class Stripe:
         takes_exact_only=True,
         has_refunds=True,
         has_statement=True,
+        has_disputes=True,
         currencies=currencies_of("stripe"),
     )
     secret_names: Sequence[str] = ("secret_key", "webhook_secret")
@@ -67,14 +79,29 @@ class Stripe:
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._caller = Caller(base_url, timeout_s)
 
-    async def check(self, credentials: Credentials) -> None:
+    async def check(self, credentials: ProviderSecrets) -> None:
         """Ask for the balance."""
         kind = "live" if credentials.is_live else "test"
         if not credentials.secrets["secret_key"].startswith((f"sk_{kind}_", f"rk_{kind}_")):
-            raise Refused(f"The secret key of this book begins with sk_{kind}_ or rk_{kind}_.")
+            raise ProviderRefused(
+                f"The secret key of this book begins with sk_{kind}_ or rk_{kind}_."
+            )
         await self._get(credentials, "/v1/balance")
 
-    def is_signed(self, credentials: Credentials, headers: Mapping[str, str], body: bytes) -> bool:
+    async def find_account_id(self, credentials: ProviderSecrets) -> str | None:
+        """The account of a key; a restricted one may not ask."""
+        try:
+            return own_account.stripe_id(await self._get(credentials, "/v1/account"))
+        except ProviderRefused:
+            return None
+
+    async def read_balances(self, credentials: ProviderSecrets) -> Sequence[ProviderBalance]:
+        """The money that is available, and that is pending."""
+        return own_account.stripe_balances(await self._look(credentials, "/v1/balance"))
+
+    def is_signed(
+        self, credentials: ProviderSecrets, headers: Mapping[str, str], body: bytes
+    ) -> bool:
         """Whether the hook is Stripe's, and of the last minutes."""
         at, signatures = _parts(headers.get(SIGNATURE, ""))
         if at is None or abs(now().timestamp() - at) > TOLERANCE.total_seconds():
@@ -87,14 +114,15 @@ class Stripe:
         """The payments and refunds that a hook tells of."""
         return heard(body)
 
-    async def open_account(self, credentials: Credentials, wanted: AccountRequest) -> OpenedAccount:
+    async def open_account(
+        self, credentials: ProviderSecrets, wanted: AccountRequest
+    ) -> OpenedAccount:
         """Open a page to pay exactly this amount on."""
         if wanted.return_url is None:
-            raise Refused("Stripe's page needs an address to lead back to.")
+            raise ProviderRefused("Stripe's page needs an address to lead back to.")
         form = {
             "mode": "payment",
             "client_reference_id": wanted.reference,
-            "customer_email": wanted.email,
             "success_url": wanted.return_url,
             "cancel_url": wanted.return_url,
             "line_items[0][quantity]": "1",
@@ -111,19 +139,19 @@ class Stripe:
         return answers.opened(answer)
 
     async def find_payments(
-        self, credentials: Credentials, heard: HeardPayment
+        self, credentials: ProviderSecrets, heard: HeardPayment
     ) -> Sequence[SeenPayment]:
         """The payment of an intent, of a page, or of a reference."""
         try:
             found = await self._found(credentials, heard)
         except Unknown:
             return []
-        seen = [await self._with_reversal(credentials, one) for one in found]
+        seen = [await self._with_returns(credentials, one) for one in found]
         return [one for one in seen if heard.reference in (None, one.reference)]
 
     async def _found(
-        self, credentials: Credentials, heard: HeardPayment
-    ) -> Sequence[answers.Payment]:
+        self, credentials: ProviderSecrets, heard: HeardPayment
+    ) -> Sequence[answers.StripePayment]:
         if heard.transaction_id is not None:
             query = urlencode({"expand[]": _OF_CHARGE})
             path = f"/v1/payment_intents/{quote(heard.transaction_id, safe='')}?{query}"
@@ -140,20 +168,22 @@ class Stripe:
             return answers.payments(await self._look(credentials, path))
         return []
 
-    async def _with_reversal(self, credentials: Credentials, one: answers.Payment) -> SeenPayment:
-        """The payment, reversed where money went back that wasn't given back by us."""
-        query = urlencode({"payment_intent": one.seen.transaction_id, "limit": "100"})
+    async def _with_returns(
+        self, credentials: ProviderSecrets, one: answers.StripePayment
+    ) -> SeenPayment:
+        """The payment, with what went back that wasn't given back by us, and its disputes."""
+        query = {"payment_intent": one.seen.transaction_id, "limit": str(_PAGE)}
+        seen = one.seen
         if one.is_disputed:
-            answer = await self._look(credentials, f"/v1/disputes?{query}")
-            if answers.is_lost(answer):
-                return one.reversed()
-        if one.is_refunded:
-            answer = await self._look(credentials, f"/v1/refunds?{query}")
-            if answers.given_back(answer, one.seen.currency) < one.seen.amount:
-                return one.reversed()
-        return one.seen
+            answer = await self._look(credentials, f"/v1/disputes?{urlencode(query)}")
+            seen = msgspec.structs.replace(seen, disputes=answers.disputes(answer)[0])
+        if one.has_refunds:
+            query["expand[]"] = "data.balance_transaction"
+            answer = await self._look(credentials, f"/v1/refunds?{urlencode(query)}")
+            seen = answers.with_refunds(answer, seen)
+        return seen
 
-    async def refund(self, credentials: Credentials, wanted: RefundRequest) -> SeenRefund:
+    async def refund(self, credentials: ProviderSecrets, wanted: RefundRequest) -> SeenRefund:
         """Give a payment back, unless that was asked for before."""
         units = _units(wanted)
         try:
@@ -175,7 +205,7 @@ class Stripe:
             raise NotReached(str(error)) from None
         return answers.refund(answer)
 
-    async def find_refund(self, credentials: Credentials, heard: HeardRefund) -> SeenRefund:
+    async def find_refund(self, credentials: ProviderSecrets, heard: HeardRefund) -> SeenRefund:
         """A refund by Stripe's id, or by ours among those of its payment."""
         if heard.provider_reference is not None:
             path = f"/v1/refunds/{quote(heard.provider_reference, safe='')}"
@@ -186,30 +216,30 @@ class Stripe:
         answer = await self._look(credentials, f"/v1/refunds?{query}")
         return answers.refund_among(answer, heard.reference)
 
-    async def pay_out(self, credentials: Credentials, wanted: PayoutRequest) -> SeenPayout:
+    async def pay_out(self, credentials: ProviderSecrets, wanted: PayoutRequest) -> SeenPayout:
         """Refuse: there is no such thing at Stripe."""
-        raise Refused(_NO_PAYOUTS)
+        raise ProviderRefused(_NO_PAYOUTS)
 
-    async def find_payout(self, credentials: Credentials, reference: str) -> SeenPayout:
+    async def find_payout(self, credentials: ProviderSecrets, reference: str) -> SeenPayout:
         """Know none."""
         raise Unknown(_NO_PAYOUTS)
 
-    async def list_banks(self, credentials: Credentials, currency: str) -> Sequence[Bank]:
+    async def list_banks(self, credentials: ProviderSecrets, currency: str) -> Sequence[Bank]:
         """List none, since there are no payouts."""
         return []
 
     async def resolve_name(
-        self, credentials: Credentials, bank_code: str, account_number: str
+        self, credentials: ProviderSecrets, bank_code: str, account_number: str
     ) -> str:
         """Refuse: Stripe knows no names."""
-        raise Refused(_NO_PAYOUTS)
+        raise ProviderRefused(_NO_PAYOUTS)
 
     async def read_statement(
-        self, credentials: Credentials, asked: StatementRequest
-    ) -> StatementPage:
-        """A page of payments or refunds, the newest first; there are no payouts."""
+        self, credentials: ProviderSecrets, asked: StatementRequest
+    ) -> ProviderListPage:
+        """A page of payments, refunds or disputes, the newest first; there are no payouts."""
         if asked.of == "payouts":
-            return StatementPage()
+            return ProviderListPage()
         query = {
             "created[gte]": str(int(asked.since.timestamp())),
             "created[lte]": str(int(asked.until.timestamp())),
@@ -217,44 +247,48 @@ class Stripe:
         }
         if asked.cursor is not None:
             query["starting_after"] = asked.cursor
+        if asked.of == "disputes":
+            answer = await self._look(credentials, f"/v1/disputes?{urlencode(query)}")
+            disputes, following = answers.disputes(answer)
+            return ProviderListPage(disputes=disputes, following=following)
         if asked.of == "refunds":
             answer = await self._look(credentials, f"/v1/refunds?{urlencode(query)}")
             refunds, following = answers.listed_refunds(answer)
-            return StatementPage(refunds=refunds, following=following)
+            return ProviderListPage(refunds=refunds, following=following)
         query["expand[]"] = f"data.{_OF_CHARGE}"
         answer = await self._look(credentials, f"/v1/payment_intents?{urlencode(query)}")
         found, following = answers.statement(answer)
-        seen = [await self._with_reversal(credentials, one) for one in found]
-        return StatementPage(payments=seen, following=following)
+        seen = [await self._with_returns(credentials, one) for one in found]
+        return ProviderListPage(payments=seen, following=following)
 
-    async def _look(self, credentials: Credentials, path: str) -> Answer:
+    async def _look(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
         """Look something up: only that it is unknown is an answer, any other refusal is none."""
         try:
             return await self._get(credentials, path)
-        except Refused as refusal:
+        except ProviderRefused as refusal:
             raise NotReached(str(refusal)) from None
 
-    async def _get(self, credentials: Credentials, path: str) -> Answer:
-        ask = Ask(path=path, headers=_headers(credentials))
+    async def _get(self, credentials: ProviderSecrets, path: str) -> ProviderAnswer:
+        ask = ProviderRequest(path=path, headers=_headers(credentials))
         return settle(await self._caller.call(ask), answers.words)
 
     async def _post(
-        self, credentials: Credentials, path: str, form: Mapping[str, str], key: str
-    ) -> Answer:
+        self, credentials: ProviderSecrets, path: str, form: Mapping[str, str], key: str
+    ) -> ProviderAnswer:
         headers = {
             **_headers(credentials),
             "content-type": "application/x-www-form-urlencoded",
             "idempotency-key": f"{path}/{key}",
         }
         body = urlencode(form).encode()
-        ask = Ask(path=path, headers=headers, method="POST", body=body, changes=True)
+        ask = ProviderRequest(path=path, headers=headers, method="POST", body=body, changes=True)
         answer = await self._caller.call(ask)
         if answer.status == _CONFLICT:
             raise answer.lost("another request with this key is under way")
         return settle(answer, answers.words)
 
 
-def _headers(credentials: Credentials) -> dict[str, str]:
+def _headers(credentials: ProviderSecrets) -> dict[str, str]:
     key = credentials.secrets["secret_key"]
     return {"authorization": f"Bearer {key}", "stripe-version": VERSION}
 
@@ -263,7 +297,7 @@ def _units(wanted: AccountRequest | RefundRequest) -> int:
     try:
         return to_units("stripe", wanted.amount, wanted.currency)
     except NotExact as error:
-        raise Refused(str(error)) from None
+        raise ProviderRefused(str(error)) from None
 
 
 def _end(wanted: datetime | None, at: datetime) -> int | None:

@@ -8,13 +8,16 @@ from typing import Annotated
 import msgspec
 
 from tillhouse.kit.money import round_money
-from tillhouse.providers.payments.calling import Answer
-from tillhouse.providers.payments.exponents import NotExact, from_units
+from tillhouse.providers.payments.calling import ProviderAnswer
+from tillhouse.providers.payments.exponents import NotExact, fee_from_units, from_units
 from tillhouse.providers.payments.provider import (
+    OWN_REFUND,
+    DisputeState,
     ListedRefund,
     OpenedAccount,
     PaymentState,
     RefundState,
+    SeenDispute,
     SeenPayment,
     SeenRefund,
     Unknown,
@@ -28,6 +31,13 @@ _REFUND_STATES: dict[str, RefundState] = {
     "succeeded": "successful",
     "failed": "failed",
     "canceled": "failed",
+}
+_DISPUTE_STATES: dict[str, DisputeState] = {
+    "needs_response": "evidence_due",
+    "warning_needs_response": "evidence_due",
+    "won": "won",
+    "warning_closed": "won",
+    "lost": "lost",
 }
 
 
@@ -54,6 +64,7 @@ class _Opened(msgspec.Struct):
 class _Balance(msgspec.Struct):
     amount: Decimal
     fee: Decimal
+    currency: str | None = None
 
 
 class _Billed(msgspec.Struct):
@@ -62,6 +73,7 @@ class _Billed(msgspec.Struct):
 
 class _Charge(msgspec.Struct):
     created: Moment
+    amount_refunded: Decimal = Decimal(0)
     refunded: bool = False
     disputed: bool = False
     balance_transaction: _Balance | str | None = None
@@ -93,8 +105,10 @@ class _Refund(msgspec.Struct):
     amount: Decimal
     currency: str = "usd"
     payment_intent: str | None = None
+    created: Moment | None = None
     metadata: _Marked | None = None
     failure_reason: str | None = None
+    balance_transaction: _Balance | str | None = None
 
 
 class _Refunds(msgspec.Struct):
@@ -102,24 +116,40 @@ class _Refunds(msgspec.Struct):
     has_more: bool = False
 
 
+class _Evidence(msgspec.Struct):
+    due_by: Moment | None = None
+
+
+class _Adjustment(msgspec.Struct):
+    amount: Decimal
+    currency: str
+    fee: Decimal = Decimal(0)
+
+
 class _Dispute(msgspec.Struct):
+    id: Text
     status: str
+    amount: Decimal
+    currency: Text
+    created: Moment
+    reason: str | None = None
+    payment_intent: str | None = None
+    evidence_details: _Evidence | None = None
+    # The movements of the balance: money that left for it, and that came back.
+    balance_transactions: list[_Adjustment] = []
 
 
 class _Disputes(msgspec.Struct):
     data: list[_Dispute]
+    has_more: bool = False
 
 
-class Payment(msgspec.Struct, frozen=True):
-    """A payment, and whether money of it went back."""
+class StripePayment(msgspec.Struct, frozen=True):
+    """A payment, and whether its disputes and refunds are to be looked at."""
 
     seen: SeenPayment
     is_disputed: bool
-    is_refunded: bool
-
-    def reversed(self) -> SeenPayment:
-        """The same payment, which was taken back."""
-        return msgspec.structs.replace(self.seen, state="reversed")
+    has_refunds: bool
 
 
 def words(body: bytes) -> str | None:
@@ -131,32 +161,32 @@ def words(body: bytes) -> str | None:
     return f"{error.code or error.type}: {error.message}"
 
 
-def opened(answer: Answer) -> OpenedAccount:
+def opened(answer: ProviderAnswer) -> OpenedAccount:
     """A page to pay on."""
     told = answer.read(_Opened)
     ends = datetime.fromtimestamp(told.expires_at, UTC)
     return OpenedAccount(provider_reference=told.id, url=told.url, expires_at=ends)
 
 
-def payment(answer: Answer) -> Payment:
+def payment(answer: ProviderAnswer) -> StripePayment:
     """The payment of an intent."""
     told = answer.read(_Intent)
     return answer.exactly(lambda: _payment(told))
 
 
-def payments_of_page(answer: Answer) -> Sequence[Payment]:
+def payments_of_page(answer: ProviderAnswer) -> Sequence[StripePayment]:
     """The payment of a page: none before somebody tries to pay."""
     told = answer.read(_Page).payment_intent
     return [] if told is None else [answer.exactly(lambda: _payment(told))]
 
 
-def payments(answer: Answer) -> Sequence[Payment]:
+def payments(answer: ProviderAnswer) -> Sequence[StripePayment]:
     """The payments that a search found."""
     told = answer.read(_Intents).data
     return answer.exactly(lambda: [_payment(one) for one in told])
 
 
-def statement(answer: Answer) -> tuple[Sequence[Payment], str | None]:
+def statement(answer: ProviderAnswer) -> tuple[Sequence[StripePayment], str | None]:
     """The payments of a page that arrived, and where the next page begins."""
     told = answer.read(_Intents)
     arrived = [one for one in told.data if one.status == "succeeded"]
@@ -164,7 +194,7 @@ def statement(answer: Answer) -> tuple[Sequence[Payment], str | None]:
     return answer.exactly(lambda: [_payment(one) for one in arrived]), following
 
 
-def _payment(told: _Intent) -> Payment:
+def _payment(told: _Intent) -> StripePayment:
     currency = told.currency.upper()
     state = _PAYMENT_STATES.get(told.status, "pending")
     units = told.amount_received if state == "successful" else told.amount
@@ -181,8 +211,10 @@ def _payment(told: _Intent) -> Payment:
         payer_name=charge.billing_details.name if charge and charge.billing_details else None,
     )
     if charge is None:
-        return Payment(seen, is_disputed=False, is_refunded=False)
-    return Payment(seen, is_disputed=charge.disputed, is_refunded=charge.refunded)
+        return StripePayment(seen, is_disputed=False, has_refunds=False)
+    has_refunds = charge.refunded or charge.amount_refunded > 0
+    known = seen if has_refunds else msgspec.structs.replace(seen, returned=Decimal(0))
+    return StripePayment(known, is_disputed=charge.disputed, has_refunds=has_refunds)
 
 
 def _fee(amount: Decimal, currency: str, charge: _Charge | None) -> Decimal:
@@ -196,21 +228,75 @@ def _fee(amount: Decimal, currency: str, charge: _Charge | None) -> Decimal:
     return round_money(amount * settled.fee / settled.amount, currency)
 
 
-def is_lost(answer: Answer) -> bool:
-    """Whether a dispute was lost."""
-    return any(one.status == "lost" for one in answer.read(_Disputes).data)
+def disputes(answer: ProviderAnswer) -> tuple[Sequence[SeenDispute], str | None]:
+    """A page of disputes, and where the next page begins."""
+    told = answer.read(_Disputes)
+    following = told.data[-1].id if told.has_more and told.data else None
+    return answer.exactly(lambda: [_dispute(one) for one in told.data]), following
 
 
-def given_back(answer: Answer, currency: str) -> Decimal:
-    """The sum of our refunds that didn't fail."""
-    told = answer.read(_Refunds).data
-    ours = [one.amount for one in told if _is_ours(one) and _state(one) != "failed"]
-    return answer.exactly(
-        lambda: sum((from_units("stripe", one, currency) for one in ours), Decimal(0))
+def _dispute(told: _Dispute) -> SeenDispute:
+    currency = told.currency.upper()
+    amount = from_units("stripe", told.amount, currency)
+    taken, fee = _taken(told, amount, currency)
+    due = told.evidence_details.due_by if told.evidence_details is not None else None
+    return SeenDispute(
+        provider_reference=told.id,
+        state=_DISPUTE_STATES.get(told.status, "opened"),
+        amount=amount,
+        currency=currency,
+        taken=taken,
+        fee=fee,
+        transaction_id=told.payment_intent,
+        reason=told.reason,
+        evidence_by=None if due is None else datetime.fromtimestamp(due, UTC),
+        opened_at=datetime.fromtimestamp(told.created, UTC),
     )
 
 
-def listed_refunds(answer: Answer) -> tuple[Sequence[ListedRefund], str | None]:
+def _taken(told: _Dispute, amount: Decimal, currency: str) -> tuple[Decimal, Decimal]:
+    """The part of the amount that is gone, and the fee; both may be settled otherwise."""
+    moved = told.balance_transactions
+    if not all(one.amount.is_finite() and one.fee.is_finite() for one in moved):
+        raise NotExact("a dispute has moved what is no amount")
+    gone = -sum((one.amount for one in moved), Decimal(0))
+    most = max((-one.amount for one in moved), default=Decimal(0))
+    fee = sum((one.fee for one in moved), Decimal(0))
+    if most <= 0:
+        return Decimal(0), Decimal(0)
+    part = max(Decimal(0), min(gone / most, Decimal(1)))
+    if all(one.currency == told.currency for one in moved):
+        units = fee_from_units("stripe", max(fee, Decimal(0)), currency)
+        return round_money(amount * part, currency), units
+    of_fee = max(Decimal(0), fee / most)
+    if of_fee >= 10**6:
+        raise NotExact(f"{fee} of {most} is no fee")
+    return round_money(amount * part, currency), round_money(amount * of_fee, currency)
+
+
+def with_refunds(answer: ProviderAnswer, seen: SeenPayment) -> SeenPayment:
+    """A payment with the sum of refunds that aren't ours and didn't fail, and fees that came."""
+    told = answer.read(_Refunds).data
+    gone = [one for one in told if not _is_ours(one) and _state(one) != "failed"]
+    return answer.exactly(lambda: _with_refunds(gone, seen))
+
+
+def _with_refunds(gone: Sequence[_Refund], seen: SeenPayment) -> SeenPayment:
+    amounts = [from_units("stripe", one.amount, seen.currency) for one in gone]
+    fee = sum((_fee_back(one, seen.currency) for one in gone), Decimal(0))
+    returned = sum(amounts, Decimal(0))
+    return msgspec.structs.replace(seen, returned=returned, returned_fee=min(fee, seen.fee))
+
+
+def _fee_back(told: _Refund, currency: str) -> Decimal:
+    """The part of the fee that came back: Stripe keeps it, but for accounts of long ago."""
+    settled = told.balance_transaction
+    if not isinstance(settled, _Balance) or settled.currency != told.currency:
+        return Decimal(0)
+    return fee_from_units("stripe", max(-settled.fee, Decimal(0)), currency)
+
+
+def listed_refunds(answer: ProviderAnswer) -> tuple[Sequence[ListedRefund], str | None]:
     """A page of refunds, whoever made them, and where the next page begins."""
     told = answer.read(_Refunds)
     following = told.data[-1].id if told.has_more and told.data else None
@@ -224,15 +310,16 @@ def _listed(told: _Refund) -> ListedRefund:
         state=_state(told),
         amount=from_units("stripe", told.amount, told.currency.upper()),
         transaction_id=told.payment_intent,
+        at=None if told.created is None else datetime.fromtimestamp(told.created, UTC),
     )
 
 
-def refund(answer: Answer) -> SeenRefund:
+def refund(answer: ProviderAnswer) -> SeenRefund:
     """One refund; unknown when it isn't ours."""
     return _refund(answer.read(_Refund))
 
 
-def refund_among(answer: Answer, reference: str) -> SeenRefund:
+def refund_among(answer: ProviderAnswer, reference: str) -> SeenRefund:
     """The refund of this reference among others."""
     for told in answer.read(_Refunds).data:
         if told.metadata is not None and told.metadata.reference == reference:
@@ -241,7 +328,8 @@ def refund_among(answer: Answer, reference: str) -> SeenRefund:
 
 
 def _is_ours(told: _Refund) -> bool:
-    return told.metadata is not None and told.metadata.reference is not None
+    reference = told.metadata.reference if told.metadata is not None else None
+    return (reference or "").startswith(OWN_REFUND)
 
 
 def _state(told: _Refund) -> RefundState:

@@ -43,7 +43,7 @@ def heard(body: bytes) -> Sequence[Heard]:
         case "payment_intent":
             return [HeardPayment(marked, told.id)]
         case "charge" | "dispute" if told.payment_intent:
-            return [HeardPayment(None, told.payment_intent)]
+            return [HeardPayment(None, told.payment_intent, may_be_back=True)]
         case "refund":
             return [HeardRefund(marked, told.id, told.payment_intent)]
         case _:

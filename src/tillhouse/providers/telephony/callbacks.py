@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import Account
+from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.providers.telephony.twilio import hooks
 
 # The header without which a callback can't be genuine.
@@ -22,7 +22,7 @@ class Callback(msgspec.Struct, frozen=True, kw_only=True):
     body: bytes
 
 
-def is_genuine(callback: Callback, account: Account) -> bool:
+def is_genuine(callback: Callback, account: NumberAccount) -> bool:
     """Whether it is signed by the account that the call was made with."""
     token = account.settings.get("auth_token", "")
     is_known = callback.provider in SIGNATURES and bool(token)

@@ -1,12 +1,12 @@
 """The Protocol of telephony providers: one attempt is dialled, its line tells what happens.
 
-A `Telephone` dials, a `Line` is one call under way. The line tells `Ringing`, `Answered` and
-`Ended`, in this order, each at most once, and `Ended` always. A failure is an `Ended`, never an
-exception of the iterator. After `Answered` the line has a `party`: a `Party`, which the agent's
-runtime talks to by text, or `Audio`, which speech engines make into one.
+A `Telephone` dials, a `CallLine` is one call under way. The line tells `Ringing`, `Answered` and
+`LineEnded`, in this order, each at most once, and `LineEnded` always. A failure is a `LineEnded`,
+never an exception of the iterator. After `Answered` the line has a `party`: a `Party`, which the
+agent's runtime talks to by text, or `Audio`, which speech engines make into one.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 from uuid import UUID
@@ -27,7 +27,7 @@ EndedBy = Literal["agent", "customer", "provider", "system"]
 Result = Literal[
     # It was answered, and one side hung up.
     "hung_up",
-    # Nobody was reached.
+    # The callee wasn't reached.
     "busy",
     "no_answer",
     "declined",
@@ -65,7 +65,7 @@ class Clock(Protocol):
         ...
 
 
-class Recorder(Protocol):
+class AttemptRecorder(Protocol):
     """The recording of one attempt, left the agent and right the customer."""
 
     def write(self, agent: bytes, customer: bytes) -> None:
@@ -73,7 +73,7 @@ class Recorder(Protocol):
         ...
 
 
-class Account(msgspec.Struct, frozen=True):
+class NumberAccount(msgspec.Struct, frozen=True):
     """The settings of a number, its secrets unsealed, by the names that the provider defines."""
 
     settings: Mapping[str, str] = {}
@@ -97,10 +97,10 @@ class Dial(msgspec.Struct, frozen=True, kw_only=True):
     ring_within: timedelta
     # So long after the answer the line ends with `max_duration`.
     talk_within: timedelta
-    account: Account
+    account: NumberAccount
     clock: Clock
     # The line writes both directions while it talks; None: nothing is recorded. It never closes it.
-    recorder: Recorder | None = None
+    recorder: AttemptRecorder | None = None
     # Where the provider may tell how the call goes; None: nowhere.
     callback_url: str | None = None
 
@@ -119,7 +119,7 @@ class Answered(msgspec.Struct, frozen=True):
     provider_call_id: str | None = None
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class LineEnded(msgspec.Struct, frozen=True, kw_only=True):
     """The line is over."""
 
     result: Result
@@ -134,7 +134,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     retry_after: timedelta | None = None
 
 
-Happening: TypeAlias = Ringing | Answered | Ended
+Happening: TypeAlias = Ringing | Answered | LineEnded
 
 
 class Digit(msgspec.Struct, frozen=True):
@@ -152,6 +152,11 @@ class Playing(Protocol):
 
     def stop(self) -> None:
         """Drop what of it wasn't played yet: the customer talks (barge-in)."""
+        ...
+
+    @property
+    def played(self) -> int:
+        """The bytes of it that the other side was sent in time, and heard."""
         ...
 
 
@@ -179,7 +184,7 @@ class Expected(msgspec.Struct, frozen=True):
     keys: str = ""
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
+class PartyReply(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a question: a text, keys, nothing in time, or the line is over."""
 
     kind: Literal["text", "digits", "nothing", "gone"]
@@ -189,25 +194,62 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: datetime
     # From 0 to 1, where the engine tells.
     confidence: float | None = None
+    # It was said before the question had been asked, so that it agrees to nothing.
+    is_early: bool = False
+
+
+Manner = Literal[
+    # It can't be cut, such as a disclosure.
+    "whole",
+    # A customer who talks is let finish; then it goes on where it was cut.
+    "statement",
+    # As a statement up to its asking part; an answer after that ends it.
+    "question",
+    # A customer who talks ends it, and is listened to.
+    "open",
+]
+
+
+class HeardSentence(msgspec.Struct, frozen=True, kw_only=True):
+    """Words that the other side has heard, and when; the rest of them was never played."""
+
+    text: str
+    started_at: datetime
+    ended_at: datetime
 
 
 @runtime_checkable
 class Party(Protocol):
     """The other side of a line as the agent's runtime talks to it, by text."""
 
-    async def say(self, text: str, sound: bytes | None = None) -> None:
-        """Say it to the end, or play its sound (PCM16, mono, 8 kHz).
+    async def say(
+        self, text: str, sound: bytes | None = None, *, manner: Manner = "statement"
+    ) -> Sequence[HeardSentence]:
+        """Say it, or play its sound (PCM16, mono, 8 kHz); the words that were really heard.
 
-        It returns early when the customer talks or the line is over.
+        Words that were cut and said again stand there twice. It returns early when the line is
+        over, and when a question has its answer.
         """
         ...
 
-    async def listen(self, expected: Expected, within: timedelta) -> Heard:
-        """Wait so long for an answer; what was said or pressed during `say` counts."""
+    async def listen(self, expected: Expected, within: timedelta) -> PartyReply:
+        """Wait so long for an answer to the last question.
+
+        Only what began after its asking part was heard counts, and after an `open` text, with
+        `is_early`, what cut it before.
+        """
+        ...
+
+    async def is_machine(self) -> bool:
+        """Whether a machine answered, as far as its greeting tells; True once that is over."""
+        ...
+
+    async def overheard(self, within: timedelta) -> Sequence[PartyReply]:
+        """Everything said or pressed that answered nothing, once; it is waited for so long."""
         ...
 
 
-class Line(Protocol):
+class CallLine(Protocol):
     """One call under way."""
 
     @property
@@ -216,13 +258,13 @@ class Line(Protocol):
         ...
 
     def events(self) -> AsyncIterator[Happening]:
-        """Everything that happens, `Ended` last; to be read once."""
+        """Everything that happens, `LineEnded` last; to be read once."""
         ...
 
     async def hang_up(self) -> None:
         """End it: cancelled before the answer, hung up after it. Calling it twice does no harm.
 
-        The events go on until `Ended`, which tells what came first: a line that was answered
+        The events go on until `LineEnded`, which tells what came first: a line that was answered
         meanwhile tells `Answered` and then ends.
         """
         ...
@@ -259,14 +301,29 @@ class Telephone(Protocol):
         """Its abilities."""
         ...
 
-    async def dial(self, dial: Dial) -> Line:
+    async def dial(self, dial: Dial) -> CallLine:
         """Begin an attempt, which is dialled at most once."""
         ...
 
-    async def find_outcome(self, dial: Dial) -> Ended | None:
-        """The end of an attempt whose worker died; None: nobody knows."""
+    async def find_outcome(self, dial: Dial) -> LineEnded | None:
+        """The end of an attempt whose worker died; None: unknown."""
         ...
 
     async def close(self) -> None:
         """End all its calls, and free what it holds: the process stops."""
         ...
+
+
+class WrongSettings(Exception):
+    """A setting that can't be used, and why; the text never holds a secret."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} {why}")
+        self.name, self.why = name, why
+
+
+def refuse_unknown(settings: Mapping[str, str], known: Sequence[str]) -> None:
+    """Raise `WrongSettings` for a setting that the provider doesn't have."""
+    for name in settings:
+        if name not in known:
+            raise WrongSettings(name, f"is no setting of this provider: it has {', '.join(known)}")

@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping
 
 from tillhouse.kit.network import parse_address
-from tillhouse.providers.telephony.provider import ProviderName
+from tillhouse.providers.telephony.provider import ProviderName, WrongSettings, refuse_unknown
 from tillhouse.providers.telephony.sip.trunk import trunk_of
-from tillhouse.providers.telephony.targets import ForbiddenTarget, Targets
-from tillhouse.providers.telephony.wrong_settings import WrongSettings, refuse_unknown
+from tillhouse.providers.telephony.targets import ForbiddenAddress, Targets
 
 _OF_TWILIO = ("account_sid", "auth_token", "machine_detection")
 _ACCOUNT_SID = re.compile(r"AC[0-9a-fA-F]{32}")
@@ -26,7 +25,7 @@ def _check_trunk(settings: Mapping[str, str], targets: Targets) -> None:
     if trunk.host is None:
         raise WrongSettings("host", "must be there: the provider's server")
     if _is_address(trunk.host) and not targets.may_be(trunk.host):
-        raise WrongSettings("host", f"must not be {ForbiddenTarget()}")
+        raise WrongSettings("host", f"must not be {ForbiddenAddress()}")
 
 
 def _check_account(settings: Mapping[str, str]) -> None:

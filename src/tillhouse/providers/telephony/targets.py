@@ -13,7 +13,7 @@ from tillhouse.kit.network import Network, parse_address
 from tillhouse.kit.targets import is_forbidden
 
 
-class ForbiddenTarget(OSError):
+class ForbiddenAddress(OSError):
     """An address that nothing may be sent to; nothing was."""
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class Targets(msgspec.Struct, frozen=True):
         return not is_forbidden(address, self.allowed)
 
     def check(self, host: str) -> None:
-        """Raise `ForbiddenTarget` where nothing may be sent."""
+        """Raise `ForbiddenAddress` where nothing may be sent."""
         if not self.may_be(host):
-            raise ForbiddenTarget
+            raise ForbiddenAddress
 
 
 PUBLIC = Targets()

@@ -37,7 +37,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         return f"{group_url(self.group)}#{self.anchor}"
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentWebhook(msgspec.Struct, frozen=True, kw_only=True):
     """A webhook of the document: what is posted to other servers."""
 
     name: str
@@ -50,7 +50,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
         return f"/docs/events#{self.anchor}"
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class TagPage(msgspec.Struct, frozen=True, kw_only=True):
     """A tag with its operations: one page."""
 
     name: str
@@ -94,11 +94,11 @@ class Document:
             found = found[part.replace("~1", "/").replace("~0", "~")]
         return found
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[TagPage]:
         tags: dict[str, Node] = {tag["name"]: tag for tag in self.node.get("tags", [])}
         names = dict.fromkeys([*tags, *(one.group for one in self.operations)])
         groups = [
-            Group(
+            TagPage(
                 name=name,
                 about=tags.get(name, {}).get("description", ""),
                 docs=tags.get(name, {}).get("externalDocs", {}).get("url", ""),
@@ -128,7 +128,7 @@ class Document:
                 return found[0]
         return None
 
-    def under(self, path: str) -> Group | None:
+    def under(self, path: str) -> TagPage | None:
         """The group that a path without a method, such as `/v1/stores`, belongs to."""
         for group in self.groups:
             if any(one.path == path for one in group.operations):
@@ -173,8 +173,8 @@ def _operations(node: Node) -> Iterator[Operation]:
                 )
 
 
-def _events(node: Node) -> Iterator[Event]:
+def _events(node: Node) -> Iterator[DocumentWebhook]:
     for name, item in node.get("webhooks", {}).items():
         for method in METHODS:
             if method in item:
-                yield Event(name=name, anchor=slug(name), node=item[method])
+                yield DocumentWebhook(name=name, anchor=slug(name), node=item[method])

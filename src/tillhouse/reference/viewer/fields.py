@@ -38,17 +38,17 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     is_deprecated: bool = False
     facts: list[str] = []
     values: list[str] = []
-    parts: list["Part"] = []
+    parts: list["FieldPart"] = []
 
 
-class Part(msgspec.Struct, frozen=True):
+class FieldPart(msgspec.Struct, frozen=True):
     """The fields of an object; several parts where one of several objects is meant."""
 
     title: str
     fields: list[Field]
 
 
-class Reader:
+class SchemaReader:
     """Reads schemas of one document.
 
     With `links`, a named object is only named: its own section shows its fields. Without, its
@@ -89,7 +89,7 @@ class Reader:
             fields.append(self.field("any other", others, required=None, within=within))
         return fields
 
-    def parts(self, schema: Node) -> list[Part]:
+    def parts(self, schema: Node) -> list[FieldPart]:
         """The fields of an object, or of each of several that are possible."""
         return self._parts(self._inner(schema), (), links=False)
 
@@ -156,7 +156,7 @@ class Reader:
     def _is_linked(self, schema: Node) -> bool:
         return self._links and bool(name_of(schema)) and self.is_object(schema)
 
-    def _parts(self, schema: Node, within: Sequence[str], *, links: bool = True) -> list[Part]:
+    def _parts(self, schema: Node, within: Sequence[str], *, links: bool = True) -> list[FieldPart]:
         name = name_of(schema)
         if name in within or (links and self._is_linked(schema)):
             return []
@@ -167,12 +167,12 @@ class Reader:
             found = [self._parts(one, within) for one in real]
             names = [self._title(one) for one in real]
             return [
-                Part(title, parts[0].fields)
+                FieldPart(title, parts[0].fields)
                 for title, parts in zip(names, found, strict=True)
                 if parts
             ]
         fields = self.fields(resolved, within)
-        return [Part("", fields)] if fields else []
+        return [FieldPart("", fields)] if fields else []
 
     def _title(self, schema: Node) -> str:
         return "".join(word.text for word in self.type_of(schema))

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 import tillhouse
 from tillhouse.reference.viewer import markdown
-from tillhouse.reference.viewer.document import Document, Group, Operation
+from tillhouse.reference.viewer.document import Document, Operation, TagPage
 from tillhouse.reference.viewer.markdown import Heading
 
 # In the order in which they are read; others follow by name.
@@ -115,7 +115,7 @@ class Library:
         passages = [passage for passage, one, _ in self._mentions if one is operation]
         return [one for at, one in enumerate(passages) if one not in passages[:at]]
 
-    def on_group(self, group: Group) -> list[Guide]:
+    def on_group(self, group: TagPage) -> list[Guide]:
         """The guide that a group names, then those that speak of it, most of all first."""
         named = [guide for guide in self.guides if guide.url == group.docs.partition("#")[0]]
         counted = Counter(

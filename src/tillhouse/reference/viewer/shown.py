@@ -7,9 +7,16 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from tillhouse.reference.viewer.document import Document, Event, Group, Node, Operation, name_of
+from tillhouse.reference.viewer.document import (
+    Document,
+    DocumentWebhook,
+    Node,
+    Operation,
+    TagPage,
+    name_of,
+)
 from tillhouse.reference.viewer.examples import Command, Example, command, examples_of
-from tillhouse.reference.viewer.fields import Field, Part, Reader, Word
+from tillhouse.reference.viewer.fields import Field, FieldPart, SchemaReader, Word
 from tillhouse.reference.viewer.guides import Library, Passage
 
 _PLACES = {"path": "Path", "query": "Query", "header": "Headers", "cookie": "Cookies"}
@@ -24,19 +31,19 @@ class Parameters(msgspec.Struct, frozen=True):
     fields: list[Field]
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class ShownSuccess(msgspec.Struct, frozen=True, kw_only=True):
     """A success: its statuses, its fields, what comes with it."""
 
     statuses: list[str]
     about: str
     type: list[Word]
-    parts: list[Part]
+    parts: list[FieldPart]
     headers: list[Field]
     other_types: list[str]
     examples: list[Example]
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class ShownRefusal(msgspec.Struct, frozen=True):
     """A status of refusal, and what it means; examples where it has some of its own."""
 
     status: str
@@ -53,21 +60,21 @@ class ShownOperation(msgspec.Struct, frozen=True, kw_only=True):
     scopes: list[str]
     passages: list[Passage]
     parameters: list[Parameters]
-    body: list[Part]
+    body: list[FieldPart]
     body_is_required: bool
     bodies: list[Example]
     command: Command
-    answers: list[Answer]
-    refusals: list[Refusal]
+    answers: list[ShownSuccess]
+    refusals: list[ShownRefusal]
 
 
 class ShownEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One webhook."""
 
-    event: Event
+    event: DocumentWebhook
     about: Markup
     headers: list[Field]
-    parts: list[Part]
+    parts: list[FieldPart]
     examples: list[Example]
 
 
@@ -77,7 +84,7 @@ class ShownObject(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     about: Markup
-    parts: list[Part]
+    parts: list[FieldPart]
 
 
 class Showing:
@@ -86,8 +93,8 @@ class Showing:
     def __init__(self, document: Document, library: Library) -> None:
         self._document = document
         self._library = library
-        self._whole = Reader(document, links=False)
-        self._linked = Reader(document, links=True)
+        self._whole = SchemaReader(document, links=False)
+        self._linked = SchemaReader(document, links=True)
 
     def operation(self, operation: Operation) -> ShownOperation:
         """Everything about an operation."""
@@ -112,7 +119,7 @@ class Showing:
             refusals=list(self._refusals(node.get("responses", {}))),
         )
 
-    def event(self, event: Event) -> ShownEvent:
+    def event(self, event: DocumentWebhook) -> ShownEvent:
         """Everything about an event."""
         body = self._document.resolve(event.node.get("requestBody", {}))
         media: Node = body.get("content", {}).get("application/json", {})
@@ -130,7 +137,7 @@ class Showing:
             examples=examples_of(media),
         )
 
-    def objects_of(self, group: Group) -> list[ShownObject]:
+    def objects_of(self, group: TagPage) -> list[ShownObject]:
         """The objects that the answers of a group are made of."""
         responses = [
             response
@@ -188,12 +195,9 @@ class Showing:
         facts = field.facts
         if any(word.text == "list of " for word in field.type):
             facts = [*facts, "separated by commas"]
-        if node["name"] == "Idempotency-Key":
-            # An example would be pasted, and a key that was used before does nothing.
-            facts = [fact for fact in facts if not fact.startswith("such as")]
         return msgspec.structs.replace(field, about=about, facts=facts)
 
-    def _answers(self, responses: Node) -> Iterator[Answer]:
+    def _answers(self, responses: Node) -> Iterator[ShownSuccess]:
         """Successes; statuses that say the same stand together."""
         same: list[tuple[list[str], Node]] = []
         for status, response in _successes(responses):
@@ -208,7 +212,7 @@ class Showing:
             content: Node = response.get("content", {})
             media: Node = content.get("application/json", {})
             schema: Node = media.get("schema", {})
-            yield Answer(
+            yield ShownSuccess(
                 statuses=statuses,
                 about=response.get("description", ""),
                 type=self._linked.type_of(schema) if schema else [],
@@ -225,14 +229,14 @@ class Showing:
         field = self._linked.field(name, node.get("schema", {}), required=None)
         return msgspec.structs.replace(field, about=node.get("description", ""))
 
-    def _refusals(self, responses: Node) -> Iterator[Refusal]:
+    def _refusals(self, responses: Node) -> Iterator[ShownRefusal]:
         for status, response in responses.items():
             if not status.startswith("2"):
                 resolved = self._document.resolve(response)
                 media: Node = resolved.get("content", {}).get("application/json", {})
                 # One that operations have in common is told in the guide on errors.
                 own = [] if "$ref" in response else examples_of(media)
-                yield Refusal(status, resolved.get("description", ""), own)
+                yield ShownRefusal(status, resolved.get("description", ""), own)
 
 
 def _successes(responses: Node) -> list[tuple[str, Node]]:

@@ -7,9 +7,9 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
-from tillhouse.stock.facts import Facts, Item
+from tillhouse.stock.facts import StockedVariant, StockFacts
 
-_items = msgspec.json.Decoder(list[Item]).decode
+_items = msgspec.json.Decoder(list[StockedVariant]).decode
 
 
 async def find_facts(
@@ -18,7 +18,7 @@ async def find_facts(
     variants: Sequence[UUID],
     stores: Sequence[UUID],
     leaving: UUID | None,
-) -> Facts:
+) -> StockFacts:
     """The variants and stores that exist in the book.
 
     A store that is gone counts as long as it is left: an order that was cancelled afterwards gave
@@ -47,4 +47,4 @@ async def find_facts(
         leaving,
     )
     items = _items(row["items"]) if row and row["items"] else []
-    return Facts({item.id: item for item in items}, set(row["stores"] or ()) if row else set())
+    return StockFacts({item.id: item for item in items}, set(row["stores"] or ()) if row else set())

@@ -1,6 +1,9 @@
 """Statements that read the moves of stock."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -8,6 +11,7 @@ from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
+from tillhouse.stock.facts import LevelKey
 from tillhouse.stock.types import MoveActor, MoveFilter, StockMove
 
 _MOVE = """
@@ -56,6 +60,23 @@ async def list_moves(db: Db, book_id: BookId, wanted: MoveFilter, page: Page) ->
         *where.args,
     )
     return [StockMove(**{**row, "actor": _actor(row["actor"])}) for row in rows]
+
+
+async def list_counted_since(
+    db: Db, book_id: BookId, variant_ids: Sequence[UUID], at: datetime
+) -> set[LevelKey]:
+    """Where the stock of variants was opened or counted after a moment."""
+    rows = await db.fetch(
+        """
+        SELECT DISTINCT variant_id, store_id FROM stock_moves
+        WHERE book_id = $1 AND variant_id = ANY($2) AND kind IN ('opening', 'count')
+            AND created_at > $3
+        """,
+        book_id,
+        variant_ids,
+        at,
+    )
+    return {LevelKey(**row) for row in rows}
 
 
 def _actor(text: str | None) -> Any:

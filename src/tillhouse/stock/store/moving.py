@@ -7,7 +7,7 @@ from uuid import UUID
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.json import encode
-from tillhouse.stock.facts import LevelKey, Move, Moved
+from tillhouse.stock.facts import LevelKey, MovedStock, NotedStockMove
 
 # Reads the CTE `moving` of the statement around it, with the columns (id uuid, variant_id uuid,
 # store_id uuid, kind text, on_hand_change numeric, reserved_change numeric, order_id uuid,
@@ -48,7 +48,7 @@ MOVE: LiteralString = """
     )
 """
 
-# The results, a row per variant and store that was to be moved: the fields of `Moved`. To
+# The results, a row per variant and store that was to be moved: the fields of `MovedStock`. To
 # stand behind MOVE as the query itself, or in brackets within it.
 MOVED: LiteralString = """
     SELECT w.variant_id, v.product_id, w.store_id, w.on_hand_change, w.reserved_change,
@@ -75,7 +75,9 @@ NO_THRESHOLD_CROSSED: LiteralString = """
 """
 
 
-async def record_moves(db: Db, book_id: BookId, now: datetime, moves: list[Move]) -> list[Moved]:
+async def record_moves(
+    db: Db, book_id: BookId, now: datetime, moves: list[NotedStockMove]
+) -> list[MovedStock]:
     """Move stock and note why; what came of it, by variant and place."""
     rows = await db.fetch(
         """
@@ -104,7 +106,7 @@ async def record_moves(db: Db, book_id: BookId, now: datetime, moves: list[Move]
         [None if move.actor is None else encode(move.actor).decode() for move in moves],
         [move.allows for move in moves],
     )
-    return [Moved(**row) for row in rows]
+    return [MovedStock(**row) for row in rows]
 
 
 async def insert_levels(

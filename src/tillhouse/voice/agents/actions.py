@@ -3,7 +3,6 @@
 from contextlib import suppress
 from uuid import UUID
 
-from asyncpg import Record
 from msgspec import UNSET
 
 from tillhouse.access import audit
@@ -13,12 +12,17 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, new_id
-from tillhouse.kit.page import PageOf, meta
-from tillhouse.kit.partial import InvalidField
+from tillhouse.kit.network import Address
+from tillhouse.kit.page import PageOf
+from tillhouse.kit.partial import InvalidField, given
 from tillhouse.kit.patching import facts_of
+from tillhouse.outgoing.resolving import resolve
+from tillhouse.outgoing.rules import host_of
+from tillhouse.stores.store import STORES
 from tillhouse.voice.agents import rules, store
 from tillhouse.voice.agents.rules import AgentFacts
 from tillhouse.voice.agents.secrets import copy_key, keep_key
+from tillhouse.voice.agents.store import AGENTS
 from tillhouse.voice.agents.types import Agent, AgentFilter, AgentPatch, NewAgent
 from tillhouse.voice.events import (
     VOICE_AGENT_CREATED,
@@ -33,21 +37,18 @@ from tillhouse.webhooks.emit import emit
 
 async def list_page(call: Call, wanted: AgentFilter) -> PageOf[Agent]:
     """One page of the agents, the default one first."""
-    page = wanted.pick()
-    total = await store.count_agents(call.db, call.book.id, wanted.status)
-    rows = await store.list_agents(call.db, call.book.id, wanted.status, page)
-    return PageOf([_shown(row) for row in rows], meta(page, total))
+    return await AGENTS.page(call.db, call.book.id, wanted.pick(), status=wanted.status)
 
 
 async def show(call: Call, voice_agent_id: UUID) -> Agent:
     """One agent."""
-    return _shown(existing(await store.show_agent(call.db, call.book.id, voice_agent_id)))
+    return existing(await AGENTS.show(call.db, call.book.id, voice_agent_id))
 
 
 async def create(call: Call, new: NewAgent) -> Agent:
     """Make an agent."""
     facts = rules.new_agent(new)
-    check(await _faults(call, new, facts))
+    check(await _faults(call, new, facts, await _answers(new)))
     key = await _insert(call, facts)
     if new.model_key is not None:
         await keep_key(call, key, new.model_key)
@@ -57,13 +58,13 @@ async def create(call: Call, new: NewAgent) -> Agent:
 async def new_faults(call: Call, new: NewAgent) -> list[FieldError]:
     """The faults of a new agent."""
     with suppress(InvalidField):
-        return await _faults(call, new, rules.new_agent(new))
+        return await _faults(call, new, rules.new_agent(new), await _answers(new))
     return []
 
 
 async def lock(call: Call, voice_agent_id: UUID) -> Agent:
-    """One agent, which nobody changes meanwhile."""
-    return _shown(existing(await store.lock_agent(call.db, call.book.id, voice_agent_id)))
+    """One agent, locked until the transaction ends."""
+    return existing(await AGENTS.lock(call.db, call.book.id, voice_agent_id))
 
 
 async def note_change(call: Call, key: BookKey) -> Agent:
@@ -76,16 +77,18 @@ async def note_change(call: Call, key: BookKey) -> Agent:
 
 async def change(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> Agent:
     """Change what the patch names."""
+    # Names are looked up before anything is locked.
+    answers = await _answers(patch)
     before = await lock(call, voice_agent_id)
     old = facts_of(AgentFacts, before)
     facts = rules.changed_agent(old, patch)
-    check(await _faults(call, patch, facts))
+    check(await _faults(call, patch, facts, answers))
     if facts == old and patch.model_key is UNSET:
         return before
     if facts.is_default and not old.is_default:
         await store.update_no_default(call.db, call.book.id)
     key = BookKey(call.book.id, voice_agent_id)
-    await store.update_agent(call.db, key, facts, call.now)
+    await AGENTS.update(call.db, key, facts, call.now)
     if patch.model_key is not UNSET:
         await keep_key(call, key, patch.model_key)
     elif not rules.keeps_key(old, facts):
@@ -99,7 +102,8 @@ async def patch_faults(call: Call, voice_agent_id: UUID, patch: AgentPatch) -> l
     """The faults of a change, if there is such an agent."""
     old = facts_of(AgentFacts, await show(call, voice_agent_id))
     with suppress(InvalidField):
-        return await _faults(call, patch, rules.changed_agent(old, patch))
+        facts = rules.changed_agent(old, patch)
+        return await _faults(call, patch, facts, await _answers(patch))
     return []
 
 
@@ -129,7 +133,7 @@ async def _insert(call: Call, facts: AgentFacts) -> BookKey:
     if facts.is_default:
         await store.update_no_default(call.db, call.book.id)
     key = BookKey(call.book.id, new_id())
-    await store.insert_agent(call.db, key, facts, call.now)
+    await AGENTS.insert(call.db, key, facts, call.now)
     return key
 
 
@@ -139,18 +143,25 @@ async def _created(call: Call, agent_id: UUID, verb: str) -> Agent:
     return agent
 
 
-async def _faults(call: Call, asked: NewAgent | AgentPatch, facts: AgentFacts) -> list[FieldError]:
+async def _answers(asked: NewAgent | AgentPatch) -> list[Address] | None:
+    """The addresses of the model that a request names; None when it names none."""
+    url = given(asked, "model_url")
+    return await resolve(host_of(url)) if url else None
+
+
+async def _faults(
+    call: Call,
+    asked: NewAgent | AgentPatch,
+    facts: AgentFacts,
+    answers: list[Address] | None,
+) -> list[FieldError]:
     store_id, has_store = None, True
     with suppress(InvalidField):
         store_id = asked.store_id
     if store_id is not None and store_id is not UNSET:
-        has_store = await store.has_store(call.db, call.book.id, store_id)
+        has_store = await STORES.has(call.db, call.book.id, store_id)
     allowed = call.services.settings.model_allow_targets
-    return rules.agent_faults(asked, facts, allowed, has_store=has_store)
-
-
-def _shown(row: Record) -> Agent:
-    return Agent(**row)
+    return rules.agent_faults(asked, facts, allowed, has_store=has_store, answers=answers)
 
 
 async def _announce(call: Call, event: EventType, verb: str, agent: Agent) -> None:

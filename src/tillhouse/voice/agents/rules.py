@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from tillhouse.kit.errors import FieldError, unknown
 from tillhouse.kit.ids import StoreId
-from tillhouse.kit.network import Network
+from tillhouse.kit.network import Address, Network
 from tillhouse.kit.partial import faults
 from tillhouse.kit.patching import facts_of, merged
 from tillhouse.voice.agents.model_url import target_fault
@@ -69,8 +69,9 @@ def agent_faults(
     allowed: Sequence[Network],
     *,
     has_store: bool,
+    answers: Sequence[Address] | None,
 ) -> list[FieldError]:
-    """The faults of an agent as it would be stored."""
+    """The faults of an agent as it would be stored; `answers`: of the model that it asks for."""
 
     def default() -> Iterator[FieldError]:
         if facts.is_default and facts.status != "active":
@@ -83,7 +84,7 @@ def agent_faults(
 
     def model() -> Iterator[FieldError]:
         if facts.model_url is not None:
-            wrong = target_fault(facts.model_url, allowed)
+            wrong = target_fault(facts.model_url, allowed, answers)
             if wrong is not None:
                 yield FieldError("model_url", wrong)
         elif facts.runtime == "chat":
@@ -100,6 +101,6 @@ def keeps_key(old: AgentFacts, facts: AgentFacts) -> bool:
 
 
 def copy_of(facts: AgentFacts) -> AgentFacts:
-    """A copy under a name of its own, which is nobody's default."""
+    """A copy under a name of its own, which is the default of no number."""
     name = facts.name[: NAME_LENGTH_MAX - len(_COPY)] + _COPY
     return msgspec.structs.replace(facts, name=name, is_default=False)

@@ -12,8 +12,8 @@ from tillhouse.kit.ids import StoreId
 from tillhouse.kit.page import Paged
 from tillhouse.kit.text_types import Coded, OneLine, Paragraphs, Schema, Value
 from tillhouse.kit.values import Name
+from tillhouse.outgoing.rules import URL_LENGTH_MAX
 from tillhouse.voice.agents.model_url import clean_model_url
-from tillhouse.webhooks.rules import URL_LENGTH_MAX
 
 AgentStatus = Literal["active", "inactive"]
 Script = Literal["payment_reminder", "order_confirmation", "reservation_confirmation", "feedback"]
@@ -64,7 +64,9 @@ class Tone(OneLine, longest=40, example="friendly"):
     """How the agent sounds, in a word or two."""
 
 
-class Said(Paragraphs, shortest=1, longest=500, example="This call is automated and recorded."):
+class AgentSentence(
+    Paragraphs, shortest=1, longest=500, example="This call is automated and recorded."
+):
     """A sentence or two that is said."""
 
 
@@ -72,7 +74,7 @@ class Instructions(Paragraphs, longest=10_000, example="Be brief. Offer to call 
     """Words that tell an agent what to do."""
 
 
-class Description(Paragraphs, longest=1_000, example="Confirms orders for tomorrow."):
+class AgentDescription(Paragraphs, longest=1_000, example="Confirms orders for tomorrow."):
     """Words for people."""
 
 
@@ -110,7 +112,7 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """An agent that is to call people."""
 
     name: Name
-    description: Description | None = None
+    description: AgentDescription | None = None
     """Its use, in words for people."""
     status: AgentStatus = "active"
     """Only an `active` agent calls."""
@@ -122,7 +124,7 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How it sounds, in a word or two."""
     is_default: bool = False
     """Whether it is the one to take where nothing else is said; it must be active."""
-    greeting: Said | None = None
+    greeting: AgentSentence | None = None
     """Said after the disclosure, in the place of the script's own greeting."""
     instructions: Instructions | None = None
     """How it is to behave, for runtimes that understand that; scripts don't."""
@@ -140,7 +142,9 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     tools: Tools | None = None
     """Everything that it may do in your business; a script goes on without the other tools. Left
     out: the tools of its script."""
-    disclosure: Said = cast("Said", "This is an automated call, and it is recorded.")
+    disclosure: AgentSentence = cast(
+        "AgentSentence", "This is an automated call, and it is recorded."
+    )
     """Said first in every call."""
     recording_enabled: bool = True
     """Whether its calls are recorded."""
@@ -162,7 +166,7 @@ class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A change of an agent; absent fields stay, null clears."""
 
     name: Name | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
+    description: AgentDescription | UnsetType | None = UNSET
     """Its use, in words for people."""
     status: AgentStatus | UnsetType = UNSET
     """Only an `active` agent calls."""
@@ -174,7 +178,7 @@ class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How it sounds, in a word or two."""
     is_default: bool | UnsetType = UNSET
     """Whether it is the one to take where nothing else is said; it must be active."""
-    greeting: Said | UnsetType | None = UNSET
+    greeting: AgentSentence | UnsetType | None = UNSET
     """Said after the disclosure, in the place of the script's own greeting."""
     instructions: Instructions | UnsetType | None = UNSET
     """How it is to behave, for runtimes that understand that; scripts don't."""
@@ -193,7 +197,7 @@ class AgentPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     tools: Tools | UnsetType = UNSET
     """Everything that it may do in your business; a script goes on without the other tools.
     Another `script` alone brings its own tools, where these were those of the script before."""
-    disclosure: Said | UnsetType = UNSET
+    disclosure: AgentSentence | UnsetType = UNSET
     """Said first in every call."""
     recording_enabled: bool | UnsetType = UNSET
     """Whether its calls are recorded."""

@@ -17,7 +17,7 @@ from tillhouse.kit.errors import FieldError, KeyReused, Missing, check, existing
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.kit.page import PageOf, meta
 from tillhouse.kit.partial import InvalidField
-from tillhouse.orders.listing.store.days import find_clock
+from tillhouse.stores.store import find_clock
 from tillhouse.voice.calls import rules
 from tillhouse.voice.calls.store import counting, placing, reading, searching
 from tillhouse.voice.calls.types import (
@@ -33,10 +33,11 @@ from tillhouse.voice.calls.types import (
     Turn,
     VoiceCall,
 )
+from tillhouse.voice.limits.rules import DayIsFull, bound
 from tillhouse.voice.recordings import addresses
 
 
-class NoRecording(Missing, message="This call has no recording, or not any more."):
+class CallNotRecorded(Missing, message="This call has no recording, or not any more."):
     """Not answered, not recorded, not ready, or older than recordings are kept."""
 
 
@@ -73,7 +74,9 @@ async def place(call: Call, new: NewCall) -> Reply[VoiceCall]:
         idempotency_fingerprint=claim.fingerprint if claim else None,
     )
     key = BookKey(call.book.id, new_id())
-    await placing.insert_call(call.db, key, row, call.now)
+    calls_max = bound(facts.calls_per_day, call.services.settings.calls_per_day_max)
+    if not await placing.insert_call(call.db, key, row, calls_max, call.now):
+        raise DayIsFull(calls_max)
     return Reply(await show(call, key.id))
 
 
@@ -83,8 +86,8 @@ async def new_faults(call: Call, new: NewCall) -> list[FieldError]:
     return rules.new_faults(new, _facts(found), call.now)
 
 
-def _named(call: Call, new: NewCall) -> placing.Named:
-    return placing.Named(
+def _named(call: Call, new: NewCall) -> placing.CallNames:
+    return placing.CallNames(
         number_id=_right(new, "business_voice_number_id"),
         agent_id=_right(new, "ai_agent_id"),
         phone=_right(new, "customer_phone"),
@@ -162,7 +165,7 @@ async def show(call: Call, call_id: UUID) -> VoiceCall:
 
 
 async def cancel(call: Call, call_id: UUID) -> VoiceCall:
-    """End a call that nobody has answered; cancelling twice is cancelling once."""
+    """End an unanswered call; cancelling twice is cancelling once."""
     status = existing(await placing.lock_status(call.db, call.book.id, call_id))
     if status == "in_progress":
         raise rules.AlreadyAnswered
@@ -173,11 +176,24 @@ async def cancel(call: Call, call_id: UUID) -> VoiceCall:
     return await show(call, call_id)
 
 
+async def hang_up(call: Call, call_id: UUID) -> VoiceCall:
+    """End a call: one that was answered within a second or two, another one at once."""
+    status = existing(await placing.lock_status(call.db, call.book.id, call_id))
+    key = BookKey(call.book.id, call_id)
+    if status == "in_progress":
+        await placing.update_hang_up(call.db, key, call.now)
+    elif status in rules.UNANSWERED:
+        await placing.update_cancelled(call.db, key, call.now)
+    elif status != "cancelled":
+        raise rules.AlreadyEnded
+    return await show(call, call_id)
+
+
 async def show_recording(call: Call, call_id: UUID) -> Recording:
     """The recording of a call, with an address that is good for a day."""
     row = existing(await reading.find_recording(call.db, call.book.id, call_id))
     if row["recording_status"] != "ready":
-        raise NoRecording
+        raise CallNotRecorded
     return Recording(
         call_id=call_id,
         url=addresses.url(call.services, BookKey(call.book.id, call_id), call.now),

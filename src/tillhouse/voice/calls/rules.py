@@ -1,9 +1,10 @@
 """Rules of placing and cancelling calls: pure decisions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
+import phonenumbers
 
 from tillhouse.kit.errors import Conflict, FieldError, unknown
 from tillhouse.kit.ids import CustomerId
@@ -15,10 +16,14 @@ LASTS = timedelta(days=1)
 UNANSWERED: frozenset[CallStatus] = frozenset({"queued", "dialing", "ringing"})
 
 
+# Satellites, networks of no country, and premium rates of all countries.
+_COSTLY = frozenset({870, 878, 881, 882, 883, 979})
+
+
 class AlreadyAnswered(
-    Conflict, message="The call has been answered: it can't be cancelled, and ends by itself."
+    Conflict, message="The call has been answered: it can't be cancelled, but hung up."
 ):
-    """Nobody is cut off in the middle of a sentence."""
+    """An answered call isn't cancelled in the middle of a sentence."""
 
 
 class AlreadyEnded(Conflict, message="The call has ended: there is nothing left to cancel."):
@@ -37,6 +42,10 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_suppressed: bool
     has_order: bool
     has_reservation: bool
+    # The bound on calls of a day that the business set.
+    calls_per_day: int | None = None
+    # Beginnings of premium and satellite numbers that may be called all the same.
+    allowed_prefixes: Sequence[str] | None = None
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -85,6 +94,20 @@ def _phone_faults(new: NewCall, facts: CallFacts) -> Iterator[FieldError]:
         yield FieldError("customer_phone", "must be a number: only provider sip calls addresses")
     if facts.is_suppressed:
         yield FieldError("customer_phone", "is on the suppression list: it must not be called")
+    elif not new.customer_phone.is_sip and _is_costly(new.customer_phone):
+        allowed = facts.allowed_prefixes
+        if allowed is not None and not new.customer_phone.startswith(tuple(allowed)):
+            yield FieldError(
+                "customer_phone",
+                "is a premium or satellite number: allow its beginning in allowed_prefixes of the "
+                "voice number",
+            )
+
+
+def _is_costly(phone: str) -> bool:
+    parsed = phonenumbers.parse(phone)
+    is_premium = phonenumbers.number_type(parsed) == phonenumbers.PhoneNumberType.PREMIUM_RATE
+    return is_premium or parsed.country_code in _COSTLY
 
 
 def _order_faults(new: NewCall, facts: CallFacts) -> Iterator[FieldError]:

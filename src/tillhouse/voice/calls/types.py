@@ -70,7 +70,7 @@ class CalledAddress(Value):
         return not self.startswith("+")
 
 
-class Purpose(Paragraphs, shortest=1, longest=500, example="Confirm tomorrow's order"):
+class CallPurpose(Paragraphs, shortest=1, longest=500, example="Confirm tomorrow's order"):
     """The purpose of a call."""
 
 
@@ -94,7 +94,7 @@ class NewCall(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The telephone to call."""
     customer_name: PersonName | None = None
     """The name of the person; left out: the customer's with this number, if there is one."""
-    purpose: Purpose
+    purpose: CallPurpose
     """The purpose of the call, in a sentence."""
     context: Context | None = None
     """Words for the agent. Nothing in them can make an agent do more than its

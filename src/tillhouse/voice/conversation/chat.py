@@ -1,13 +1,15 @@
 """The chat runtime: a language model chooses the words, and tools from the agent's list."""
 
+from typing import Any
+
 import structlog
 
-from tillhouse.providers.telephony.provider import Heard
+from tillhouse.providers.telephony.provider import PartyReply
 from tillhouse.voice.conversation import chat_rules as rules
 from tillhouse.voice.conversation.log import Spoken
 from tillhouse.voice.conversation.model import Model, ModelFailed
 from tillhouse.voice.conversation.script_rules import OPTED_OUT
-from tillhouse.voice.conversation.talk import Talk
+from tillhouse.voice.conversation.talk import AgentTalk
 
 log = structlog.get_logger()
 
@@ -15,15 +17,16 @@ log = structlog.get_logger()
 class ChatConversation:
     """One conversation of a model with a party."""
 
-    def __init__(self, talk: Talk, model: Model, brief: rules.Brief) -> None:
+    def __init__(self, talk: AgentTalk, model: Model, brief: rules.Brief) -> None:
         self._talk = talk
         self._model = model
-        self._messages = rules.beginning(brief)
+        self._brief = brief
+        self._messages: list[dict[str, Any]] = []
         self._allowed = talk.led.subject.tools
         self._tools = rules.tools_for(self._allowed)
         self._asked = 0
         self._done: list[str] = []
-        self._has_heard = False
+        self._has_agreed = False
         self._is_over = False
 
     async def lead(self) -> Spoken:
@@ -32,35 +35,46 @@ class ChatConversation:
         try:
             if talk.led.is_machine:
                 return Spoken(await talk.leave_message(), {})
-            await talk.open()
+            opening = await talk.open()
+            if talk.meets_machine:
+                return Spoken(await talk.leave_message(), {}, is_machine=True)
+            if talk.has_opted_out:
+                await talk.opt_out()
+                return Spoken(OPTED_OUT.outcome, {}, has_opted_out=True)
+            if await talk.is_gone():
+                return Spoken("hung_up", {})
+            self._messages = rules.beginning(self._brief, opening)
             return await self._converse()
         except ModelFailed as error:
             return await self._fail(error.reason)
         finally:
-            await talk.write()
+            await talk.finish()
 
     async def _converse(self) -> Spoken:
-        silences = 0
+        talk, silences = self._talk, 0
         for _ in range(rules.TURNS_MAX):
             await self._speak()
             if self._is_over:
                 return self._spoken()
-            heard = await self._talk.listen(rules.EXPECTED)
+            heard = await talk.listen(rules.EXPECTED)
             if heard.kind == "gone":
                 return self._spoken() if self._done else Spoken("hung_up", {})
-            if self._talk.has_opted_out:
-                await self._talk.opt_out()
+            if talk.has_opted_out:
+                await talk.opt_out()
                 return Spoken(OPTED_OUT.outcome, {}, has_opted_out=True)
+            if await talk.look_for_machine():
+                return Spoken(await talk.leave_message(), {}, is_machine=True)
             silences = silences + 1 if heard.kind == "nothing" else 0
             if silences > 1:
-                await self._talk.say(rules.SILENT)
+                await talk.say(rules.SILENT)
                 return Spoken("no_answer", {}, end="silence")
             self._hear(heard)
-        await self._talk.say(rules.GOODBYE)
+        await talk.say(rules.GOODBYE)
         return self._spoken()
 
-    def _hear(self, heard: Heard) -> None:
-        self._has_heard = self._has_heard or heard.kind != "nothing"
+    def _hear(self, heard: PartyReply) -> None:
+        # Words for which a question wasn't heard agree to nothing.
+        self._has_agreed = heard.kind != "nothing" and not heard.is_early
         self._messages.append(rules.heard_message(heard))
 
     def _spoken(self) -> Spoken:
@@ -72,9 +86,9 @@ class ChatConversation:
         """Ask the model until it has said something, and wants no tool first."""
         for _ in range(rules.ROUNDS_MAX):
             answer = await self._model.answer(self._messages, self._tools)
-            self._messages.append(rules.answer_message(answer))
-            if answer.text:
-                await self._talk.say(answer.text)
+            # A model is told what was heard of its words, not what it wanted to say.
+            said = await self._talk.say(answer.text, manner="open") if answer.text else ""
+            self._messages.append(rules.answer_message(answer, said))
             for asked in answer.asked:
                 await self._use(asked)
                 if self._is_over:
@@ -87,11 +101,11 @@ class ChatConversation:
                 return
         raise ModelFailed("endless")
 
-    async def _use(self, asked: rules.Asked) -> None:
+    async def _use(self, asked: rules.ToolRequest) -> None:
         if asked.name == rules.END_CALL:
             self._is_over = True
             return
-        why = rules.refusal(asked, self._allowed, self._asked, has_heard=self._has_heard)
+        why = rules.refusal(asked, self._allowed, self._asked, has_heard=self._has_agreed)
         self._asked += 1
         if why is None:
             used = await self._talk.use(asked.name)

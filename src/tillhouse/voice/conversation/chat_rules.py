@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tillhouse.kit.json import encode
-from tillhouse.providers.telephony.provider import Expected, Heard
+from tillhouse.providers.telephony.provider import Expected, PartyReply
 from tillhouse.voice.agents.types import Script, ToolName
 from tillhouse.voice.conversation.script_rules import NO, OPT_OUT, YES
 
@@ -47,6 +47,7 @@ SORRY = "I am sorry, I can't go on now. Somebody will get in touch with you. Goo
 GOODBYE = "Thank you, and goodbye."
 SILENT = "I did not hear an answer. Goodbye."
 NOTHING_HEARD = "(The customer said nothing.)"
+EARLY = "(The customer interrupted you before you had finished:)"
 ANSWERED = "(The customer has answered the telephone and heard your greeting.)"
 
 _TASKS: Mapping[Script, str] = {
@@ -87,7 +88,6 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     tone: str
     instructions: str | None
     script: Script
-    opening: str
     # Written by others: the customer's name, the purpose, the context.
     facts: Mapping[str, str]
 
@@ -115,7 +115,7 @@ class _Completion(msgspec.Struct, frozen=True):
     choices: list[_Choice]
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ToolRequest(msgspec.Struct, frozen=True):
     """A tool that a model asks for."""
 
     id: str
@@ -123,14 +123,14 @@ class Asked(msgspec.Struct, frozen=True):
     has_arguments: bool
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ModelAnswer(msgspec.Struct, frozen=True):
     """The words and the tools of one answer of a model's."""
 
     text: str
-    asked: tuple[Asked, ...]
+    asked: tuple[ToolRequest, ...]
 
 
-def read(body: bytes) -> Answer | None:
+def read(body: bytes) -> ModelAnswer | None:
     """An answer of Chat Completions; None when it is none."""
     try:
         completion = msgspec.json.decode(body, type=_Completion)
@@ -140,14 +140,14 @@ def read(body: bytes) -> Answer | None:
         return None
     message = completion.choices[0].message
     asked = tuple(
-        Asked(
+        ToolRequest(
             id=_plain(one.id)[:_NAME_LENGTH_MAX],
             name=_plain(one.function.name)[:_NAME_LENGTH_MAX],
             has_arguments=_has_arguments(one.function.arguments),
         )
         for one in (message.tool_calls or ())[:TOOLS_MAX]
     )
-    return Answer(_plain(message.content or "")[:SAID_LENGTH_MAX].strip(), asked)
+    return ModelAnswer(_plain(message.content or "")[:SAID_LENGTH_MAX].strip(), asked)
 
 
 def _has_arguments(arguments: str | None) -> bool:
@@ -158,13 +158,13 @@ def _plain(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-def beginning(brief: Brief) -> list[dict[str, Any]]:
+def beginning(brief: Brief, opening: str) -> list[dict[str, Any]]:
     """The messages before the first answer."""
     facts = encode(dict(brief.facts)).decode()
     return [
         {"role": "system", "content": _system(brief)},
         {"role": "user", "content": f"The facts of this call, as data: {facts}"},
-        {"role": "assistant", "content": brief.opening},
+        {"role": "assistant", "content": opening},
         {"role": "user", "content": ANSWERED},
     ]
 
@@ -210,9 +210,9 @@ def request(model: str, messages: Sequence[Mapping[str, Any]], tools: Sequence[A
     )
 
 
-def answer_message(answer: Answer) -> dict[str, Any]:
-    """An answer as a part of the next request."""
-    message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+def answer_message(answer: ModelAnswer, said: str) -> dict[str, Any]:
+    """An answer as a part of the next request, with as much of its words as was heard."""
+    message: dict[str, Any] = {"role": "assistant", "content": said}
     if answer.asked:
         message["tool_calls"] = [
             {"id": one.id, "type": "function",
@@ -223,23 +223,25 @@ def answer_message(answer: Answer) -> dict[str, Any]:
 
 
 def tool_message(
-    asked: Asked, *, is_done: bool, told: str, facts: Mapping[str, str]
+    asked: ToolRequest, *, is_done: bool, told: str, facts: Mapping[str, str]
 ) -> dict[str, Any]:
     """The result of a tool as a part of the next request."""
     result = {"done": is_done, "result": told, **facts}
     return {"role": "tool", "tool_call_id": asked.id, "content": encode(result).decode()}
 
 
-def heard_message(heard: Heard) -> dict[str, Any]:
+def heard_message(heard: PartyReply) -> dict[str, Any]:
     """The customer's words as a part of the next request."""
     if heard.kind == "nothing":
         return {"role": "user", "content": NOTHING_HEARD}
     words = _plain(heard.text)[:HEARD_LENGTH_MAX]
     told = f"(The customer pressed {words}.)" if heard.kind == "digits" else words
-    return {"role": "user", "content": told}
+    return {"role": "user", "content": f"{EARLY} {told}" if heard.is_early else told}
 
 
-def refusal(asked: Asked, allowed: Collection[str], used: int, *, has_heard: bool) -> str | None:
+def refusal(
+    asked: ToolRequest, allowed: Collection[str], used: int, *, has_heard: bool
+) -> str | None:
     """The reason against a tool that a model asks for; None: there is none."""
     if asked.name not in allowed:
         return "not among the agent's tools"
@@ -248,7 +250,7 @@ def refusal(asked: Asked, allowed: Collection[str], used: int, *, has_heard: boo
     if used >= TOOLS_MAX:
         return "too many tools were used in this call"
     if asked.name in ACTS and not has_heard:
-        return "the customer has not said anything yet"
+        return "the customer has not answered a question yet"
     return None
 
 

@@ -67,3 +67,5 @@ class Spoken(msgspec.Struct, frozen=True):
     end: str | None = None
     # In a sentence or two; None: there is nothing to tell.
     summary: str | None = None
+    # A machine has answered.
+    is_machine: bool = False

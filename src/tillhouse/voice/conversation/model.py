@@ -7,10 +7,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tillhouse.outgoing.client import (
+    AnswerLimits,
+    Post,
+    ServerAnswer,
+    ServerClient,
+    Unanswered,
+)
 from tillhouse.voice.conversation import chat_rules as rules
-from tillhouse.voice.outgoing.client import Answer, Client, Limits, Post, Unanswered
 
-_LIMITS = Limits(seconds=rules.ANSWER_WITHIN_S, body_bytes=rules.ANSWER_BYTES_MAX)
+_LIMITS = AnswerLimits(seconds=rules.ANSWER_WITHIN_S, body_bytes=rules.ANSWER_BYTES_MAX)
 # A server that is briefly away is asked once more.
 _TRIES = 2
 _PAUSE_S = 0.5
@@ -44,7 +50,7 @@ class Model:
     """One model, as one conversation asks it."""
 
     def __init__(
-        self, client: Client, account: ModelAccount, within_s: float = rules.ANSWER_WITHIN_S
+        self, client: ServerClient, account: ModelAccount, within_s: float = rules.ANSWER_WITHIN_S
     ) -> None:
         self._client = client
         self._account = account
@@ -55,7 +61,7 @@ class Model:
 
     async def answer(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]
-    ) -> rules.Answer:
+    ) -> rules.ModelAnswer:
         """The model's next answer, or `ModelFailed`."""
         body = rules.request(self._account.name, messages, tools)
         post = Post(url=self._url, body=body, key=self._account.key)
@@ -73,7 +79,7 @@ class Model:
             raise ModelFailed("bad_response")
         return answer
 
-    async def _ask(self, post: Post) -> Answer:
+    async def _ask(self, post: Post) -> ServerAnswer:
         for _ in range(_TRIES - 1):
             try:
                 answered = await self._client.post(post, _LIMITS)

@@ -1,15 +1,15 @@
 """The scripted runtime: leads a conversation step by step, and logs each."""
 
-from tillhouse.providers.telephony.provider import Heard
+from tillhouse.providers.telephony.provider import PartyReply
 from tillhouse.voice.conversation import script_rules as rules
 from tillhouse.voice.conversation.log import Spoken
-from tillhouse.voice.conversation.talk import Talk
+from tillhouse.voice.conversation.talk import AgentTalk
 
 
-class Conversation:
+class ScriptConversation:
     """One conversation of a script with a party."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: AgentTalk) -> None:
         self._talk = talk
         self._led = talk.led
         self._data: dict[str, str] = {}
@@ -24,12 +24,16 @@ class Conversation:
         try:
             outcome = await (talk.leave_message() if self._led.is_machine else self._follow())
         finally:
-            await talk.write()
-        return Spoken(outcome, self._data, talk.has_opted_out, self._end)
+            await talk.finish()
+        return Spoken(
+            outcome, self._data, talk.has_opted_out, self._end, is_machine=talk.meets_machine
+        )
 
     async def _follow(self) -> str:
         talk = self._talk
-        await talk.open()
+        outcome = await self._open()
+        if outcome is not None:
+            return outcome
         steps = rules.SCRIPTS[self._led.script]
         name = rules.START
         while not self._is_gone:
@@ -38,24 +42,43 @@ class Conversation:
                 case rules.Say(text=text, then=then):
                     await talk.say(rules.filled(text, talk.words), name)
                     name = then
-                case rules.Use(tool=tool, done=done, failed=failed):
+                case rules.UseStep(tool=tool, done=done, failed=failed):
                     name = done if (await talk.use(tool)).is_done else failed
                 case rules.May(tool=tool, then=then, otherwise=otherwise):
                     name = then if talk.may(tool) else otherwise
-                case rules.Ask():
+                case rules.AskStep():
                     name = await self._ask(step, name)
                 case rules.End(text=text, outcome=outcome):
                     await talk.say(rules.filled(text, talk.words), name)
                     return outcome
+            if talk.meets_machine:
+                return await talk.leave_message()
             if talk.has_opted_out:
                 await talk.opt_out()
                 return rules.OPTED_OUT.outcome
         return self._gone
 
-    async def _ask(self, step: rules.Ask, name: str) -> str:
+    async def _open(self) -> str | None:
+        """Say the disclosure and greet; the outcome where nothing follows."""
+        talk = self._talk
+        await talk.open()
+        if talk.meets_machine:
+            return await talk.leave_message()
+        if talk.has_opted_out:
+            await talk.opt_out()
+            return rules.OPTED_OUT.outcome
+        if await talk.is_gone():
+            return self._gone
+        return None
+
+    async def _ask(self, step: rules.AskStep, name: str) -> str:
+        if step.name in self._asked and await self._talk.look_for_machine():
+            return name
         self._asked[step.name] = self._asked.get(step.name, 0) + 1
-        await self._talk.say(rules.filled(step.text, self._talk.words), name)
+        await self._talk.say(rules.filled(step.text, self._talk.words), name, manner="question")
         heard = await self._talk.listen(rules.expected_of(step))
+        if self._talk.has_opted_out:
+            return rules.START
         if heard.kind == "gone":
             self._is_gone, self._gone = True, step.gone
             return rules.START
@@ -63,9 +86,7 @@ class Conversation:
             return self._answered(step, name, heard)
         return self._again(step, name)
 
-    def _answered(self, step: rules.Ask, name: str, heard: Heard) -> str:
-        if self._talk.has_opted_out:
-            return rules.START
+    def _answered(self, step: rules.AskStep, name: str, heard: PartyReply) -> str:
         if not step.choices:
             self._data[step.name] = heard.text
             return step.then
@@ -75,7 +96,7 @@ class Conversation:
         self._data[step.name] = choice.meaning
         return choice.then
 
-    def _again(self, step: rules.Ask, name: str) -> str:
+    def _again(self, step: rules.AskStep, name: str) -> str:
         """Ask once more, or go on without an answer."""
         if rules.asks_again(self._asked[step.name]):
             return name

@@ -5,14 +5,14 @@ from typing import TypeAlias
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import Expected, Heard
+from tillhouse.providers.telephony.provider import Expected, PartyReply
 from tillhouse.voice.agents.types import Script, ToolName
 
 START = "start"
 # Names of the sentences that belong to every script.
 DISCLOSURE, GREETED = "disclosure", "greeting"
 OPTING_OUT, LEFT_MESSAGE = "opted_out", "voicemail"
-# The step of every script that ends it when nobody answers.
+# The step of every script that ends it when the callee says nothing.
 SILENT = "silent"
 YES = ("yes", "yeah", "yes please", "okay", "sure", "of course", "correct", "that is right")
 NO = ("no", "no thanks", "not now", "not yet", "wrong")
@@ -37,7 +37,7 @@ class Say(msgspec.Struct, frozen=True, kw_only=True):
     then: str
 
 
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
+class AskStep(msgspec.Struct, frozen=True, kw_only=True):
     """The agent asks, and waits for one of the answers; without choices, for any."""
 
     name: str
@@ -51,7 +51,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     gone: str = "hung_up"
 
 
-class Use(msgspec.Struct, frozen=True, kw_only=True):
+class UseStep(msgspec.Struct, frozen=True, kw_only=True):
     """The agent does something in the business."""
 
     tool: ToolName
@@ -74,11 +74,11 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
 
 
-Step: TypeAlias = Say | Ask | Use | May | End
+Step: TypeAlias = Say | AskStep | UseStep | May | End
 Steps: TypeAlias = Mapping[str, Step]
 
 
-def expected_of(ask: Ask) -> Expected:
+def expected_of(ask: AskStep) -> Expected:
     """The answers that a question allows, for an engine that hears by a grammar."""
     phrases = tuple(phrase for choice in ask.choices for phrase in choice.phrases)
     if not ask.choices:
@@ -86,14 +86,14 @@ def expected_of(ask: Ask) -> Expected:
     return Expected(phrases=(*phrases, *OPT_OUT), digits_max=1)
 
 
-def is_opt_out(heard: Heard) -> bool:
+def is_opt_out(heard: PartyReply) -> bool:
     """Whether somebody asks not to be called any more."""
     if heard.kind == "digits":
         return heard.text == OPT_OUT_KEY
     return any(words in _plain(heard.text) for words in OPT_OUT)
 
 
-def chosen(ask: Ask, heard: Heard) -> Choice | None:
+def chosen(ask: AskStep, heard: PartyReply) -> Choice | None:
     """The choice that an answer means; None: it fits none."""
     if heard.kind == "digits":
         return next((one for one in ask.choices if one.key == heard.text), None)
@@ -141,14 +141,14 @@ _SILENT = End(text="I did not hear an answer. Goodbye.", outcome="no_answer")
 _SORRY = "I could not do that now. Somebody will get in touch with you. Goodbye."
 
 _PAYMENT: Steps = {
-    START: Use(tool="find_order", done="ask", failed="none"),
-    "ask": Ask(
+    START: UseStep(tool="find_order", done="ask", failed="none"),
+    "ask": AskStep(
         name="wants_link",
         text="{outstanding} of your order {order} is still to be paid. May I send you a link to "
         "pay it? Say yes or press 1, say no or press 2.",
         choices=(_yes("send"), _no("later")),
     ),
-    "send": Use(tool="send_payment_link", done="sent", failed="not_sent"),
+    "send": UseStep(tool="send_payment_link", done="sent", failed="not_sent"),
     "sent": End(text="The link is on its way to you. Thank you, and goodbye.", outcome="link_sent"),
     "not_sent": End(text=_SORRY, outcome="link_not_sent"),
     "later": End(text="All right. Thank you, and goodbye.", outcome="link_declined"),
@@ -158,14 +158,14 @@ _PAYMENT: Steps = {
     SILENT: _SILENT,
 }
 _ORDER: Steps = {
-    START: Use(tool="find_order", done="ask", failed="ask_plainly"),
-    "ask": Ask(
+    START: UseStep(tool="find_order", done="ask", failed="ask_plainly"),
+    "ask": AskStep(
         name="confirms",
         text="You ordered {summary} for {total}. Is that right? Say yes or press 1, say no or "
         "press 2.",
         choices=(_yes("confirm"), _no("declined")),
     ),
-    "confirm": Use(tool="confirm_order", done="confirmed", failed="not_confirmed"),
+    "confirm": UseStep(tool="confirm_order", done="confirmed", failed="not_confirmed"),
     "confirmed": End(
         text="Thank you. Your order {order} is confirmed. Goodbye.", outcome="order_confirmed"
     ),
@@ -173,7 +173,7 @@ _ORDER: Steps = {
     "declined": End(
         text="Thank you. Somebody will get in touch with you. Goodbye.", outcome="order_declined"
     ),
-    "ask_plainly": Ask(
+    "ask_plainly": AskStep(
         name="confirms",
         text="It is about this: {purpose}. Do you agree? Say yes or press 1, say no or press 2.",
         choices=(_yes("agreed"), _no("refused")),
@@ -184,20 +184,20 @@ _ORDER: Steps = {
 }
 _COMES = "reservation_confirmed"
 _RESERVATION: Steps = {
-    START: Use(tool="find_reservation", done="ask", failed="ask_plainly"),
-    "ask": Ask(
+    START: UseStep(tool="find_reservation", done="ask", failed="ask_plainly"),
+    "ask": AskStep(
         name="comes",
         text="You have a reservation with us: {room}, from {arrival} to {departure}. Will you "
         "come? Say yes or press 1, say no or press 2.",
         choices=(_yes("confirm"), _no("may_cancel")),
     ),
-    "confirm": Use(tool="confirm_reservation", done="may_note", failed="not_done"),
+    "confirm": UseStep(tool="confirm_reservation", done="may_note", failed="not_done"),
     "not_done": End(text=_SORRY, outcome="reservation_not_confirmed"),
     "may_note": May(tool="note_service_request", then="ask_wish", otherwise="confirmed"),
     "confirmed": End(
         text="Thank you. Your reservation {reservation} is confirmed. Goodbye.", outcome=_COMES
     ),
-    "ask_wish": Ask(
+    "ask_wish": AskStep(
         name="has_wish",
         text="Thank you. Your reservation {reservation} is confirmed. Is there anything that you "
         "need for your stay? Say yes or press 1, say no or press 2.",
@@ -205,17 +205,17 @@ _RESERVATION: Steps = {
         silent="see_you",
         gone=_COMES,
     ),
-    "wish": Ask(
+    "wish": AskStep(
         name="wish", text="Please say what you need.", then="note", silent="see_you", gone=_COMES
     ),
-    "note": Use(tool="note_service_request", done="noted", failed="not_noted"),
+    "note": UseStep(tool="note_service_request", done="noted", failed="not_noted"),
     "noted": End(text="I have noted that. We look forward to seeing you. Goodbye.", outcome=_COMES),
     "not_noted": End(
         text="I could not note that: please tell us when you arrive. Goodbye.", outcome=_COMES
     ),
     "see_you": End(text="We look forward to seeing you. Goodbye.", outcome=_COMES),
     "may_cancel": May(tool="cancel_reservation", then="keep", otherwise="kept"),
-    "keep": Ask(
+    "keep": AskStep(
         name="keeps",
         text="Shall we keep it for you all the same? Say yes or press 1 to keep it, say no or "
         "press 2 to cancel it.",
@@ -227,13 +227,13 @@ _RESERVATION: Steps = {
         text="Thank you for telling us. Somebody will get in touch with you. Goodbye.",
         outcome="reservation_declined",
     ),
-    "cancel": Use(tool="cancel_reservation", done="cancelled", failed="not_cancelled"),
+    "cancel": UseStep(tool="cancel_reservation", done="cancelled", failed="not_cancelled"),
     "cancelled": End(
         text="Your reservation {reservation} is cancelled. Thank you for telling us. Goodbye.",
         outcome="reservation_cancelled",
     ),
     "not_cancelled": End(text=_SORRY, outcome="reservation_not_cancelled"),
-    "ask_plainly": Ask(
+    "ask_plainly": AskStep(
         name="comes",
         text="You have a reservation with us: {purpose}. Will you come? Say yes or press 1, say "
         "no or press 2.",
@@ -245,7 +245,7 @@ _RESERVATION: Steps = {
 }
 _RATINGS = ("five", "four", "three", "two", "one")
 _FEEDBACK: Steps = {
-    START: Ask(
+    START: AskStep(
         name="rating",
         text="How was it, from one to five, when five is best? Say the number or press it.",
         choices=tuple(
@@ -253,7 +253,7 @@ _FEEDBACK: Steps = {
             for n, word in enumerate(_RATINGS)
         ),
     ),
-    "comment": Ask(name="comment", text="Is there anything else you want to tell us?",
+    "comment": AskStep(name="comment", text="Is there anything else you want to tell us?",
                    then="thanks", silent="thanks", gone="rated"),
     "thanks": End(text="Thank you for your time. Goodbye.", outcome="rated"),
     SILENT: End(text="Thank you. Goodbye.", outcome="no_answer"),

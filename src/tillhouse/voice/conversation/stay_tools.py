@@ -1,5 +1,6 @@
 """The tools of agents that are about a guest's stay."""
 
+import re
 from datetime import date
 from uuid import UUID
 
@@ -12,13 +13,12 @@ from tillhouse.hotel.values import HotelText
 from tillhouse.kit.clock import parse_date
 from tillhouse.kit.errors import Refused
 from tillhouse.voice.conversation import store
-from tillhouse.voice.conversation.stay_rules import named_in
-from tillhouse.voice.conversation.subject import Did, Subject, Used
+from tillhouse.voice.conversation.subject import CallSubject, Did, Used
 
 _REASON = HotelText("Cancelled by the guest in a call.")
 
 
-async def find_reservation(call: Call, subject: Subject) -> Did:
+async def find_reservation(call: Call, subject: CallSubject) -> Did:
     """The stay that the call names, or the next one of the customer."""
     reservation_id = await _find(call, subject)
     if reservation_id is None:
@@ -26,20 +26,20 @@ async def find_reservation(call: Call, subject: Subject) -> Did:
     return _did("find_reservation", await reservations.show(call, reservation_id))
 
 
-async def confirm_reservation(call: Call, subject: Subject) -> Did:
+async def confirm_reservation(call: Call, subject: CallSubject) -> Did:
     """Note that the guest will come."""
     reservation_id = await _needed(call, subject)
     return _did("confirm_reservation", await reservations.confirm(call, reservation_id))
 
 
-async def cancel_reservation(call: Call, subject: Subject) -> Did:
+async def cancel_reservation(call: Call, subject: CallSubject) -> Did:
     """Cancel the stay, as the hotel itself does."""
     reservation_id = await _needed(call, subject)
     why = Cancel(reason=_REASON)
     return _did("cancel_reservation", await reservations.cancel(call, reservation_id, why))
 
 
-async def note_service_request(call: Call, subject: Subject) -> Did:
+async def note_service_request(call: Call, subject: CallSubject) -> Did:
     """Note what the guest asks for, in the guest's own words."""
     if not subject.heard:
         raise Refused("The guest has said nothing that could be noted.")
@@ -55,14 +55,14 @@ async def note_service_request(call: Call, subject: Subject) -> Did:
     return Did(Used(True, told, {}, reservation_id=reservation_id, has_noted_words=True))
 
 
-async def _needed(call: Call, subject: Subject) -> UUID:
+async def _needed(call: Call, subject: CallSubject) -> UUID:
     reservation_id = await _find(call, subject)
     if reservation_id is None:
         raise Refused("There is no reservation of this guest.")
     return reservation_id
 
 
-async def _find(call: Call, subject: Subject) -> UUID | None:
+async def _find(call: Call, subject: CallSubject) -> UUID | None:
     if subject.reservation_id is not None:
         return await store.find_open_stay(call.db, call.book.id, subject.reservation_id)
     named = named_in(subject.context)
@@ -81,3 +81,13 @@ def _did(tool: str, stay: Reservation) -> Did:
 
 def _spoken(day: date) -> str:
     return f"{day:%A} {day.day} {day:%B}"
+
+
+_NAMES = re.compile(r"\b(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Za-z]{8})\b")
+_NAMES_MAX = 20
+
+
+def named_in(context: str) -> list[str]:
+    """Everything in a text that may be the id or the code of a stay, as they are spelt."""
+    found = (match.group() for match in _NAMES.finditer(context))
+    return [name.lower() if "-" in name else name.upper() for name in found][:_NAMES_MAX]

@@ -11,7 +11,7 @@ from tillhouse.kit.ids import BookKey, BusinessId, OrderId
 from tillhouse.voice.agents.types import Script
 
 
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
+class CallSubject(msgspec.Struct, frozen=True, kw_only=True):
     """The call that an agent's tools are used in."""
 
     call: BookKey
@@ -27,7 +27,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     # The customer's last words that were heard; keys are none.
     heard: str = ""
 
-    def after(self, used: "Used") -> "Subject":
+    def after(self, used: "Used") -> "CallSubject":
         """The call as the next tool finds it: about what was spoken of, and nothing else."""
         return msgspec.structs.replace(
             self,

@@ -18,7 +18,7 @@ from tillhouse.kit.ids import BookKey, CustomerId, NumberId, OrderId, new_id
 from tillhouse.messaging.actions.messages import write
 from tillhouse.messaging.rules import is_window_open
 from tillhouse.messaging.sending import send
-from tillhouse.messaging.types import Draft, Number, Sending
+from tillhouse.messaging.types import MessageDraft, Number, QueuedMessage
 from tillhouse.orders.changing.actions import confirm
 from tillhouse.orders.deposits.actions import following
 from tillhouse.orders.types import Confirmation
@@ -26,7 +26,7 @@ from tillhouse.products.values import Price
 from tillhouse.voice.agents.types import Script
 from tillhouse.voice.conversation import stay_tools as stays
 from tillhouse.voice.conversation import store
-from tillhouse.voice.conversation.subject import Did, Subject, Used
+from tillhouse.voice.conversation.subject import CallSubject, Did, Used
 from tillhouse.voice.suppression.store import SuppressionRow, insert_suppression
 
 log = structlog.get_logger()
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 _OWING: frozenset[Script] = frozenset({"payment_reminder"})
 
 
-async def use(services: Services, subject: Subject, tool: str) -> Used:
+async def use(services: Services, subject: CallSubject, tool: str) -> Used:
     """Use a tool, if the agent may; a refusal is a result, and both are in the audit log."""
     do = _TOOLS.get(tool)
     if do is None or tool not in subject.tools:
@@ -51,7 +51,7 @@ async def use(services: Services, subject: Subject, tool: str) -> Used:
     return did.used
 
 
-async def refuse(services: Services, subject: Subject, tool: str, why: str) -> Used:
+async def refuse(services: Services, subject: CallSubject, tool: str, why: str) -> Used:
     """A tool that isn't used, noted in the audit log."""
     used = Used(False, f"{tool}: {why}")
     async with services.pool.transaction() as db:
@@ -59,13 +59,13 @@ async def refuse(services: Services, subject: Subject, tool: str, why: str) -> U
     return used
 
 
-def _call(services: Services, db: Db, subject: Subject) -> Call:
+def _call(services: Services, db: Db, subject: CallSubject) -> Call:
     call = system_call(services, db, subject.business_id, subject.book)
     call.caller = SystemCaller(subject.agent_name)
     return call
 
 
-async def _finish(after: Callable[[], Awaitable[Any]], subject: Subject) -> None:
+async def _finish(after: Callable[[], Awaitable[Any]], subject: CallSubject) -> None:
     try:
         await after()
     except (Problem, OSError, TimeoutError) as error:
@@ -73,7 +73,7 @@ async def _finish(after: Callable[[], Awaitable[Any]], subject: Subject) -> None
         log.warning("voice_tool_not_finished", call=str(subject.call.id), error=str(error)[:200])
 
 
-async def _note(call: Call, subject: Subject, tool: str, used: Used) -> None:
+async def _note(call: Call, subject: CallSubject, tool: str, used: Used) -> None:
     metadata = {
         "callId": str(subject.call.id),
         "tool": tool,
@@ -87,7 +87,7 @@ async def _note(call: Call, subject: Subject, tool: str, used: Used) -> None:
     await audit.note(call, ("voice_tool.used", f"In a call: {used.told}"), metadata)
 
 
-async def _find_order(call: Call, subject: Subject) -> Did:
+async def _find_order(call: Call, subject: CallSubject) -> Did:
     """The order that the call names, or the customer's latest one that fits the script."""
     row = await _order(call, subject)
     if row is None:
@@ -101,15 +101,15 @@ async def _find_order(call: Call, subject: Subject) -> Did:
     return Did(Used(True, f"find_order: {row['short_code']}", words, OrderId(row["id"])))
 
 
-async def _order(call: Call, subject: Subject) -> Record | None:
+async def _order(call: Call, subject: CallSubject) -> Record | None:
     if subject.order_id is not None:
         return await store.find_order(call.db, call.book.id, subject.order_id)
     find = store.find_owing if subject.script in _OWING else store.find_scheduled
     return await find(call.db, call.book.id, subject.phone)
 
 
-async def _confirm_order(call: Call, subject: Subject) -> Did:
-    """Make a scheduled order a sale; nobody pays on the telephone."""
+async def _confirm_order(call: Call, subject: CallSubject) -> Did:
+    """Make a scheduled order a sale; no payment is taken on the telephone."""
     row = await _order(call, subject)
     if row is None:
         raise Refused("There is no order to confirm.")
@@ -121,7 +121,7 @@ async def _confirm_order(call: Call, subject: Subject) -> Did:
     return Did(used, following(call, order))
 
 
-async def _send_payment_link(call: Call, subject: Subject) -> Did:
+async def _send_payment_link(call: Call, subject: CallSubject) -> Did:
     """A link for what the order still owes, in a message to the number that was called."""
     row = await _order(call, subject)
     if row is None:
@@ -135,7 +135,7 @@ async def _send_payment_link(call: Call, subject: Subject) -> Did:
         raise Refused("The customer has not written lately, so that WhatsApp takes no free text.")
     link, _ = await create_link(call, NewLink(target_type="sale", target_id=row["id"]))
     customer_id = writing["customer_id"]
-    draft = Draft(
+    draft = MessageDraft(
         phone=subject.phone,
         text=f"Pay {link.amount:f} {link.currency} for order {row['short_code']}: {link.url}",
         customer_id=CustomerId(customer_id) if customer_id else None,
@@ -149,14 +149,14 @@ async def _send_payment_link(call: Call, subject: Subject) -> Did:
     return Did(used, _sender(call.services, sending) if sending else None)
 
 
-def _sender(services: Services, sending: Sending) -> Callable[[], Awaitable[Any]]:
+def _sender(services: Services, sending: QueuedMessage) -> Callable[[], Awaitable[Any]]:
     async def after() -> None:
         await send(services, sending)
 
     return after
 
 
-async def _record_opt_out(call: Call, subject: Subject) -> Did:
+async def _record_opt_out(call: Call, subject: CallSubject) -> Did:
     """Call this number no more."""
     row = SuppressionRow(
         phone_number=subject.phone,
@@ -169,7 +169,7 @@ async def _record_opt_out(call: Call, subject: Subject) -> Did:
     return Did(Used(True, f"record_opt_out: {subject.phone}"))
 
 
-_TOOLS: dict[str, Callable[[Call, Subject], Awaitable[Did]]] = {
+_TOOLS: dict[str, Callable[[Call, CallSubject], Awaitable[Did]]] = {
     "find_order": _find_order,
     "send_payment_link": _send_payment_link,
     "confirm_order": _confirm_order,

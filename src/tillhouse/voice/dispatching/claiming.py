@@ -8,7 +8,7 @@ import msgspec
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, new_id
-from tillhouse.providers.telephony.provider import Account
+from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.voice.dispatching import rules
 from tillhouse.voice.dispatching.ending import tell_end
 from tillhouse.voice.dispatching.store import claiming as store
@@ -21,7 +21,7 @@ LEASE = timedelta(seconds=15)
 _POSTPONED_AT_ONCE = 100
 
 
-class Hold(msgspec.Struct, frozen=True):
+class CallLease(msgspec.Struct, frozen=True):
     """Until when a call is held, and how long its number dials no other one."""
 
     until: datetime
@@ -35,7 +35,7 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     attempt_id: UUID
     attempt: int
     generation: int
-    account: Account
+    account: NumberAccount
     begun_at: datetime
     pace: timedelta
 
@@ -59,7 +59,7 @@ async def claim_next(
                 return True
             case None:
                 pace = timedelta(seconds=1 / number["calls_per_second"])
-                return await intend(services, db, call, now, Hold(now + LEASE, pace))
+                return await intend(services, db, call, now, CallLease(now + LEASE, pace))
 
 
 async def _postpone_some(db: Db, book_id: BookId, number_id: UUID, now: datetime) -> bool:
@@ -84,9 +84,11 @@ def _waiting(call: Claimed) -> rules.Waiting:
     )
 
 
-async def intend(services: Services, db: Db, call: Claimed, now: datetime, hold: Hold) -> Intent:
+async def intend(
+    services: Services, db: Db, call: Claimed, now: datetime, hold: CallLease
+) -> Intent:
     """Hold a locked call, and note that it is about to be dialled."""
-    account = Account()
+    account = NumberAccount()
     if call.settings_sealed is not None:
         account = await unseal(
             services.vault, db, call.business_id, call.number_id, call.settings_sealed

@@ -1,7 +1,7 @@
 """The dispatcher: claims what is due, follows each call, renews leases, and ends what was left.
 
 Any number of dispatchers on any machines share the queue. One that is killed loses no slot and
-dials nobody twice: its leases end within seconds, and another one finds out what became of them.
+dials no call twice: its leases end within seconds, and another one finds out what became of them.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import structlog
 from asyncpg import Record
 
 from tillhouse.access.process import Services
-from tillhouse.db.notifier import Listener
+from tillhouse.db.notifier import NotificationListener
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.ids import BookId
 from tillhouse.providers.telephony.provider import Clock, Counting, ProviderName, Telephone
@@ -63,7 +63,7 @@ class Dispatcher:
         self._after = store.FIRST
         self._under_way: dict[asyncio.Task[None], Handling] = {}
         self._renewed_at = clock.now()
-        self._claimed, self._watched = Listener(), Listener()
+        self._claimed, self._watched = NotificationListener(), NotificationListener()
         # Until something is due of which no notification comes.
         self.rest_s = POLL_S
         self._workers = (
@@ -187,7 +187,7 @@ class Dispatcher:
         return False
 
     async def watch(self) -> None:
-        """Renew the leases in time, and hang up the calls that are cancelled or taken."""
+        """Renew the leases in time, and hang up the calls that are cancelled, hung up or taken."""
         handled = {h.held[0].id: h for h in self._under_way.values()}
         if not handled:
             return
@@ -201,9 +201,9 @@ class Dispatcher:
             async with self.services.pool.reading() as db:
                 rows = await leases.list_held(db, held)
         await self._tell(handled.values())
-        known: dict[UUID, str] = {row["id"]: row["status"] for row in rows}
+        known: dict[UUID, bool] = {row["id"]: row["is_to_end"] for row in rows}
         for call_id, handling in handled.items():
-            if known.get(call_id, "cancelled") == "cancelled":
+            if known.get(call_id, True):
                 with contextlib.suppress(OSError):
                     await handling.hang_up()
 

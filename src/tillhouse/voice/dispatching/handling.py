@@ -9,15 +9,15 @@ import msgspec
 import structlog
 
 from tillhouse.access.process import Services
-from tillhouse.db.pool import FAILURES
+from tillhouse.db.failures import FAILURES
 from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import BookKey, new_id
 from tillhouse.providers.telephony.provider import (
     Answered,
+    CallLine,
     Clock,
     Dial,
-    Ended,
-    Line,
+    LineEnded,
     Ringing,
     TakesCallbacks,
     Telephone,
@@ -46,7 +46,7 @@ TROUBLE = (*FAILURES, Unavailable)
 
 log = structlog.get_logger()
 
-_NO_TELEPHONE = Ended(
+_NO_TELEPHONE = LineEnded(
     result="provider_unavailable",
     ended_by="system",
     detail="this installation has no such provider",
@@ -71,7 +71,7 @@ class Handling:
         self._intent = intent
         self._means = means
         self._call = intent.call
-        self._line: Line | None = None
+        self._line: CallLine | None = None
         self._conversation: asyncio.Task[Spoken] | None = None
         self._answered_at: datetime | None = None
         self._answered_by = "unknown"
@@ -111,7 +111,7 @@ class Handling:
         await self._finish_in_time(ended, spoken, file)
 
     async def _finish_in_time(
-        self, ended: Ended, spoken: Spoken | None, file: RecordedFile | None
+        self, ended: LineEnded, spoken: Spoken | None, file: RecordedFile | None
     ) -> None:
         """Write the end, which a database that is away for a moment doesn't lose."""
         gives_up_at = asyncio.get_running_loop().time() + LEASE.total_seconds()
@@ -130,7 +130,7 @@ class Handling:
         if self._line is not None:
             await self._line.hang_up()
 
-    async def _follow(self) -> Ended:
+    async def _follow(self) -> LineEnded:
         if self._telephone is None:
             return _NO_TELEPHONE
         try:
@@ -143,20 +143,20 @@ class Handling:
                         await self._ring(name)
                     case Answered():
                         await self._answer(self._line, happening)
-                    case Ended():
+                    case LineEnded():
                         return happening
         except Exception as error:
             # The line may have rung: another attempt could ring a second time.
             log.exception("voice_line_failed", call=str(self._call.id))
             with contextlib.suppress(Exception):
                 await self.hang_up()
-            return Ended(
+            return LineEnded(
                 result="media_lost" if self._answered_at else "provider_unavailable",
                 ended_by="system",
                 detail=type(error).__name__,
                 may_retry=False,
             )
-        return Ended(result="network", ended_by="provider", detail="no end", may_retry=False)
+        return LineEnded(result="network", ended_by="provider", detail="no end", may_retry=False)
 
     def _dial(self) -> Dial:
         call = self._call
@@ -182,8 +182,8 @@ class Handling:
             async with self._services.pool.transaction() as db:
                 await store.update_ringing(db, key, generation, name, self._clock.now())
 
-    async def _answer(self, line: Line, answered: Answered) -> None:
-        """Talk, unless the call was cancelled or taken meanwhile: then nobody hears anything."""
+    async def _answer(self, line: CallLine, answered: Answered) -> None:
+        """Talk, unless the call was cancelled or taken meanwhile: then nothing is played."""
         key, generation = self.held
         at = self._clock.now()
         answer = (answered.answered_by, answered.provider_call_id)
@@ -212,7 +212,9 @@ class Handling:
         self._conversation.cancel()
         return Spoken("hung_up", {})
 
-    async def _finish(self, ended: Ended, spoken: Spoken | None, file: RecordedFile | None) -> None:
+    async def _finish(
+        self, ended: LineEnded, spoken: Spoken | None, file: RecordedFile | None
+    ) -> None:
         """Write the end of the attempt, and of the call where no other attempt follows."""
         key, generation = self.held
         at = self._clock.now()
@@ -242,6 +244,8 @@ class Handling:
                         url = addresses.url(self._services, key, at)
                         await insert_recording(db, key, _row(key, file), at)
                     call_end = self._call_end(over, spoken, at, has_recording=url is not None)
+                    if spoken is not None and spoken.is_machine:
+                        await store.update_machine(db, key)
                     await store.update_ended(db, key, call_end, at)
                     await tell_end(db, self._call, call_end, url, at)
 
@@ -253,7 +257,7 @@ class Handling:
             retry_delay=timedelta(seconds=call.retry_delay_s),
             not_after=call.not_after,
             was_answered=self._answered_at is not None,
-            is_machine=self._answered_by == "machine",
+            is_machine=self._answered_by == "machine" or bool(spoken and spoken.is_machine),
             conversation_end="interrupted" if self._is_interrupted else spoken and spoken.end,
         )
 

@@ -1,7 +1,7 @@
 """The means that every conversation of a process shares: speech engines, and a way to models."""
 
+from tillhouse.outgoing.client import ServerClient
 from tillhouse.settings import Settings
-from tillhouse.voice.outgoing.client import Client
 from tillhouse.voice.speech.engines import Engines
 
 
@@ -10,9 +10,9 @@ class Means:
 
     def __init__(self, settings: Settings) -> None:
         self.engines = Engines(settings)
-        self.models = Client(settings.model_allow_targets, settings.webhook_ca_file)
+        self.models = ServerClient(settings.model_allow_targets, settings.webhook_ca_file)
 
     def close(self) -> None:
-        """Ask nobody any more."""
+        """Ask no engine any more."""
         self.engines.close()
         self.models.close()

@@ -1,4 +1,4 @@
-"""Brings calls to their end that nobody holds any more: never by dialling them again."""
+"""Ends calls whose lease expired: never by dialling them again."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ import structlog
 from tillhouse.access.process import Services
 from tillhouse.db.pool import Db
 from tillhouse.providers.telephony.provider import (
-    Account,
     Clock,
     Dial,
-    Ended,
+    LineEnded,
+    NumberAccount,
     ProviderName,
     Telephone,
 )
@@ -59,7 +59,7 @@ async def reconcile(
             return True
         await leases.take_lease(db, call.key, now + LEASE)
         attempt_id = await leases.find_attempt_id(db, call.key, call.attempt)
-        account = Account()
+        account = NumberAccount()
         if call.settings_sealed is not None:
             account = await unseal(
                 services.vault, db, call.business_id, call.number_id, call.settings_sealed
@@ -93,16 +93,16 @@ async def _free(db: Db, call: Claimed, now: datetime) -> None:
     await store.end_lease(db, call.key)
 
 
-async def _ask(telephone: Telephone, dial: Dial) -> Ended | None:
+async def _ask(telephone: Telephone, dial: Dial) -> LineEnded | None:
     try:
         async with asyncio.timeout(ASKED_WITHIN_S):
             return await telephone.find_outcome(dial)
-    except Exception as error:  # noqa: BLE001 - nobody knows, then
+    except Exception as error:  # noqa: BLE001 - the outcome stays unknown
         log.warning("voice_outcome_not_found", error=type(error).__name__)
         return None
 
 
-async def _write(db: Db, call: Claimed, ended: Ended | None, now: datetime) -> None:
+async def _write(db: Db, call: Claimed, ended: LineEnded | None, now: datetime) -> None:
     end, over = _NOTHING_KNOWN, rules.OUTCOME_UNKNOWN
     if ended is not None:
         end = AttemptEnd(

@@ -9,12 +9,12 @@ import msgspec
 import phonenumbers
 from phonenumbers import timezone
 
-from tillhouse.providers.telephony.provider import Ended, EndedBy, Result
+from tillhouse.providers.telephony.provider import EndedBy, LineEnded, Result
 
 _UNKNOWN_ZONE = "Etc/Unknown"
 # Hours that no moment of a week fits are passed over.
 _DAYS_AHEAD = 8
-# Nobody was reached, so that somebody may be called again.
+# The callee wasn't reached, so the call may be tried again.
 _RETRYABLE: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable", "network"})
 _MISSED: frozenset[Result] = frozenset({"busy", "no_answer", "declined", "unwanted"})
 _BROKEN: frozenset[Result] = frozenset({"media_lost", "network", "provider_unavailable"})
@@ -127,7 +127,7 @@ class Attempted(msgspec.Struct, frozen=True, kw_only=True):
     conversation_end: str | None = None
 
 
-def after(made: Attempted, ended: Ended, now: datetime) -> Postponed | Over:
+def after(made: Attempted, ended: LineEnded, now: datetime) -> Postponed | Over:
     """The next state of a call whose line is over."""
     if made.was_answered:
         return _answered(made, ended)
@@ -140,7 +140,7 @@ def after(made: Attempted, ended: Ended, now: datetime) -> Postponed | Over:
     return Over(status=status, reason=reason, ended_by=ended.ended_by)
 
 
-def _answered(made: Attempted, ended: Ended) -> Over:
+def _answered(made: Attempted, ended: LineEnded) -> Over:
     if ended.result in _BROKEN:
         return Over(status="failed", reason="media_lost", ended_by=ended.ended_by)
     if made.conversation_end == "agent_error":

@@ -9,21 +9,21 @@ import structlog
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.kit.ids import OrderId
-from tillhouse.providers.telephony.provider import Clock, Line, Party
+from tillhouse.providers.telephony.provider import CallLine, Clock, Party
 from tillhouse.voice.agents.secrets import open_key
 from tillhouse.voice.agents.types import Script
 from tillhouse.voice.conversation.chat import ChatConversation
 from tillhouse.voice.conversation.chat_rules import Brief
 from tillhouse.voice.conversation.log import Spoken, StepLog
 from tillhouse.voice.conversation.model import Model, ModelAccount
-from tillhouse.voice.conversation.runtime import Conversation
-from tillhouse.voice.conversation.subject import Subject
+from tillhouse.voice.conversation.runtime import ScriptConversation
+from tillhouse.voice.conversation.subject import CallSubject
 from tillhouse.voice.conversation.summaries import summary_of
-from tillhouse.voice.conversation.talk import Led, Talk
+from tillhouse.voice.conversation.talk import AgentTalk, Led
 from tillhouse.voice.dispatching.means import Means
 from tillhouse.voice.dispatching.store.claiming import Claimed
 from tillhouse.voice.prompts.rules import is_complete
-from tillhouse.voice.speech.speaking import NotSpoken
+from tillhouse.voice.speech.protocols import NotSpoken
 
 log = structlog.get_logger()
 
@@ -37,7 +37,7 @@ class AnsweredCall(msgspec.Struct, frozen=True):
 
 
 async def talk_on(
-    services: Services, clock: Clock, line: Line, answered: AnsweredCall, means: Means
+    services: Services, clock: Clock, line: CallLine, answered: AnsweredCall, means: Means
 ) -> Spoken:
     """Lead the whole conversation, and hang up; whatever fails is an end, too."""
     call = answered.call
@@ -77,9 +77,9 @@ async def _lead(
 ) -> Spoken:
     call = answered.call
     steps = StepLog(services, clock, call.key, answered.attempt)
-    talk = Talk(services, clock, party, steps, _led(call, is_machine=answered.is_machine))
+    talk = AgentTalk(services, clock, party, steps, _led(call, is_machine=answered.is_machine))
     if call.runtime == "scripted" or call.model_url is None or call.model_name is None:
-        spoken = await Conversation(talk).lead()
+        spoken = await ScriptConversation(talk).lead()
     else:
         key = await _key(services, call)
         model = Model(means.models, ModelAccount(call.model_url, call.model_name, key))
@@ -96,7 +96,7 @@ async def _key(services: Services, call: Claimed) -> str | None:
         return await open_key(services.vault, db, call.business_id, agent_id, call.model_key_sealed)
 
 
-def _brief(call: Claimed, talk: Talk) -> Brief:
+def _brief(call: Claimed, talk: AgentTalk) -> Brief:
     facts = {"customer": call.customer_name, "purpose": call.purpose, "context": call.context}
     return Brief(
         agent=call.agent_name,
@@ -105,13 +105,12 @@ def _brief(call: Claimed, talk: Talk) -> Brief:
         tone=call.tone,
         instructions=call.instructions,
         script=talk.led.script,
-        opening=" ".join(talk.opening),
         facts={name: text for name, text in facts.items() if text},
     )
 
 
 def _led(call: Claimed, *, is_machine: bool) -> Led:
-    subject = Subject(
+    subject = CallSubject(
         call=call.key,
         business_id=call.business_id,
         book=Book(call.book_id, call.environment),

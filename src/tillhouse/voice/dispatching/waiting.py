@@ -5,8 +5,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from tillhouse.access.process import Services
-from tillhouse.db.notifier import Listener
-from tillhouse.db.pool import FAILURES
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.notifier import NotificationListener
 from tillhouse.kit.errors import Unavailable
 from tillhouse.voice.dispatching.leases import store
 
@@ -24,7 +24,7 @@ async def has_calls(services: Services) -> bool:
 
 def until_there_are_calls(services: Services) -> Callable[[], Awaitable[None]]:
     """Return a function that waits for a call."""
-    listener = Listener()
+    listener = NotificationListener()
     services.pool.notifier.add_listener(listener)
 
     async def wait() -> None:

@@ -8,12 +8,12 @@ import re
 from uuid import UUID
 
 from tillhouse.access.process import Services
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing, Unauthenticated
 from tillhouse.kit.ids import BusinessId
 from tillhouse.providers.telephony import callbacks
 from tillhouse.providers.telephony.callbacks import Callback
-from tillhouse.providers.telephony.provider import Account
+from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.voice.hooks import addresses, store
 from tillhouse.voice.numbers.actions import unseal
 
@@ -21,21 +21,21 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TEXT = "text/plain; charset=utf-8"
 
 
-class NotSigned(Unauthenticated, message="The signature doesn't fit the body."):
+class VoiceHookNotSigned(Unauthenticated, message="The signature doesn't fit the body."):
     """Somebody else than the provider calls, or with another account."""
 
 
-async def check(_services: Services, asked: Asked) -> None:
+async def check(_services: Services, asked: RawRequest) -> None:
     """Refuse a caller that is no provider before its body is read."""
     _named(asked)
     signature = callbacks.SIGNATURES.get(asked.path["provider"])
     if signature is None:
         raise Missing
     if not asked.header(signature):
-        raise NotSigned
+        raise VoiceHookNotSigned
 
 
-async def take(services: Services, asked: Asked) -> Page:
+async def take(services: Services, asked: RawRequest) -> RawAnswer:
     """Keep what is told, once its signature fits the public address."""
     book_id, attempt_id = _named(asked)
     provider = asked.path["provider"]
@@ -45,18 +45,20 @@ async def take(services: Services, asked: Asked) -> Page:
         name.decode("latin-1"): value.decode("latin-1") for name, value in asked.headers.items()
     }
     if url is None or asked.query:
-        raise NotSigned
+        raise VoiceHookNotSigned
     callback = Callback(provider=provider, url=url, headers=headers, body=asked.body)
     if not callbacks.is_genuine(callback, account):
-        raise NotSigned
+        raise VoiceHookNotSigned
     number = callbacks.number_of(asked.body)
     if number is not None:
         async with services.pool.transaction() as db:
             await store.update_told(db, book_id, attempt_id, number, asked.body)
-    return Page(_TEXT, b"")
+    return RawAnswer(_TEXT, b"")
 
 
-async def _account(services: Services, provider: str, book_id: UUID, attempt_id: UUID) -> Account:
+async def _account(
+    services: Services, provider: str, book_id: UUID, attempt_id: UUID
+) -> NumberAccount:
     async with services.pool.reading() as db:
         row = await store.find_account(db, book_id, attempt_id, provider)
         if row is None:
@@ -66,7 +68,7 @@ async def _account(services: Services, provider: str, book_id: UUID, attempt_id:
         return await unseal(services.vault, db, business_id, row["number_id"], sealed)
 
 
-def _named(asked: Asked) -> tuple[UUID, UUID]:
+def _named(asked: RawRequest) -> tuple[UUID, UUID]:
     parts = asked.path["book_id"], asked.path["attempt_id"]
     if not all(map(_UUID.fullmatch, parts)):
         raise Missing

@@ -18,7 +18,7 @@ from tillhouse.kit.errors import FieldError, check, existing
 from tillhouse.kit.ids import BookKey, BusinessId, new_id
 from tillhouse.kit.page import Paged, PageOf, meta
 from tillhouse.kit.partial import InvalidField
-from tillhouse.providers.telephony.provider import Account
+from tillhouse.providers.telephony.provider import NumberAccount
 from tillhouse.providers.telephony.targets import Targets
 from tillhouse.voice.numbers import rules, store
 from tillhouse.voice.numbers.types import (
@@ -61,6 +61,7 @@ async def create(call: Call, new: NewVoiceNumber) -> VoiceNumber:
         calls_per_second=new.calls_per_second,
         calls_from=hours.from_ if hours else None,
         calls_until=hours.until if hours else None,
+        allowed_prefixes=new.allowed_prefixes,
     )
     key = BookKey(call.book.id, new_id())
     row = store.NumberRow(
@@ -101,6 +102,7 @@ async def change(call: Call, voice_number_id: UUID, patch: VoiceNumberPatch) -> 
         calls_per_second=_picked(patch.calls_per_second, row["calls_per_second"]),
         calls_from=new_hours.from_ if new_hours else None,
         calls_until=new_hours.until if new_hours else None,
+        allowed_prefixes=_picked(patch.allowed_prefixes, row["allowed_prefixes"]),
     )
     if facts.is_default and not row["is_default"]:
         await store.update_no_default(call.db, call.book.id)
@@ -132,10 +134,10 @@ async def delete(call: Call, voice_number_id: UUID) -> Deleted:
 
 async def unseal(
     vault: Vault, db: Db, business_id: BusinessId, number_id: UUID, sealed: bytes
-) -> Account:
+) -> NumberAccount:
     """The settings of a number."""
     text = await vault.open(db, business_id, number_id, _SETTINGS, sealed)
-    return Account(msgspec.json.decode(text, type=dict[str, str]))
+    return NumberAccount(msgspec.json.decode(text, type=dict[str, str]))
 
 
 async def _keep_settings(call: Call, key: BookKey, settings: dict[str, str]) -> None:

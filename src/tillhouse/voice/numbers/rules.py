@@ -12,10 +12,9 @@ from tillhouse.kit.ids import StoreId
 from tillhouse.kit.partial import faults
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.secrets import Environment
-from tillhouse.providers.telephony.provider import ProviderName
+from tillhouse.providers.telephony.provider import ProviderName, WrongSettings
 from tillhouse.providers.telephony.settings_rules import check_settings
 from tillhouse.providers.telephony.targets import Targets
-from tillhouse.providers.telephony.wrong_settings import WrongSettings
 from tillhouse.voice.numbers.types import CallingHours, NewVoiceNumber, VoiceNumberPatch
 
 
@@ -23,7 +22,7 @@ class HasCalls(
     Refused,
     message="Calls from this number have not ended: cancel them, or wait until they are over.",
 ):
-    """A number goes when nobody talks on it."""
+    """A number is removed only when no call uses it."""
 
 
 class NumberFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +37,7 @@ class NumberFacts(msgspec.Struct, frozen=True, kw_only=True):
     calls_per_second: int
     calls_from: str | None
     calls_until: str | None
+    allowed_prefixes: list[str]
 
 
 class Known(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from tillhouse.voice.numbers.rules import NumberFacts
 _NUMBER: LiteralString = """
     SELECT n.id, n.phone_number, n.label, n.provider, n.status, n.is_default, n.default_agent_id,
         n.store_id, n.max_concurrent_calls, n.calls_per_second, n.calls_from, n.calls_until,
+        n.allowed_prefixes,
         (SELECT count(*) FROM voice_calls c
          WHERE c.book_id = n.book_id AND c.number_id = n.id AND c.lease_until > now()
         ) AS active_calls,
@@ -39,8 +40,8 @@ async def insert_number(
         """
         INSERT INTO voice_numbers (book_id, id, phone_number, provider, label, status, is_default,
             default_agent_id, store_id, max_concurrent_calls, calls_per_second, calls_from,
-            calls_until, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+            calls_until, allowed_prefixes, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
         """,
         *key,
         *msgspec.structs.astuple(row),
@@ -55,7 +56,7 @@ async def update_number(db: Db, key: BookKey, facts: NumberFacts, now: datetime)
         """
         UPDATE voice_numbers SET label = $3, status = $4, is_default = $5, default_agent_id = $6,
             store_id = $7, max_concurrent_calls = $8, calls_per_second = $9, calls_from = $10,
-            calls_until = $11, updated_at = $12
+            calls_until = $11, allowed_prefixes = $12, updated_at = $13
         WHERE book_id = $1 AND id = $2
         """,
         *key,
@@ -100,7 +101,7 @@ async def delete_number(db: Db, key: BookKey, now: datetime) -> bool:
 
 
 async def lock_number(db: Db, book_id: BookId, number_id: UUID) -> Record | None:
-    """One number, which nobody changes or dials from meanwhile."""
+    """One number, locked against changes and dialling until the transaction ends."""
     return await db.fetchrow(_NUMBER + " AND n.id = $2 FOR UPDATE OF n", book_id, number_id)
 
 

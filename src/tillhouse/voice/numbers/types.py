@@ -11,10 +11,12 @@ from tillhouse.kit.ids import StoreId
 from tillhouse.kit.phone import PhoneText
 from tillhouse.kit.values import Name
 from tillhouse.providers.telephony.provider import ProviderName
-from tillhouse.stores.types import TimeOfDay
+from tillhouse.stores.types import OpeningTime
 
 VoiceNumberStatus = Literal["active", "paused"]
 Simultaneous = Annotated[int, Meta(ge=1, le=500)]
+Prefix = Annotated[str, Meta(pattern=r"^\+[1-9][0-9]{0,14}$")]
+Prefixes = Annotated[list[Prefix], Meta(max_length=20)]
 PerSecond = Annotated[int, Meta(ge=1, le=100)]
 SettingName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]{0,39}$")]
 SettingValue = Annotated[str, Meta(max_length=1000)]
@@ -26,9 +28,9 @@ class CallingHours(
 ):
     """The hours in which people are called, in their own time zone."""
 
-    from_: TimeOfDay = cast("TimeOfDay", "08:00")
+    from_: OpeningTime = cast("OpeningTime", "08:00")
     """The first time of the day at which a call may be dialled."""
-    until: TimeOfDay = cast("TimeOfDay", "21:00")
+    until: OpeningTime = cast("OpeningTime", "21:00")
     """The time of the day from which on none is dialled; later than `from`."""
 
 
@@ -56,6 +58,9 @@ class NewVoiceNumber(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """How many calls may be dialled in a second."""
     calling_hours: CallingHours | None = CallingHours()
     """When people may be called, by their own time; null: at any time."""
+    allowed_prefixes: Prefixes = []
+    """Beginnings of premium and satellite numbers, such as `+8816`, that may be called from it;
+    else such calls are refused."""
 
 
 class VoiceNumberPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -79,6 +84,9 @@ class VoiceNumberPatch(msgspec.Struct, forbid_unknown_fields=True, kw_only=True)
     """How many calls may be dialled in a second."""
     calling_hours: CallingHours | UnsetType | None = UNSET
     """When people may be called, by their own time; null: at any time."""
+    allowed_prefixes: Prefixes | UnsetType = UNSET
+    """Beginnings of premium and satellite numbers, such as `+8816`, that may be called from it;
+    else such calls are refused."""
 
 
 class VoiceCapabilities(msgspec.Struct, frozen=True):
@@ -117,6 +125,9 @@ class VoiceNumber(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """How many calls may be dialled in a second."""
     calling_hours: CallingHours | None
     """When people are called, by their own time; null: at any time."""
+    allowed_prefixes: list[str]
+    """Beginnings of premium and satellite numbers, such as `+8816`, that may be called from it;
+    else such calls are refused."""
     environment: Literal["test", "live"]
     created_at: Timestamp
     updated_at: Timestamp

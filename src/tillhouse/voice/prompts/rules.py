@@ -55,7 +55,7 @@ def _texts(script: Script) -> dict[str, str]:
     return {
         name: step.text
         for name, step in scripts.SCRIPTS[script].items()
-        if isinstance(step, scripts.Say | scripts.Ask | scripts.End)
+        if isinstance(step, scripts.Say | scripts.AskStep | scripts.End)
     }
 
 

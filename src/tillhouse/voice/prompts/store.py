@@ -36,7 +36,7 @@ async def find_sound(db: Db, agent: BookKey, script: str, step: str) -> bytes | 
 
 
 async def lock_quota(db: Db, book_id: BookId) -> None:
-    """Let nobody else count the sounds of a book until this transaction is over."""
+    """Lock the count of a book's sounds until the transaction ends."""
     await db.execute(
         "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"voice prompts {book_id}"
     )

@@ -7,7 +7,7 @@ import msgspec
 
 from tillhouse.kit.clock import Timestamp
 from tillhouse.kit.text_types import Coded, Schema, Value
-from tillhouse.voice.agents.types import Said, Script
+from tillhouse.voice.agents.types import AgentSentence, Script
 from tillhouse.voice.prompts.rules import SOUND_WRONG
 
 # Half a minute, and the head of the file.
@@ -50,7 +50,7 @@ class NewPrompt(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     step: PromptStep
     """The step, as `GET …/prompts` lists it."""
-    text: Said | None = None
+    text: AgentSentence | None = None
     """The words of the sound, for the transcript; needed with `sound`."""
     sound: PromptSound | None = None
     """A WAV in base64: mono, 8 kHz, PCM of 16 bits or mu-law, at most 30 seconds. Null: nothing is

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tillhouse.access.process import Services
 from tillhouse.http.ranges import file_page
-from tillhouse.http.raw import Asked, Page, RawRoute
+from tillhouse.http.raw import RawAnswer, RawRequest, RawRoute
 from tillhouse.kit.errors import Missing
 from tillhouse.kit.ids import BookId, BookKey
 from tillhouse.voice.recordings import addresses
@@ -17,7 +17,7 @@ from tillhouse.voice.recordings.store import find_file
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class NoRecording(
+class NoRecordingFile(
     Missing,
     message="There is no recording at this address, or the address has expired: "
     "ask the call for a new one.",
@@ -25,18 +25,18 @@ class NoRecording(
     """Expired, tampered with, deleted or never given out: all look alike."""
 
 
-async def show(services: Services, asked: Asked) -> Page:
+async def show(services: Services, asked: RawRequest) -> RawAnswer:
     """The file at a signed address, or a part of it."""
     parts = asked.path["book_id"], asked.path["call_id"]
     if not all(map(_UUID.fullmatch, parts)):
-        raise NoRecording
+        raise NoRecordingFile
     key = BookKey(BookId(UUID(parts[0])), UUID(parts[1]))
     if not addresses.is_good(services, key, asked.query, asked.now):
-        raise NoRecording
+        raise NoRecordingFile
     async with services.pool.reading() as db:
         name = await find_file(db, key)
     if name is None:
-        raise NoRecording
+        raise NoRecordingFile
     file = recordings_folder(services.settings) / name
     headers = [
         (b"content-disposition", f'inline; filename="call-{key.id}.wav"'.encode()),
@@ -50,7 +50,7 @@ async def show(services: Services, asked: Asked) -> Page:
         size = (await asyncio.to_thread(file.stat)).st_size
         return await file_page(asked, "audio/wav", size, read, headers)
     except FileNotFoundError as error:
-        raise NoRecording from error
+        raise NoRecordingFile from error
 
 
 def _read(path: Path, start: int, length: int) -> bytes:
@@ -61,4 +61,4 @@ def _read(path: Path, start: int, length: int) -> bytes:
 
 def pages() -> tuple[RawRoute, ...]:
     """The raw routes of recordings."""
-    return (RawRoute(method="GET", path=addresses.PATH, handler=show),)
+    return (RawRoute(method="GET", path=addresses.PATH, handler=show, missing=NoRecordingFile),)

@@ -1,4 +1,4 @@
-"""Records one attempt, from its first sound on; nothing is left of one that nobody answered."""
+"""Records one attempt, from its first sound on; nothing is left of an unanswered one."""
 
 from pathlib import Path
 

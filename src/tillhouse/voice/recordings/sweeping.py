@@ -1,6 +1,6 @@
 """Recordings are deleted once they are older than the operator keeps them.
 
-So are files that nobody will fetch: those of a worker that died while people talked, and those
+So are files without a fetcher: those of a worker that died while people talked, and those
 that were complete when it died, before their row was written.
 """
 
@@ -49,7 +49,7 @@ async def _sweep_left_behind(db: Db, folder: Path) -> None:
 
 
 def _untouched(folder: Path, at_s: float) -> tuple[Sequence[Path], Sequence[Path]]:
-    """Files that nobody has written to for a while: unfinished ones, and whole ones."""
+    """Files not written to for a while: unfinished ones, and whole ones."""
     unfinished = [file for file in folder.glob("*/*.partial") if _age_s(file, at_s) > _UNTOUCHED_S]
     whole = [
         file for file in folder.glob("*/*.wav")

@@ -4,11 +4,14 @@ In a thread it would take turns with the loop, and the sound of all other calls 
 """
 
 import asyncio
+import contextlib
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
+
+import msgspec
 
 from tillhouse.voice.speech import resampling
-from tillhouse.voice.speech.programs import run_program
-from tillhouse.voice.speech.speaking import NotSpoken
+from tillhouse.voice.speech.protocols import NotSpoken
 from tillhouse.voice.speech.wav import read_sound
 
 _MODULE = resampling.__name__
@@ -35,3 +38,26 @@ class Converter:
         if output.code:
             raise NotSpoken(f"the sound of {engine} could not be converted")
         return output.data
+
+
+class Output(msgspec.Struct, frozen=True):
+    """All that a program wrote, and the code that it ended with."""
+
+    code: int | None
+    data: bytes
+
+
+async def run_program(command: tuple[str, ...], given: bytes, within_s: float) -> Output:
+    """The output of a program, which is killed when its time is over (`TimeoutError`)."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
+    )
+    try:
+        async with asyncio.timeout(within_s):
+            data, _ = await process.communicate(given)
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return Output(process.returncode, data)

@@ -5,14 +5,21 @@ from datetime import datetime
 
 import structlog
 
+from tillhouse.outgoing.client import ANYWHERE, ServerClient
 from tillhouse.providers.telephony.provider import Audio, Party
 from tillhouse.settings import Settings
-from tillhouse.voice.outgoing.client import ANYWHERE, Client
 from tillhouse.voice.speech.espeak import Espeak
-from tillhouse.voice.speech.hearing import Hears, NotHeard, Words
 from tillhouse.voice.speech.http_engines import EngineAccount, HttpEar, HttpVoice
 from tillhouse.voice.speech.party import LineEngines, SpokenParty
-from tillhouse.voice.speech.speaking import ENGLISH, NotSpoken, Speaks, primary
+from tillhouse.voice.speech.protocols import (
+    ENGLISH,
+    HeardWords,
+    Hears,
+    NotHeard,
+    NotSpoken,
+    Speaks,
+    primary,
+)
 from tillhouse.voice.speech.sphinx import SphinxEar
 
 log = structlog.get_logger()
@@ -45,7 +52,7 @@ class FirstEar:
     def __init__(self, ears: Sequence[Hears]) -> None:
         self._ears = ears
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> HeardWords | None:
         """The words of an utterance."""
         failed = NotHeard("there is no engine that hears")
         for ear in self._ears:
@@ -62,7 +69,7 @@ class Engines:
 
     def __init__(self, settings: Settings) -> None:
         # The operator names their addresses, within a private network too.
-        self._client = Client(ANYWHERE, settings.webhook_ca_file)
+        self._client = ServerClient(ANYWHERE, settings.webhook_ca_file)
         voices, ears = _voices(settings, self._client), _ears(settings, self._client)
         self._voice = FirstVoice(voices) if voices else None
         self._ear = FirstEar(ears) if ears else None
@@ -87,7 +94,7 @@ class Engines:
         self._client.close()
 
 
-def _voices(settings: Settings, client: Client) -> Sequence[Speaks]:
+def _voices(settings: Settings, client: ServerClient) -> Sequence[Speaks]:
     found: list[Speaks] = []
     if settings.speaking_url is not None:
         account = EngineAccount(
@@ -101,7 +108,7 @@ def _voices(settings: Settings, client: Client) -> Sequence[Speaks]:
     return [*found, espeak] if espeak is not None else found
 
 
-def _ears(settings: Settings, client: Client) -> Sequence[Hears]:
+def _ears(settings: Settings, client: ServerClient) -> Sequence[Hears]:
     found: list[Hears] = []
     if settings.hearing_url is not None:
         account = EngineAccount(

@@ -2,9 +2,8 @@
 
 import shutil
 
-from tillhouse.voice.speech.converting import Converter
-from tillhouse.voice.speech.programs import run_program
-from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken, primary
+from tillhouse.voice.speech.converting import Converter, run_program
+from tillhouse.voice.speech.protocols import TEXT_LENGTH_MAX, NotSpoken, primary
 
 PROGRAM = "espeak-ng"
 SPOKEN_WITHIN_S = 20.0

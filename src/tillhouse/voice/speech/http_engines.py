@@ -8,15 +8,26 @@ from functools import partial
 import msgspec
 
 from tillhouse.kit.json import encode
-from tillhouse.voice.outgoing.client import Answer, Client, Limits, Post, Unanswered
+from tillhouse.outgoing.client import (
+    AnswerLimits,
+    Post,
+    ServerAnswer,
+    ServerClient,
+    Unanswered,
+)
 from tillhouse.voice.speech.converting import Converter
-from tillhouse.voice.speech.hearing import NotHeard, Words
-from tillhouse.voice.speech.speaking import TEXT_LENGTH_MAX, NotSpoken, primary
+from tillhouse.voice.speech.protocols import (
+    TEXT_LENGTH_MAX,
+    HeardWords,
+    NotHeard,
+    NotSpoken,
+    primary,
+)
 from tillhouse.voice.speech.wav import telephone_wav
 
 # Two minutes of sound, 48 kHz, 16 bits, one channel, and a little more.
-_SPOKEN = Limits(seconds=20.0, body_bytes=12 * 1024 * 1024)
-_HEARD = Limits(seconds=10.0, body_bytes=64 * 1024)
+_SPOKEN = AnswerLimits(seconds=20.0, body_bytes=12 * 1024 * 1024)
+_HEARD = AnswerLimits(seconds=10.0, body_bytes=64 * 1024)
 _HEARD_LENGTH_MAX = 500
 _OK = 200
 # Nothing that was said; a database takes no NUL.
@@ -46,7 +57,9 @@ class Languages:
     def __init__(self) -> None:
         self._refused: set[str] = set()
 
-    async def ask(self, language: str, ask: Callable[[str | None], Awaitable[Answer]]) -> Answer:
+    async def ask(
+        self, language: str, ask: Callable[[str | None], Awaitable[ServerAnswer]]
+    ) -> ServerAnswer:
         """An answer in a language, or in none where the engine refuses it but not the rest."""
         if language in self._refused:
             return await ask(None)
@@ -62,7 +75,7 @@ class Languages:
 class HttpVoice:
     """Speaks by an engine behind HTTP."""
 
-    def __init__(self, client: Client, account: EngineAccount) -> None:
+    def __init__(self, client: ServerClient, account: EngineAccount) -> None:
         self._client = client
         self._account = account
         self._converter = Converter()
@@ -78,7 +91,7 @@ class HttpVoice:
             raise NotSpoken(f"the speaking engine answered {answer.status}")
         return await self._converter.convert(answer.body, "the speaking engine")
 
-    async def _ask(self, text: str, language: str | None) -> Answer:
+    async def _ask(self, text: str, language: str | None) -> ServerAnswer:
         account = self._account
         fields = {
             "model": account.model,
@@ -99,21 +112,21 @@ class _Transcript(msgspec.Struct, frozen=True):
 class HttpEar:
     """Hears by an engine behind HTTP."""
 
-    def __init__(self, client: Client, account: EngineAccount) -> None:
+    def __init__(self, client: ServerClient, account: EngineAccount) -> None:
         self._client = client
         self._account = account
         self._languages = Languages()
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> HeardWords | None:
         """The words of an utterance; the engine isn't told which are expected."""
         try:
             answer = await self._languages.ask(primary(language), partial(self._ask, pcm))
         except Unanswered as error:
             raise NotHeard(f"the hearing engine: {error.reason}") from error
         words = " ".join(_CONTROL.sub(" ", _text(answer)).split())[:_HEARD_LENGTH_MAX]
-        return Words(words) if words else None
+        return HeardWords(words) if words else None
 
-    async def _ask(self, pcm: bytes, language: str | None) -> Answer:
+    async def _ask(self, pcm: bytes, language: str | None) -> ServerAnswer:
         account = self._account
         fields = {"model": account.model, "response_format": "json"}
         if language is not None:
@@ -128,7 +141,7 @@ class HttpEar:
         return await self._client.post(post, _HEARD)
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: ServerAnswer) -> str:
     if answer.status != _OK:
         raise NotHeard(f"the hearing engine answered {answer.status}")
     try:

@@ -6,9 +6,8 @@ import sys
 
 import msgspec
 
-from tillhouse.voice.speech.hearing import NotHeard, Words
-from tillhouse.voice.speech.programs import run_program
-from tillhouse.voice.speech.speaking import ENGLISH, primary
+from tillhouse.voice.speech.converting import run_program
+from tillhouse.voice.speech.protocols import ENGLISH, HeardWords, NotHeard, primary
 
 MODULE = "pocketsphinx"
 _DECODER = "tillhouse.voice.speech.sphinx_decoder"
@@ -30,7 +29,7 @@ class SphinxEar:
         """The engine, where it is installed."""
         return cls() if importlib.util.find_spec(MODULE) is not None else None
 
-    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> Words | None:
+    async def hear(self, pcm: bytes, phrases: tuple[str, ...], language: str) -> HeardWords | None:
         """The phrase that was said; free speech and other languages are beyond it."""
         if primary(language) != ENGLISH:
             raise NotHeard(f"{MODULE} hears English alone")
@@ -46,4 +45,4 @@ class SphinxEar:
             text = msgspec.json.decode(output.data, type=_Decoded).text
         except msgspec.DecodeError:
             raise NotHeard(f"{MODULE} failed") from None
-        return Words(text) if text else None
+        return HeardWords(text) if text else None

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from tillhouse.voice.speech.protocols import NotSpoken
 from tillhouse.voice.speech.resampling import RATE
-from tillhouse.voice.speech.speaking import NotSpoken
 
 _HEAD, _CHUNK = 12, 8
 _PCM, MU_LAW, _EXTENSIBLE = 1, 7, 0xFFFE
@@ -14,7 +14,7 @@ _FORMAT_BYTES = 16
 _BITS = 16
 _RATES = range(8_000, 48_001)
 _CHANNELS_MAX = 2
-# Nobody listens to a longer answer at once.
+# The bound on one spoken answer.
 SOUND_MAX_S = 120
 
 
@@ -28,7 +28,7 @@ class Wav(NamedTuple):
     data: memoryview
 
 
-class Sound(msgspec.Struct, frozen=True, kw_only=True):
+class PcmSound(msgspec.Struct, frozen=True, kw_only=True):
     """PCM16 of any rate, its channels side by side."""
 
     data: memoryview
@@ -61,7 +61,7 @@ def is_pcm16(wav: Wav) -> bool:
     return wav.kind in (_PCM, _EXTENSIBLE) and wav.bits == _BITS
 
 
-def read_sound(wav: bytes, engine: str) -> Sound:
+def read_sound(wav: bytes, engine: str) -> PcmSound:
     """The sound of a WAV with 16 bits a sample, cut where it is too long; else `NotSpoken`."""
     found = read_wav(wav)
     if found is None:
@@ -71,7 +71,7 @@ def read_sound(wav: bytes, engine: str) -> Sound:
         raise NotSpoken(f"{engine} answered with a WAV of another kind than PCM16")
     frame = 2 * found.channels
     length = min(len(found.data) - len(found.data) % frame, found.rate * frame * SOUND_MAX_S)
-    return Sound(data=found.data[:length], rate=found.rate, channels=found.channels)
+    return PcmSound(data=found.data[:length], rate=found.rate, channels=found.channels)
 
 
 def telephone_wav(pcm: bytes) -> bytes:

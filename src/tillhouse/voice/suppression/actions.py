@@ -16,7 +16,7 @@ from tillhouse.voice.suppression.types import NewSuppression, Suppression, Suppr
 
 
 class Suppressed(Conflict, message="This number is on the suppression list already."):
-    """Nobody can be called less than never."""
+    """The number is suppressed already."""
 
 
 async def list_page(call: Call, wanted: SuppressionFilter) -> PageOf[Suppression]:

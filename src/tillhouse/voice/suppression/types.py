@@ -14,7 +14,7 @@ from tillhouse.kit.text_types import Paragraphs
 SuppressionReason = Literal["manual", "opt_out", "unwanted"]
 
 
-class Note(Paragraphs, longest=500, example="Asked in the shop not to be called."):
+class SuppressionNote(Paragraphs, longest=500, example="Asked in the shop not to be called."):
     """Words for people."""
 
 
@@ -23,7 +23,7 @@ class NewSuppression(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     phone_number: PhoneText
     """The number that is not called any more."""
-    note: Note | None = None
+    note: SuppressionNote | None = None
     """Why, in words for people."""
 
 

@@ -13,7 +13,7 @@ from tillhouse.webhooks import rules
 from tillhouse.webhooks.actions.endpoints import lock as lock_endpoint
 from tillhouse.webhooks.store import deliveries as store
 from tillhouse.webhooks.store import recovery
-from tillhouse.webhooks.store.deliveries import Window
+from tillhouse.webhooks.store.deliveries import DeliveryWindow
 from tillhouse.webhooks.types import (
     Delivery,
     DeliveryFilter,
@@ -48,13 +48,13 @@ async def list_latest(call: Call, wanted: DeliveryFilter) -> list[Delivery]:
     return await store.list_deliveries(call.db, books, wanted, window)
 
 
-async def _window(call: Call, wanted: DeliveryFilter) -> Window:
+async def _window(call: Call, wanted: DeliveryFilter) -> DeliveryWindow:
     if wanted.since is None and wanted.until is None:
-        return Window(None, None)
+        return DeliveryWindow(None, None)
     zone = await find_time_zone(call.db, call.business_id)
     since, until = rules.listed_window(wanted, zone)
     # Both ends belong to the window.
-    return Window(since, until + _MILLISECOND if until else None)
+    return DeliveryWindow(since, until + _MILLISECOND if until else None)
 
 
 async def show(call: Call, delivery_id: DeliveryId) -> DeliveryWithAttempts:

@@ -1,7 +1,5 @@
 """Endpoints: make, change, disable, enable, test, delete, recover."""
 
-import asyncio
-import socket
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -17,9 +15,10 @@ from tillhouse.kit.deleted import Deleted
 from tillhouse.kit.errors import FieldError, Missing, check
 from tillhouse.kit.events import EventType
 from tillhouse.kit.ids import BookKey, EndpointId, EventId, new_id
-from tillhouse.kit.network import Address, parse_address
 from tillhouse.kit.partial import InvalidField, faults
 from tillhouse.kit.secrets import Environment
+from tillhouse.outgoing.resolving import resolve
+from tillhouse.outgoing.rules import check_target, host_of
 from tillhouse.webhooks import rules
 from tillhouse.webhooks.emit import Source, envelope, note_told
 from tillhouse.webhooks.events import TEST_EVENT, TestData
@@ -28,7 +27,7 @@ from tillhouse.webhooks.store import deliveries as delivery_store
 from tillhouse.webhooks.store import endpoints as store
 from tillhouse.webhooks.store import events as event_store
 from tillhouse.webhooks.store import secrets as secret_store
-from tillhouse.webhooks.store.events import Told
+from tillhouse.webhooks.store.events import EventRows
 from tillhouse.webhooks.types import (
     AppFilter,
     DeliveryWithAttempts,
@@ -37,7 +36,6 @@ from tillhouse.webhooks.types import (
     NewEndpoint,
 )
 
-RESOLVE_WITHIN_S = 2.0
 TEST_MESSAGE = "This is a test of your webhook endpoint."
 NO_ENDPOINT = EndpointId(UUID(int=0))
 
@@ -65,7 +63,7 @@ async def create(call: Call, new: NewEndpoint) -> Endpoint:
         ),
     )
     more = {"url": new.url, "events": events, "developerAppId": str(app_id)}
-    await _note(call, "created", endpoint_id, (new.name, new.environment), more)
+    await _note(call, "created", endpoint_id, new.name, new.environment, more)
     return await show(call, endpoint_id)
 
 
@@ -102,11 +100,10 @@ async def change(call: Call, endpoint_id: EndpointId, patch: EndpointPatch) -> E
     events = row["events"]
     if patch.events is not UNSET:
         events = list(dict.fromkeys(str(event) for event in patch.events))
-    await store.update_endpoint(
-        call.db, BookKey(row["book_id"], endpoint_id), (name, url, events), call.now
-    )
+    key = BookKey(row["book_id"], endpoint_id)
+    await store.update_endpoint(call.db, key, name, url, events, call.now)
     more = {"url": url, "events": events}
-    await _note(call, "updated", endpoint_id, (name, row["environment"]), more)
+    await _note(call, "updated", endpoint_id, name, row["environment"], more)
     return await show(call, endpoint_id)
 
 
@@ -115,7 +112,7 @@ async def disable(call: Call, endpoint_id: EndpointId) -> Endpoint:
     row = await lock(call, endpoint_id)
     if row["status"] == "active":
         await store.update_disabled(call.db, BookKey(row["book_id"], endpoint_id), call.now)
-        await _note(call, "disabled", endpoint_id, (row["name"], row["environment"]), {})
+        await _note(call, "disabled", endpoint_id, row["name"], row["environment"], {})
         # A sender then ends what is queued.
         call.db.queues_work = True
     return await show(call, endpoint_id)
@@ -129,7 +126,7 @@ async def enable(call: Call, endpoint_id: EndpointId) -> Endpoint:
         app_id = row["developer_app_id"]
         await store.lock_app(call.db, key[0], app_id)
         rules.check_endpoint_limit(await store.count_active_endpoints(call.db, key[0], app_id))
-        await _note(call, "enabled", endpoint_id, (row["name"], row["environment"]), {})
+        await _note(call, "enabled", endpoint_id, row["name"], row["environment"], {})
     await store.update_enabled(call.db, key, call.now)
     return await show(call, endpoint_id)
 
@@ -138,7 +135,7 @@ async def delete(call: Call, endpoint_id: EndpointId) -> Deleted:
     """Remove the endpoint; its deliveries stay in the log."""
     row = await lock(call, endpoint_id)
     await store.delete_endpoint(call.db, BookKey(row["book_id"], endpoint_id))
-    await _note(call, "deleted", endpoint_id, (row["name"], row["environment"]), {})
+    await _note(call, "deleted", endpoint_id, row["name"], row["environment"], {})
     call.db.queues_work = True
     return Deleted(endpoint_id, iso(call.now))
 
@@ -159,7 +156,7 @@ async def send_test(
     delivery_id = await event_store.insert_event_for(
         call.db, key, endpoint_id, event_type.name, payload, call.now
     )
-    await _note(call, "tested", endpoint_id, (row["name"], row["environment"]), {})
+    await _note(call, "tested", endpoint_id, row["name"], row["environment"], {})
     note_told(call.db, row["book_id"], queued=1)
     books = call.user.books.all()
     delivery = await delivery_store.show_delivery(call.db, books, delivery_id)
@@ -174,7 +171,7 @@ async def announce_test(call: Call, environment: Environment) -> EventId:
     book_id, event_id = call.user.books.of(environment), EventId(new_id())
     origin = Source(call.business_id, Book(book_id, environment))
     payload = envelope(event_id, TEST_EVENT.name, origin, data, call.now)
-    told = Told(
+    told = EventRows(
         ids=[event_id], types=[TEST_EVENT.name], payloads=[payload], moments=[call.now], app_id=None
     )
     queued = await event_store.insert_events(call.db, book_id, call.now, told)
@@ -203,27 +200,15 @@ async def _url_faults(call: Call, asked: NewEndpoint | EndpointPatch) -> list[Fi
         return []
     if url is UNSET:
         return []
-    host = rules.host_of(url)
-    answers = [] if rules.literal_of(host) is not None else await _resolve(host)
-    wrong = rules.check_target(host, answers, call.services.settings.webhook_allow_targets)
+    host = host_of(url)
+    wrong = check_target(host, await resolve(host), call.services.settings.webhook_allow_targets)
     return [FieldError("url", wrong)] if wrong else []
 
 
-async def _resolve(host: str) -> list[Address]:
-    """The addresses of the name now; none when it can't be resolved: sending checks again."""
-    loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(RESOLVE_WITHIN_S):
-            found = await loop.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
-    except (OSError, TimeoutError, UnicodeError):
-        return []
-    return [parse_address(str(answer[4][0]).partition("%")[0]) for answer in found]
-
-
 async def _note(
-    call: Call, verb: str, endpoint_id: EndpointId, what: tuple[str, str], more: dict[str, Any]
-) -> None:
-    name, environment = what
+    call: Call, verb: str, endpoint_id: EndpointId, name: str, environment: str,
+    more: dict[str, Any],
+) -> None:  # fmt: skip
     metadata = {"webhookEndpointId": str(endpoint_id), "environment": environment, **more}
     title = f"Webhook endpoint {name}: {verb}"
     await audit.note(call, (f"webhook_endpoint.{verb}", title), metadata)

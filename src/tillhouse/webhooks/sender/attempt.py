@@ -7,8 +7,8 @@ import time
 import msgspec
 import structlog
 
-from tillhouse.webhooks.sender.client import Client, Exchange
-from tillhouse.webhooks.sender.connection import NotSent
+from tillhouse.outgoing.connection import NotSent
+from tillhouse.webhooks.sender.client import WebhookClient, WebhookExchange
 
 TIMEOUT_S = 10.0
 _SUCCESS = range(200, 300)
@@ -18,7 +18,7 @@ _SECONDS_MAX = 10
 log = structlog.get_logger()
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an attempt."""
 
     is_delivered: bool
@@ -31,10 +31,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     phases: dict[str, int] = {}
 
 
-async def attempt(client: Client, url: str, body: bytes, headers: dict[str, str]) -> Outcome:
+async def attempt(
+    client: WebhookClient, url: str, body: bytes, headers: dict[str, str]
+) -> AttemptOutcome:
     """Send once. This ends in time and raises nothing, whatever the receiver does."""
     began = time.perf_counter()
-    exchange = Exchange(began=began)
+    exchange = WebhookExchange(began=began)
     failure: Exception | None = None
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -46,7 +48,7 @@ async def attempt(client: Client, url: str, body: bytes, headers: dict[str, str]
     # The status decides, once it is here: whatever is wrong with the body is ignored.
     is_delivered = status in _SUCCESS
     refused = None if is_delivered else f"http_{status}"
-    return Outcome(
+    return AttemptOutcome(
         is_delivered=is_delivered,
         response_status=status,
         latency_ms=round((ended - began) * 1000),
@@ -58,7 +60,7 @@ async def attempt(client: Client, url: str, body: bytes, headers: dict[str, str]
     )
 
 
-def _shown(exchange: Exchange) -> str | None:
+def _shown(exchange: WebhookExchange) -> str | None:
     """The start of the body, as text that PostgreSQL keeps."""
     if exchange.answer is None or exchange.answer.status is None:
         return None
@@ -67,7 +69,7 @@ def _shown(exchange: Exchange) -> str | None:
     )
 
 
-def _retry_after(exchange: Exchange) -> float:
+def _retry_after(exchange: WebhookExchange) -> float:
     text = exchange.answer.retry_after if exchange.answer is not None else ""
     if text.isascii() and text.isdigit() and len(text) <= _SECONDS_MAX:
         return float(text)

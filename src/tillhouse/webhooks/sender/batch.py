@@ -10,11 +10,11 @@ from tillhouse.kit.clock import iso
 from tillhouse.kit.ids import AppId, BookId, BookKey, BusinessId, DeliveryId, EndpointId, EventId
 from tillhouse.kit.json import encode
 from tillhouse.webhooks import rules
-from tillhouse.webhooks.sender.attempt import Outcome
-from tillhouse.webhooks.store.queue import Done, EndpointResult
+from tillhouse.webhooks.sender.attempt import AttemptOutcome
+from tillhouse.webhooks.store.queue import AttemptResult, EndpointResult
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryClaim(msgspec.Struct, frozen=True, kw_only=True):
     """A delivery that this worker holds the lease of."""
 
     book_id: BookId
@@ -37,8 +37,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True):
     """A claim and what came of it."""
 
-    claim: Claim
-    outcome: Outcome
+    claim: DeliveryClaim
+    outcome: AttemptOutcome
     began_at: datetime
     ended_at: datetime
 
@@ -50,7 +50,7 @@ class Retries(msgspec.Struct, frozen=True):
     factor: float
 
 
-def done(result: Result, retries: Retries) -> Done:
+def done(result: Result, retries: Retries) -> AttemptResult:
     """The delivery's row."""
     claim, outcome = result.claim, result.outcome
     retry_at = None
@@ -63,7 +63,7 @@ def done(result: Result, retries: Retries) -> Done:
             random.random(),  # noqa: S311 - jitter is no secret
             outcome.retry_after_s,
         )
-    return Done(
+    return AttemptResult(
         book_id=claim.book_id,
         delivery_id=claim.delivery_id,
         generation=claim.generation,

@@ -12,11 +12,16 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tillhouse.kit.network import Network
+from tillhouse.outgoing.answer import AnswerReader
+from tillhouse.outgoing.connection import (
+    READ_BYTES,
+    EndpointConnection,
+    NotSent,
+    tls_context,
+)
+from tillhouse.outgoing.guard import Guard
+from tillhouse.outgoing.rules import clean_url
 from tillhouse.providers.names import PATIENCE_S, LookUp, look_up
-from tillhouse.webhooks.rules import clean_url
-from tillhouse.webhooks.sender.answer import AnswerReader
-from tillhouse.webhooks.sender.connection import READ_BYTES, Connection, NotSent, tls_context
-from tillhouse.webhooks.sender.guard import Guard
 
 USER_AGENT = "Tillhouse-Webhooks/1"
 KEPT_S = 30.0
@@ -24,7 +29,7 @@ KEPT_MAX = 512
 HTTPS = 443
 
 
-class Target(msgspec.Struct, frozen=True):
+class RequestTarget(msgspec.Struct, frozen=True):
     """The destination of a request."""
 
     host: str
@@ -32,7 +37,7 @@ class Target(msgspec.Struct, frozen=True):
     head: str
 
 
-class Exchange(msgspec.Struct):
+class WebhookExchange(msgspec.Struct):
     """One request, its moments, and what came of it so far."""
 
     began: float
@@ -52,7 +57,7 @@ class Exchange(msgspec.Struct):
         }
 
 
-class Client:
+class WebhookClient:
     """Dials public addresses only, follows nothing and unpacks nothing."""
 
     def __init__(
@@ -66,12 +71,12 @@ class Client:
         self._context = tls_context(str(ca_file) if ca_file is not None else None)
         self._buffer = memoryview(bytearray(READ_BYTES))
         # The oldest first, of each receiver.
-        self._kept: dict[tuple[str, int], list[tuple[Connection, str]]] = {}
+        self._kept: dict[tuple[str, int], list[tuple[EndpointConnection, str]]] = {}
         self._kept_count = 0
         self._sweep: asyncio.TimerHandle | None = None
 
     async def post(
-        self, url: str, body: bytes, headers: dict[str, str], exchange: Exchange
+        self, url: str, body: bytes, headers: dict[str, str], exchange: WebhookExchange
     ) -> None:
         """Send once; NotSent when no status came."""
         target = parse_target(url)
@@ -99,7 +104,11 @@ class Client:
         self._kept.clear()
 
     async def _ask(
-        self, dialled: tuple[Connection, str], target: Target, request: bytes, exchange: Exchange
+        self,
+        dialled: tuple[EndpointConnection, str],
+        target: RequestTarget,
+        request: bytes,
+        exchange: WebhookExchange,
     ) -> None:
         connection, _address = dialled
         exchange.answer = AnswerReader()
@@ -111,7 +120,9 @@ class Client:
         if connection.is_open:
             self._keep(target, dialled)
 
-    async def _dial(self, target: Target, exchange: Exchange) -> tuple[Connection, str]:
+    async def _dial(
+        self, target: RequestTarget, exchange: WebhookExchange
+    ) -> tuple[EndpointConnection, str]:
         """A new connection to one of the addresses, the first that takes it."""
         exchange.began, exchange.address = time.perf_counter(), None
         answers = await self._guard.resolve(target.host, target.port)
@@ -133,9 +144,9 @@ class Client:
             return connection, address
         raise NotSent("connection_failed") from failed
 
-    async def _secure(self, opened: socket.socket, target: Target) -> Connection:
+    async def _secure(self, opened: socket.socket, target: RequestTarget) -> EndpointConnection:
         """TLS over a connected socket, which is the connection's from here on."""
-        connection = Connection(self._context, target.host.rstrip("."), self._buffer)
+        connection = EndpointConnection(self._context, target.host.rstrip("."), self._buffer)
         try:
             loop = asyncio.get_running_loop()
             await loop.create_connection(lambda: connection, sock=opened)
@@ -145,7 +156,7 @@ class Client:
             raise
         return connection
 
-    def _take(self, target: Target) -> tuple[Connection, str] | None:
+    def _take(self, target: RequestTarget) -> tuple[EndpointConnection, str] | None:
         """A kept connection, the latest first."""
         kept = self._kept.get((target.host, target.port), [])
         while kept:
@@ -155,7 +166,7 @@ class Client:
                 return connection, address
         return None
 
-    def _keep(self, target: Target, dialled: tuple[Connection, str]) -> None:
+    def _keep(self, target: RequestTarget, dialled: tuple[EndpointConnection, str]) -> None:
         if self._kept_count >= KEPT_MAX:
             dialled[0].close()
             return
@@ -170,7 +181,7 @@ class Client:
         """Close what was of no use for a while, and forget what is closed."""
         loop = asyncio.get_running_loop()
         for key, kept in list(self._kept.items()):
-            used: list[tuple[Connection, str]] = []
+            used: list[tuple[EndpointConnection, str]] = []
             for connection, address in kept:
                 if connection.is_open and loop.time() - connection.idle_since_s < KEPT_S:
                     used.append((connection, address))
@@ -185,7 +196,7 @@ class Client:
 
 
 @lru_cache(maxsize=4096)
-def parse_target(url: str) -> Target:
+def parse_target(url: str) -> RequestTarget:
     """Read an address; one that could not be saved is not sent to either."""
     try:
         parts = urlsplit(clean_url(url))
@@ -194,7 +205,7 @@ def parse_target(url: str) -> Target:
     host, port = parts.hostname or "", parts.port or HTTPS
     shown = f"[{host}]" if ":" in host else host
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(
+    return RequestTarget(
         host=host,
         port=port,
         head=(
@@ -213,7 +224,7 @@ async def _connect(opened: socket.socket, sockaddr: Any) -> None:
         raise
 
 
-def _request(target: Target, body: bytes, headers: dict[str, str]) -> bytes:
+def _request(target: RequestTarget, body: bytes, headers: dict[str, str]) -> bytes:
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = f"{target.head}{lines}Content-Length: {len(body)}\r\n\r\n"
     return head.encode("ascii") + body

@@ -15,7 +15,8 @@ import structlog
 from asyncpg import Record
 
 from tillhouse.access.process import Services
-from tillhouse.db.pool import FAILURES, Db
+from tillhouse.db.failures import FAILURES
+from tillhouse.db.pool import Db
 from tillhouse.jobs.worker import Worker
 from tillhouse.kit.clock import now
 from tillhouse.kit.errors import Unavailable
@@ -25,9 +26,9 @@ from tillhouse.settings import SettingError
 from tillhouse.webhooks import mailing, rules, signing
 from tillhouse.webhooks.actions.secrets import SEAL_KIND
 from tillhouse.webhooks.sender import notices
-from tillhouse.webhooks.sender.attempt import Outcome, attempt
+from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
 from tillhouse.webhooks.sender.batch import (
-    Claim,
+    DeliveryClaim,
     Result,
     Retries,
     done,
@@ -35,7 +36,7 @@ from tillhouse.webhooks.sender.batch import (
     last_errors,
     one_each,
 )
-from tillhouse.webhooks.sender.client import Client
+from tillhouse.webhooks.sender.client import WebhookClient
 from tillhouse.webhooks.sender.pace import Pace
 from tillhouse.webhooks.sender.windows import WINDOW_FIRST, EndpointWindows
 from tillhouse.webhooks.store import queue as store
@@ -78,7 +79,7 @@ class Sender:
         self._claimed = 0
         self._stranded_after = store.FIRST_ENDPOINT
         self._attempts: set[asyncio.Task[None]] = set()
-        self._client: Client | None = None
+        self._client: WebhookClient | None = None
         self._secrets: dict[bytes, str] = {}
         self._claiming = Worker(
             "webhook claims", self._claim_some, poll_s=POLL_S,
@@ -98,7 +99,7 @@ class Sender:
     def start(self) -> None:
         """Begin."""
         settings = self._services.settings
-        self._client = Client(settings.webhook_allow_targets, settings.webhook_ca_file)
+        self._client = WebhookClient(settings.webhook_allow_targets, settings.webhook_ca_file)
         workers = (self._claiming, self._recording, self._ending)
         self._services.workers.show(*workers)
         for worker in workers:
@@ -145,7 +146,7 @@ class Sender:
             )  # fmt: skip
             self._after = after or store.FIRST_ENDPOINT
             claims = [
-                msgspec.convert(dict(row), Claim, strict=False)
+                msgspec.convert(dict(row), DeliveryClaim, strict=False)
                 for row in rows
                 if row["payload"] is not None
             ]
@@ -158,7 +159,7 @@ class Sender:
             await self._end_expired([row for row in rows if row["payload"] is None])
         return len(rows)
 
-    def _begin(self, claim: Claim) -> int:
+    def _begin(self, claim: DeliveryClaim) -> int:
         """Take a slot; the ticket to give back."""
         return self._windows.begin(
             claim.endpoint_id, time.monotonic(), is_unproven=claim.is_unproven,
@@ -171,7 +172,7 @@ class Sender:
         async with self._services.pool.reading() as db:
             await store.end_expired(db, expired, EVENT_EXPIRED, now())
 
-    async def _can_sign(self, db: Db, claim: Claim) -> bool:
+    async def _can_sign(self, db: Db, claim: DeliveryClaim) -> bool:
         """Open the claim's secret; one that does not open holds up its own deliveries alone."""
         sealed = claim.secret_sealed
         if sealed not in self._secrets:
@@ -188,7 +189,7 @@ class Sender:
                 return False
         return True
 
-    async def _send(self, claim: Claim, ticket: int) -> None:
+    async def _send(self, claim: DeliveryClaim, ticket: int) -> None:
         """One attempt; its result is recorded with others."""
         began = now()
         body = claim.payload.encode()
@@ -200,7 +201,7 @@ class Sender:
         self._results.append(Result(claim, outcome, began, now()))
         self._has_results.set()
 
-    def _note(self, claim: Claim, ticket: int, outcome: Outcome) -> None:
+    def _note(self, claim: DeliveryClaim, ticket: int, outcome: AttemptOutcome) -> None:
         self._windows.end(
             claim.endpoint_id, ticket, time.monotonic(), is_success=outcome.is_delivered
         )

@@ -33,7 +33,7 @@ _AROUND = """
 """
 
 
-class Window(msgspec.Struct, frozen=True):
+class DeliveryWindow(msgspec.Struct, frozen=True):
     """From when until when deliveries were made; the end does not belong to it."""
 
     since: datetime | None
@@ -50,7 +50,7 @@ def _statuses(wanted: DeliveryFilter) -> list[str]:
     return [wanted.status] if wanted.status else list(STATUSES)
 
 
-def _narrowed(where: Where, wanted: DeliveryFilter, window: Window) -> LiteralString:
+def _narrowed(where: Where, wanted: DeliveryFilter, window: DeliveryWindow) -> LiteralString:
     """The conditions that every way into the log has."""
     return (
         where.and_("l.event_type = $", wanted.event_type)
@@ -62,7 +62,7 @@ def _narrowed(where: Where, wanted: DeliveryFilter, window: Window) -> LiteralSt
 
 
 async def list_deliveries(
-    db: Db, books: list[BookId], wanted: DeliveryFilter, window: Window
+    db: Db, books: list[BookId], wanted: DeliveryFilter, window: DeliveryWindow
 ) -> list[Delivery]:
     """The deliveries, the newest first: each app's in each status, then the newest of those.
 
@@ -90,7 +90,11 @@ async def list_deliveries(
 
 
 async def list_deliveries_of_endpoint(
-    db: Db, books: list[BookId], endpoint_id: EndpointId, wanted: DeliveryFilter, window: Window
+    db: Db,
+    books: list[BookId],
+    endpoint_id: EndpointId,
+    wanted: DeliveryFilter,
+    window: DeliveryWindow,
 ) -> list[Delivery]:
     """The deliveries of one endpoint, the newest first: those in each status, then the newest.
 
@@ -117,7 +121,7 @@ async def list_deliveries_of_endpoint(
 
 
 async def list_deliveries_of_event(
-    db: Db, books: list[BookId], event_id: EventId, wanted: DeliveryFilter, window: Window
+    db: Db, books: list[BookId], event_id: EventId, wanted: DeliveryFilter, window: DeliveryWindow
 ) -> list[Delivery]:
     """The deliveries of one event, which are few, the newest first."""
     where = (

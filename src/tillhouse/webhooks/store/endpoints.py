@@ -101,16 +101,18 @@ async def count_active_endpoints(db: Db, book_id: BookId, app_id: AppId) -> int:
 
 
 async def update_endpoint(
-    db: Db, key: BookKey, what: tuple[str, str, list[str]], now: datetime
+    db: Db, key: BookKey, name: str, url: str, events: list[str], now: datetime
 ) -> None:
-    """Write (name, url, events)."""
+    """Write the name, the address and the events."""
     await db.execute(
         """
         UPDATE webhook_endpoints SET name = $3, url = $4, events = $5, updated_at = $6
         WHERE book_id = $1 AND id = $2
         """,
         *key,
-        *what,
+        name,
+        url,
+        events,
         now,
     )
 

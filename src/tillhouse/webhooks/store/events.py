@@ -9,7 +9,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.ids import AppId, BookId, BookKey, DeliveryId, EndpointId, EventId
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class EventRows(msgspec.Struct, frozen=True, kw_only=True):
     """Events as they are written, a place of each list for each, and the app of the key, if any."""
 
     ids: list[EventId]
@@ -45,7 +45,7 @@ TELL: LiteralString = """
 """
 
 
-async def insert_events(db: Db, book_id: BookId, now: datetime, told: Told) -> int:
+async def insert_events(db: Db, book_id: BookId, now: datetime, told: EventRows) -> int:
     """Events in their order, with their deliveries; how many of those are queued."""
     return await db.fetchval(
         """

@@ -8,7 +8,7 @@ import msgspec
 
 from tillhouse.db.pool import Db
 from tillhouse.jobs.store import QUEUE
-from tillhouse.kit.ids import BookId, EndpointId
+from tillhouse.kit.ids import BookId
 from tillhouse.webhooks.notice_text import NotedEndpoint
 
 
@@ -16,18 +16,19 @@ class NewNotice(msgspec.Struct, frozen=True, kw_only=True):
     """The jobs that tell of one thing: one for each of so many members with one of these roles."""
 
     book_id: BookId
-    endpoint_id: EndpointId
+    # The row that they are about.
+    subject_id: UUID
     kind: str
     roles: Sequence[str]
     most: int
-    # The same for the same streak of failures; the user is added.
+    # The same for the same thing told of; the user is added.
     key: str
     payload: bytes
     now: datetime
 
 
 async def queue_notices(db: Db, new: NewNotice) -> None:
-    """Queue a mail to each member who may look at the endpoint; the commit wakes the workers."""
+    """Queue a mail to each member with one of the roles; the commit wakes the workers."""
     await db.execute(
         """
         WITH queueing AS (

@@ -173,7 +173,7 @@ class Expired(msgspec.Struct, frozen=True, kw_only=True):
     is_probe: bool
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one attempt, as it is written."""
 
     book_id: BookId
@@ -277,13 +277,13 @@ async def turn_index_scans_off(db: Db) -> None:
     await db.execute("SELECT set_config('enable_indexscan', 'off', true)")
 
 
-async def record_batch(db: Db, batch: Sequence[Done]) -> None:
+async def record_batch(db: Db, batch: Sequence[AttemptResult]) -> None:
     """Write results, one per delivery.
 
     One whose generation is over, or written before, is noted as an attempt and changes nothing.
     """
     columns: list[list[Any]] = [
-        [getattr(done, name) for done in batch] for name in Done.__struct_fields__
+        [getattr(done, name) for done in batch] for name in AttemptResult.__struct_fields__
     ]
     await db.execute(
         """

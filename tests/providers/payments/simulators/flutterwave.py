@@ -6,7 +6,7 @@ from aiohttp import web
 
 from tests.providers.payments.simulators import flutterwave_shapes as shapes
 from tests.providers.payments.simulators.simulator import Handler, Json, Simulator, answer
-from tillhouse.providers.payments.provider import Credentials, PayoutState, RefundState
+from tillhouse.providers.payments.provider import PayoutState, ProviderSecrets, RefundState
 
 SECRET_KEY = "FLWSECK_TEST-of-a-simulator"
 SECRET_HASH = "a word that both know"
@@ -19,7 +19,9 @@ class FlutterwaveSimulator(Simulator):
     """Flutterwave's API, with one account; any amount may be paid into an account."""
 
     prefix = "/v3"
-    credentials = Credentials({"secret_key": SECRET_KEY, "secret_hash": SECRET_HASH}, is_live=False)
+    credentials = ProviderSecrets(
+        {"secret_key": SECRET_KEY, "secret_hash": SECRET_HASH}, is_live=False
+    )
 
     def __init__(self, hook_url: str | None = None) -> None:
         super().__init__(hook_url)
@@ -27,6 +29,7 @@ class FlutterwaveSimulator(Simulator):
         self.transactions: list[Json] = []
         self.transfers: dict[str, Json] = {}
         self.refunds: list[Json] = []
+        self.chargebacks: list[Json] = []
         self.refund_status = "completed"
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
@@ -40,6 +43,7 @@ class FlutterwaveSimulator(Simulator):
             ("POST", "/transactions/{id}/refund", self._refund),
             ("GET", "/refunds", self._list_refunds),
             ("GET", "/refunds/{id}", self._fetch_refund),
+            ("GET", "/chargebacks", self._list_chargebacks),
             ("POST", "/transfers", self._transfer),
             ("GET", "/transfers", self._list_transfers),
             ("GET", "/transfers/{id}", self._fetch_transfer),
@@ -76,6 +80,26 @@ class FlutterwaveSimulator(Simulator):
         self.queue_hook(shapes.charge_hook(one))
         return str(one["id"])
 
+    async def dispute(self, reference: str, amount: Decimal | None = None) -> str:
+        """Raise a chargeback, of which no hook tells."""
+        paid = next(one for one in self.transactions if one["tx_ref"] == reference)
+        sent = paid["amount"] if amount is None else amount
+        one = shapes.chargeback(self.next_id(), paid, sent)
+        self.chargebacks.append(one)
+        return str(one["id"])
+
+    async def close_dispute(self, dispute_id: str, *, is_won: bool) -> None:
+        """Settle a chargeback."""
+        one = next(one for one in self.chargebacks if str(one["id"]) == dispute_id)
+        one["status"] = "won" if is_won else "lost"
+
+    def refund_by_dashboard(self, reference: str, amount: Decimal) -> None:
+        """Give back as somebody does by hand, without a word of ours."""
+        paid = next(one for one in self.transactions if one["tx_ref"] == reference)
+        body = {"comments": "By hand"}
+        one = shapes.refund(self.next_id(), paid, amount, body, "completed")
+        self.refunds.insert(0, one)
+
     async def finish_payout(self, reference: str, state: PayoutState = "completed") -> None:
         """Settle a transfer."""
         one = self.transfers[reference]
@@ -94,7 +118,7 @@ class FlutterwaveSimulator(Simulator):
 
     def _authorized(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            if request.headers.get("authorization") != f"Bearer {SECRET_KEY}":
+            if not self.takes(request):
                 return _refusal("Invalid authorization key", 401)
             return await handler(request)
 
@@ -156,6 +180,10 @@ class FlutterwaveSimulator(Simulator):
         of = request.query.get("id")
         found = [one for one in self.refunds if of in (None, str(one["tx_id"]))]
         return _page("Refunds fetched", _of_days(request, found), _page_of(request))
+
+    async def _list_chargebacks(self, request: web.Request) -> web.Response:
+        found = _of_days(request, self.chargebacks[::-1])
+        return _page("Chargebacks fetched", found, _page_of(request))
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
         for one in self.refunds:

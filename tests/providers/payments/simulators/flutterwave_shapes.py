@@ -78,3 +78,17 @@ def transfer(number: int, body: Json) -> Json:
         "complete_message": "", "requires_approval": 0, "is_approved": 1,
         "bank_name": "GUARANTY TRUST BANK",
     }  # fmt: skip
+
+
+def chargeback(number: int, paid: Json, amount: Decimal) -> Json:
+    """A chargeback that waits for the merchant."""
+    at = iso(now())
+    return {
+        "id": number, "amount": amount, "flw_ref": paid["flw_ref"], "status": "initiated",
+        "stage": "new", "comment": "Services not rendered", "meta": {
+            "uploaded_proof": None, "history": [{
+                "action": "initiated", "stage": "new", "date": at,
+                "description": "Services not rendered", "source": "issuer"}]},
+        "due_date": at, "settlement_id": "N/A", "created_at": at,
+        "transaction_id": paid["id"], "tx_ref": paid["tx_ref"], "customer": paid["customer"],
+    }  # fmt: skip

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from tests.providers.payments.simulators import monnify_shapes as shapes
 from tests.providers.payments.simulators.simulator import Handler, Json, Simulator, answer
-from tillhouse.providers.payments.provider import Credentials, PayoutState, RefundState
+from tillhouse.providers.payments.provider import PayoutState, ProviderSecrets, RefundState
 
 API_KEY = "MK_TEST_SIMULATOR"
 SECRET_KEY = "a secret of a simulator"
@@ -22,7 +22,7 @@ FEE = Decimal("0.01")
 class MonnifySimulator(Simulator):
     """Monnify's API, with one contract; any amount may be paid into an account, also in parts."""
 
-    credentials = Credentials(
+    credentials = ProviderSecrets(
         {
             "api_key": API_KEY,
             "secret_key": SECRET_KEY,
@@ -48,6 +48,12 @@ class MonnifySimulator(Simulator):
         self.transfer_status = "PENDING"
         # Parts of every transaction's status, whatever they really are.
         self.said_instead: Json = {}
+
+    def further_key(self) -> ProviderSecrets:
+        """Another pair of keys of the same contract."""
+        key = f"{API_KEY}_{self.next_id()}"
+        self.more_keys.append(f"{key}:{SECRET_KEY}")
+        return ProviderSecrets({**self.credentials.secrets, "api_key": key}, is_live=False)
 
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add the routes of the API that are simulated."""
@@ -93,6 +99,18 @@ class MonnifySimulator(Simulator):
         """Take a payment back after all."""
         self.transactions[reference]["paymentStatus"] = "REVERSED"
 
+    def refund_by_dashboard(self, reference: str, amount: Decimal) -> None:
+        """Give back as somebody does by hand, without a word of ours."""
+        paid = self.transactions[reference]
+        name = f"MFY-RFD-{self.next_id()}"
+        body = {"refundReference": name, "transactionReference": paid["transactionReference"],
+                "refundReason": "By hand", "customerNote": "By hand"}  # fmt: skip
+        one = shapes.refund(body, amount)
+        one["refundStatus"] = "COMPLETED"
+        self.refunds[name] = one
+        self._mark_refunded(paid)
+        self.queue_hook(shapes.refund_hook(one))
+
     async def finish_payout(self, reference: str, state: PayoutState = "completed") -> None:
         """Settle a transfer."""
         one = self.transfers[reference]
@@ -122,8 +140,9 @@ class MonnifySimulator(Simulator):
     # The answers to requests.
 
     async def _login(self, request: web.Request) -> web.Response:
-        expected = base64.b64encode(f"{API_KEY}:{SECRET_KEY}".encode()).decode()
-        if request.headers.get("authorization") != f"Basic {expected}":
+        pairs = [f"{API_KEY}:{SECRET_KEY}", *self.more_keys]
+        expected = [f"Basic {base64.b64encode(one.encode()).decode()}" for one in pairs]
+        if request.headers.get("authorization") not in expected:
             return _refusal("Bad credentials", 401)
         self.tokens.append(f"token-{self.next_id()}")
         return _told({"accessToken": self.tokens[-1], "expiresIn": self.token_lives})

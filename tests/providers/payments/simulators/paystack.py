@@ -10,7 +10,7 @@ from aiohttp import web
 from tests.providers.payments.simulators import paystack_shapes as shapes
 from tests.providers.payments.simulators.simulator import Handler, Json, Simulator, answer
 from tillhouse.kit.clock import iso, now, parse_timestamp
-from tillhouse.providers.payments.provider import Credentials, PayoutState, RefundState
+from tillhouse.providers.payments.provider import PayoutState, ProviderSecrets, RefundState
 
 SECRET_KEY = "sk_test_of-a-simulator"
 # Accounts that name enquiry knows; the first digit of others is a 9.
@@ -21,17 +21,18 @@ FEE = Decimal("0.015")
 class PaystackSimulator(Simulator):
     """Paystack's API, with one integration."""
 
-    credentials = Credentials({"secret_key": SECRET_KEY}, is_live=False)
+    credentials = ProviderSecrets({"secret_key": SECRET_KEY}, is_live=False)
 
     def __init__(self, hook_url: str | None = None, secret_key: str = SECRET_KEY) -> None:
         super().__init__(hook_url)
-        self.credentials = Credentials({"secret_key": secret_key}, is_live=False)
+        self.credentials = ProviderSecrets({"secret_key": secret_key}, is_live=False)
         self._secret_key = secret_key
         self.transactions: dict[str, Json] = {}
         self.accounts: dict[str, Json] = {}
         self.transfers: dict[str, Json] = {}
         self.recipients: dict[tuple[str, str], Json] = {}
         self.refunds: list[Json] = []
+        self.disputes: list[Json] = []
         # Transfers wait in this state until `finish_payout`; "success" settles them at once.
         self.transfer_status = "pending"
 
@@ -39,6 +40,7 @@ class PaystackSimulator(Simulator):
         """Add the routes of the API that are simulated."""
         for method, path, handler in (
             ("GET", "/balance", self._balance),
+            ("GET", "/customer", self._customers),
             ("POST", "/transaction/initialize", self._initialize),
             ("POST", "/charge", self._charge),
             ("GET", "/charge/{reference}", self._pending),
@@ -48,6 +50,7 @@ class PaystackSimulator(Simulator):
             ("POST", "/refund", self._refund),
             ("GET", "/refund", self._list_refunds),
             ("GET", "/refund/{id}", self._fetch_refund),
+            ("GET", "/dispute", self._list_disputes),
             ("POST", "/transferrecipient", self._recipient),
             ("POST", "/transfer", self._transfer),
             ("GET", "/transfer", self._list_transfers),
@@ -98,6 +101,35 @@ class PaystackSimulator(Simulator):
         self.transactions[reference]["status"] = "reversed"
         self.queue_hook(shapes.dispute_resolved(self.transactions[reference]))
 
+    async def dispute(self, reference: str, amount: Decimal | None = None) -> str:
+        """Let a bank ask for a payment back; nothing is taken before it is resolved."""
+        paid = self.transactions[reference]
+        units = paid["amount"] if amount is None else int(amount * 100)
+        one = shapes.dispute(self.next_id(), paid, units)
+        self.disputes.append(one)
+        self.queue_hook(shapes.dispute_hook("charge.dispute.create", one))
+        return str(one["id"])
+
+    async def close_dispute(self, dispute_id: str, *, is_won: bool) -> None:
+        """Resolve a dispute; one that is lost is refunded."""
+        one = next(one for one in self.disputes if str(one["id"]) == dispute_id)
+        resolution = "declined" if is_won else "merchant-accepted"
+        one |= {"status": "resolved", "resolution": resolution, "resolvedAt": iso(now())}
+        if not is_won:
+            paid = one["transaction"]
+            made = shapes.refund(self.next_id(), paid, one["refund_amount"], {})
+            self.refunds.insert(0, {**made, "dispute": one["id"], "status": "processed"})
+            if one["refund_amount"] == paid["amount"]:
+                paid["status"] = "reversed"
+        self.queue_hook(shapes.dispute_hook("charge.dispute.resolve", one))
+
+    def refund_by_dashboard(self, reference: str, amount: Decimal) -> None:
+        """Give back as somebody does by hand, without a word of ours."""
+        body = {"merchant_note": "Refund by ada@example.com"}
+        made = shapes.refund(self.next_id(), self.transactions[reference], int(amount * 100), body)
+        self.refunds.insert(0, made)
+        self.set_refund(str(made["id"]), "processed")
+
     async def fail(self, reference: str) -> None:
         """Let a charge fail, of which no hook tells."""
         self.transactions[reference]["status"] = "failed"
@@ -131,7 +163,7 @@ class PaystackSimulator(Simulator):
 
     def _authorized(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            if request.headers.get("authorization") != f"Bearer {self._secret_key}":
+            if not self.takes(request):
                 return _refusal(401, "Invalid key", "invalid_Key")
             return await handler(request)
 
@@ -140,6 +172,10 @@ class PaystackSimulator(Simulator):
     async def _balance(self, _request: web.Request) -> web.Response:
         balances = [{"currency": "NGN", "balance": 500_000_000}]
         return _told("Balances retrieved", balances)
+
+    async def _customers(self, _request: web.Request) -> web.Response:
+        there = [shapes.listed_customer()] if self.transactions else []
+        return _told("Customers retrieved", there)
 
     async def _initialize(self, request: web.Request) -> web.Response:
         body: Json = await request.json()
@@ -221,6 +257,11 @@ class PaystackSimulator(Simulator):
         of = request.query.get("transaction")
         found = [one for one in self.refunds if of in (None, str(one["transaction"]))]
         return _listed("Refunds retrieved", request, found[::-1], "createdAt")
+
+    async def _list_disputes(self, request: web.Request) -> web.Response:
+        of = request.query.get("transaction")
+        found = [one for one in self.disputes if of in (None, str(one["transaction"]["id"]))]
+        return _listed("Disputes retrieved", request, found, "createdAt")
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
         for one in self.refunds:

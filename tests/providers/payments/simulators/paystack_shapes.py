@@ -36,6 +36,11 @@ def transaction(number: int, reference: str, amount: int, body: Json) -> Json:
     }  # fmt: skip
 
 
+def listed_customer() -> Json:
+    """A customer as lists tell of it."""
+    return {"integration": 463433, "domain": "test", **_customer("payer@example.com")}
+
+
 def _customer(email: str) -> Json:
     return {
         "id": 181873746, "first_name": None, "last_name": None, "email": email,
@@ -104,6 +109,28 @@ def dispute_resolved(one: Json) -> Json:
         "transaction": one, "category": "fraud",
     }  # fmt: skip
     return {"event": "charge.dispute.resolve", "data": data}
+
+
+def dispute(number: int, paid: Json, amount: int) -> Json:
+    """A dispute that waits for the merchant, as /dispute tells of it."""
+    at = iso(now())
+    return {
+        "id": number, "refund_amount": amount, "currency": paid["currency"],
+        "status": "awaiting-merchant-feedback", "resolution": None, "domain": "test",
+        "transaction": paid, "transaction_reference": None, "category": "chargeback",
+        "customer": paid["customer"], "bin": None, "last4": None, "dueAt": at,
+        "resolvedAt": None, "evidence": None, "attachments": "", "note": None,
+        "history": [{"status": "pending", "by": "bank@example.com", "createdAt": at}],
+        "messages": [{"sender": "bank@example.com", "body": "Customer complained",
+                      "createdAt": at}],
+        "createdAt": at, "updatedAt": at,
+    }  # fmt: skip
+
+
+def dispute_hook(kind: str, one: Json) -> Json:
+    """The hook of a dispute, whose moments have other names."""
+    moments = {"dueAt": "due_at", "resolvedAt": "resolved_at", "createdAt": "created_at"}
+    return {"event": kind, "data": {moments.get(name, name): one[name] for name in one}}
 
 
 def refund(number: int, paid: Json, amount: int, body: Json) -> Json:

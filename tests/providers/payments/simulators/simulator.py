@@ -18,12 +18,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from uuid import UUID
 
 import aiohttp
 import msgspec
 from aiohttp import web
 
-from tillhouse.providers.payments.provider import Credentials, PayoutState, RefundState
+from tillhouse.providers.payments.provider import PayoutState, ProviderSecrets, RefundState
 
 Json: TypeAlias = dict[str, Any]
 Handler: TypeAlias = Callable[[web.Request], Any]
@@ -80,7 +81,7 @@ class Hook(NamedTuple):
 class Simulator:
     """The parts that every provider has; the vendors' own are in its subclasses."""
 
-    credentials: Credentials
+    credentials: ProviderSecrets
     # The part of the address before every path.
     prefix = ""
 
@@ -95,6 +96,10 @@ class Simulator:
         # Money that left, each time that it did: reference and amount.
         self.left: list[tuple[str, Decimal]] = []
         self.arrived = asyncio.Event()
+        # Books that collect by this account: another simulator is another account.
+        self.books: list[UUID] = []
+        # Further keys of the account.
+        self.more_keys: list[str] = []
         self._faults: list[tuple[Fault, str]] = []
         self._hook_faults: list[HookFault] = []
         self._ids = itertools.count(4_100_000_001)
@@ -119,6 +124,18 @@ class Simulator:
         if self._runner is not None:
             await self._runner.cleanup()
 
+    def further_key(self) -> ProviderSecrets:
+        """Another key of the same account."""
+        key = f"{self.credentials.secrets['secret_key']}-{self.next_id()}"
+        self.more_keys.append(key)
+        secrets = {**self.credentials.secrets, "secret_key": key}
+        return ProviderSecrets(secrets, self.credentials.is_live)
+
+    def takes(self, request: web.Request) -> bool:
+        """Whether a request bears one of the account's keys."""
+        keys = (self.credentials.secrets["secret_key"], *self.more_keys)
+        return request.headers.get("authorization", "").removeprefix("Bearer ") in keys
+
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add the vendor's routes."""
         raise NotImplementedError
@@ -135,6 +152,14 @@ class Simulator:
 
     async def reverse(self, reference: str) -> None:
         """Take a payment back after all, not by a refund of ours."""
+        raise NotImplementedError
+
+    async def dispute(self, reference: str, amount: Decimal | None = None) -> str:
+        """Let the payer's bank want a payment back; the provider's name of the dispute."""
+        raise NotImplementedError
+
+    async def close_dispute(self, dispute_id: str, *, is_won: bool) -> None:
+        """Let a dispute come to its end."""
         raise NotImplementedError
 
     async def finish_payout(self, reference: str, state: PayoutState = "completed") -> None:

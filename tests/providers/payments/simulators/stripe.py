@@ -12,7 +12,7 @@ from aiohttp import web
 from tests.providers.payments.simulators import stripe_shapes as shapes
 from tests.providers.payments.simulators.simulator import Handler, Json, Simulator, answer
 from tillhouse.providers.payments.exponents import to_units
-from tillhouse.providers.payments.provider import Credentials, RefundState
+from tillhouse.providers.payments.provider import ProviderSecrets, RefundState
 
 SECRET_KEY = "sk_test_of-a-simulator"
 WEBHOOK_SECRET = "whsec_of-a-simulator"
@@ -23,7 +23,7 @@ _QUERY = re.compile(r"metadata\['reference'\]:'([^']*)'")
 class StripeSimulator(Simulator):
     """Stripe's API, with one account and its idempotency keys."""
 
-    credentials = Credentials(
+    credentials = ProviderSecrets(
         {"secret_key": SECRET_KEY, "webhook_secret": WEBHOOK_SECRET}, is_live=False
     )
 
@@ -37,6 +37,8 @@ class StripeSimulator(Simulator):
         self.disputes: list[Json] = []
         # How many units of the settled currency one unit of the paid one is.
         self.exchange_rate = Decimal(1)
+        # Restricted keys aren't told whose they are.
+        self.is_restricted = False
         # Another request with the same key is said to be under way.
         self.is_under_way = False
         self._kept: dict[str, tuple[bytes, web.Response]] = {}
@@ -44,6 +46,7 @@ class StripeSimulator(Simulator):
     def add_routes(self, router: web.UrlDispatcher) -> None:
         """Add the routes of the API that are simulated."""
         for method, path, handler in (
+            ("GET", "/v1/account", self._account),
             ("GET", "/v1/balance", self._balance),
             ("POST", "/v1/checkout/sessions", self._open),
             ("GET", "/v1/checkout/sessions/{id}", self._session),
@@ -90,13 +93,29 @@ class StripeSimulator(Simulator):
     def _intent_of(self, reference: str) -> Json:
         return self.intents[self.sessions[reference]["payment_intent"]]
 
-    async def reverse(self, reference: str) -> None:
-        """Lose a dispute."""
-        one = self._intent_of(reference)
-        one["latest_charge"]["disputed"] = True
-        dispute = shapes.dispute(self.next_id(), one)
-        self.disputes.append(dispute)
-        self._happen("charge.dispute.closed", dispute)
+    async def dispute(self, reference: str, amount: Decimal | None = None) -> str:
+        """Take a payment back until it is known who is right, and a fee."""
+        paid = self._intent_of(reference)
+        currency = paid["currency"].upper()
+        units = paid["amount"] if amount is None else to_units("stripe", amount, currency)
+        paid["latest_charge"]["disputed"] = True
+        one = shapes.dispute(self.next_id(), paid, units, self.exchange_rate)
+        self.disputes.append(one)
+        self._happen("charge.dispute.created", one)
+        self._happen("charge.dispute.funds_withdrawn", one)
+        return one["id"]
+
+    async def close_dispute(self, dispute_id: str, *, is_won: bool) -> None:
+        """Decide a dispute; the fee of one that is won stays with Stripe, too."""
+        one = next(one for one in self.disputes if one["id"] == dispute_id)
+        one["status"] = "won" if is_won else "lost"
+        self._happen("charge.dispute.closed", one)
+        if is_won:
+            taken = one["balance_transactions"][0]
+            back = {**taken, "id": f"txn_{self.next_id()}", "amount": -taken["amount"], "fee": 0,
+                    "net": -taken["amount"], "reporting_category": "dispute_reversal"}  # fmt: skip
+            one["balance_transactions"].append(back)
+            self._happen("charge.dispute.funds_reinstated", one)
 
     async def finish_refund(self, refund_id: str, state: RefundState = "successful") -> None:
         """Settle a refund."""
@@ -137,7 +156,7 @@ class StripeSimulator(Simulator):
 
     def _authorized(self, handler: Handler) -> Handler:
         async def check(request: web.Request) -> web.Response:
-            if request.headers.get("authorization") != f"Bearer {SECRET_KEY}":
+            if not self.takes(request):
                 return _refusal("Invalid API Key provided", "api_key_invalid", 401)
             key = request.headers.get("idempotency-key")
             if key is None or request.method != "POST":
@@ -145,6 +164,12 @@ class StripeSimulator(Simulator):
             return await self._once(key, request, handler)
 
         return check
+
+    async def _account(self, _request: web.Request) -> web.Response:
+        if self.is_restricted:
+            words = "The provided key does not have the required permissions for this endpoint"
+            return _refusal(words, "more_permissions_required", 403)
+        return answer({"id": f"acct_{id(self)}", "object": "account", "country": "US"})
 
     async def _once(self, key: str, request: web.Request, handler: Handler) -> web.Response:
         """The kept answer of a key; another request with it is refused."""
@@ -162,7 +187,9 @@ class StripeSimulator(Simulator):
 
     async def _balance(self, _request: web.Request) -> web.Response:
         available = [{"amount": 500_000, "currency": "usd", "source_types": {"card": 500_000}}]
-        return answer({"object": "balance", "available": available, "pending": [],
+        pending = [{"amount": -61_414, "currency": "usd", "source_types": {"card": -61_414}}]
+        return answer({"object": "balance", "available": available, "pending": pending,
+                       "connect_reserved": [{"amount": 0, "currency": "usd"}],
                        "livemode": False})  # fmt: skip
 
     async def _open(self, request: web.Request) -> web.Response:
@@ -238,6 +265,8 @@ class StripeSimulator(Simulator):
     async def _list_refunds(self, request: web.Request) -> web.Response:
         of = request.query.get("payment_intent")
         found = [one for one in self.refunds.values() if of in (None, one["payment_intent"])]
+        if "data.balance_transaction" in _expanded(request):
+            found = [shapes.with_balance(one) for one in found]
         return _listed(request, found[::-1])
 
     async def _fetch_refund(self, request: web.Request) -> web.Response:
@@ -247,7 +276,7 @@ class StripeSimulator(Simulator):
     async def _list_disputes(self, request: web.Request) -> web.Response:
         of = request.query.get("payment_intent")
         found = [one for one in self.disputes if of in (None, one["payment_intent"])]
-        return answer(shapes.listed("/v1/disputes", found))
+        return _listed(request, found[::-1])
 
 
 def _listed(request: web.Request, found: list[Json]) -> web.Response:

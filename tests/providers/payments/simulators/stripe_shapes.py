@@ -7,6 +7,7 @@ from tests.providers.payments.simulators.simulator import Json
 from tillhouse.providers.payments.exponents import from_units
 
 _PRICE = "line_items[0][price_data]"
+DISPUTE_FEE = 1500
 _DAY_S, _HALF_HOUR_S = 24 * 3600, 30 * 60
 
 
@@ -88,14 +89,38 @@ def charge(of: Json, fee: int, rate: Decimal) -> Json:
     }  # fmt: skip
 
 
-def dispute(number: int, of: Json) -> Json:
-    """A dispute that was lost."""
-    return {
-        "id": f"dp_{number}", "object": "dispute", "amount": of["amount"],
-        "charge": of["latest_charge"]["id"], "currency": of["currency"],
-        "created": int(time.time()), "livemode": False, "metadata": {},
-        "payment_intent": of["id"], "reason": "fraudulent", "status": "lost",
+def dispute(number: int, of: Json, units: int, rate: Decimal) -> Json:
+    """A dispute that was opened: its amount and a fee have left the balance."""
+    at = int(time.time())
+    settled, currency = int(units * rate), of["currency"] if rate == 1 else "eur"
+    taken = {
+        "id": f"txn_{number}", "object": "balance_transaction", "amount": -settled,
+        "available_on": at, "created": at, "currency": currency,
+        "description": f"Chargeback withdrawal for {of['id']}",
+        "exchange_rate": None if rate == 1 else rate, "fee": DISPUTE_FEE,
+        "fee_details": [{"amount": DISPUTE_FEE, "application": None, "currency": currency,
+                         "description": "Dispute fee", "type": "stripe_fee"}],
+        "net": -settled - DISPUTE_FEE, "reporting_category": "dispute",
+        "source": f"dp_{number}", "status": "available", "type": "adjustment",
     }  # fmt: skip
+    return {
+        "id": f"dp_{number}", "object": "dispute", "amount": units,
+        "balance_transactions": [taken], "charge": of["latest_charge"]["id"],
+        "currency": of["currency"], "created": at, "evidence": {},
+        "evidence_details": {"due_by": at + 7 * _DAY_S, "has_evidence": False,
+                             "past_due": False, "submission_count": 0},
+        "is_charge_refundable": False, "livemode": False, "metadata": {},
+        "payment_intent": of["id"], "reason": "fraudulent", "status": "needs_response",
+    }  # fmt: skip
+
+
+def with_balance(one: Json) -> Json:
+    """A refund with what it moved: Stripe gives none of the fee back."""
+    balance = {"id": f"txn_{one['id']}", "object": "balance_transaction",
+               "amount": -one["amount"], "currency": one["currency"], "fee": 0,
+               "net": -one["amount"], "reporting_category": "refund",
+               "type": "refund"}  # fmt: skip
+    return {**one, "balance_transaction": balance}
 
 
 def refund(number: int, of: Json, units: int, form: dict[str, str]) -> Json:

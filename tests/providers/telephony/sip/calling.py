@@ -12,21 +12,21 @@ from tests.waiting import ended
 from tillhouse.kit.clock import now
 from tillhouse.providers.names import LookUp, look_up
 from tillhouse.providers.telephony.provider import (
-    Account,
     Answered,
+    AttemptRecorder,
+    CallLine,
     Dial,
-    Ended,
     Happening,
-    Line,
-    Recorder,
+    LineEnded,
+    NumberAccount,
 )
-from tillhouse.providers.telephony.sip.media import Media
+from tillhouse.providers.telephony.sip.media import RtpSession
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
-from tillhouse.providers.telephony.sip.timing import REAL, Timing
+from tillhouse.providers.telephony.sip.transactions import REAL, SipTiming
 from tillhouse.providers.telephony.targets import ANYWHERE, Targets
 
 # Everything that takes seconds takes hundredths.
-QUICK = Timing(t1=0.02, t2=0.16, t4=0.2, media_lost=0.4)
+QUICK = SipTiming(t1=0.02, t2=0.16, t4=0.2, media_lost=0.4)
 
 
 class RealClock:
@@ -43,7 +43,7 @@ class RealClock:
 
 @asynccontextmanager
 async def telephone(
-    timing: Timing = REAL, targets: Targets = ANYWHERE, ask: LookUp = look_up
+    timing: SipTiming = REAL, targets: Targets = ANYWHERE, ask: LookUp = look_up
 ) -> AsyncIterator[SipTelephone]:
     """A telephone that is put down in the end."""
     made = SipTelephone(timing, targets, ask)
@@ -59,7 +59,7 @@ def attempt(
     ring_s: float = 60,
     talk_s: float = 60,
     settings: Mapping[str, str] | None = None,
-    recorder: Recorder | None = None,
+    recorder: AttemptRecorder | None = None,
 ) -> Dial:
     """An attempt to call somebody."""
     return Dial(
@@ -69,7 +69,7 @@ def attempt(
         from_number="+2348030000000",
         ring_within=timedelta(seconds=ring_s),
         talk_within=timedelta(seconds=talk_s),
-        account=Account(settings or {}),
+        account=NumberAccount(settings or {}),
         clock=RealClock(),
         recorder=recorder,
     )
@@ -78,7 +78,7 @@ def attempt(
 class Call:
     """A line, and what it tells."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: CallLine) -> None:
         self.line = line
         self._events = line.events()
 
@@ -89,18 +89,18 @@ class Call:
     async def _next(self) -> Happening:
         return await anext(self._events)
 
-    async def end(self) -> Ended:
+    async def end(self) -> LineEnded:
         """The end; nothing may happen after it."""
-        while not isinstance(happening := await self.next(), Ended):
+        while not isinstance(happening := await self.next(), LineEnded):
             pass
         assert [one async for one in self._events] == []
         return happening
 
     @property
-    def media(self) -> Media:
+    def media(self) -> RtpSession:
         """The sound of the line."""
         media = self.line.party
-        assert isinstance(media, Media)
+        assert isinstance(media, RtpSession)
         return media
 
 

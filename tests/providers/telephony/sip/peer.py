@@ -9,7 +9,7 @@ import hashlib
 import socket
 import struct
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from tests.waiting import ended
@@ -75,6 +75,8 @@ class Sound:
         # Marker and type, sequence, timestamp, payload of each.
         self.packets: list[tuple[int, int, int, bytes]] = []
         self.echoes = False
+        # The payload of what is sent back, of the one that came.
+        self.echo: Callable[[bytes], bytes] = bytes
         self._came = asyncio.Event()
         asyncio.get_running_loop().add_reader(self.socket, self._read)
 
@@ -84,7 +86,7 @@ class Sound:
         self.packets.append((kind, sequence, timestamp, data[12:]))
         self._came.set()
         if self.echoes:
-            self.socket.sendto(data, source)
+            self.socket.sendto(data[:12] + self.echo(data[12:]), source)
 
     def send(self, to: tuple[str, int], sequence: int, payload: bytes, kind: int = 0) -> None:
         """Send one packet; its timestamp follows from its number."""
@@ -132,9 +134,9 @@ class Peer:
         if self.came[key] == 1 or message.first.startswith("SIP/2.0"):
             self._queues[message.method].put_nowait(message)
 
-    async def got(self, method: str) -> Msg:
+    async def got(self, method: str, within_s: float = 30.0) -> Msg:
         """The next request of this method, or response of this status."""
-        return await ended(self._queues[method].get())
+        return await ended(self._queues[method].get(), within_s)
 
     def has(self, method: str) -> bool:
         """Whether one came that nobody asked for yet."""

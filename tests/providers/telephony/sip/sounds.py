@@ -55,11 +55,11 @@ def samples(path: Path, channel: int = 0) -> list[int]:
 
 
 def write_tone(folder: Path) -> Path:
-    """A file with a sound of twenty seconds, for a telephone to play."""
+    """A file of a minute for a telephone to play: it is heard, then it listens."""
     path = folder / "tone.wav"
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(8000)
-        file.writeframes(PCM * 10)
+        file.writeframes(PCM + bytes(16_000 * 58))
     return path

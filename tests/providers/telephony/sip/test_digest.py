@@ -2,7 +2,7 @@
 
 import pytest
 
-from tillhouse.providers.telephony.sip.digest import Answer, Credentials, choose
+from tillhouse.providers.telephony.sip.digest import DigestAnswer, DigestCredentials, choose
 from tillhouse.providers.telephony.sip.message import Response, parse
 from tillhouse.providers.telephony.sip.own_side import Authorization
 
@@ -13,10 +13,10 @@ _OWN_NONCE = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
 def _response(challenge: str, password: str, own_nonce: str) -> str:
     found = choose([challenge])
     assert found is not None
-    answer = Answer(
+    answer = DigestAnswer(
         challenge=found, method="GET", uri="/dir/index.html", count=1, own_nonce=own_nonce
     )
-    header = answer.header(Credentials("Mufasa", password))
+    header = answer.header(DigestCredentials("Mufasa", password))
     return header.split('response="')[1].split('"')[0]
 
 
@@ -49,8 +49,8 @@ def test_the_example_of_rfc_2617() -> None:
 def _header(challenge: str, username: str) -> str:
     found = choose([challenge])
     assert found is not None
-    answer = Answer(challenge=found, method="INVITE", uri="sip:a", count=1, own_nonce="c")
-    return answer.header(Credentials(username, "p"))
+    answer = DigestAnswer(challenge=found, method="INVITE", uri="sip:a", count=1, own_nonce="c")
+    return answer.header(DigestCredentials(username, "p"))
 
 
 def test_a_challenge_without_quality_is_answered_as_of_old() -> None:
@@ -81,7 +81,7 @@ def test_quotes_in_a_name_cannot_end_it() -> None:
 
 def test_secrets_are_not_shown() -> None:
     """Credentials are printed without their password."""
-    assert "hunter2" not in repr(Credentials("me", "hunter2"))
+    assert "hunter2" not in repr(DigestCredentials("me", "hunter2"))
 
 
 def _challenged(status: int, challenge: str) -> Response:
@@ -97,7 +97,7 @@ def _challenged(status: int, challenge: str) -> Response:
 def test_the_same_question_twice_ends_it_unless_the_nonce_was_stale() -> None:
     """A wrong password is tried once; a nonce that grew old is replaced, but not for ever."""
     plain, stale = 'Digest realm="a", nonce="1"', 'Digest realm="a", nonce="2", stale=TRUE'
-    authorization = Authorization(Credentials("u", "p"))
+    authorization = Authorization(DigestCredentials("u", "p"))
     assert authorization.learn(_challenged(401, plain))
     assert not authorization.learn(_challenged(401, plain))
     authorization.begin()
@@ -114,7 +114,7 @@ def test_nothing_is_answered_without_credentials() -> None:
 
 def test_each_use_of_a_nonce_is_counted() -> None:
     """Servers refuse a count that they saw already."""
-    authorization = Authorization(Credentials("u", "p"))
+    authorization = Authorization(DigestCredentials("u", "p"))
     authorization.learn(_challenged(407, 'Digest realm="a", nonce="1", qop="auth"'))
     headers = [authorization.headers("INVITE", "sip:a@b")[0] for _ in range(2)]
     assert [name for name, _ in headers] == ["proxy-authorization"] * 2

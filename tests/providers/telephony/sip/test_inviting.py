@@ -8,7 +8,7 @@ import pytest
 from tests.providers.telephony.sip.calling import QUICK, answered, dialled, telephone
 from tests.providers.telephony.sip.peer import is_authorised, peer
 from tests.waiting import ended
-from tillhouse.providers.telephony.provider import Answered, Ended, Result, Ringing
+from tillhouse.providers.telephony.provider import Answered, LineEnded, Result, Ringing
 
 _CREDENTIALS = {"username": "till", "password": "open sesame"}
 
@@ -128,8 +128,8 @@ async def test_an_answer_that_crosses_the_cancel_is_told_and_hung_up() -> None:
     assert (end.result, end.ended_by) == ("hung_up", "agent")
 
 
-async def test_who_answers_at_the_last_moment_is_talked_to() -> None:
-    """An answer that crosses the CANCEL of our patience counts."""
+async def test_an_answer_that_crosses_the_end_of_our_patience_is_hung_up() -> None:
+    """ACK and BYE, and the attempt is one that nobody answered in time."""
     async with telephone() as ours, peer() as theirs:
         call = await dialled(ours, theirs.uri, ring_s=0.05)
         invite = await theirs.got("INVITE")
@@ -137,10 +137,9 @@ async def test_who_answers_at_the_last_moment_is_talked_to() -> None:
         await theirs.got("CANCEL")
         theirs.accept(invite)
         await theirs.got("ACK")
-        theirs.ask(invite, "BYE", 1)
+        theirs.reply(await theirs.got("BYE"), 200)
         end = await call.end()
-        assert not theirs.has("BYE")
-    assert (end.result, end.ended_by) == ("hung_up", "customer")
+    assert (end.result, end.ended_by) == ("no_answer", "system")
 
 
 async def test_a_cancel_that_is_never_answered_ends_by_itself() -> None:
@@ -268,7 +267,7 @@ async def test_a_thousand_provisional_answers_ring_once() -> None:
             await asyncio.sleep(0)
         theirs.reply(invite, 486)
         assert isinstance(await call.next(), Ringing)
-        assert isinstance(await call.next(), Ended)
+        assert isinstance(await call.next(), LineEnded)
 
 
 async def test_answers_to_what_was_never_asked_are_ignored() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.providers.telephony.sip.torture import INVALID, VALID
 from tillhouse.providers.telephony.sip import sdp
-from tillhouse.providers.telephony.sip.grammar import Malformed, parse_address, parse_uri
+from tillhouse.providers.telephony.sip.grammar import MalformedSip, parse_address, parse_uri
 from tillhouse.providers.telephony.sip.message import (
     MESSAGE_BYTES_MAX,
     Request,
@@ -36,7 +36,7 @@ def test_torture_messages_are_read(name: str) -> None:
 @pytest.mark.parametrize("name", INVALID)
 def test_broken_torture_messages_are_refused(name: str) -> None:
     """Each message that RFC 4475 calls invalid is refused by the one declared error."""
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedSip):
         parse(INVALID[name])
 
 
@@ -77,9 +77,9 @@ def test_a_reason_may_be_missing_or_in_any_script() -> None:
 def test_messages_have_a_bounded_size() -> None:
     """A message with a body or with headers beyond the bounds is refused."""
     plain = VALID["zeromf"]
-    with pytest.raises(Malformed, match="too long"):
+    with pytest.raises(MalformedSip, match="too long"):
         parse(plain + b"x" * MESSAGE_BYTES_MAX)
-    with pytest.raises(Malformed, match="too many headers"):
+    with pytest.raises(MalformedSip, match="too many headers"):
         parse(plain.replace(b"Max-Forwards: 0", b"a: b\r\n" * 200 + b"Max-Forwards: 0"))
 
 
@@ -124,7 +124,7 @@ def test_addresses_are_read(text: str, host: str, port: int | None) -> None:
 )  # fmt: skip
 def test_what_is_no_address_is_refused(text: str) -> None:
     """Nothing that could end a header, or has no host, is taken for an address."""
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedSip):
         parse_uri(text)
 
 
@@ -153,13 +153,13 @@ def _mutated() -> st.SearchStrategy[bytes]:
 @example(b"\r\n\r\n")
 @example(b"SIP/2.0 200 OK\r\n\r\n")
 def test_any_bytes_are_a_message_or_refused(data: bytes) -> None:
-    """Nothing but `Malformed` is ever raised, also by what is read later."""
+    """Nothing but `MalformedSip` is ever raised, also by what is read later."""
     try:
         message = parse(data)
         for name in _LISTS:
             for value in message.each(name):
                 parse_address(value)
-    except Malformed:
+    except MalformedSip:
         return
     assert message.method
 

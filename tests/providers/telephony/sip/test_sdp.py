@@ -8,7 +8,7 @@ _HEAD = "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r
 _OWN = sdp.Own(session_id=7, version=3, host="192.0.2.9", port=4002)
 
 
-def _parse(text: str) -> sdp.Session:
+def _parse(text: str) -> sdp.SessionDescription:
     return sdp.parse((_HEAD + text).encode())
 
 

@@ -22,14 +22,13 @@ from tests.providers.telephony.twilio.simulator import (
 )
 from tests.waiting import within
 from tillhouse.kit.ids import new_id
-from tillhouse.providers.telephony.provider import Account, Dial
-from tillhouse.providers.telephony.twilio.line import TwilioLine
+from tillhouse.providers.telephony.provider import Dial, NumberAccount
+from tillhouse.providers.telephony.twilio.line import TwilioLine, TwilioTiming
 from tillhouse.providers.telephony.twilio.media_server import MediaServer
 from tillhouse.providers.telephony.twilio.rest import Rest
 from tillhouse.providers.telephony.twilio.telephone import TwilioTelephone
-from tillhouse.providers.telephony.twilio.timing import Timing
 
-QUICK = Timing(
+QUICK = TwilioTiming(
     ask_every_s=0.02, looks=20, stream_within=timedelta(seconds=0.3),
     gives_up=timedelta(seconds=0.5),
 )  # fmt: skip
@@ -89,14 +88,14 @@ def attempt(**more: Any) -> Dial:
         Dial(
             attempt_id=new_id(), attempt=1, to=CUSTOMER, from_number=OWN_NUMBER,
             ring_within=timedelta(seconds=30), talk_within=timedelta(minutes=5),
-            account=Account(settings), clock=Clock(),
+            account=NumberAccount(settings), clock=Clock(),
         ),
         **more,
     )  # fmt: skip
 
 
 @asynccontextmanager
-async def opened(timing: Timing = QUICK, silence_s: float = 30.0) -> AsyncIterator[Desk]:
+async def opened(timing: TwilioTiming = QUICK, silence_s: float = 30.0) -> AsyncIterator[Desk]:
     """A desk."""
     sim = await TwilioSimulator().start()
     media = MediaServer("127.0.0.1", 0, silence_s=silence_s)

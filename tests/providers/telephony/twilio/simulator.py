@@ -22,7 +22,7 @@ import aiohttp
 from aiohttp import web
 
 from tests.providers.payments.simulators.simulator import Handler, Json, Simulator
-from tillhouse.providers.telephony.twilio.rest import Credentials
+from tillhouse.providers.telephony.twilio.rest import TwilioAccount
 
 ACCOUNT_SID = "AC" + "5e" * 16
 AUTH_TOKEN = "token-of-a-simulator"
@@ -52,7 +52,7 @@ class Callback:
 class TwilioSimulator(Simulator):
     """Twilio's API with one account, which owns one number."""
 
-    account = Credentials(ACCOUNT_SID, AUTH_TOKEN)
+    account = TwilioAccount(ACCOUNT_SID, AUTH_TOKEN)
 
     def __init__(self) -> None:
         super().__init__()

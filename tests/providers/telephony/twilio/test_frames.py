@@ -35,10 +35,10 @@ def test_messages_of_every_length_come_whole(length: int) -> None:
     """The network may cut them anywhere."""
     payload = os.urandom(length)
     data = _frame(frames.TEXT, payload) * 2
-    reader = frames.Reader()
+    reader = frames.FrameReader()
     middle = len(data) // 3
     found = [*reader.feed(data[:middle]), *reader.feed(data[middle:])]
-    assert found == [frames.Message(frames.TEXT, payload)] * 2
+    assert found == [frames.SocketMessage(frames.TEXT, payload)] * 2
 
 
 def test_pieces_are_put_together_with_a_ping_between() -> None:
@@ -47,8 +47,8 @@ def test_pieces_are_put_together_with_a_ping_between() -> None:
         _frame(frames.TEXT, b"ab", first=0) + _frame(frames.PING, b"!")
         + _frame(frames.CONTINUATION, b"cd", first=0) + _frame(frames.CONTINUATION, b"ef")
     )  # fmt: skip
-    assert frames.Reader().feed(data) == [
-        frames.Message(frames.PING, b"!"), frames.Message(frames.TEXT, b"abcdef"),
+    assert frames.FrameReader().feed(data) == [
+        frames.SocketMessage(frames.PING, b"!"), frames.SocketMessage(frames.TEXT, b"abcdef"),
     ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_pieces_are_put_together_with_a_ping_between() -> None:
 def test_a_peer_that_breaks_the_protocol_is_closed(data: bytes, code: int) -> None:
     """With the code that the protocol has for it."""
     with pytest.raises(frames.Broken) as broken:
-        frames.Reader().feed(data)
+        frames.FrameReader().feed(data)
     assert broken.value.code == code
 
 
@@ -82,7 +82,7 @@ def test_no_bytes_break_the_reader(data: bytes) -> None:
     """They are messages, too few, or a broken protocol; nothing else."""
     code = None
     try:
-        frames.Reader().feed(data)
+        frames.FrameReader().feed(data)
     except frames.Broken as broken:
         code = broken.code
     assert code in (None, 1002, 1008, 1009)
@@ -114,6 +114,6 @@ def test_the_handshake_is_that_of_the_standard() -> None:
 )  # fmt: skip
 def test_anything_else_is_no_handshake(old: str, new: str, status: int) -> None:
     """Each has a status of its own."""
-    with pytest.raises(handshake.Refused) as refused:
+    with pytest.raises(handshake.HandshakeRefused) as refused:
         handshake.path_and_answer(_HEAD.replace(old, new, 1).encode())
     assert refused.value.status == status

@@ -17,11 +17,17 @@ from tests.providers.telephony.twilio.simulator import (
 from tillhouse.providers.payments.provider import NotReached, Unclear
 from tillhouse.providers.telephony.provider import Result
 from tillhouse.providers.telephony.twilio.answers import Status
-from tillhouse.providers.telephony.twilio.rest import Credentials, Denied, NewCall, Rest, TooMany
+from tillhouse.providers.telephony.twilio.rest import (
+    Denied,
+    Rest,
+    TooMany,
+    TwilioAccount,
+    TwilioCall,
+)
 from tillhouse.providers.telephony.twilio.results import denied, too_many, unanswered
 
 _CREATE = "POST */Calls.json"
-_NEW = NewCall(
+_NEW = TwilioCall(
     to=CUSTOMER, from_number=OWN_NUMBER, twiml="<Response/>", ring_s=30, talk_s=300,
     callback="https://till.example.com/hooks/twilio/1?attempt=2", detects_machines=True,
 )  # fmt: skip
@@ -120,7 +126,7 @@ async def test_refusals_have_a_code_and_a_result(
 
 async def test_a_wrong_token_and_a_call_that_is_gone(sim: TwilioSimulator) -> None:
     """Each is told by its code."""
-    wrong = Credentials(sim.account.account_sid, "another")
+    wrong = TwilioAccount(sim.account.account_sid, "another")
     with pytest.raises(Denied) as refusal:
         await _rest(sim).create(wrong, _NEW)
     assert denied(refusal.value).result == "trunk_auth"

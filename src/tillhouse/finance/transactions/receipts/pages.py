@@ -3,7 +3,7 @@
 from tillhouse.finance.transactions.receipts.actions import ADDRESSES, find
 from tillhouse.http.raw import RawRoute
 from tillhouse.orders.receipts import page
-from tillhouse.orders.receipts.pages import Receipts
+from tillhouse.orders.receipts.pages import NoReceipt, Receipts
 
 
 def pages() -> tuple[RawRoute, ...]:
@@ -15,6 +15,7 @@ def pages() -> tuple[RawRoute, ...]:
             path=f"/{ADDRESSES.folder}/{{receipt_id}}",
             handler=receipts.show,
             refusal=page.refusal,
+            missing=NoReceipt,
             is_printed=True,
         ),
     )

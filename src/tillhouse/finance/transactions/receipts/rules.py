@@ -22,12 +22,13 @@ TYPES = {
     "credit": "Credit",
     "adjustment": "Correction",
     "tip": "Tip",
+    "change": "Change",
 }
 METHODS = {
     "cash": "Cash",
     "transfer": "Bank transfer",
-    "pos": "Card terminal",
-    "cloove_pay": "Cloove Pay",
+    "pos": "Card",
+    "cloove_pay": "Online",
     "card": "Card",
     "credit": "On credit",
     "wallet": "Wallet",

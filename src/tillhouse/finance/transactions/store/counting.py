@@ -44,7 +44,7 @@ _DAYS: LiteralString = (
     UNION ALL SELECT (r.happened_at AT TIME ZONE 'UTC')::date AS day, r.type, r.status, r.method,
         r.store_id, 1 AS transactions
     FROM transactions r
-    WHERE r.book_id = $1
+    WHERE r.book_id = $1 AND r.is_told
         AND (r.happened_at >= $2::timestamptz AND r.happened_at < least($3::timestamptz, $5)
             OR r.happened_at >= $4::timestamptz AND r.happened_at < $5::timestamptz)"""
 )
@@ -88,7 +88,7 @@ async def count_found(db: Db, book_id: BookId, query: TransactionQuery) -> int:
     where = and_dates(and_kinds(fixed, query), query)
     return await db.fetchval(
         (FOUND if query.is_searched else OF_CUSTOMER)
-        + " SELECT count(*) FROM picked o WHERE true"
+        + " SELECT count(*) FROM picked o WHERE o.is_told"
         + where.sql(),
         *where.args,
     )

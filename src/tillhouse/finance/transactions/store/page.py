@@ -25,16 +25,26 @@ _COLUMNS: LiteralString = """
         t.happened_at, t.store_id, o.id AS order_id, o.short_code AS order_short_code,
         CASE WHEN t.source_type = 'expense' THEN t.source_id END AS expense_id,
         iso(t.created_at) AS created_at, iso(t.updated_at) AS updated_at,
-        u.time_zone, l.id AS payment_link_id, l.reference AS payment_link_reference
+        u.time_zone, coalesce(g.change_amount, 0) AS change_amount,
+        l.id AS payment_link_id, l.reference AS payment_link_reference,
+        i.provider, i.amount AS gross, i.fee, i.returned_fee, i.currency AS provider_currency
     FROM """
 _JOINED: LiteralString = """
     JOIN books k ON k.id = t.book_id
     JOIN businesses u ON u.id = k.business_id
     LEFT JOIN customers c ON c.book_id = t.book_id AND c.id = t.customer_id
-    LEFT JOIN orders o ON t.source_type = 'order' AND o.book_id = t.book_id AND o.id = t.source_id
+    LEFT JOIN payins s ON t.source_type = 'payin' AND s.book_id = t.book_id AND s.id = t.source_id
+    LEFT JOIN virtual_accounts v ON v.book_id = s.book_id AND v.id = s.virtual_account_id
+    LEFT JOIN disputes d ON t.source_type = 'dispute' AND d.book_id = t.book_id
+        AND d.id = t.source_id
+    LEFT JOIN orders o ON o.book_id = t.book_id AND o.id = CASE t.source_type
+        WHEN 'order' THEN t.source_id WHEN 'payin' THEN v.order_id WHEN 'dispute' THEN d.order_id
+        END
+    LEFT JOIN payments g ON t.source_type = 'order' AND g.book_id = t.book_id
+        AND g.order_id = t.source_id AND g.transaction_id = t.id AND t.type <> 'tip'
     LEFT JOIN payins i ON i.book_id = t.book_id AND i.transaction_id = t.id
-        AND i.target_type = 'payment_link'
-    LEFT JOIN payment_links l ON l.book_id = i.book_id AND l.id = i.target_id
+    LEFT JOIN payment_links l ON i.target_type = 'payment_link' AND l.book_id = i.book_id
+        AND l.id = i.target_id
 """
 _NEWEST: LiteralString = " ORDER BY o.happened_at DESC, o.id DESC"
 # The page comes first: nothing is joined to more than its transactions.
@@ -53,7 +63,7 @@ async def list_newest(
     where = and_dates(Where(book_id), query)
     return await db.fetch(
         _PAGE
-        + "transactions o WHERE o.book_id = $1"
+        + "transactions o WHERE o.book_id = $1 AND o.is_told"
         + where.sql()
         + _NEWEST
         + " LIMIT "
@@ -78,7 +88,8 @@ async def list_within(
             FROM unnest($4::timestamptz[], $5::timestamptz[]) AS s (begins, ends)
             CROSS JOIN LATERAL (
                 SELECT o.id, o.happened_at FROM transactions o
-                WHERE o.book_id = $1 AND o.happened_at >= s.begins AND o.happened_at < s.ends"""
+                WHERE o.book_id = $1 AND o.is_told AND o.happened_at >= s.begins
+                    AND o.happened_at < s.ends"""
         + where.sql()
         + _NEWEST
         # Each day by itself, and no more of it than the page may need.
@@ -100,7 +111,7 @@ async def list_found(
     return await db.fetch(
         (FOUND if query.is_searched else OF_CUSTOMER)
         + _PAGE
-        + "picked o WHERE true"
+        + "picked o WHERE o.is_told"
         + where.sql()
         + _NEWEST
         + " LIMIT "

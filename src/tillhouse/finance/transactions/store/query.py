@@ -64,7 +64,8 @@ def and_dates(where: Where, query: TransactionQuery) -> Where:
 
 
 _PICKED: LiteralString = """
-        SELECT t.id, t.customer_id, t.happened_at, t.type, t.status, t.method, t.store_id
+        SELECT t.id, t.customer_id, t.happened_at, t.type, t.status, t.method, t.store_id,
+            t.is_told
         """
 # $2 is the words of a name, $3 the beginning of a reference, $4 of a short code, $5 a customer.
 FOUND: LiteralString = (
@@ -84,6 +85,21 @@ FOUND: LiteralString = (
     + """FROM orders s
         JOIN transactions t ON t.book_id = s.book_id AND t.source_id = s.id
             AND t.source_type = 'order'
+        WHERE s.book_id = $1 AND s.short_code >= $4 AND s.short_code < $4 || '~'
+        UNION"""
+    + _PICKED
+    + """FROM orders s
+        JOIN virtual_accounts v ON v.book_id = s.book_id AND v.order_id = s.id
+        JOIN payins p ON p.book_id = v.book_id AND p.virtual_account_id = v.id
+        JOIN transactions t ON t.book_id = p.book_id AND t.source_id = p.id
+            AND t.source_type = 'payin'
+        WHERE s.book_id = $1 AND s.short_code >= $4 AND s.short_code < $4 || '~'
+        UNION"""
+    + _PICKED
+    + """FROM orders s
+        JOIN disputes d ON d.book_id = s.book_id AND d.order_id = s.id
+        JOIN transactions t ON t.book_id = d.book_id AND t.source_id = d.id
+            AND t.source_type = 'dispute'
         WHERE s.book_id = $1 AND s.short_code >= $4 AND s.short_code < $4 || '~'
     ), picked AS (SELECT t.* FROM found t WHERE $5::uuid IS NULL OR t.customer_id = $5)"""
 )

@@ -30,7 +30,7 @@ class ChangedRow(msgspec.Struct, frozen=True, kw_only=True):
     deposit_amount: Decimal
 
 
-class Named(msgspec.Struct, frozen=True):
+class ReservationChangeIds(msgspec.Struct, frozen=True):
     """The ids that a change names."""
 
     rate_plan_id: UUID | None = None
@@ -38,7 +38,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 async def find_change_facts(
-    db: Db, key: BookKey, check_in: date, check_out: date, named: Named
+    db: Db, key: BookKey, check_in: date, check_out: date, named: ReservationChangeIds
 ) -> Record:
     """The prices of a stay's nights now, and all else that a change of it is judged by.
 
@@ -110,7 +110,7 @@ async def update_stay(db: Db, key: BookKey, row: ChangedRow, now: datetime) -> R
 
 
 async def lock_types_of(db: Db, book_id: BookId, room_ids: Sequence[UUID]) -> int:
-    """Let nobody else book a room of the types of these rooms meanwhile; how many types."""
+    """Lock the types of these rooms against other bookings; how many types."""
     rows = await db.fetch(
         """
         SELECT t.id FROM hotel_room_types t
@@ -127,7 +127,7 @@ async def lock_types_of(db: Db, book_id: BookId, room_ids: Sequence[UUID]) -> in
 async def lock_rooms(
     db: Db, book_id: BookId, reservation_id: UUID, room_ids: Sequence[UUID]
 ) -> Sequence[Record]:
-    """The rooms of a move, which nobody changes meanwhile, and who else wants them."""
+    """The rooms of a move, locked, and the other stays that take them."""
     return await db.fetch(
         """
         SELECT r.id, r.number, r.status, r.room_type_id, t.capacity,

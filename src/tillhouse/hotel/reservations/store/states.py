@@ -14,7 +14,7 @@ _CHANGED: LiteralString = "WHERE book_id = $1 AND id = $2 RETURNING *)" + SHOWN 
 
 
 async def lock_reservation(db: Db, book_id: BookId, reservation_id: UUID) -> bool:
-    """Let nobody change a reservation, or charge to it, meanwhile; whether there is one."""
+    """Lock a reservation against changes and charges; whether there is one."""
     found = await db.fetchval(
         """
         SELECT id FROM hotel_reservations WHERE book_id = $1 AND id = $2 FOR NO KEY UPDATE
@@ -41,7 +41,7 @@ async def update_checked_in(db: Db, key: BookKey, now: datetime) -> Record | Non
 
 
 async def update_check_in_undone(db: Db, key: BookKey, now: datetime) -> Record | None:
-    """Nobody has moved in after all: the guest is expected, as before."""
+    """Undo a check-in: the guest is expected, as before."""
     return await db.fetchrow(
         """
         WITH v AS (
@@ -103,7 +103,7 @@ async def update_cancelled(
 
 
 async def update_no_show(db: Db, key: BookKey, now: datetime) -> Record | None:
-    """Nobody came: the room is free again."""
+    """The guest didn't come: the room is free again."""
     return await db.fetchrow(
         """
         WITH v AS (
@@ -138,7 +138,7 @@ async def update_booked_again(
 ) -> Record | None:
     """Somebody is expected after all, in a free room of the type; None: none is free.
 
-    The room type is locked by then, so that nobody else chooses the same room.
+    The room type is locked by then, so that no other request chooses the same room.
     """
     return await db.fetchrow(
         "WITH free AS ("

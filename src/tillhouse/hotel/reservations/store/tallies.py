@@ -1,8 +1,8 @@
-"""Statements on tallies of stays: changes folded, and how many stays fit."""
+"""The tallies of stays, and how many stays fit."""
 
 from typing import LiteralString
 
-from tillhouse.db.folding import taking
+from tillhouse.db.folding import Folding, Tally
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
 from tillhouse.hotel.reservations.store.reading import ReservationQuery
@@ -23,28 +23,28 @@ _WITHIN: LiteralString = """
 """
 
 
-async def update_tallies(db: Db, limit: int) -> int:
-    """Fold some changes into the tallies of their days and months; how many."""
-    row = await db.write_once(
-        taking("hotel_stay_tally_changes")
-        + """, kept AS (
-            INSERT INTO hotel_stay_tallies AS t (book_id, side, period, day, status, stays)
-            SELECT gone.book_id, p.side, p.period, p.day, gone.status, sum(gone.stays)
-            FROM gone CROSS JOIN LATERAL (VALUES
-                ('arrival', 'day', gone.check_in_on),
-                ('arrival', 'month', date_trunc('month', gone.check_in_on)::date),
-                ('departure', 'day', gone.check_out_on),
-                ('departure', 'month', date_trunc('month', gone.check_out_on)::date)
-            ) p (side, period, day)
-            GROUP BY 1, 2, 3, 4, 5
-            ON CONFLICT (book_id, side, period, day, status) DO UPDATE SET
-                stays = t.stays + excluded.stays
-        )
-        SELECT count(*) FROM gone
-        """,
-        limit,
-    )
-    return row[0] if row else 0
+# A stay counts by its arrival and by its departure, each on its day and in its month.
+STAY_TALLIES = Folding(
+    "hotel_stay_tally_changes",
+    Tally(
+        "hotel_stay_tallies",
+        key="hotel_stay_tallies_pkey",
+        kinds=(
+            ("side", "p.side"),
+            ("period", "p.period"),
+            ("day", "p.day"),
+            ("status", "g.status"),
+            ("room_type_id", "g.room_type_id"),
+        ),
+        sums=("stays",),
+        also=""", LATERAL (VALUES
+            ('arrival', 'day', g.check_in_on),
+            ('arrival', 'month', date_trunc('month', g.check_in_on)::date),
+            ('departure', 'day', g.check_out_on),
+            ('departure', 'month', date_trunc('month', g.check_out_on)::date)
+        ) p (side, period, day)""",
+    ),
+)
 
 
 async def count_tallied(db: Db, book_id: BookId, query: ReservationQuery) -> int:

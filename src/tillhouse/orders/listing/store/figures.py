@@ -12,9 +12,10 @@ from asyncpg import Record
 
 from tillhouse.db.pool import Db
 from tillhouse.db.where import Where
+from tillhouse.kit.columns import each
 from tillhouse.kit.ids import BookId
 from tillhouse.kit.spans import span
-from tillhouse.orders.listing.store.days import CLOCK
+from tillhouse.orders.columns import DETAILS, KINDS, METHODS, SUMS
 from tillhouse.orders.listing.store.query import (
     BUYERS,
     ROWS,
@@ -25,7 +26,9 @@ from tillhouse.orders.listing.store.query import (
     and_picks,
     and_search,
     found,
+    of_one,
 )
+from tillhouse.stores.store import CLOCK
 
 # Every source gives rows `o` with their number of orders, so that tallies and single orders are
 # summed alike. $2 is the store whose day it is, if only one's, $3 now.
@@ -61,10 +64,10 @@ _WHOLE_EVER: LiteralString = """
 _TODAY: LiteralString = """
     today AS (
         SELECT coalesce(sum(o.sign * o.orders)
-                FILTER (WHERE o.status NOT IN ('cancelled', 'refunded')), 0)::bigint
-                AS today_orders,
+                FILTER (WHERE o.status <> 'cancelled'), 0)::bigint AS today_orders,
             coalesce(sum(o.sign * o.total_amount)
-                FILTER (WHERE o.status IN ('pending', 'completed')), 0) AS today_revenue
+                FILTER (WHERE o.status IN ('pending', 'completed', 'refunded')), 0)
+                AS today_revenue
         FROM ("""
 _ORDERS_OF_TODAY: LiteralString = """
             SELECT r.*, 1 AS sign, 1 AS orders,
@@ -79,42 +82,46 @@ _ORDERS_OF_TODAY: LiteralString = """
 BESIDE: LiteralString = ZONE + WHOLE + _WHOLE_EVER + _TODAY + _ORDERS_OF_TODAY
 """Filters that don't depend on dates; conditions on the orders of today follow."""
 
-FITTING: LiteralString = """
+FITTING: LiteralString = (
+    """
     ), fitting AS (
         SELECT coalesce(sum(o.orders), 0)::bigint AS filtered_orders,
-            coalesce(sum(o.total_amount) FILTER (WHERE o.status IN ('pending', 'completed')), 0)
+            coalesce(sum(o.total_amount)
+                FILTER (WHERE o.status IN ('pending', 'completed', 'refunded')), 0)
                 AS total_revenue,
-            coalesce(sum(o.orders) FILTER (WHERE o.status IN ('pending', 'completed')), 0)::bigint
+            coalesce(sum(o.orders)
+                FILTER (WHERE o.status IN ('pending', 'completed', 'refunded')), 0)::bigint
                 AS revenue_orders,
+            coalesce(sum(o.refunded_amount)
+                FILTER (WHERE o.status IN ('pending', 'completed', 'refunded')), 0)
+                AS refunded_amount,
             coalesce(sum(o.remaining_amount) FILTER (WHERE o.status = 'pending'), 0)
                 AS pending_outstanding_amount,
             coalesce(sum(o.orders) FILTER (WHERE o.status = 'completed'), 0)::bigint
                 AS completed_orders_count,
-            coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'completed'), 0)
+            coalesce(sum(o.total_amount) FILTER (WHERE o.status IN ('completed', 'refunded')), 0)
                 AS completed_revenue,
             coalesce(sum(o.orders) FILTER (WHERE o.status = 'cancelled'), 0)::bigint
                 AS cancelled_orders_count,
             coalesce(sum(o.total_amount) FILTER (WHERE o.status = 'cancelled'), 0)
                 AS cancelled_revenue,
-            coalesce(sum(o.paid_by_cash), 0) AS cash,
-            coalesce(sum(o.paid_by_transfer), 0) AS transfer,
-            coalesce(sum(o.paid_by_pos), 0) AS pos,
-            coalesce(sum(o.paid_by_cloove_pay), 0) AS cloove_pay,
-            coalesce(sum(o.paid_by_credit), 0) AS credit,
-            coalesce(sum(o.paid_by_other), 0) AS other
+            """
+    + each("coalesce(sum(o.paid_by_{0}), 0) AS {0}", METHODS)
+    + """
         FROM """
+)
 """The sums of what fits, from rows `o` that are few."""
+_SUM: LiteralString = "sum(o.{0}) AS {0}"
+_REST: LiteralString = _SUM.replace(" AS", " FILTER (WHERE o.status = 'pending') AS")
 # By status first: a hundred thousand rows are then added up three times, not eight. Only the
 # rest of pending orders is a figure.
-SUMS: LiteralString = """
-            sum(o.orders) AS orders, sum(o.total_amount) AS total_amount,
-            sum(o.remaining_amount) FILTER (WHERE o.status = 'pending') AS remaining_amount,
-            sum(o.paid_by_cash) AS paid_by_cash, sum(o.paid_by_transfer) AS paid_by_transfer,
-            sum(o.paid_by_pos) AS paid_by_pos, sum(o.paid_by_cloove_pay) AS paid_by_cloove_pay,
-            sum(o.paid_by_credit) AS paid_by_credit, sum(o.paid_by_other) AS paid_by_other
-"""
+OF_STATUS: LiteralString = (
+    " "
+    + ", ".join((_REST if name == "remaining_amount" else _SUM).format(name) for name in SUMS)
+    + " "
+)
 """The figures of one status, from many rows `o`."""
-_FITTING: LiteralString = FITTING + "(SELECT o.status," + SUMS + "FROM ("
+_FITTING: LiteralString = FITTING + "(SELECT o.status," + OF_STATUS + "FROM ("
 _END: LiteralString = """
         ) o WHERE true"""
 ANSWER: LiteralString = " SELECT *, (SELECT currency FROM zone) AS currency"
@@ -122,22 +129,10 @@ FIGURES: LiteralString = " FROM whole, today, fitting"
 _ANSWER: LiteralString = " GROUP BY 1) o)" + ANSWER + FIGURES
 SINGLE: LiteralString = "SELECT 1 AS orders, s.* FROM ("
 
-KIND: LiteralString = """
-        t.status, t.payment_status, t.channel, t.payment_methods, t.service_mode, t.store_id,
-        t.is_automated, t.is_fulfilled, t.orders, t.total_amount, t.remaining_amount,
-        t.paid_by_cash, t.paid_by_transfer, t.paid_by_pos, t.paid_by_cloove_pay,
-        t.paid_by_credit, t.paid_by_other
-"""
-KIND_OF_ONE: LiteralString = """
-        r.status, r.payment_status, r.channel, r.payment_methods, r.service_mode, r.store_id,
-        r.is_automated, r.channel_fulfilled_at IS NOT NULL AS is_fulfilled, 1 AS orders,
-        r.total_amount, r.remaining_amount, r.paid_by_cash, r.paid_by_transfer, r.paid_by_pos,
-        r.paid_by_cloove_pay, r.paid_by_credit, r.paid_by_other
-"""
-_DETAIL: LiteralString = KIND + ", t.recorded_by_id, t.served_by_id, t.academic_term_id, t.tag_ids "
-_DETAIL_OF_ONE: LiteralString = (
-    KIND_OF_ONE + ", r.recorded_by_id, r.served_by_id, r.academic_term_id, r.tag_ids "
-)
+KIND: LiteralString = " " + each("t.{0}", (*KINDS, *SUMS)) + " "
+KIND_OF_ONE: LiteralString = " " + of_one("r", (*KINDS, *SUMS)) + " "
+_DETAIL: LiteralString = " " + each("t.{0}", (*KINDS, *SUMS, *DETAILS)) + " "
+_DETAIL_OF_ONE: LiteralString = " " + of_one("r", (*KINDS, *SUMS, *DETAILS)) + " "
 
 _EVER: LiteralString = (
     "SELECT"
@@ -237,7 +232,7 @@ _TODAY_OF_KINDS: LiteralString = _UTC + _TODAY + _TALLIES_OF_TODAY + _END
 _KINDS: LiteralString = """
     kinds AS MATERIALIZED (
         SELECT o.status, (true"""
-_SUMMED: LiteralString = ") AS is_fitting," + SUMS + " FROM ("
+_SUMMED: LiteralString = ") AS is_fitting," + OF_STATUS + " FROM ("
 _WHOLE_OF_KINDS: LiteralString = ") o GROUP BY 1, 2), " + WHOLE + "SELECT * FROM kinds) w), "
 
 

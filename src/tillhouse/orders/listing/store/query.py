@@ -1,82 +1,89 @@
 """The filters of a list as conditions on rows `o`: of orders, or of the tallies of their kinds."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import LiteralString
-from uuid import UUID
+from enum import IntEnum
+from typing import LiteralString, NamedTuple
 
 import msgspec
 
 from tillhouse.db.where import Where
-from tillhouse.kit.ids import CustomerId, StoreId, TermId
+from tillhouse.orders.columns import DETAILS, KINDS, SUMS
+
+
+class Reach(IntEnum):
+    """How far a filter reaches: the narrowest rows that have its column."""
+
+    KIND = 1
+    """Every tally."""
+    DETAIL = 2
+    """Tallies in detail."""
+    ORDER = 3
+    """Orders themselves."""
+
+
+class Filter(NamedTuple):
+    """A filter, by its name in the query (types.py): its condition on rows `o`."""
+
+    name: str
+    condition: LiteralString
+    reach: Reach
+    has_own_order: bool = False
+    """Whether an index has just what is asked, in the order of the list."""
+
+
+FILTERS: tuple[Filter, ...] = (
+    Filter("status", "o.status = ANY($)", Reach.KIND),
+    Filter("payment_status", "o.payment_status = ANY($)", Reach.KIND),
+    Filter("channel", "o.channel = ANY($)", Reach.KIND),
+    Filter("service_mode", "o.service_mode = ANY($)", Reach.KIND),
+    Filter("payment_method", "o.payment_methods & payment_method_bit($) <> 0", Reach.KIND),
+    Filter("store_id", "o.store_id = $ OR o.store_id IS NULL", Reach.KIND),
+    Filter("store_ids", "o.store_id = ANY($)", Reach.KIND),
+    Filter("is_automated", "o.is_automated = $", Reach.KIND),
+    Filter("channel_fulfilled", "o.is_fulfilled = $", Reach.KIND),
+    Filter("recorded_by_id", "o.recorded_by_id = $", Reach.DETAIL, has_own_order=True),
+    Filter("staff_id", "o.recorded_by_id = $ OR o.served_by_id = $", Reach.DETAIL),
+    Filter("served_by_user_id", "o.served_by_id = $", Reach.DETAIL, has_own_order=True),
+    Filter("academic_term_id", "o.academic_term_id = $", Reach.DETAIL, has_own_order=True),
+    Filter("tag_ids", "o.tag_ids <> '{}' AND o.tag_ids && $", Reach.DETAIL),
+    Filter("customer_id", "o.customer_id = $", Reach.ORDER),
+    Filter("table_session_id", "o.table_session_id = $", Reach.ORDER),
+)
 
 
 class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Conditions on orders; an absent one (None) lets all pass."""
+    """Conditions on orders."""
 
-    status: list[str] | None = None
-    payment_status: list[str] | None = None
-    channel: list[str] | None = None
-    service_mode: list[str] | None = None
-    payment_method: str | None = None
-    store_id: StoreId | None = None
-    store_ids: list[UUID] | None = None
-    is_automated: bool | None = None
-    is_fulfilled: bool | None = None
-    recorded_by_id: UUID | None = None
-    staff_id: UUID | None = None
-    served_by_id: UUID | None = None
-    term_id: TermId | None = None
-    tag_ids: list[UUID] | None = None
-    customer_id: CustomerId | None = None
-    session_id: UUID | None = None
+    # The values of the filters that are asked for, by their names.
+    asked: Mapping[str, object] = {}
     # A search: how the short code begins, or the words of the customer's name begin. A search
-    # without words finds nobody by them.
+    # without words finds no customer by them.
     code: str | None = None
     words: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
     @property
+    def store_id(self) -> object | None:
+        """The one store that is asked for."""
+        return self.asked.get("store_id")
+
+    @property
     def is_searched(self) -> bool:
         """Whether it is a search."""
         return self.code is not None
 
-    @property
-    def filters_by_customer_or_session(self) -> bool:
-        """Whether something is asked that no tally knows, but for a search."""
-        return self.customer_id is not None or self.session_id is not None
-
-    @property
-    def is_detailed(self) -> bool:
-        """Whether something is asked that only the tallies in detail know."""
-        return any(
-            one is not None
-            for one in (
-                self.recorded_by_id, self.staff_id, self.served_by_id, self.term_id, self.tag_ids,
-            )
-        )  # fmt: skip
-
-    @property
-    def is_of_kinds(self) -> bool:
-        """Whether something is asked that every tally knows."""
-        return any(
-            one is not None
-            for one in (
-                self.status, self.payment_status, self.channel, self.service_mode,
-                self.payment_method, self.store_id, self.store_ids, self.is_automated,
-                self.is_fulfilled,
-            )
-        )  # fmt: skip
+    def reaches(self, reach: Reach) -> bool:
+        """Whether a filter is asked for that reaches just so far."""
+        return any(one.reach == reach for one in self._filters())
 
     @property
     def has_own_order(self) -> bool:
         """Whether an index has just what is asked, in the order of the list."""
-        people = (self.recorded_by_id, self.served_by_id, self.term_id)
-        others = (self.staff_id, self.tag_ids, self.code, self.customer_id, self.session_id)
+        filters = list(self._filters())
         return (
-            not self.is_of_kinds
-            and others == (None,) * len(others)
-            and len([one for one in people if one is not None]) <= 1
+            not self.is_searched and len(filters) <= 1 and all(one.has_own_order for one in filters)
         )
 
     @property
@@ -84,40 +91,30 @@ class OrderQuery(msgspec.Struct, frozen=True, kw_only=True):
         """Whether only some time counts."""
         return self.since is not None or self.until is not None
 
+    def _filters(self) -> Iterator[Filter]:
+        return (one for one in FILTERS if one.name in self.asked)
+
+
+def _and(where: Where, query: OrderQuery, *reaches: Reach) -> Where:
+    for one in FILTERS:
+        if one.reach in reaches:
+            where = where.and_(one.condition, query.asked.get(one.name))
+    return where
+
 
 def and_kinds(where: Where, query: OrderQuery) -> Where:
     """Conditions that every tally knows."""
-    return (
-        where.and_("o.status = ANY($)", query.status)
-        .and_("o.payment_status = ANY($)", query.payment_status)
-        .and_("o.channel = ANY($)", query.channel)
-        .and_("o.service_mode = ANY($)", query.service_mode)
-        .and_("o.payment_methods & payment_method_bit($) <> 0", query.payment_method)
-        .and_("o.store_id = $ OR o.store_id IS NULL", query.store_id)
-        .and_("o.store_id = ANY($)", query.store_ids)
-        .and_("o.is_automated = $", query.is_automated)
-        .and_("o.is_fulfilled = $", query.is_fulfilled)
-    )
+    return _and(where, query, Reach.KIND)
 
 
 def and_details(where: Where, query: OrderQuery) -> Where:
     """The further columns of the tallies in detail."""
-    return (
-        where.and_("o.recorded_by_id = $", query.recorded_by_id)
-        .and_("o.recorded_by_id = $ OR o.served_by_id = $", query.staff_id)
-        .and_("o.served_by_id = $", query.served_by_id)
-        .and_("o.academic_term_id = $", query.term_id)
-        .and_("o.tag_ids <> '{}' AND o.tag_ids && $", query.tag_ids)
-    )
+    return _and(where, query, Reach.DETAIL)
 
 
 def and_picks(where: Where, query: OrderQuery) -> Where:
     """All conditions on orders themselves, but for a search and the dates."""
-    return (
-        and_details(and_kinds(where, query), query)
-        .and_("o.customer_id = $", query.customer_id)
-        .and_("o.table_session_id = $", query.session_id)
-    )
+    return _and(where, query, *Reach)
 
 
 def and_search(where: Where, query: OrderQuery) -> Where:
@@ -144,14 +141,25 @@ BUYERS: LiteralString = """
     )"""
 """Customers whom a search finds, deleted ones too: their orders show the name."""
 
-_FOUND: LiteralString = """
-        o.id, o.occurred_at, o.status, o.payment_status, o.channel, o.payment_methods,
-        o.service_mode, o.store_id, o.is_automated,
-        o.channel_fulfilled_at IS NOT NULL AS is_fulfilled, o.recorded_by_id, o.served_by_id,
-        o.academic_term_id, o.tag_ids, o.customer_id, o.table_session_id, o.short_code,
-        o.scheduled_at, o.total_amount, o.remaining_amount, o.paid_by_cash, o.paid_by_transfer,
-        o.paid_by_pos, o.paid_by_cloove_pay, o.paid_by_credit, o.paid_by_other
-"""
+# Values of an order that tallies have as columns.
+_OF_ONE: dict[str, LiteralString] = {
+    "is_fulfilled": "{0}.channel_fulfilled_at IS NOT NULL AS is_fulfilled",
+    "orders": "1 AS orders",
+}
+
+
+def of_one(order: LiteralString, names: Iterable[LiteralString]) -> LiteralString:
+    """The columns of tallies as an order has them, which is a row of this name."""
+    return ", ".join(_OF_ONE.get(name, "{0}.{1}").format(order, name) for name in names)
+
+
+_FOUND: LiteralString = " " + of_one(
+    "o",
+    (
+        "id", "occurred_at", *KINDS, *DETAILS, "customer_id", "table_session_id", "short_code",
+        "scheduled_at", *(name for name in SUMS if name != "orders"),
+    ),
+)  # fmt: skip
 _BY_BUYER: LiteralString = (
     "SELECT * FROM (SELECT"
     + _FOUND

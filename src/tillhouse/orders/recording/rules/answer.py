@@ -10,8 +10,9 @@ from decimal import Decimal
 from typing import Any
 
 from tillhouse.kit.clock import iso
-from tillhouse.orders.payments.rules import PaymentRow
-from tillhouse.orders.recording.facts import Facts
+from tillhouse.orders.columns import SHOWN
+from tillhouse.orders.payments.rules import OrderPaymentRow
+from tillhouse.orders.recording.facts import RecordingFacts
 from tillhouse.orders.types import (
     ItemShown,
     Order,
@@ -23,21 +24,12 @@ from tillhouse.orders.types import (
 )
 
 _ZERO = Decimal(0)
-# Columns of an order that are shown as they are written.
-_SHOWN = (
-    "id", "short_code", "status", "summary", "total_amount", "subtotal_amount", "discount_amount",
-    "service_charge_amount", "tax_amount", "amount_paid", "change_amount", "payment_method",
-    "channel", "service_mode", "table_session_id", "table_label", "covers", "notes", "promotion_id",
-    "occurred_at", "entry_source", "hotel_reservation_id", "hotel_room_id",
-)  # fmt: skip
-# Columns that a new order leaves empty.
-_LATER = (
-    "channel_fulfilled_at", "deposit", "scheduled_confirmed_at", "receipt_url", "cancellation",
-    "recovery_session_id",
-)  # fmt: skip
+# Columns that are shown as they are written, and those that a new order leaves empty.
+_WRITTEN = [column.name for column in SHOWN if column.is_recorded]
+_LATER = [column.name for column in SHOWN if not column.is_recorded]
 
 
-def knows(order: Mapping[str, Any], facts: Facts) -> bool:
+def knows(order: Mapping[str, Any], facts: RecordingFacts) -> bool:
     """Whether the facts have all that is shown: somebody found by name isn't among them."""
     has_customer = order["customer_id"] is None or facts.customer is not None
     return has_customer and all(tag in facts.tags for tag in order["tag_ids"])
@@ -46,27 +38,22 @@ def knows(order: Mapping[str, Any], facts: Facts) -> bool:
 def shown(
     order: Mapping[str, Any],
     items: Sequence[Mapping[str, Any]],
-    payment: PaymentRow | None,
-    facts: Facts,
+    payment: OrderPaymentRow | None,
+    facts: RecordingFacts,
     now: datetime,
 ) -> Order:
     """The order as its answer shows it; `order` and `items` hold what is written, by columns."""
     ticket_id, server_id = order["ticket_id"], order["served_by_id"]
     return Order(
-        **{name: order[name] for name in _SHOWN},
-        **dict.fromkeys(_LATER),
-        payment_status=_payment_status(order["total_amount"], order["amount_paid"]),
+        **_columns(order, facts, now),
+        deposit=None,
+        receipt_url=None,
         items=[_item(one) for one in items],
-        adjustment_amount=_ZERO,
-        remaining_amount=max(order["total_amount"] - order["amount_paid"], _ZERO),
-        refunded_amount=_ZERO,
-        tip_amount=_ZERO,
         payments=[_payment(payment)] if payment else [],
         refunds=[],
-        currency=facts.trade.currency,
+        disputes=[],
         customer=facts.customer,
         store=StoreShown(facts.store.id, facts.store.name) if facts.store else None,
-        is_automated=False,
         scheduled_for=order["scheduled_at"],
         kitchen_ticket_id=ticket_id,
         kitchen_ticket_status="queued" if ticket_id else None,
@@ -74,10 +61,25 @@ def shown(
         served_by=Person(server_id, str(facts.server_name)) if server_id else None,
         tags=_tags(facts.tags[tag] for tag in order["tag_ids"]),
         date=order["occurred_at"],
-        created_at=iso(now),
-        updated_at=iso(now),
         academic_term=facts.term,
     )
+
+
+def _columns(order: Mapping[str, Any], facts: RecordingFacts, now: datetime) -> dict[str, Any]:
+    """The columns that are shown as they are, those among them that the database computes too."""
+    total, paid = order["total_amount"], order["amount_paid"]
+    return {
+        **{name: order[name] for name in _WRITTEN},
+        **dict.fromkeys(_LATER),
+        "payment_status": _payment_status(total, paid),
+        "remaining_amount": max(total - paid, _ZERO),
+        "adjustment_amount": _ZERO,
+        "refunded_amount": _ZERO,
+        "tip_amount": _ZERO,
+        "currency": facts.trade.currency,
+        "is_automated": False,
+        "updated_at": iso(now),
+    }
 
 
 def _payment_status(total: Decimal, paid: Decimal) -> PaymentStatus:
@@ -90,7 +92,7 @@ def _item(item: Mapping[str, Any]) -> ItemShown:
     return ItemShown(**{name: item[name] for name in ItemShown.__struct_fields__})
 
 
-def _payment(row: PaymentRow) -> PaymentShown:
+def _payment(row: OrderPaymentRow) -> PaymentShown:
     return PaymentShown(
         id=row.id,
         kind="payment",
@@ -101,6 +103,7 @@ def _payment(row: PaymentRow) -> PaymentShown:
         tip=row.tip_amount,
         change_amount=row.change_amount,
         transaction_id=row.transaction_id,
+        provider_money=None,
         at=row.happened_at,
         by=Person(row.recorded_by_id, row.recorded_by_name),
     )

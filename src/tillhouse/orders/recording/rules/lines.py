@@ -10,7 +10,7 @@ import msgspec
 from tillhouse.kit.errors import FieldError
 from tillhouse.kit.money import check_scale, round_money
 from tillhouse.kit.partial import InvalidField
-from tillhouse.orders.recording.facts import Facts, ProductFacts, VariantFacts
+from tillhouse.orders.recording.facts import ProductFacts, RecordingFacts, VariantFacts
 from tillhouse.orders.types import ComponentShown, ModifierShown, NewItem, NewModifier
 from tillhouse.stock.rules import plain
 
@@ -25,7 +25,7 @@ class KnownTax(msgspec.Struct, frozen=True):
     added: Decimal
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class PricedLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line with its prices; `taxed` of the totals gives it discount, tax and total."""
 
     line_type: str
@@ -43,6 +43,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     total: Decimal = ZERO
     # Instead of the rate of its product.
     known_tax: KnownTax | None = None
+    # Of a line without a product, in per cent.
+    named_rate: Decimal = ZERO
 
     @property
     def net(self) -> Decimal:
@@ -51,11 +53,11 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tax_rate(self) -> Decimal:
-        """Per cent; what is no product of the catalog isn't taxed."""
-        return self.product.tax_rate if self.product else ZERO
+        """Per cent; a line that is no product of the catalog names its own, or isn't taxed."""
+        return self.product.tax_rate if self.product else self.named_rate
 
 
-def line_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
+def line_errors(item: NewItem, index: int, facts: RecordingFacts) -> Iterator[FieldError]:
     """The faults of the kind of a line: what goes with it, and what doesn't."""
     path = f"items[{index}]."
     if item.product_id is None:
@@ -66,6 +68,10 @@ def line_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]
             yield FieldError(path + "custom_price", "is required for a line without product_id")
     elif item.line_type == "fee":
         yield FieldError(path + "product_id", "is left out of a fee line")
+    if item.tax_rate is not None and item.line_type == "fee":
+        yield FieldError(path + "tax_rate", "is left out of a fee line, which isn't taxed")
+    elif item.tax_rate is not None and item.product_id is not None:
+        yield FieldError(path + "tax_rate", "is left out of a line of the catalog, which has one")
 
 
 def _name_errors(item: NewItem, path: str) -> Iterator[FieldError]:
@@ -77,7 +83,7 @@ def _name_errors(item: NewItem, path: str) -> Iterator[FieldError]:
             yield FieldError(f"{path}modifiers[{number}].name", _NO_NAME)
 
 
-def product_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
+def product_errors(item: NewItem, index: int, facts: RecordingFacts) -> Iterator[FieldError]:
     """A product or a variant that the book doesn't have."""
     if item.product_id is None:
         return
@@ -96,7 +102,7 @@ def _variant_errors(item: NewItem, path: str, product: ProductFacts) -> Iterator
         yield FieldError(path + "variant_id", "is no variant of this product")
 
 
-def price_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
+def price_errors(item: NewItem, index: int, facts: RecordingFacts) -> Iterator[FieldError]:
     """Amounts finer than the currency, or a line that would cost less than nothing."""
     path, currency = f"items[{index}].", facts.trade.currency
     if item.custom_price is not None and (wrong := check_scale(item.custom_price, currency)):
@@ -107,7 +113,7 @@ def price_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError
             yield FieldError(f"{path}modifiers[{number}].price_delta", wrong)
 
 
-def modifier_errors(item: NewItem, index: int, facts: Facts) -> Iterator[FieldError]:
+def modifier_errors(item: NewItem, index: int, facts: RecordingFacts) -> Iterator[FieldError]:
     """Options outside their group, groups that the product hasn't, too few or too many."""
     product = facts.products.get(item.product_id) if item.product_id else None
     if product is None:
@@ -140,7 +146,7 @@ def variant_of(item: NewItem, product: ProductFacts) -> VariantFacts | None:
     return found[0] if len(found) == 1 else None
 
 
-def line(item: NewItem, facts: Facts) -> Line:
+def line(item: NewItem, facts: RecordingFacts) -> PricedLine:
     """A line with its prices, once nothing is wrong with it."""
     product = facts.products.get(item.product_id) if item.product_id else None
     if item.product_id and product is None:
@@ -152,8 +158,9 @@ def line(item: NewItem, facts: Facts) -> Line:
     base = _catalog_price(product, variant) if product and variant else item.custom_price or ZERO
     own = base if item.custom_price is None else Decimal(item.custom_price)
     unit = max(own + extra, ZERO)
-    return Line(
+    return PricedLine(
         line_type=item.line_type or "product",
+        named_rate=Decimal(item.tax_rate or 0),
         product=product,
         variant=variant,
         product_name=product.name if product else str(item.product_name),
@@ -174,7 +181,7 @@ def _catalog_price(product: ProductFacts, variant: VariantFacts) -> Decimal:
     return product.base_price if variant.price is None else variant.price
 
 
-def _modifier(item: NewItem, asked: NewModifier, facts: Facts) -> ModifierShown:
+def _modifier(item: NewItem, asked: NewModifier, facts: RecordingFacts) -> ModifierShown:
     option = facts.options.get(asked.modifier_option_id) if item.product_id else None
     return ModifierShown(
         modifier_group_id=asked.modifier_group_id,
@@ -193,7 +200,7 @@ def _component(variant: VariantFacts, quantity: Decimal) -> ComponentShown:
     )
 
 
-def summary(lines: list[Line]) -> str:
+def summary(lines: list[PricedLine]) -> str:
     """The order in a few words: its first two lines and how many more there are."""
     shown = [f"{plain(one.quantity)} × {one.product_name}" for one in lines[:2]]
     more = len(lines) - len(shown)

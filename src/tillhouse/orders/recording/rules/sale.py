@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -13,10 +13,11 @@ from tillhouse.kit.errors import FieldError
 from tillhouse.kit.ids import StoreId
 from tillhouse.kit.money import AMOUNT_LIMIT, check_scale
 from tillhouse.kit.partial import InvalidField, faults
-from tillhouse.orders.recording.facts import Facts, SessionFacts, VariantFacts
+from tillhouse.orders.money_types import NOT_BY_HAND, ONLINE
+from tillhouse.orders.recording.facts import RecordingFacts, SessionFacts, VariantFacts
 from tillhouse.orders.recording.rules import lines as line_rules
 from tillhouse.orders.recording.rules import totals as total_rules
-from tillhouse.orders.recording.rules.lines import Line
+from tillhouse.orders.recording.rules.lines import PricedLine
 from tillhouse.orders.recording.rules.totals import Totals
 from tillhouse.orders.types import NewOrder, Status
 
@@ -26,6 +27,10 @@ CLOCK_TOLERANCE = timedelta(minutes=5)
 # More of one thing than this is in no stock.
 STOCK_LIMIT = 10**12
 _WITH_KITCHEN = ("restaurant", "hotel")
+
+
+StockOfPast = Literal["auto", "take", "leave"]
+"""Whether a sale of the past takes stock today; auto: where none was counted since."""
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +47,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 class Sale(msgspec.Struct, frozen=True, kw_only=True):
     """An order as it is to be recorded."""
 
-    lines: list[Line]
+    lines: list[PricedLine]
     totals: Totals
     status: Status
     amount_paid: Decimal
@@ -56,12 +61,14 @@ class Sale(msgspec.Struct, frozen=True, kw_only=True):
     is_import: bool
 
 
-def new_faults(new: NewOrder, facts: Facts, now: datetime) -> list[FieldError]:
+def new_faults(new: NewOrder, facts: RecordingFacts, now: datetime) -> list[FieldError]:
     """Everything that is wrong with a new order, as far as it can be judged."""
     return judge(new, facts, now)[0]
 
 
-def judge(new: NewOrder, facts: Facts, now: datetime) -> tuple[list[FieldError], list[Line]]:
+def judge(
+    new: NewOrder, facts: RecordingFacts, now: datetime
+) -> tuple[list[FieldError], list[PricedLine]]:
     """Everything that is wrong with a new order; and its lines with their prices, if nothing is."""
     rules: list[Callable[[], Iterator[FieldError]]] = [
         lambda: _amount_errors("amount_paid", new.amount_paid, facts),
@@ -69,6 +76,7 @@ def judge(new: NewOrder, facts: Facts, now: datetime) -> tuple[list[FieldError],
         lambda: _amount_errors("service_charge_amount", new.service_charge_amount, facts),
         lambda: _customer_errors(new, facts),
         lambda: _credit_errors(new, facts),
+        lambda: _method_errors(new, now),
         lambda: _store_errors(new, facts),
         lambda: _session_errors(new, facts),
         lambda: _server_errors(new, facts),
@@ -99,7 +107,7 @@ _ITEM_RULES = (
 )
 
 
-def _item_rules(new: NewOrder, facts: Facts) -> list[Callable[[], Iterator[FieldError]]]:
+def _item_rules(new: NewOrder, facts: RecordingFacts) -> list[Callable[[], Iterator[FieldError]]]:
     try:
         items = list(enumerate(new.items))
     except InvalidField:
@@ -108,45 +116,55 @@ def _item_rules(new: NewOrder, facts: Facts) -> list[Callable[[], Iterator[Field
     return [partial(rule, item, index, facts) for index, item in items for rule in _ITEM_RULES]
 
 
-def _amount_errors(name: str, amount: Decimal | None, facts: Facts) -> Iterator[FieldError]:
+def _amount_errors(
+    name: str, amount: Decimal | None, facts: RecordingFacts
+) -> Iterator[FieldError]:
     if amount is not None and (wrong := check_scale(amount, facts.trade.currency)):
         yield FieldError(name, wrong)
 
 
-def _customer_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _customer_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.customer_id is not None and facts.customer is None:
         yield FieldError("customer_id", "is no customer of this book")
 
 
-def _credit_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
-    is_nobodys = new.customer_id is None and new.customer_name is None and facts.stay is None
-    if new.payment_method == "credit" and new.amount_paid and is_nobodys:
+def _credit_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
+    is_without_customer = (
+        new.customer_id is None and new.customer_name is None and facts.stay is None
+    )
+    if new.payment_method == "credit" and new.amount_paid and is_without_customer:
         yield FieldError("customer_id", "is required to pay with the customer's credit")
 
 
-def _store_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _method_errors(new: NewOrder, now: datetime) -> Iterator[FieldError]:
+    # Of a sale of the past the system that it comes from knows how it was paid.
+    if new.payment_method == ONLINE and new.amount_paid and not is_past(new, now):
+        yield FieldError("payment_method", NOT_BY_HAND)
+
+
+def _store_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.store_id is not None and facts.store is None:
         yield FieldError("store_id", "is no store of this book")
     elif new.store_id is None and new.store_name is not None and facts.store is None:
         yield FieldError("store_name", "is no store of this book")
 
 
-def _session_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _session_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.table_session_id is not None and facts.session is None:
         yield FieldError("table_session_id", "is no table session of this book")
 
 
-def _server_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _server_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.served_by_user_id is not None and facts.server_name is None:
         yield FieldError("served_by_user_id", "is nobody of this business")
 
 
-def _term_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _term_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.academic_term_id is not None and facts.term is None:
         yield FieldError("academic_term_id", "is no academic term of this book")
 
 
-def _tag_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _tag_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     for index, tag in enumerate(new.tags or ()):
         tag_id = uuid_of(tag)
         if tag_id is not None and tag_id not in facts.tags:
@@ -161,12 +179,12 @@ def uuid_of(text: str) -> UUID | None:
         return None
 
 
-def _stay_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _stay_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.hotel_reservation_id is not None and facts.stay is None:
         yield FieldError("hotel_reservation_id", "is no reservation of this book")
 
 
-def _room_errors(new: NewOrder, facts: Facts) -> Iterator[FieldError]:
+def _room_errors(new: NewOrder, facts: RecordingFacts) -> Iterator[FieldError]:
     if new.hotel_room_id is None:
         return
     if facts.room is None:
@@ -192,7 +210,9 @@ def _occurrence_errors(new: NewOrder, now: datetime) -> Iterator[FieldError]:
         yield FieldError("occurred_at", "must not be in the future")
 
 
-def _sum_errors(new: NewOrder, facts: Facts, lines: Sequence[Line]) -> Iterator[FieldError]:
+def _sum_errors(
+    new: NewOrder, facts: RecordingFacts, lines: Sequence[PricedLine]
+) -> Iterator[FieldError]:
     charge = Decimal(new.service_charge_amount or 0)
     if sum((one.subtotal for one in lines), charge) >= AMOUNT_LIMIT:
         yield FieldError("items", "must come to less than 10^15")
@@ -200,18 +220,18 @@ def _sum_errors(new: NewOrder, facts: Facts, lines: Sequence[Line]) -> Iterator[
         yield FieldError("items", "must come to less than 10^15 with tax and charges")
 
 
-def _total(lines: Sequence[Line], charge: Decimal, facts: Facts) -> Decimal:
+def _total(lines: Sequence[PricedLine], charge: Decimal, facts: RecordingFacts) -> Decimal:
     """The sum of the lines without a discount."""
     taxed = total_rules.taxed(lines, Decimal(0), facts.trade)
     return total_rules.add_up(taxed, charge).total
 
 
-def _discount_errors(new: NewOrder, lines: Sequence[Line]) -> Iterator[FieldError]:
+def _discount_errors(new: NewOrder, lines: Sequence[PricedLine]) -> Iterator[FieldError]:
     if new.discount_amount:
         yield from discount_errors(new.discount_amount, lines)
 
 
-def discount_errors(discount: Decimal | None, lines: Sequence[Line]) -> Iterator[FieldError]:
+def discount_errors(discount: Decimal | None, lines: Sequence[PricedLine]) -> Iterator[FieldError]:
     """Whether a discount is more than the lines cost, or than a promotion has left of that."""
     most = total_rules.discountable(lines)
     if discount is not None and discount > most:
@@ -223,7 +243,7 @@ def closed(session: SessionFacts) -> str:
     return f"The session of table {session.label} is closed: open a new one."
 
 
-def reason_against(new: NewOrder, facts: Facts) -> str | None:
+def reason_against(new: NewOrder, facts: RecordingFacts) -> str | None:
     """Why an order that is well formed isn't recorded all the same."""
     if facts.session is not None and facts.session.status != "open":
         return closed(facts.session)
@@ -247,7 +267,7 @@ def reason_against(new: NewOrder, facts: Facts) -> str | None:
     return None
 
 
-def _against_stay(facts: Facts) -> str | None:
+def _against_stay(facts: RecordingFacts) -> str | None:
     if facts.stay is None:
         if facts.room is None:
             return None
@@ -263,7 +283,7 @@ def _against_stay(facts: Facts) -> str | None:
     )
 
 
-def _label(new: NewOrder, facts: Facts) -> str | None:
+def _label(new: NewOrder, facts: RecordingFacts) -> str | None:
     """The place to which the order is brought."""
     if facts.session:
         return facts.session.label
@@ -280,7 +300,19 @@ def reason_against_needs(needs: Sequence[Need]) -> str | None:
     return None
 
 
-def decide(new: NewOrder, facts: Facts, judged: Sequence[Line], now: datetime) -> Sale:
+def reason_against_credit(new: NewOrder, sale: Sale) -> str | None:
+    """Why a sale isn't paid with so much credit: what it doesn't owe would be spent for nothing."""
+    if new.payment_method != "credit" or sale.amount_paid <= sale.totals.total:
+        return None
+    return (
+        f"The order comes to {sale.totals.total:f}, and credit pays for that and no more: lower "
+        "amount_paid."
+    )
+
+
+def decide(
+    new: NewOrder, facts: RecordingFacts, judged: Sequence[PricedLine], now: datetime
+) -> Sale:
     """The sale: its lines with promotion discounts in them, totals, status, stock, kitchen."""
     discount = Decimal(new.discount_amount or 0)
     charge = Decimal(new.service_charge_amount or 0)
@@ -326,7 +358,7 @@ def _status(scheduled_at: datetime | None, paid: Decimal, total: Decimal) -> Sta
     return "completed" if paid >= total else "pending"
 
 
-def _wants_kitchen(new: NewOrder, facts: Facts, *, is_import: bool) -> bool:
+def _wants_kitchen(new: NewOrder, facts: RecordingFacts, *, is_import: bool) -> bool:
     if new.send_to_kitchen is not None:
         return new.send_to_kitchen
     if is_import:
@@ -339,7 +371,9 @@ def _wants_kitchen(new: NewOrder, facts: Facts, *, is_import: bool) -> bool:
     )
 
 
-def needs(lines: Sequence[Line], facts: Facts, *, allows_all: bool) -> Iterator[Need]:
+def needs(
+    lines: Sequence[PricedLine], facts: RecordingFacts, *, allows_all: bool
+) -> Iterator[Need]:
     """The stock that the lines need: a bundle's components, any other line's variant."""
     for index, one in enumerate(lines):
         if one.product is None or one.variant is None:

@@ -10,7 +10,7 @@ import msgspec
 
 from tillhouse.kit.money import largest_remainder, round_money
 from tillhouse.orders.recording.facts import Trade
-from tillhouse.orders.recording.rules.lines import ZERO, Line
+from tillhouse.orders.recording.rules.lines import ZERO, PricedLine
 
 HUNDRED = Decimal(100)
 
@@ -26,12 +26,12 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     total: Decimal
 
 
-def discountable(lines: Sequence[Line]) -> Decimal:
+def discountable(lines: Sequence[PricedLine]) -> Decimal:
     """How much an order-level discount can take off at most."""
     return sum((lines[index].net for index in _bearers(lines)), ZERO)
 
 
-def taxed(lines: Sequence[Line], discount: Decimal, trade: Trade) -> list[Line]:
+def taxed(lines: Sequence[PricedLine], discount: Decimal, trade: Trade) -> list[PricedLine]:
     """The lines with their shares of the discount, and taxed.
 
     Line discounts of a promotion are in the lines already.
@@ -39,7 +39,7 @@ def taxed(lines: Sequence[Line], discount: Decimal, trade: Trade) -> list[Line]:
     return [_taxed(one, trade) for one in _spread(lines, discount, trade.currency)]
 
 
-def _taxed(one: Line, trade: Trade) -> Line:
+def _taxed(one: PricedLine, trade: Trade) -> PricedLine:
     if known := one.known_tax:
         return msgspec.structs.replace(
             one, tax=known.included + known.added, total=one.net + known.added
@@ -49,7 +49,7 @@ def _taxed(one: Line, trade: Trade) -> Line:
     return msgspec.structs.replace(one, tax=tax, total=total)
 
 
-def add_up(lines: Sequence[Line], service_charge: Decimal) -> Totals:
+def add_up(lines: Sequence[PricedLine], service_charge: Decimal) -> Totals:
     """Sum up lines that are taxed."""
     subtotal = sum((one.subtotal for one in lines), ZERO)
     taken_off = sum((one.discount for one in lines), ZERO)
@@ -65,7 +65,7 @@ def add_up(lines: Sequence[Line], service_charge: Decimal) -> Totals:
     )
 
 
-def discounted(lines: Sequence[Line], shares: Mapping[int, Decimal]) -> list[Line]:
+def discounted(lines: Sequence[PricedLine], shares: Mapping[int, Decimal]) -> list[PricedLine]:
     """The lines, each with its share of a discount; shares are given by the lines' indexes."""
     return [
         msgspec.structs.replace(one, discount=one.discount + shares[index])
@@ -75,12 +75,12 @@ def discounted(lines: Sequence[Line], shares: Mapping[int, Decimal]) -> list[Lin
     ]
 
 
-def product_lines(lines: Sequence[Line]) -> list[int]:
+def product_lines(lines: Sequence[PricedLine]) -> list[int]:
     """The indexes of the lines that sell a product."""
     return [index for index, one in enumerate(lines) if one.line_type == "product"]
 
 
-def _bearers(lines: Sequence[Line]) -> list[int]:
+def _bearers(lines: Sequence[PricedLine]) -> list[int]:
     """The lines that bear an order's discount: the products, or the fees if there is nothing else.
 
     Of an order of nothing but fees they are all that could bear it.
@@ -88,7 +88,7 @@ def _bearers(lines: Sequence[Line]) -> list[int]:
     return product_lines(lines) or list(range(len(lines)))
 
 
-def _spread(lines: Sequence[Line], discount: Decimal, currency: str) -> Sequence[Line]:
+def _spread(lines: Sequence[PricedLine], discount: Decimal, currency: str) -> Sequence[PricedLine]:
     bearers = _bearers(lines)
     if not discount or not bearers:
         return lines
@@ -96,7 +96,7 @@ def _spread(lines: Sequence[Line], discount: Decimal, currency: str) -> Sequence
     return discounted(lines, dict(zip(bearers, shares, strict=True)))
 
 
-def _tax(one: Line, trade: Trade) -> Decimal:
+def _tax(one: PricedLine, trade: Trade) -> Decimal:
     rate = one.tax_rate
     if not rate:
         return ZERO

@@ -23,10 +23,10 @@ from tillhouse.orders.recording.facts import (
     Common,
     ComponentFacts,
     Earlier,
-    Facts,
     GroupFacts,
     OptionFacts,
     ProductFacts,
+    RecordingFacts,
     RoomFacts,
     SessionFacts,
     StayFacts,
@@ -192,7 +192,7 @@ _OF_BUSINESS: LiteralString = """
 """
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class NamedIds(msgspec.Struct, frozen=True, kw_only=True):
     """The ids that one request names besides its store."""
 
     customer_id: CustomerId | None = None
@@ -212,7 +212,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None = None
 
     @property
-    def names_nobody(self) -> bool:
+    def names_no_customer(self) -> bool:
         """Whether the request names no customer."""
         return self.customer_id is None and self.customer_name is None
 
@@ -243,7 +243,7 @@ class _Component(msgspec.Struct, kw_only=True):
     quantity: Decimal
 
 
-class Found(msgspec.Struct, frozen=True):
+class FactsOfOrders(msgspec.Struct, frozen=True):
     """The facts that were found for several orders."""
 
     common: Common
@@ -257,17 +257,17 @@ class Found(msgspec.Struct, frozen=True):
     rooms: dict[UUID, RoomFacts]
     earlier: dict[str, Earlier]
 
-    def of(self, wanted: Wanted) -> Facts:
+    def of(self, wanted: NamedIds) -> RecordingFacts:
         """The facts of one of them; a stay is charged to its guest, unless somebody is named."""
         room = _named(self.rooms, wanted.room_id)
         stay = _named(self.stays, wanted.reservation_id)
         if stay is None and wanted.reservation_id is None and room is not None:
             stay = room.stay
-        return Facts(
+        return RecordingFacts(
             **_fields(self.common),
             customer=_named(self.customers, wanted.customer_id)
             or _named(self.named, wanted.customer_name)
-            or (stay.customer if stay is not None and wanted.names_nobody else None),
+            or (stay.customer if stay is not None and wanted.names_no_customer else None),
             session=_named(self.sessions, wanted.session_id),
             server_name=_named(self.servers, wanted.server_id),
             term=_named(self.terms, wanted.term_id),
@@ -281,7 +281,7 @@ StoreKey = tuple[BookId, StoreId | None, str | None]
 """The book and the store, by id or by name, that orders looked up together have in common."""
 
 
-async def find_facts(db: Db, key: StoreKey, wants: Sequence[Wanted]) -> Found:
+async def find_facts(db: Db, key: StoreKey, wants: Sequence[NamedIds]) -> FactsOfOrders:
     """Business, store, customers, sessions, products, prices, levels of stock, options."""
     named = {name: _all(wants, name) for name in _ONE + _MANY}
     row = await db.read_before(_statement(key, named), *key, *(named[name] for name in _ORDER))
@@ -302,7 +302,7 @@ _ORDER = (
 )  # fmt: skip
 
 
-def _all(wants: Sequence[Wanted], name: str) -> list[Any]:
+def _all(wants: Sequence[NamedIds], name: str) -> list[Any]:
     """The ids that they name, each once."""
     if name in _ONE:
         return list({one for wanted in wants if (one := getattr(wanted, name)) is not None})
@@ -310,7 +310,7 @@ def _all(wants: Sequence[Wanted], name: str) -> list[Any]:
 
 
 def _statement(key: StoreKey, named: Mapping[str, Sequence[Any]]) -> LiteralString:
-    """The parts that these orders take; what nobody named isn't looked for."""
+    """The parts that these orders take; ids that none of them names aren't looked for."""
     _, store_id, store_name = key
     by = "id" if store_id else "name" if store_name is not None else "none"
     sql = _GIVEN + _STORES[by] + _TRADE
@@ -335,8 +335,8 @@ _PARTS: dict[str, LiteralString] = {
 }
 
 
-def _found(row: Record) -> Found:
-    return Found(
+def _found(row: Record) -> FactsOfOrders:
+    return FactsOfOrders(
         common=Common(
             trade=msgspec.json.decode(row["trade"], type=Trade),
             store=_one(row["store"], StoreFacts),

@@ -17,35 +17,27 @@ from tillhouse.customers.store import IS_NEW, MAKE
 from tillhouse.db.constraints import is_rolled_back
 from tillhouse.db.pool import Db
 from tillhouse.http.store import KEEP
+from tillhouse.kit.columns import each, names, record
 from tillhouse.kit.ids import BookId, OrderId
 from tillhouse.kit.json import encode
 from tillhouse.kitchen.store import QUEUE
 from tillhouse.ledger.store.posting import GIVEN, Rows
-from tillhouse.orders.payments.rules import PaymentRow
+from tillhouse.orders.columns import ITEMS, METHODS, RECORDED
+from tillhouse.orders.payments.rules import OrderPaymentRow
 from tillhouse.orders.payments.store import PAY, PAYING
 from tillhouse.orders.types import CustomerShown
-from tillhouse.stock.facts import Moved
+from tillhouse.stock.facts import MovedStock
 from tillhouse.stock.store.moving import MOVE, MOVED, NO_THRESHOLD_CROSSED
 from tillhouse.webhooks.emit import note_told
-from tillhouse.webhooks.store.events import TELL, Told
+from tillhouse.webhooks.store.events import TELL, EventRows
 
 _GIVEN: LiteralString = (
     "WITH "
     + GIVEN
     + """, sale AS (
-        SELECT * FROM json_to_recordset($7) AS r (id uuid, short_code text, idempotency_key text,
-            idempotency_fingerprint text, status text, summary text, subtotal_amount numeric,
-            discount_amount numeric, service_charge_amount numeric, tax_amount numeric,
-            exclusive_tax_amount numeric, total_amount numeric, amount_paid numeric,
-            change_amount numeric, credit_amount numeric,
-            payment_method text, customer_id uuid, store_id uuid, channel text,
-            scheduled_at timestamptz, service_mode text, table_session_id uuid,
-            table_label text, covers integer, academic_term_id uuid, promotion_id uuid,
-            promotion_customer_id uuid, tag_ids uuid[], notes text, recorded_by_id uuid,
-            recorded_by_name text, served_by_id uuid, entry_source text, wants_kitchen boolean,
-            fires_at timestamptz, stock_state text, stock_round integer, postings integer,
-            occurred_at timestamptz, created_at timestamptz, ticket_id uuid,
-            hotel_reservation_id uuid, hotel_room_id uuid)
+        SELECT * FROM json_to_recordset($7) AS r ("""
+    + record(RECORDED)
+    + """, ticket_id uuid)
     ), source AS (
         SELECT 'order' AS source_type, id AS source_id, customer_id, store_id,
             occurred_at AS happened_at
@@ -70,49 +62,33 @@ _GIVEN: LiteralString = (
     + "), "
 )
 
-_ORDER: LiteralString = """
+_ORDER: LiteralString = (
+    """
     placed AS (
-        INSERT INTO orders (book_id, id, short_code, idempotency_key, idempotency_fingerprint,
-            status, summary, currency, subtotal_amount, discount_amount,
-            service_charge_amount, tax_amount, exclusive_tax_amount, total_amount, amount_paid,
-            change_amount, credit_amount, paid_by_cash, paid_by_transfer, paid_by_pos,
-            paid_by_cloove_pay, paid_by_credit, paid_by_other,
-            payment_method, customer_id, store_id, channel, scheduled_at, service_mode,
-            table_session_id, table_label, covers, academic_term_id, promotion_id,
-            promotion_customer_id, tag_ids, notes, recorded_by_id, recorded_by_name,
-            served_by_id, entry_source, wants_kitchen, fires_at, stock_state, stock_round,
-            postings, occurred_at, created_at, updated_at, hotel_reservation_id, hotel_room_id)
-        SELECT $1, id, short_code, idempotency_key, decode(idempotency_fingerprint, 'hex'),
-            status, summary, $3, subtotal_amount, discount_amount, service_charge_amount,
-            tax_amount, exclusive_tax_amount, total_amount, amount_paid, change_amount,
-            credit_amount, CASE payment_method WHEN 'cash' THEN paid END,
-            CASE payment_method WHEN 'transfer' THEN paid END,
-            CASE payment_method WHEN 'pos' THEN paid END,
-            CASE payment_method WHEN 'cloove_pay' THEN paid END,
-            CASE payment_method WHEN 'credit' THEN paid END,
-            CASE payment_method WHEN 'other' THEN paid END, payment_method,
-            customer_id, store_id, channel, scheduled_at, service_mode, table_session_id,
-            table_label, covers, academic_term_id, promotion_id, promotion_customer_id, tag_ids,
-            notes, recorded_by_id, recorded_by_name, served_by_id, entry_source, wants_kitchen,
-            fires_at, stock_state, stock_round, postings, occurred_at, created_at, created_at,
-            hotel_reservation_id, hotel_room_id
+        INSERT INTO orders (book_id, currency, updated_at, """
+    + names(RECORDED)
+    + ", "
+    + each("paid_by_{0}", METHODS)
+    + """)
+        SELECT $1, $3, created_at, """
+    + names(RECORDED)
+    + ", "
+    + each("CASE payment_method WHEN '{0}' THEN paid END", METHODS)
+    + """
         FROM sale CROSS JOIN LATERAL (
             SELECT CASE WHEN amount_paid > 0 THEN amount_paid - change_amount END AS paid) AS p
     ), lined AS (
-        INSERT INTO order_items (book_id, id, order_id, position, line_type, product_id,
-            variant_id, product_name, variant_name, quantity, unit_price, original_unit_price,
-            subtotal_amount, discount_amount, tax_amount, total_price, image_url, modifiers,
-            components)
-        SELECT $1, r.id, r.order_id, r.position, r.line_type, r.product_id, r.variant_id,
-            r.product_name, r.variant_name, r.quantity, r.unit_price, r.original_unit_price,
-            r.subtotal_amount, r.discount_amount, r.tax_amount, r.total_price, r.image_url,
-            r.modifiers, r.components
-        FROM json_to_recordset($8) AS r (id uuid, order_id uuid, position integer,
-            line_type text, product_id uuid, variant_id uuid, product_name text, variant_name text,
-            quantity numeric, unit_price numeric, original_unit_price numeric,
-            subtotal_amount numeric, discount_amount numeric, tax_amount numeric,
-            total_price numeric, image_url text, modifiers jsonb, components jsonb)
+        INSERT INTO order_items (book_id, """
+    + names(ITEMS)
+    + """)
+        SELECT $1, """
+    + names(ITEMS, "r.{0}")
+    + """
+        FROM json_to_recordset($8) AS r ("""
+    + record(ITEMS)
+    + """)
     ), """
+)
 
 _SEATED: LiteralString = """
     seated AS (
@@ -152,7 +128,7 @@ _IS_HOUSED: LiteralString = """
 """
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeptAnswer(msgspec.Struct, frozen=True):
     """The idempotency key of the request, with its answer."""
 
     surface: str
@@ -161,7 +137,7 @@ class Kept(msgspec.Struct, frozen=True):
     answer: bytes
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class OrderRows(msgspec.Struct, kw_only=True):
     """The rows of one order: JSON objects, by the names of their columns."""
 
     id: OrderId
@@ -176,16 +152,16 @@ class Entry(msgspec.Struct, kw_only=True):
     items_bytes: int
     moves: list[dict[str, Any]]
     posted: Rows
-    payment: PaymentRow | None
+    payment: OrderPaymentRow | None
 
 
-class Recording(msgspec.Struct, frozen=True):
+class OrderToRecord(msgspec.Struct, frozen=True):
     """An order with what is told of it, and with the key and the answer of its request."""
 
     now: datetime
-    entry: Entry
-    told: Told
-    kept: Kept | None
+    entry: OrderRows
+    told: EventRows
+    kept: KeptAnswer | None
     # The customer who is made with the order.
     newcomer: CustomerShown | None = None
 
@@ -195,12 +171,12 @@ class Recording(msgspec.Struct, frozen=True):
         return self.kept.key if self.kept else ""
 
 
-class Written(msgspec.Struct, frozen=True):
+class OrderResult(msgspec.Struct, frozen=True):
     """The result of an order: whether table session and store were open, its moves of stock."""
 
     is_seated: bool
     is_housed: bool
-    moved: list[Moved]
+    moved: list[MovedStock]
     queued: int
 
 
@@ -208,16 +184,16 @@ BookCurrency = tuple[BookId, str]
 """The book and the currency that orders of one statement have in common."""
 
 
-async def insert_order(db: Db, book: BookCurrency, recording: Recording) -> Written:
+async def insert_order(db: Db, book: BookCurrency, recording: OrderToRecord) -> OrderResult:
     """Record an order in (book, currency); the caller rolls back unless all of it could be had."""
     bundle = _Bundle([recording])
     row = await db.fetchrow(bundle.statement() + bundle.found(), *bundle.values(book))
     assert row is not None, "a SELECT without FROM gives a row"  # noqa: S101
-    moved = msgspec.json.decode(row["moved"], type=list[Moved]) if row["moved"] else []
-    return Written(row["is_seated"], row["is_housed"], moved, row["queued"])
+    moved = msgspec.json.decode(row["moved"], type=list[MovedStock]) if row["moved"] else []
+    return OrderResult(row["is_seated"], row["is_housed"], moved, row["queued"])
 
 
-async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recording]) -> bool:
+async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[OrderToRecord]) -> bool:
     """Record orders by a statement that is the whole transaction.
 
     False: something was not to be had, or there is more to tell. None of them was recorded then.
@@ -235,7 +211,7 @@ async def insert_orders(db: Db, book: BookCurrency, recordings: Sequence[Recordi
 
 
 async def insert_orders_of_newcomers(
-    db: Db, book: BookCurrency, recordings: Sequence[Recording]
+    db: Db, book: BookCurrency, recordings: Sequence[OrderToRecord]
 ) -> bool:
     """Record orders, and new customers of some, whose names this transaction has locked."""
     bundle = _Bundle(sorted(recordings, key=lambda one: one.key))
@@ -253,7 +229,7 @@ async def insert_orders_of_newcomers(
 class _Bundle:
     """The orders of one statement: its text and its values."""
 
-    def __init__(self, recordings: Sequence[Recording]) -> None:
+    def __init__(self, recordings: Sequence[OrderToRecord]) -> None:
         self._recordings = recordings
         self._orders = [one.entry.order for one in recordings]
         self._items = [one.entry.items_json[1:-1] for one in recordings]
@@ -295,7 +271,7 @@ class _Bundle:
         )
 
     def statement(self) -> LiteralString:
-        """The bricks that these orders take: each that is left out is work that nobody does."""
+        """The bricks that these orders take: each that is left out saves its work."""
         sql = _GIVEN + _ORDER
         if self._has_session:
             sql += _SEATED

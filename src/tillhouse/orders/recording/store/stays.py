@@ -7,7 +7,7 @@ from tillhouse.kit.ids import BookId
 
 
 async def lock_stay(db: Db, book_id: BookId, reservation_id: UUID) -> None:
-    """Let nobody end a stay, or use its money, until the transaction ends; others may charge it."""
+    """Lock a stay against its end and uses of its money; others may charge it."""
     await db.execute(
         "SELECT FROM hotel_reservations WHERE book_id = $1 AND id = $2 FOR SHARE",
         book_id,

@@ -16,7 +16,7 @@ from tillhouse.kit.ids import AppId, BookId
 ROLLING = timedelta(hours=24)
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class CountedSpend(msgspec.Struct, frozen=True, kw_only=True):
     """An amount that counts no longer, and the day that it was counted on."""
 
     lineage_id: AppId | None
@@ -104,7 +104,7 @@ async def add_to_controls(
     return row
 
 
-async def give_spend_back(db: Db, book_id: BookId, given: Given) -> None:
+async def give_spend_back(db: Db, book_id: BookId, given: CountedSpend) -> None:
     """Count an amount no longer: on the day that it was counted on, or nowhere."""
     if given.lineage_id is not None:
         await db.execute(

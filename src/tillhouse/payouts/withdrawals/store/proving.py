@@ -21,8 +21,9 @@ async def list_with_money(db: Db, book_id: UUID, after: UUID, limit: int) -> Seq
     """Withdrawals by id, with what their hold, transfers, transaction and refund say."""
     return await db.fetch(
         """
-        SELECT w.id, w.status, w.amount, w.fee, h.status AS hold, x.status AS seen_status,
-            x.amount AS seen_amount, w.order_id IS NOT NULL AS is_refund, f.status AS refund_status,
+        SELECT w.id, w.status, w.amount, w.fee, w.fee_due, w.amount_due, h.status AS hold,
+            x.status AS seen_status, x.amount AS seen_amount,
+            w.order_id IS NOT NULL AS is_refund, f.status AS refund_status,
             f.amount AS refund_amount, f.shortfall,
             f.transaction_id IS NOT DISTINCT FROM w.transaction_id AS is_one, m.*
         FROM withdrawals w

@@ -12,7 +12,8 @@ from tillhouse.kit.ids import BookId
 from tillhouse.kit.page import Page
 
 _WITHDRAWAL: LiteralString = """
-    SELECT w.id, w.status, w.amount, w.fee, w.currency, w.narration, w.reference,
+    SELECT w.id, w.status, w.amount, w.fee, w.amount_due + w.fee_due AS due, w.currency,
+        w.narration, w.reference,
         w.payout_account_id, w.account_version, w.bank_code, w.bank_name, w.account_number,
         w.account_name, w.provider, w.provider_reference, w.failure_reason, w.order_id,
         w.transaction_id, w.requested_by_id, w.requested_by_name, iso(w.sent_at) AS sent_at,

@@ -15,15 +15,15 @@ from tillhouse.payouts.withdrawals.types import WithdrawalStatus
 _STATE: LiteralString = """
     SELECT w.book_id, w.id, w.status, w.amount, w.currency, w.narration, w.payout_account_id,
         w.provider, w.bank_code, w.account_number, w.account_name, w.provider_key, w.is_unclear,
-        w.asked_at, w.fee, w.lineage_id, w.counted_on, w.hold_id, w.transfer_id,
-        w.payout_transfer_id, w.transaction_id, w.order_id, w.created_at, k.business_id,
-        k.environment
+        w.asked_at, w.fee, w.fee_due, w.amount_due, w.lineage_id, w.counted_on, w.hold_id,
+        w.transfer_id, w.payout_transfer_id, w.transaction_id, w.order_id, w.created_at,
+        k.business_id, k.environment
     FROM withdrawals w JOIN books k ON k.id = w.book_id
     WHERE w.book_id = $1
 """
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
+class WithdrawalState(msgspec.Struct, frozen=True, kw_only=True):
     """A withdrawal that is locked."""
 
     book_id: BookId
@@ -41,6 +41,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     is_unclear: bool
     asked_at: datetime | None
     fee: Decimal
+    # The parts of fee and amount that the wallet has not given yet.
+    fee_due: Decimal
+    amount_due: Decimal
     lineage_id: AppId | None
     counted_on: date
     hold_id: HoldId
@@ -60,13 +63,16 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         return Book(self.book_id, "live" if self.environment == "live" else "test")
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class WithdrawalEnding(msgspec.Struct, frozen=True, kw_only=True):
     """The next state of a withdrawal that was sent."""
 
     status: WithdrawalStatus
     provider_reference: str | None = None
     reason: str | None = None
-    fee: Decimal = Decimal(0)
+    # None: as it is.
+    fee: Decimal | None = None
+    fee_due: Decimal | None = None
+    amount_due: Decimal = Decimal(0)
     payout_transfer_id: UUID | None = None
     transaction_id: UUID | None = None
 
@@ -78,33 +84,37 @@ async def find_order_id(db: Db, book_id: BookId, withdrawal_id: UUID) -> OrderId
     )
 
 
-async def lock_withdrawal(db: Db, book_id: BookId, withdrawal_id: UUID) -> State | None:
-    """One withdrawal, which nobody else moves meanwhile."""
+async def lock_withdrawal(db: Db, book_id: BookId, withdrawal_id: UUID) -> WithdrawalState | None:
+    """One withdrawal, locked until the transaction ends."""
     row = await db.fetchrow(
         _STATE + " AND w.id = $2 FOR NO KEY UPDATE OF w", book_id, withdrawal_id
     )
-    return State(**row) if row else None
+    return WithdrawalState(**row) if row else None
 
 
-async def lock_without_order(db: Db, book_id: BookId, withdrawal_id: UUID) -> State | None:
+async def lock_without_order(
+    db: Db, book_id: BookId, withdrawal_id: UUID
+) -> WithdrawalState | None:
     """One that pays no refund out, locked; None where it isn't there, or does."""
     row = await db.fetchrow(
         _STATE + " AND w.id = $2 AND w.order_id IS NULL FOR NO KEY UPDATE OF w",
         book_id,
         withdrawal_id,
     )
-    return State(**row) if row else None
+    return WithdrawalState(**row) if row else None
 
 
-async def lock_by_provider_key(db: Db, book_id: BookId, provider_key: str) -> State | None:
+async def lock_by_provider_key(
+    db: Db, book_id: BookId, provider_key: str
+) -> WithdrawalState | None:
     """The withdrawal that a provider calls so, locked."""
     row = await db.fetchrow(
         _STATE + " AND w.provider_key = $2 FOR NO KEY UPDATE OF w", book_id, provider_key
     )
-    return State(**row) if row else None
+    return WithdrawalState(**row) if row else None
 
 
-async def update_sent(db: Db, state: State, transfer_id: UUID, now: datetime) -> None:
+async def update_sent(db: Db, state: WithdrawalState, transfer_id: UUID, now: datetime) -> None:
     """The amount has left the wallet."""
     await db.execute(
         """
@@ -120,7 +130,7 @@ async def update_sent(db: Db, state: State, transfer_id: UUID, now: datetime) ->
 
 
 async def update_asked(
-    db: Db, state: State, asked_at: datetime | None, now: datetime, *, is_unclear: bool
+    db: Db, state: WithdrawalState, asked_at: datetime | None, now: datetime, *, is_unclear: bool
 ) -> None:
     """The provider may be asked to pay, or is known not to have been reached."""
     await db.execute(
@@ -136,8 +146,8 @@ async def update_asked(
     )
 
 
-async def claim_look(db: Db, state: State, before: datetime, now: datetime) -> bool:
-    """Ask now about a withdrawal that nobody has asked about since a moment; False: wait."""
+async def claim_look(db: Db, state: WithdrawalState, before: datetime, now: datetime) -> bool:
+    """Ask now about a withdrawal, unless it was asked about since a moment; False: wait."""
     done = await db.execute(
         """
         UPDATE withdrawals SET looked_at = $4
@@ -151,7 +161,7 @@ async def claim_look(db: Db, state: State, before: datetime, now: datetime) -> b
     return done.endswith(" 1")
 
 
-async def update_cancelled(db: Db, state: State, now: datetime) -> None:
+async def update_cancelled(db: Db, state: WithdrawalState, now: datetime) -> None:
     """It is not sent any more."""
     await db.execute(
         """
@@ -164,13 +174,17 @@ async def update_cancelled(db: Db, state: State, now: datetime) -> None:
     )
 
 
-async def update_ended(db: Db, state: State, ending: Ending, now: datetime) -> None:
+async def update_ended(
+    db: Db, state: WithdrawalState, ending: WithdrawalEnding, now: datetime
+) -> None:
     """The provider has said how it ended."""
     await db.execute(
         """
         UPDATE withdrawals SET status = $3,
             provider_reference = coalesce($4, provider_reference),
-            failure_reason = coalesce($5, failure_reason), fee = greatest(fee, $6),
+            failure_reason = CASE WHEN $3::withdrawal_status = 'completed' THEN NULL
+                ELSE coalesce($5, failure_reason) END,
+            fee = coalesce($6, fee), fee_due = coalesce($10, fee_due), amount_due = $11,
             payout_transfer_id = coalesce($7, payout_transfer_id),
             transaction_id = coalesce(transaction_id, $9),
             is_unclear = false, ended_at = $8, updated_at = $8
@@ -185,4 +199,17 @@ async def update_ended(db: Db, state: State, ending: Ending, now: datetime) -> N
         ending.payout_transfer_id,
         now,
         ending.transaction_id,
+        ending.fee_due,
+        ending.amount_due,
+    )
+
+
+async def update_fee(db: Db, state: WithdrawalState, fee: Decimal, now: datetime) -> None:
+    """The provider has taken so much in all."""
+    await db.execute(
+        "UPDATE withdrawals SET fee = $3, updated_at = $4 WHERE book_id = $1 AND id = $2",
+        state.book_id,
+        state.id,
+        fee,
+        now,
     )

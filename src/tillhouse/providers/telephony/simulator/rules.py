@@ -19,7 +19,7 @@ _LETTERS_PER_S = 15
 STOP_CALLING = "stop calling me"
 
 
-class Person(msgspec.Struct, frozen=True, kw_only=True):
+class SimulatedPerson(msgspec.Struct, frozen=True, kw_only=True):
     """The behaviour of a number in one attempt."""
 
     # None: it is answered.
@@ -32,35 +32,37 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-_REFUSALS: dict[str, Person] = {
-    "0101": Person(refuses="busy", rings=False, sip_status=486, detail="Busy Here"),
-    "0102": Person(refuses="no_answer", sip_status=480, detail="Temporarily Unavailable"),
-    "0104": Person(refuses="declined", sip_status=603, detail="Decline"),
-    "0105": Person(
+_REFUSALS: dict[str, SimulatedPerson] = {
+    "0101": SimulatedPerson(refuses="busy", rings=False, sip_status=486, detail="Busy Here"),
+    "0102": SimulatedPerson(refuses="no_answer", sip_status=480, detail="Temporarily Unavailable"),
+    "0104": SimulatedPerson(refuses="declined", sip_status=603, detail="Decline"),
+    "0105": SimulatedPerson(
         refuses="provider_unavailable", rings=False, sip_status=503, detail="Service Unavailable"
     ),
-    "0106": Person(refuses="invalid_destination", rings=False, sip_status=404, detail="Not Found"),
-    "0113": Person(refuses="unwanted", sip_status=607, detail="Unwanted"),
+    "0106": SimulatedPerson(
+        refuses="invalid_destination", rings=False, sip_status=404, detail="Not Found"
+    ),
+    "0113": SimulatedPerson(refuses="unwanted", sip_status=607, detail="Unwanted"),
 }
-_MANNERS: dict[str, Person] = {
-    "0103": Person(is_machine=True),
-    "0107": Person(manner="hangs_up"),
-    "0108": Person(manner="opts_out"),
-    "0109": Person(manner="keys"),
-    "0110": Person(manner="no"),
-    "0111": Person(manner="silent"),
-    "0114": Person(manner="breaks"),
+_MANNERS: dict[str, SimulatedPerson] = {
+    "0103": SimulatedPerson(is_machine=True),
+    "0107": SimulatedPerson(manner="hangs_up"),
+    "0108": SimulatedPerson(manner="opts_out"),
+    "0109": SimulatedPerson(manner="keys"),
+    "0110": SimulatedPerson(manner="no"),
+    "0111": SimulatedPerson(manner="silent"),
+    "0114": SimulatedPerson(manner="breaks"),
 }
 # They refuse the first attempt, and answer the next one.
-_LATER: dict[str, Person] = {"0112": _REFUSALS["0101"], "0115": _REFUSALS["0105"]}
+_LATER: dict[str, SimulatedPerson] = {"0112": _REFUSALS["0101"], "0115": _REFUSALS["0105"]}
 
 
-def person_at(number: str, attempt: int) -> Person:
+def person_at(number: str, attempt: int) -> SimulatedPerson:
     """The person at a number, in an attempt that is counted from 1."""
     ending = number[-4:]
     if attempt == 1 and ending in _LATER:
         return _LATER[ending]
-    return _REFUSALS.get(ending) or _MANNERS.get(ending) or Person()
+    return _REFUSALS.get(ending) or _MANNERS.get(ending) or SimulatedPerson()
 
 
 class Chance:
@@ -86,7 +88,9 @@ def played_s(size: int) -> float:
     return -(-size // FRAME_BYTES) / 50
 
 
-def reply_of(person: Person, expected: Expected) -> tuple[Literal["text", "digits"], str] | None:
+def reply_of(
+    person: SimulatedPerson, expected: Expected
+) -> tuple[Literal["text", "digits"], str] | None:
     """The answer of a person to a question; None: nothing is said."""
     match person.manner:
         case "silent":

@@ -1,30 +1,33 @@
-"""The simulated telephone: its lines live on the clock of their dial, and reach nobody."""
+"""The simulated telephone: its lines follow the clock of their dial, and ring no real telephone."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 
 from tillhouse.providers.telephony.provider import (
     Answered,
     Capability,
     Dial,
-    Ended,
     Expected,
     Happening,
-    Heard,
+    HeardSentence,
+    LineEnded,
+    Manner,
+    PartyReply,
     ProviderName,
     Ringing,
 )
 from tillhouse.providers.telephony.simulator.rules import (
     RINGS_FIRST,
     Chance,
-    Person,
+    SimulatedPerson,
     person_at,
     played_s,
     reply_of,
     spoken_s,
 )
 from tillhouse.providers.telephony.simulator.tones import frames_of, silence, tone_of
+from tillhouse.providers.telephony.words import words_until
 
 # After so many answers somebody who is in a hurry hangs up.
 _PATIENCE = 1
@@ -44,7 +47,7 @@ class Simulator:
         """Begin an attempt."""
         return SimulatedLine(dial, Chance(self._seed, dial.to, dial.attempt))
 
-    async def find_outcome(self, dial: Dial) -> Ended | None:
+    async def find_outcome(self, dial: Dial) -> LineEnded | None:
         """Nothing is left of a line once its worker has gone."""
         return None
 
@@ -61,8 +64,8 @@ class SimulatedLine:
         self._dial = dial
         self._clock = dial.clock
         self._chance = chance
-        self._person: Person = person_at(dial.to, dial.attempt)
-        self._ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._person: SimulatedPerson = person_at(dial.to, dial.attempt)
+        self._ended: asyncio.Future[LineEnded] = asyncio.get_running_loop().create_future()
         self._answered_at: datetime | None = None
         self._answers = 0
 
@@ -81,7 +84,7 @@ class SimulatedLine:
         if person.refuses is not None:
             ended_by = "customer" if person.refuses in ("busy", "declined") else "provider"
             self._end(
-                Ended(
+                LineEnded(
                     result=person.refuses,
                     ended_by=ended_by,
                     detail=person.detail,
@@ -94,33 +97,50 @@ class SimulatedLine:
             yield Answered("machine" if person.is_machine else "human", self._call_id)
         yield await self._ended
 
-    async def _ring(self, person: Person) -> None:
+    async def _ring(self, person: SimulatedPerson) -> None:
         ring_s = self._chance.seconds("ring", 2.0, 9.0)
         limit_s = self._dial.ring_within.total_seconds()
         if person.refuses == "no_answer" or ring_s > limit_s:
             await self._clock.sleep(limit_s)
-            self._end(Ended(result="no_answer", ended_by="provider", sip_status=480))
+            self._end(LineEnded(result="no_answer", ended_by="provider", sip_status=480))
         else:
             await self._clock.sleep(ring_s)
 
     async def hang_up(self) -> None:
         """End it from here."""
         if self._answered_at is None:
-            self._end(Ended(result="cancelled", ended_by="system"))
+            self._end(LineEnded(result="cancelled", ended_by="system"))
         else:
-            self._end(Ended(result="hung_up", ended_by="agent"))
+            self._end(LineEnded(result="hung_up", ended_by="agent"))
 
-    async def say(self, text: str, sound: bytes | None = None) -> None:
-        """Say it, or play its sound, as far as the other side listens."""
+    async def say(
+        self, text: str, sound: bytes | None = None, *, manner: Manner = "statement"
+    ) -> Sequence[HeardSentence]:
+        """Say it, or play its sound, as far as the other side listens, which cuts nothing."""
+        if self._ended.done() or self._answered_at is None:
+            return ()
         seconds = spoken_s(text) if sound is None else played_s(len(sound))
+        began = self._clock.now()
         if await self._pass(seconds):
             self._record(tone_of(text, seconds) if sound is None else sound, b"")
+        ended = self._clock.now()
+        passed_s = (ended - began).total_seconds()
+        words = words_until(text, passed_s / seconds if seconds else 1.0)
+        return (HeardSentence(text=words, started_at=began, ended_at=ended),) if words else ()
 
-    async def listen(self, expected: Expected, within: timedelta) -> Heard:
+    async def is_machine(self) -> bool:
+        """The network has told it with the answer."""
+        return False
+
+    async def overheard(self, within: timedelta) -> Sequence[PartyReply]:
+        """Simulated people talk when they are asked."""
+        return ()
+
+    async def listen(self, expected: Expected, within: timedelta) -> PartyReply:
         """Wait for the person's answer."""
         began = self._clock.now()
         if self._ended.done():
-            return Heard(kind="gone", started_at=began, ended_at=began)
+            return PartyReply(kind="gone", started_at=began, ended_at=began)
         reply = reply_of(self._person, expected)
         thinks_s = self._chance.seconds(f"thinks {self._answers}", 0.4, 2.0)
         if reply is None or thinks_s > within.total_seconds():
@@ -129,27 +149,27 @@ class SimulatedLine:
         kind, words = reply
         seconds = spoken_s(words)
         if not await self._pass(thinks_s):
-            return Heard(kind="gone", started_at=began, ended_at=self._clock.now())
+            return PartyReply(kind="gone", started_at=began, ended_at=self._clock.now())
         self._record(b"", silence(frames_of(thinks_s)))
         started = self._clock.now()
         if not await self._pass(seconds):
-            return Heard(kind="gone", started_at=started, ended_at=self._clock.now())
+            return PartyReply(kind="gone", started_at=started, ended_at=self._clock.now())
         self._record(b"", tone_of(words, seconds))
         ended = self._clock.now()
         if self._person.manner == "hangs_up" and self._answers >= _PATIENCE:
-            self._end(Ended(result="hung_up", ended_by="customer", sip_status=200))
-        return Heard(
+            self._end(LineEnded(result="hung_up", ended_by="customer", sip_status=200))
+        return PartyReply(
             kind=kind, text=words, started_at=started, ended_at=ended,
             confidence=1.0 if kind == "text" else None,
         )  # fmt: skip
 
-    async def _hear_nothing(self, seconds: float) -> Heard:
+    async def _hear_nothing(self, seconds: float) -> PartyReply:
         began = self._clock.now()
         is_here = await self._pass(seconds)
         if is_here:
             self._record(b"", silence(frames_of(seconds)))
         kind = "nothing" if is_here else "gone"
-        return Heard(kind=kind, started_at=began, ended_at=self._clock.now())
+        return PartyReply(kind=kind, started_at=began, ended_at=self._clock.now())
 
     async def _pass(self, seconds: float) -> bool:
         """Let time pass on the line; False when it ends meanwhile, or has ended."""
@@ -157,10 +177,10 @@ class SimulatedLine:
             return False
         lasted_s = (self._clock.now() - self._answered_at).total_seconds()
         limit_s = self._dial.talk_within.total_seconds()
-        end = Ended(result="max_duration", ended_by="system")
+        end = LineEnded(result="max_duration", ended_by="system")
         if self._person.manner == "breaks" and limit_s > _BREAKS_AFTER_S:
             limit_s = _BREAKS_AFTER_S
-            end = Ended(result="media_lost", ended_by="provider", detail="no sound arrives")
+            end = LineEnded(result="media_lost", ended_by="provider", detail="no sound arrives")
         if lasted_s + seconds >= limit_s:
             await self._clock.sleep(max(0.0, limit_s - lasted_s))
             self._end(end)
@@ -172,6 +192,6 @@ class SimulatedLine:
         if self._dial.recorder is not None:
             self._dial.recorder.write(agent, customer)
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, ended: LineEnded) -> None:
         if not self._ended.done():
             self._ended.set_result(ended)

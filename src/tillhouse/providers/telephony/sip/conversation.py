@@ -5,7 +5,7 @@ from ipaddress import ip_address
 
 from tillhouse.providers.telephony.sip import sdp
 from tillhouse.providers.telephony.sip.dialogue import Dialogue, host_port, is_within
-from tillhouse.providers.telephony.sip.media import Media
+from tillhouse.providers.telephony.sip.media import RtpSession
 from tillhouse.providers.telephony.sip.message import Header, Request, Response, write_request
 from tillhouse.providers.telephony.sip.own_side import Authorization, OwnSide, new_branch
 from tillhouse.providers.telephony.sip.transactions import (
@@ -21,7 +21,7 @@ _NO_CALL = (481, "Call/Transaction Does Not Exist")
 _UNACKNOWLEDGED_MAX = 4
 
 
-class Conversation:
+class SipConversation:
     """One dialogue, from our ACK to the end of its last transaction."""
 
     def __init__(  # noqa: PLR0913 - it is told everything once
@@ -32,7 +32,7 @@ class Conversation:
         dialogue: Dialogue,
         authorization: Authorization,
         describe: Callable[[], sdp.Own],
-        media: Media | None,
+        media: RtpSession | None,
         over: Callable[[str], None],
     ) -> None:
         self._agent, self._side, self._dialogue = agent, side, dialogue
@@ -121,7 +121,7 @@ class Conversation:
         return is_within(self._dialogue, request, self._side.tag)
 
     def take_request(self, wire: Wire, request: Request) -> bool:
-        """Take a request of this dialogue; False for an ACK that nobody waits for."""
+        """Take a request of this dialogue; False for an ACK that matches no request."""
         if request.method == "ACK":
             return self._take_ack(request)
         kept = self._kept.find(request)
@@ -197,7 +197,7 @@ class Conversation:
         headers.append(("content-type", "application/sdp"))
         self._answer(wire, request, 200, "OK", headers, sdp.answer(self._describe(), session))
 
-    def _begin(self, session: sdp.Session) -> None:
+    def _begin(self, session: sdp.SessionDescription) -> None:
         if self._media is None:
             return
         hosts = {self._first_wire.peer[0]}
@@ -205,7 +205,7 @@ class Conversation:
             hosts.add(session.host)
         self._media.begin(session, frozenset(hosts))
 
-    def start(self, session: sdp.Session) -> None:
+    def start(self, session: sdp.SessionDescription) -> None:
         """Talk to the session of the 2xx."""
         self._begin(session)
 

@@ -3,8 +3,8 @@
 import msgspec
 
 from tillhouse.providers.telephony.sip.grammar import (
-    Address,
-    Malformed,
+    MalformedSip,
+    NameAddress,
     Uri,
     parse_address,
     parse_uri,
@@ -30,10 +30,10 @@ class Dialogue(msgspec.Struct, kw_only=True):
     other_cseq: int = -1
 
     def next_hop(self) -> Uri | None:
-        """Where requests go first; None when nobody can be sent to."""
+        """Where requests go first; None when no address is reachable."""
         try:
             hop = parse_uri(parse_address(self.routes[0]).uri if self.routes else self.target)
-        except Malformed:
+        except MalformedSip:
             return None
         return hop if hop.scheme == "sip" else None
 
@@ -67,7 +67,7 @@ def contact_of(message: Request | Response) -> str | None:
         contacts = message.each("contact")
         uri = parse_address(contacts[0]).uri if contacts else ""
         return uri if parse_uri(uri).scheme == "sip" else None
-    except Malformed:
+    except MalformedSip:
         return None
 
 
@@ -76,7 +76,7 @@ def answered(response: Response, *, request_uri: str, own: str) -> Dialogue:
     try:
         recorded = response.each("record-route")[:_ROUTES_MAX]
         routes = [f"<{parse_address(value).uri}>" for value in recorded]
-    except Malformed:
+    except MalformedSip:
         routes = []
     return Dialogue(
         call_id=response.call_id,
@@ -96,5 +96,5 @@ def host_port(uri: Uri) -> tuple[str, int]:
 
 def is_within(dialogue: Dialogue, request: Request, own_tag: str) -> bool:
     """Whether a request of the other end belongs here, by both tags."""
-    sender: Address = request.sender
+    sender: NameAddress = request.sender
     return sender.tag == dialogue.other_tag and request.recipient.tag == own_tag

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from tillhouse.providers.telephony.sip.grammar import (
-    Malformed,
+    MalformedSip,
     parse_parameters,
     quote,
     split,
@@ -17,7 +17,7 @@ _SCHEME = re.compile(r"digest\s+(.*)", re.IGNORECASE | re.DOTALL)
 _HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
 
 
-class Credentials(msgspec.Struct, frozen=True):
+class DigestCredentials(msgspec.Struct, frozen=True):
     """The name and password at a trunk."""
 
     username: str
@@ -63,7 +63,7 @@ def _parse(value: str) -> Challenge | None:
     match = _SCHEME.fullmatch(value.strip())
     try:
         given = parse_parameters(split(match[1], ",")) if match else {}
-    except Malformed:
+    except MalformedSip:
         return None
     algorithm = given.get("algorithm")
     qualities = [quality.strip().lower() for quality in given.get("qop", "").split(",")]
@@ -81,7 +81,7 @@ def _parse(value: str) -> Challenge | None:
     )
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class DigestAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A request that answers a challenge."""
 
     challenge: Challenge
@@ -91,7 +91,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     own_nonce: str
 
-    def header(self, credentials: Credentials) -> str:
+    def header(self, credentials: DigestCredentials) -> str:
         """The value of Authorization or Proxy-Authorization."""
         challenge = self.challenge
         parts = [
@@ -111,7 +111,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
             parts += ["qop=auth", f"nc={self.count:08x}"]
         return "Digest " + ", ".join(parts)
 
-    def _response(self, credentials: Credentials) -> str:
+    def _response(self, credentials: DigestCredentials) -> str:
         challenge = self.challenge
         secret = self._hash(credentials.username, challenge.realm, credentials.password)
         if challenge.binds_session:

@@ -1,6 +1,6 @@
 """The grammar that headers share: lists, parameters, quoted strings, addresses and URIs.
 
-Every function takes any text and runs in time linear in it; what doesn't fit raises `Malformed`.
+Every function takes any text and runs in time linear in it; what doesn't fit raises `MalformedSip`.
 """
 
 import re
@@ -23,7 +23,7 @@ _PORT = re.compile(r"[0-9]{1,5}")
 _PORT_MAX = 65_535
 
 
-class Malformed(Exception):
+class MalformedSip(Exception):
     """Bytes or text that are no SIP; the one error of everything here."""
 
 
@@ -42,7 +42,7 @@ class Uri(msgspec.Struct, frozen=True, kw_only=True):
         return "lr" in self.parameters
 
 
-class Address(msgspec.Struct, frozen=True, kw_only=True):
+class NameAddress(msgspec.Struct, frozen=True, kw_only=True):
     """A name, the URI that it is for, and the header's parameters."""
 
     uri: str
@@ -85,7 +85,7 @@ def split(text: str, separator: str) -> Iterator[str]:
             yield text[start:index].strip()
             start = index + 1
     if is_quoted or depth:
-        raise Malformed("a quote or a bracket stays open")
+        raise MalformedSip("a quote or a bracket stays open")
     yield text[start:].strip()
 
 
@@ -95,7 +95,7 @@ def parse_parameters(parts: Iterator[str]) -> dict[str, str]:
     for part in parts:
         match = _PARAMETER.fullmatch(part)
         if match is None:
-            raise Malformed("no parameter")
+            raise MalformedSip("no parameter")
         found.setdefault(match["name"].lower(), unquote((match["value"] or "").strip()))
     return found
 
@@ -112,19 +112,19 @@ def quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> NameAddress:
     """The value of From, To, Contact, Route or Record-Route."""
     first, *rest = split(text, ";")
     if "<" not in first:
         if _SCHEME.fullmatch(first) is None:
-            raise Malformed("no address")
-        return Address(uri=first, parameters=parse_parameters(iter(rest)))
+            raise MalformedSip("no address")
+        return NameAddress(uri=first, parameters=parse_parameters(iter(rest)))
     name, _, bracketed = _outside_quotes(first).partition("<")
     uri, closed, behind = bracketed.partition(">")
     is_named = all(TOKEN.fullmatch(word) for word in name.split())
     if not closed or behind.strip() or not is_named or _SCHEME.fullmatch(uri.strip()) is None:
-        raise Malformed("no address")
-    return Address(uri=uri.strip(), parameters=parse_parameters(iter(rest)))
+        raise MalformedSip("no address")
+    return NameAddress(uri=uri.strip(), parameters=parse_parameters(iter(rest)))
 
 
 def _outside_quotes(text: str) -> str:
@@ -137,7 +137,7 @@ def parse_via(text: str) -> Via:
     first, *rest = split(text, ";")
     match = _SENT_BY.fullmatch(first)
     if match is None:
-        raise Malformed("no Via")
+        raise MalformedSip("no Via")
     return Via(
         transport=match["transport"].upper(),
         host=match["host"].strip("[]"),
@@ -150,12 +150,12 @@ def parse_uri(text: str) -> Uri:
     """A URI that can be sent to."""
     scheme, colon, rest = text.partition(":")
     if not colon or scheme.lower() not in ("sip", "sips"):
-        raise Malformed("no sip: URI")
+        raise MalformedSip("no sip: URI")
     user, at, rest = rest.rpartition("@")
     host_port, *parameters = rest.partition("?")[0].split(";")
     match = _HOST_PORT.fullmatch(host_port)
     if match is None or (at and not user) or re.search(r"[\s<>\"\x00-\x1f]", text):
-        raise Malformed("no host")
+        raise MalformedSip("no host")
     return Uri(
         scheme=scheme.lower(),
         user=user.partition(":")[0] or None,
@@ -172,5 +172,5 @@ def _port(text: str | None) -> int | None:
 def parse_port(text: str) -> int:
     """The number of a port."""
     if _PORT.fullmatch(text) is None or not 1 <= int(text) <= _PORT_MAX:
-        raise Malformed("no port")
+        raise MalformedSip("no port")
     return int(text)

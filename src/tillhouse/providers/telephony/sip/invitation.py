@@ -12,21 +12,20 @@ from tillhouse.providers.telephony.sip.own_side import (
     OwnSide,
     new_branch,
 )
-from tillhouse.providers.telephony.sip.timing import Timing
-from tillhouse.providers.telephony.sip.transactions import ClientTransaction
+from tillhouse.providers.telephony.sip.transactions import ClientTransaction, SipTiming
 from tillhouse.providers.telephony.sip.wire import Wire
 
 _CHALLENGED = (401, 407)
 
 
-class Heard(msgspec.Struct, frozen=True):
+class InvitationHandlers(msgspec.Struct, frozen=True):
     """The functions that an invitation calls with what it hears."""
 
     # A telephone rings; somebody answered, perhaps again; a final response says no.
     ringing: Callable[[], None]
     answered: Callable[[Response], None]
     refused: Callable[[Response], None]
-    # Nobody answered, for this reason.
+    # The call wasn't answered, for this reason.
     silent: Callable[[str], None]
 
 
@@ -37,11 +36,11 @@ class Invitation:
         self,
         wire: Wire,
         side: OwnSide,
-        timing: Timing,
+        timing: SipTiming,
         authorization: Authorization,
         uri: str,
         offer: Callable[[], bytes],
-        heard: Heard,
+        heard: InvitationHandlers,
     ) -> None:
         self._wire, self._side, self._timing = wire, side, timing
         self._authorization, self.uri, self._offer = authorization, uri, offer

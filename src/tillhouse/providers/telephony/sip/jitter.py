@@ -11,7 +11,7 @@ _JUMP_MAX = 200
 _SEQUENCES = 0x10000
 
 
-class Counts(NamedTuple):
+class PacketCounts(NamedTuple):
     """The packets by their fate."""
 
     played: int = 0
@@ -34,9 +34,9 @@ class JitterBuffer:
         self._played = self._lost = self._late = self._dropped = 0
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> PacketCounts:
         """The packets until now, by their fate."""
-        return Counts(self._played, self._lost, self._late, self._dropped)
+        return PacketCounts(self._played, self._lost, self._late, self._dropped)
 
     def put(self, sequence: int, audio: bytes | None) -> None:
         """Take a packet that arrived."""

@@ -15,7 +15,7 @@ _STEP = 160
 _TIMESTAMPS = 0x1_0000_0000
 
 
-class Event(msgspec.Struct, frozen=True):
+class KeyEvent(msgspec.Struct, frozen=True):
     """A key, how long it is held so far, and whether that is all."""
 
     key: str
@@ -23,14 +23,14 @@ class Event(msgspec.Struct, frozen=True):
     is_end: bool
 
 
-def parse(payload: bytes) -> Event | None:
+def parse(payload: bytes) -> KeyEvent | None:
     """Read a payload; None when it is no key."""
     if len(payload) < _EVENT.size:
         return None
     number, flags, duration = _EVENT.unpack_from(payload)
     if number >= len(KEYS):
         return None
-    return Event(KEYS[number], duration, bool(flags & _END))
+    return KeyEvent(KEYS[number], duration, bool(flags & _END))
 
 
 class KeyReader:

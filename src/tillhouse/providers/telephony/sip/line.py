@@ -8,19 +8,19 @@ from tillhouse.providers.telephony.provider import (
     Answered,
     Audio,
     Dial,
-    Ended,
     Happening,
+    LineEnded,
     Party,
     Ringing,
 )
 from tillhouse.providers.telephony.sip import sdp
-from tillhouse.providers.telephony.sip.conversation import Conversation
+from tillhouse.providers.telephony.sip.conversation import SipConversation
 from tillhouse.providers.telephony.sip.dialogue import answered
-from tillhouse.providers.telephony.sip.invitation import Heard, Invitation
-from tillhouse.providers.telephony.sip.media import Media
+from tillhouse.providers.telephony.sip.invitation import Invitation, InvitationHandlers
+from tillhouse.providers.telephony.sip.media import RtpSession
 from tillhouse.providers.telephony.sip.message import Request, Response
 from tillhouse.providers.telephony.sip.own_side import Authorization
-from tillhouse.providers.telephony.sip.plan import Plan
+from tillhouse.providers.telephony.sip.plan import SipPlan
 from tillhouse.providers.telephony.sip.results import not_reached, refused
 from tillhouse.providers.telephony.sip.user_agent import UserAgent
 from tillhouse.providers.telephony.sip.wire import Wire
@@ -32,12 +32,12 @@ _TERMINATED = 487
 _CHALLENGED = (401, 407)
 
 
-class EndedLine:
+class EndedSipLine:
     """A line that was over before anything was sent."""
 
     party: Party | Audio | None = None
 
-    def __init__(self, ended: Ended) -> None:
+    def __init__(self, ended: LineEnded) -> None:
         self._ended = ended
 
     async def events(self) -> AsyncIterator[Happening]:
@@ -52,7 +52,7 @@ class SipLine:
     """A call under way; every method returns at once, and timers and datagrams do the rest."""
 
     def __init__(
-        self, agent: UserAgent, dial: Dial, plan: Plan, wire: Wire, media: Media,
+        self, agent: UserAgent, dial: Dial, plan: SipPlan, wire: Wire, media: RtpSession,
         forget: "Callable[[SipLine], None]",
     ) -> None:  # fmt: skip
         self.party: Party | Audio | None = None
@@ -64,12 +64,12 @@ class SipLine:
         self._side = plan.side
         self._authorization = Authorization(plan.credentials)
         self._session_id, self._version = secrets.randbits(31), 0
-        heard = Heard(self._ringing, self._answered, self._refused, self._silent)
+        heard = InvitationHandlers(self._ringing, self._answered, self._refused, self._silent)
         self._invitation = Invitation(
             wire, self._side, agent.timing, self._authorization, plan.uri, self._offer, heard
         )
-        self._conversation: Conversation | None = None
-        self._forks: dict[str, Conversation] = {}
+        self._conversation: SipConversation | None = None
+        self._forks: dict[str, SipConversation] = {}
         self._rings = False
         self._is_told_over = False
         self._wants_end = False
@@ -87,7 +87,7 @@ class SipLine:
         while True:
             happening = await self._events.get()
             yield happening
-            if isinstance(happening, Ended):
+            if isinstance(happening, LineEnded):
                 return
 
     async def hang_up(self) -> None:
@@ -103,7 +103,7 @@ class SipLine:
             self._invitation.cancel()
         else:
             self._conversation.hang_up()
-            self._end(Ended(result="hung_up", ended_by="agent"))
+            self._end(LineEnded(result="hung_up", ended_by="agent"))
 
     def _describe(self) -> sdp.Own:
         self._version += 1
@@ -130,9 +130,9 @@ class SipLine:
     def _refused(self, response: Response) -> None:
         is_ours = response.status == _TERMINATED
         if self._wants_end and (is_ours or response.status in _CHALLENGED):
-            ended = Ended(result="cancelled", ended_by="agent", sip_status=response.status)
+            ended = LineEnded(result="cancelled", ended_by="agent", sip_status=response.status)
         elif is_ours and self._ring_is_over:
-            ended = Ended(
+            ended = LineEnded(
                 result="no_answer", ended_by="system", detail="nobody answered in time",
                 sip_status=response.status,
             )  # fmt: skip
@@ -144,9 +144,9 @@ class SipLine:
     def _silent(self, why: str) -> None:
         was_reached = self._invitation.was_reached
         if self._wants_end:
-            ended = Ended(result="cancelled", ended_by="agent", detail=why)
+            ended = LineEnded(result="cancelled", ended_by="agent", detail=why)
         elif self._ring_is_over and was_reached:
-            ended = Ended(result="no_answer", ended_by="system", detail=why)
+            ended = LineEnded(result="no_answer", ended_by="system", detail=why)
         else:
             ended = not_reached(why, was_reached=was_reached)
         self._end(ended)
@@ -172,9 +172,9 @@ class SipLine:
         fork.acknowledge(response.cseq, self._invitation.credentials)
         fork.hang_up()
 
-    def _new(self, response: Response, media: Media | None) -> Conversation:
+    def _new(self, response: Response, media: RtpSession | None) -> SipConversation:
         dialogue = answered(response, request_uri=self._plan.uri, own=self._side.own)
-        return Conversation(
+        return SipConversation(
             self._agent, self._wire, self._side, dialogue, self._authorization,
             self._describe, media, self._over,
         )  # fmt: skip
@@ -186,6 +186,12 @@ class SipLine:
             session, why = None, str(error)
         conversation = self._conversation = self._new(response, self.media)
         conversation.acknowledge(response.cseq, self._invitation.credentials)
+        if self._ring_is_over and not self._wants_end:
+            # It crossed our CANCEL: the attempt was over, so no open line may remain.
+            conversation.hang_up()
+            detail = "it was answered after its time"
+            self._end(LineEnded(result="no_answer", ended_by="system", detail=detail))
+            return
         if session is None:
             conversation.hang_up()
             self._end(_without_sound(why))
@@ -196,14 +202,14 @@ class SipLine:
         conversation.start(session)
         if self._wants_end:
             conversation.hang_up()
-            self._end(Ended(result="hung_up", ended_by="agent"))
+            self._end(LineEnded(result="hung_up", ended_by="agent"))
             return
         self._stop_timers()
         self._after(self._dial.talk_within.total_seconds(), self._stop_talking)
         self._look()
 
     def _stop_talking(self) -> None:
-        self._hang_up_with(Ended(result="max_duration", ended_by="system"))
+        self._hang_up_with(LineEnded(result="max_duration", ended_by="system"))
 
     def _look(self) -> None:
         """Look from time to time whether the other side is still heard."""
@@ -212,22 +218,22 @@ class SipLine:
             self.media.heard_at = self._loop.time()
         elif self._loop.time() - self.media.heard_at > limit:
             detail = f"no sound came for {limit:g} s"
-            self._hang_up_with(Ended(result="media_lost", ended_by="system", detail=detail))
+            self._hang_up_with(LineEnded(result="media_lost", ended_by="system", detail=detail))
             return
         self._after(limit / _LOOKS_PER_TIMEOUT, self._look)
 
-    def _hang_up_with(self, ended: Ended) -> None:
+    def _hang_up_with(self, ended: LineEnded) -> None:
         if self._conversation is not None and not self._is_told_over:
             self._conversation.hang_up()
             self._end(ended)
 
     def _over(self, why: str) -> None:
         if why == "customer":
-            self._end(Ended(result="hung_up", ended_by="customer"))
+            self._end(LineEnded(result="hung_up", ended_by="customer"))
         else:
-            self._end(Ended(result="network", ended_by="provider", detail=why, may_retry=False))
+            self._end(LineEnded(result="network", ended_by="provider", detail=why, may_retry=False))
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, ended: LineEnded) -> None:
         """Tell the end, once; what comes again is still answered for a while."""
         if self._is_told_over:
             return
@@ -260,7 +266,7 @@ class SipLine:
                 return conversation.take_request(wire, request)
         return False
 
-    def _conversations(self) -> list[Conversation]:
+    def _conversations(self) -> list[SipConversation]:
         own = [self._conversation] if self._conversation is not None else []
         return [*own, *self._forks.values()]
 
@@ -271,7 +277,7 @@ class SipLine:
 
     def close(self) -> None:
         """Forget the call: nothing of it is answered any more, and it is told to be over."""
-        self._end(Ended(result="cancelled", ended_by="system", detail="the process stopped"))
+        self._end(LineEnded(result="cancelled", ended_by="system", detail="the process stopped"))
         self._stop_timers()
         self._invitation.close()
         for conversation in self._conversations():
@@ -282,5 +288,5 @@ class SipLine:
         self._forget(self)
 
 
-def _without_sound(why: str) -> Ended:
-    return Ended(result="codec", ended_by="system", detail=why, sip_status=200, may_retry=False)
+def _without_sound(why: str) -> LineEnded:
+    return LineEnded(result="codec", ended_by="system", detail=why, sip_status=200, may_retry=False)

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import FRAME_BYTES, Digit, Recorder
+from tillhouse.providers.telephony.provider import FRAME_BYTES, AttemptRecorder, Digit
 from tillhouse.providers.telephony.sip import g711, keys, rtp
-from tillhouse.providers.telephony.sip.jitter import Counts as Received
 from tillhouse.providers.telephony.sip.jitter import JitterBuffer
-from tillhouse.providers.telephony.sip.sdp import Session
-from tillhouse.providers.telephony.sip.wire import Counts, HostPort
+from tillhouse.providers.telephony.sip.jitter import PacketCounts as Received
+from tillhouse.providers.telephony.sip.sdp import SessionDescription
+from tillhouse.providers.telephony.sip.wire import HostPort, WireCounts
 
 FRAME_S = 0.02
 _SAMPLES = 160
@@ -22,23 +22,25 @@ _SILENCE = bytes(FRAME_BYTES)
 _CATCH_UP_S = FRAME_S / 2
 # Frames that are further behind than that are not sent at all.
 _BEHIND_S_MAX = 0.5
-# Frames that nobody listens to are forgotten after ten seconds.
+# Frames without a listener are dropped after ten seconds.
 _HEARD_MAX = 500
 _READS = 32
 
 
-class Sound:
+class QueuedRtpSound:
     """Sound that was queued to be sent."""
 
     def __init__(self, pcm: bytes) -> None:
         self._rest = memoryview(pcm)[: len(pcm) // 2 * 2]
         self._over = asyncio.Event()
+        self.played = 0
         if not self._rest:
             self._over.set()
 
     def take(self, length: int) -> bytes:
         """The next part of it."""
         part, self._rest = bytes(self._rest[:length]), self._rest[length:]
+        self.played += len(part)
         if not self._rest:
             self._over.set()
         return part
@@ -71,15 +73,17 @@ class Flow(msgspec.Struct):
     sent_at: float | None = None
 
 
-class Media:
+class RtpSession:
     """One RTP session, from the INVITE to the end of the call."""
 
-    def __init__(self, opened: socket.socket, counts: Counts, recorder: Recorder | None) -> None:
+    def __init__(
+        self, opened: socket.socket, counts: WireCounts, recorder: AttemptRecorder | None
+    ) -> None:
         self._socket, self._counts, self._recorder = opened, counts, recorder
         self.port: int = opened.getsockname()[1]
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(opened, self._read)
-        self._session: Session | None = None
+        self._session: SessionDescription | None = None
         # The hosts that may send, the source that is taken, and where our packets go.
         self._hosts: frozenset[str] = frozenset()
         self._source: HostPort | None = None
@@ -87,7 +91,7 @@ class Media:
         self._jitter = JitterBuffer()
         self._key_reader = keys.KeyReader()
         self._decoded = bytearray()
-        self._sounds: deque[Sound] = deque()
+        self._sounds: deque[QueuedRtpSound] = deque()
         self._pressing: deque[bytes] = deque()
         self._pressed_at = 0
         self._heard: deque[bytes | Digit] = deque(maxlen=_HEARD_MAX)
@@ -103,7 +107,7 @@ class Media:
         """The packets that came, by their fate."""
         return self._jitter.counts
 
-    def begin(self, session: Session, hosts: frozenset[str]) -> None:
+    def begin(self, session: SessionDescription, hosts: frozenset[str]) -> None:
         """Talk to this session from now on; only these hosts may send, and are sent to.
 
         A session somewhere else gets nothing until it is heard from one of these hosts: a
@@ -122,9 +126,9 @@ class Media:
             self._due = self._loop.time()
             self._tick()
 
-    def play(self, pcm: bytes) -> Sound:
+    def play(self, pcm: bytes) -> QueuedRtpSound:
         """Queue sound of any length."""
-        sound = Sound(pcm)
+        sound = QueuedRtpSound(pcm)
         if self._is_closed:
             sound.stop()
         self._sounds.append(sound)
@@ -189,7 +193,7 @@ class Media:
                 self._sounds.popleft()
         return bytes(frame.ljust(FRAME_BYTES, b"\0"))
 
-    def _send(self, session: Session, said: bytes, now: float) -> None:
+    def _send(self, session: SessionDescription, said: bytes, now: float) -> None:
         flow = self.flow
         number, law = session.laws[0]
         kind, payload, timestamp, is_marked = number, b"", flow.timestamp, flow.packets == 0
@@ -219,7 +223,7 @@ class Media:
             # A packet that is lost: the time-out tells when all of them are.
             return
 
-    def _next_frame(self, session: Session) -> bytes:
+    def _next_frame(self, session: SessionDescription) -> bytes:
         """20 ms of the other side; silence where nothing came."""
         while len(self._decoded) < FRAME_BYTES:
             audio = self._jitter.take()

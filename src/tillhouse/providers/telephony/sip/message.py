@@ -1,4 +1,4 @@
-"""SIP messages: any bytes become a request, a response or `Malformed`, and back into bytes."""
+"""SIP messages: any bytes become a request, a response or `MalformedSip`, and back into bytes."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,8 @@ import msgspec
 
 from tillhouse.providers.telephony.sip.grammar import (
     TOKEN,
-    Address,
-    Malformed,
+    MalformedSip,
+    NameAddress,
     Via,
     parse_address,
     parse_via,
@@ -36,14 +36,14 @@ _ONCE = ("from", "to", "call-id", "cseq", "content-length", "max-forwards")
 Header = tuple[str, str]
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class SipMessage(msgspec.Struct, frozen=True, kw_only=True):
     """The parts that requests and responses share; names of headers are long and lower case."""
 
     headers: Sequence[Header]
     body: bytes
     via: Via
-    sender: Address
-    recipient: Address
+    sender: NameAddress
+    recipient: NameAddress
     call_id: str
     cseq: int
     method: str
@@ -61,13 +61,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return [value for line in self.values(name) for value in split(line, ",") if value]
 
 
-class Request(Message, frozen=True, kw_only=True):
+class Request(SipMessage, frozen=True, kw_only=True):
     """A request."""
 
     uri: str
 
 
-class Response(Message, frozen=True, kw_only=True):
+class Response(SipMessage, frozen=True, kw_only=True):
     """A response; `method` is that of its request."""
 
     status: int
@@ -82,10 +82,10 @@ class Response(Message, frozen=True, kw_only=True):
 def parse(data: bytes) -> Request | Response:
     """Read one datagram."""
     if len(data) > MESSAGE_BYTES_MAX:
-        raise Malformed("too long")
+        raise MalformedSip("too long")
     head, end, body = data.partition(_HEAD_END)
     if not end:
-        raise Malformed("no end of the head")
+        raise MalformedSip("no end of the head")
     first, *lines = _unfolded(head.decode("utf-8", "replace"))
     headers = _headers(lines)
     shared = _shared(headers, body)
@@ -93,7 +93,7 @@ def parse(data: bytes) -> Request | Response:
         return Response(status=int(status[1]), reason=status[2], **shared)
     request = _REQUEST_LINE.fullmatch(first)
     if request is None or request[1] != shared["method"]:
-        raise Malformed("neither a request nor a response")
+        raise MalformedSip("neither a request nor a response")
     return Request(uri=request[2], **shared)
 
 
@@ -106,9 +106,9 @@ def _unfolded(head: str) -> list[str]:
         else:
             lines.append(line)
     if len(lines) > HEADERS_MAX:
-        raise Malformed("too many headers")
+        raise MalformedSip("too many headers")
     if any("\r" in line or "\n" in line for line in lines):
-        raise Malformed("a line that doesn't end as lines do")
+        raise MalformedSip("a line that doesn't end as lines do")
     return lines
 
 
@@ -117,7 +117,7 @@ def _headers(lines: Iterable[str]) -> list[Header]:
     for line in lines:
         match = _HEADER.fullmatch(line)
         if match is None:
-            raise Malformed("no header")
+            raise MalformedSip("no header")
         name = match[1].lower()
         headers.append((_COMPACT.get(name, name), match[2].strip()))
     return headers
@@ -128,7 +128,7 @@ def _shared(headers: list[Header], body: bytes) -> dict[str, Any]:
     vias = [value for name, value in headers if name == "via"]
     cseq = _CSEQ.fullmatch(once["cseq"])
     if cseq is None or int(cseq[1]) > _CSEQ_MAX or not once["call-id"] or not vias:
-        raise Malformed("CSeq, Call-ID or Via is missing or wrong")
+        raise MalformedSip("CSeq, Call-ID or Via is missing or wrong")
     return {
         "headers": headers,
         "body": body[: _length(once.get("content-length"), len(body))],
@@ -148,11 +148,11 @@ def _single(headers: list[Header]) -> dict[str, str]:
         if name not in _ONCE:
             continue
         if name in once:
-            raise Malformed(f"{name} stands twice")
+            raise MalformedSip(f"{name} stands twice")
         once[name] = value
     for name in _ONCE[:4]:
         if name not in once:
-            raise Malformed(f"{name} is missing")
+            raise MalformedSip(f"{name} is missing")
     return once
 
 
@@ -160,7 +160,7 @@ def _length(text: str | None, received: int) -> int:
     if text is None:
         return received
     if _NUMBER.fullmatch(text) is None or int(text) > received:
-        raise Malformed("the body is not as long as it says")
+        raise MalformedSip("the body is not as long as it says")
     return int(text)
 
 

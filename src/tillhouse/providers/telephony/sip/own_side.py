@@ -5,8 +5,13 @@ import secrets
 import msgspec
 
 from tillhouse.kit.network import parse_address
-from tillhouse.providers.telephony.sip.digest import Answer, Challenge, Credentials, choose
-from tillhouse.providers.telephony.sip.grammar import Malformed, parse_port
+from tillhouse.providers.telephony.sip.digest import (
+    Challenge,
+    DigestAnswer,
+    DigestCredentials,
+    choose,
+)
+from tillhouse.providers.telephony.sip.grammar import MalformedSip, parse_port
 from tillhouse.providers.telephony.sip.message import Header, Response
 from tillhouse.providers.telephony.sip.wire import Wire
 
@@ -44,7 +49,7 @@ class OwnSide(msgspec.Struct, kw_only=True):
         try:
             host = parse_address(response.via.parameters.get("received", ""))
             port = parse_port(response.via.parameters.get("rport", ""))
-        except (ValueError, Malformed):
+        except (ValueError, MalformedSip):
             return
         self.host, self.port = str(host), port
 
@@ -69,14 +74,14 @@ def _bracketed(host: str) -> str:
 
 
 def new_branch() -> str:
-    """An id for a transaction, which nobody guesses."""
+    """A random id for a transaction, which can't be guessed."""
     return "z9hG4bK" + secrets.token_hex(12)
 
 
 class Authorization:
     """Answers the challenges of one transaction after the other."""
 
-    def __init__(self, credentials: Credentials | None) -> None:
+    def __init__(self, credentials: DigestCredentials | None) -> None:
         self._credentials = credentials
         self._known: dict[str, Challenge] = {}
         self._counts: dict[str, int] = {}
@@ -109,7 +114,7 @@ class Authorization:
         found: list[Header] = []
         for name, challenge in self._known.items():
             count = self._counts[challenge.nonce] = self._counts.get(challenge.nonce, 0) + 1
-            answer = Answer(
+            answer = DigestAnswer(
                 challenge=challenge,
                 method=method,
                 uri=uri,

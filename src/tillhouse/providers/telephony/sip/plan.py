@@ -4,38 +4,37 @@ import re
 
 import msgspec
 
-from tillhouse.providers.telephony.provider import Dial, Ended
+from tillhouse.providers.telephony.provider import Dial, LineEnded, WrongSettings
 from tillhouse.providers.telephony.sip.dialogue import host_port
-from tillhouse.providers.telephony.sip.digest import Credentials
-from tillhouse.providers.telephony.sip.grammar import Malformed, Uri, parse_uri, quote
+from tillhouse.providers.telephony.sip.digest import DigestCredentials
+from tillhouse.providers.telephony.sip.grammar import MalformedSip, Uri, parse_uri, quote
 from tillhouse.providers.telephony.sip.own_side import OwnSide
 from tillhouse.providers.telephony.sip.trunk import Trunk, bracketed, trunk_of
-from tillhouse.providers.telephony.wrong_settings import WrongSettings
 
 _NUMBER = re.compile(r"\+[1-9][0-9]{6,14}")
 _USER = re.compile(r"[A-Za-z0-9_.!~*'()&=+$,;?/%-]{1,64}")
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class SipPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about a call that is known before anything is sent."""
 
     uri: str
     # The host that the INVITE goes to, before its name is looked up.
     hop: tuple[str, int]
     side: OwnSide
-    credentials: Credentials | None
+    credentials: DigestCredentials | None
     media_ports: range
 
 
 class NotPossible(Exception):
     """A call that can't be made; `ended` says why."""
 
-    def __init__(self, ended: Ended) -> None:
+    def __init__(self, ended: LineEnded) -> None:
         super().__init__(ended.detail)
         self.ended = ended
 
 
-def plan(dial: Dial, tag: str) -> Plan:
+def plan(dial: Dial, tag: str) -> SipPlan:
     """Where this attempt goes, or raise `NotPossible`."""
     try:
         trunk = trunk_of(dial.account.settings)
@@ -59,7 +58,7 @@ def plan(dial: Dial, tag: str) -> Plan:
         user=user,
         host=trunk.external_address,
     )
-    return Plan(
+    return SipPlan(
         uri=uri,
         hop=host_port(target),
         side=side,
@@ -77,7 +76,7 @@ def _uri(to: str, trunk: Trunk) -> str:
         return f"sip:{to}@{bracketed(trunk.host)}{port}"
     try:
         uri = parse_uri(to)
-    except Malformed:
+    except MalformedSip:
         raise NotPossible(_ended("invalid_destination", "no number and no sip: address")) from None
     if not _goes_by_udp(uri):
         raise NotPossible(_ended("invalid_destination", "only SIP over UDP is spoken"))
@@ -88,6 +87,6 @@ def _goes_by_udp(uri: Uri) -> bool:
     return uri.scheme == "sip" and uri.parameters.get("transport", "udp").lower() == "udp"
 
 
-def _ended(result: str, detail: str) -> Ended:
+def _ended(result: str, detail: str) -> LineEnded:
     known = "invalid_destination" if result == "invalid_destination" else "provider_unavailable"
-    return Ended(result=known, ended_by="system", detail=detail, may_retry=False)
+    return LineEnded(result=known, ended_by="system", detail=detail, may_retry=False)

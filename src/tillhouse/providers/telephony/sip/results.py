@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tillhouse.providers.telephony.provider import Ended, EndedBy, Result
+from tillhouse.providers.telephony.provider import EndedBy, LineEnded, Result
 from tillhouse.providers.telephony.sip.message import Response
 
 _DETAIL_LENGTH_MAX = 200
@@ -47,18 +47,18 @@ _BY: dict[Result, EndedBy] = {
 _TRIED_AGAIN: frozenset[Result] = frozenset({"busy", "no_answer", "provider_unavailable"})
 
 
-def refused(response: Response) -> Ended:
+def refused(response: Response) -> LineEnded:
     """The end that a final response of 3xx to 6xx stands for."""
     return of_status(response.status, response.reason, read_pause(response.first("retry-after")))
 
 
-def of_status(status: int, words: str = "", retry_after: timedelta | None = None) -> Ended:
+def of_status(status: int, words: str = "", retry_after: timedelta | None = None) -> LineEnded:
     """The end that a status of 300 to 699 stands for."""
     result = _OF_STATUS.get(status) or _OF_CLASS[status // 100]
     reason = "".join(filter(str.isprintable, words)).strip()[:_DETAIL_LENGTH_MAX]
     # Trunks refuse more calls than were paid for like this, and only their words tell.
     is_limit = result == "forbidden" and "limit" in reason.lower()
-    return Ended(
+    return LineEnded(
         result=result,
         ended_by=_BY.get(result, "provider"),
         detail=f"{status} {reason}".strip(),
@@ -76,6 +76,6 @@ def read_pause(header: str | None) -> timedelta | None:
     return timedelta(seconds=min(int(text), _RETRY_AFTER_S_MAX))
 
 
-def not_reached(why: str, *, was_reached: bool) -> Ended:
-    """The end when nobody answered the INVITE, or nobody any more."""
-    return Ended(result="network", ended_by="provider", detail=why, may_retry=not was_reached)
+def not_reached(why: str, *, was_reached: bool) -> LineEnded:
+    """The end when no response to the INVITE came, or no further one."""
+    return LineEnded(result="network", ended_by="provider", detail=why, may_retry=not was_reached)

@@ -34,7 +34,7 @@ class Unusable(Exception):
     """A description without a stream that a call could be held by."""
 
 
-class Stream(msgspec.Struct, frozen=True, kw_only=True):
+class MediaLine(msgspec.Struct, frozen=True, kw_only=True):
     """One m= line: as much as an answer must repeat of those it refuses."""
 
     media: str
@@ -43,7 +43,7 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     formats: Sequence[str]
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True):
+class SessionDescription(msgspec.Struct, frozen=True, kw_only=True):
     """The other side's description."""
 
     host: str
@@ -52,7 +52,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     laws: Sequence[tuple[int, str]]
     keys_type: int | None
     direction: Direction
-    streams: Sequence[Stream]
+    streams: Sequence[MediaLine]
     # The index of the stream that is used.
     chosen: int
 
@@ -79,7 +79,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 class _Section:
     """The lines of one stream, or those before the first."""
 
-    def __init__(self, stream: Stream | None) -> None:
+    def __init__(self, stream: MediaLine | None) -> None:
         self.stream = stream
         self.host: str | None = None
         self.direction: Direction | None = None
@@ -113,7 +113,7 @@ class _Section:
         return [int(name) for name in formats if _TYPE.fullmatch(name) and int(name) < _TYPES]
 
 
-def parse(body: bytes) -> Session:
+def parse(body: bytes) -> SessionDescription:
     """Read a description, or raise `Unusable`."""
     if len(body) > _BODY_BYTES_MAX:
         raise Unusable("too long")
@@ -130,17 +130,17 @@ def parse(body: bytes) -> Session:
     return _session(general, sections[1:])
 
 
-def _stream(value: str) -> Stream:
+def _stream(value: str) -> MediaLine:
     match = _MEDIA.fullmatch(value)
     if match is None or int(match[2]) > _PORT_MAX:
         raise Unusable("no stream")
     formats = match[4].split()
     if len(formats) > _FORMATS_MAX:
         raise Unusable("too many formats")
-    return Stream(media=match[1], port=int(match[2]), protocol=match[3], formats=formats)
+    return MediaLine(media=match[1], port=int(match[2]), protocol=match[3], formats=formats)
 
 
-def _session(general: _Section, sections: Sequence[_Section]) -> Session:
+def _session(general: _Section, sections: Sequence[_Section]) -> SessionDescription:
     for index, section in enumerate(sections):
         stream, laws = section.stream, section.laws()
         if stream is None or not _carries_calls(stream) or not laws:
@@ -152,7 +152,7 @@ def _session(general: _Section, sections: Sequence[_Section]) -> Session:
         if _is_nowhere(host):
             # Holding a call was once written as an address that is none.
             direction = "inactive"
-        return Session(
+        return SessionDescription(
             host=host,
             port=stream.port,
             laws=laws,
@@ -164,7 +164,7 @@ def _session(general: _Section, sections: Sequence[_Section]) -> Session:
     raise Unusable("no stream of G.711 over RTP")
 
 
-def _carries_calls(stream: Stream) -> bool:
+def _carries_calls(stream: MediaLine) -> bool:
     return stream.media == "audio" and stream.port > 0 and stream.protocol.upper() == "RTP/AVP"
 
 
@@ -184,7 +184,7 @@ def offer(own: Own) -> bytes:
     return _write(own, [_audio(own, formats, KEYS_TYPE, "sendrecv")])
 
 
-def answer(own: Own, session: Session) -> bytes:
+def answer(own: Own, session: SessionDescription) -> bytes:
     """Our answer: the first law of the offer, and its other streams refused."""
     lines: list[list[str]] = []
     for index, stream in enumerate(session.streams):

@@ -4,9 +4,30 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
+import msgspec
+
 from tillhouse.providers.telephony.sip.message import Request, Response
-from tillhouse.providers.telephony.sip.timing import Timing
 from tillhouse.providers.telephony.sip.wire import Wire
+
+
+class SipTiming(msgspec.Struct, frozen=True, kw_only=True):
+    """All in seconds."""
+
+    # The time there and back; the longest pause between repetitions; the life of a packet.
+    t1: float = 0.5
+    t2: float = 4.0
+    t4: float = 5.0
+    # Without RTP for so long a call is over, unless it is held.
+    media_lost: float = 20.0
+
+    @property
+    def transaction(self) -> float:
+        """Timers B, D, F, H, L and M: for so long a transaction lasts."""
+        return 64 * self.t1
+
+
+REAL = SipTiming()
+
 
 _ANSWERS_MAX = 64
 
@@ -22,7 +43,7 @@ class ClientTransaction:
         self,
         wire: Wire,
         request: bytes,
-        timing: Timing,
+        timing: SipTiming,
         *,
         is_invite: bool,
         respond: Callable[[Response], None],
@@ -106,7 +127,7 @@ class Acknowledged:
     """A final response to an INVITE, repeated until its ACK comes (timers G and H)."""
 
     def __init__(
-        self, send: Callable[[], None], timing: Timing, give_up: Callable[[], None]
+        self, send: Callable[[], None], timing: SipTiming, give_up: Callable[[], None]
     ) -> None:
         self._send, self._timing, self._give_up = send, timing, give_up
         self._loop = asyncio.get_running_loop()

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tillhouse.providers.telephony.sip.digest import Credentials
-from tillhouse.providers.telephony.sip.grammar import Malformed, parse_uri
-from tillhouse.providers.telephony.wrong_settings import WrongSettings, refuse_unknown
+from tillhouse.providers.telephony.provider import WrongSettings, refuse_unknown
+from tillhouse.providers.telephony.sip.digest import DigestCredentials
+from tillhouse.providers.telephony.sip.grammar import MalformedSip, parse_uri
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{0,60}")
 _PORTS = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
@@ -24,7 +24,7 @@ class Trunk(msgspec.Struct, frozen=True, kw_only=True):
     # The provider's server; without one only `sip:` addresses can be called.
     host: str | None = None
     port: int | None = None
-    credentials: Credentials | None = None
+    credentials: DigestCredentials | None = None
     # The domain of From, where it isn't the server's.
     domain: str | None = None
     # The name that telephones show.
@@ -48,7 +48,7 @@ def trunk_of(settings: Mapping[str, str]) -> Trunk:
     return Trunk(
         host=_host(settings, "host"),
         port=_port(settings["port"]) if "port" in settings else None,
-        credentials=Credentials(username, password or "") if username is not None else None,
+        credentials=DigestCredentials(username, password or "") if username is not None else None,
         domain=_host(settings, "domain"),
         caller_name=name,
         external_address=_host(settings, "external_address"),
@@ -62,7 +62,7 @@ def _host(settings: Mapping[str, str], name: str) -> str | None:
         return None
     try:
         host = parse_uri(f"sip:{bracketed(value)}").host
-    except Malformed:
+    except MalformedSip:
         host = None
     # A port, a user or parameters would be left out in silence.
     if host != value:

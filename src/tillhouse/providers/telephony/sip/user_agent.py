@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Protocol
 
-from tillhouse.providers.telephony.sip.grammar import Malformed
+from tillhouse.providers.telephony.sip.grammar import MalformedSip
 from tillhouse.providers.telephony.sip.message import (
     Header,
     Request,
@@ -13,9 +13,9 @@ from tillhouse.providers.telephony.sip.message import (
     write_response,
 )
 from tillhouse.providers.telephony.sip.own_side import ALLOWED, USER_AGENT
-from tillhouse.providers.telephony.sip.timing import REAL, Timing
-from tillhouse.providers.telephony.sip.wire import Counts, HostPort, Wire
-from tillhouse.providers.telephony.targets import PUBLIC, ForbiddenTarget, Targets
+from tillhouse.providers.telephony.sip.transactions import REAL, SipTiming
+from tillhouse.providers.telephony.sip.wire import HostPort, Wire, WireCounts
+from tillhouse.providers.telephony.targets import PUBLIC, ForbiddenAddress, Targets
 
 # Answers to requests that belong to no call: inbound calls are not taken here.
 _OUTSIDE = {
@@ -43,10 +43,10 @@ class Receiver(Protocol):
 class UserAgent:
     """Shares wires between calls, and hands each message to its call."""
 
-    def __init__(self, timing: Timing = REAL, targets: Targets = PUBLIC) -> None:
+    def __init__(self, timing: SipTiming = REAL, targets: Targets = PUBLIC) -> None:
         self.timing = timing
         self._targets = targets
-        self.counts = Counts()
+        self.counts = WireCounts()
         self._calls: dict[str, Receiver] = {}
         self._wires: dict[tuple[HostPort, HostPort | None], Wire] = {}
         self._users: dict[Wire, int] = {}
@@ -64,7 +64,7 @@ class UserAgent:
         checked.
         """
         if not self.may_send_to(peer[0]):
-            raise ForbiddenTarget
+            raise ForbiddenAddress
         key = (peer, local)
         wire = self._wires.get(key)
         if wire is None:
@@ -78,7 +78,7 @@ class UserAgent:
         return len(self._wires)
 
     def release(self, wire: Wire) -> None:
-        """Close a wire that nobody uses any more."""
+        """Close a wire that no call uses any more."""
         self._users[wire] -= 1
         if not self._users[wire]:
             del self._users[wire]
@@ -100,7 +100,7 @@ class UserAgent:
         try:
             message = parse(data)
             vias = len(message.each("via"))
-        except Malformed:
+        except MalformedSip:
             self.counts.malformed += 1
             return
         call = self._calls.get(message.call_id)

@@ -18,7 +18,7 @@ _EPHEMERAL_TRIES = 20
 HostPort = tuple[str, int]
 
 
-class Counts(msgspec.Struct):
+class WireCounts(msgspec.Struct):
     """Calls and packets of sound, and the datagrams that were ignored, and why."""
 
     calls: int = 0

@@ -45,7 +45,7 @@ class CallPage(msgspec.Struct, frozen=True):
     calls: list[SeenCall]
 
 
-class Words(msgspec.Struct, frozen=True):
+class TwilioRefusal(msgspec.Struct, frozen=True):
     """A refusal in Twilio's own words."""
 
     code: int

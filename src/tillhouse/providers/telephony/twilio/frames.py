@@ -1,4 +1,8 @@
-"""WebSocket frames (RFC 6455, section 5) as a server reads and writes them: bytes alone."""
+"""WebSocket frames (RFC 6455, section 5) as a server reads and writes them: bytes alone.
+
+The library that asks other systems has a server of its own. Its sending waits for the peer, which
+the sound of a call must not, and it bounds neither the handshake nor the pieces of a message.
+"""
 
 import struct
 
@@ -31,14 +35,14 @@ class Broken(Exception):
         self.code = code
 
 
-class Message(msgspec.Struct, frozen=True):
+class SocketMessage(msgspec.Struct, frozen=True):
     """A whole message, or a control frame."""
 
     opcode: int
     payload: bytes
 
 
-class Reader:
+class FrameReader:
     """Puts bytes together to messages; it never holds more than one of them and a frame."""
 
     def __init__(self) -> None:
@@ -46,10 +50,10 @@ class Reader:
         self._pieces: list[bytes] = []
         self._opcode = CONTINUATION
 
-    def feed(self, data: bytes) -> list[Message]:
+    def feed(self, data: bytes) -> list[SocketMessage]:
         """The messages that these bytes complete; `Broken` where they can't be right."""
         self._buffer += data
-        messages: list[Message] = []
+        messages: list[SocketMessage] = []
         while (frame := self._next_frame()) is not None:
             message = self._take(*frame)
             if message is not None:
@@ -80,9 +84,9 @@ class Reader:
         del buffer[:end]
         return opcode, is_final, payload
 
-    def _take(self, opcode: int, is_final: bool, payload: bytes) -> Message | None:
+    def _take(self, opcode: int, is_final: bool, payload: bytes) -> SocketMessage | None:
         if opcode >= CLOSE:
-            return Message(opcode, payload)
+            return SocketMessage(opcode, payload)
         if (opcode == CONTINUATION) is not bool(self._pieces):
             raise Broken(PROTOCOL_ERROR, "pieces out of order")
         if opcode != CONTINUATION:
@@ -94,7 +98,7 @@ class Reader:
             return None
         whole = b"".join(self._pieces)
         self._pieces.clear()
-        return Message(self._opcode, whole)
+        return SocketMessage(self._opcode, whole)
 
 
 def _check_head(first: int, second: int) -> None:

@@ -9,7 +9,7 @@ _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _KEY_BYTES = 16
 
 
-class Refused(Exception):
+class HandshakeRefused(Exception):
     """No WebSocket is begun; the answer has this status."""
 
     def __init__(self, status: int) -> None:
@@ -22,19 +22,19 @@ def path_and_answer(head: bytes) -> tuple[str, bytes]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ")
     if len(parts) != 3 or parts[2] != "HTTP/1.1":
-        raise Refused(400)
+        raise HandshakeRefused(400)
     if parts[0] != "GET":
-        raise Refused(405)
+        raise HandshakeRefused(405)
     headers = _headers(lines[1:])
     is_upgrade = "websocket" in headers.get("upgrade", "").lower()
     connection = [word.strip() for word in headers.get("connection", "").lower().split(",")]
     if not is_upgrade or "upgrade" not in connection or "host" not in headers:
-        raise Refused(400)
+        raise HandshakeRefused(400)
     if headers.get("sec-websocket-version") != "13":
-        raise Refused(426)
+        raise HandshakeRefused(426)
     key = headers.get("sec-websocket-key", "")
     if not _is_key(key):
-        raise Refused(400)
+        raise HandshakeRefused(400)
     return parts[1].partition("?")[0], _answer(key)
 
 
@@ -43,7 +43,7 @@ def _headers(lines: list[str]) -> dict[str, str]:
     for line in filter(None, lines):
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip():
-            raise Refused(400)
+            raise HandshakeRefused(400)
         headers[name.lower()] = value.strip()
     return headers
 

@@ -9,25 +9,43 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import cast
 
+import msgspec
+
 from tillhouse.providers.payments.provider import NotReached, Unclear
 from tillhouse.providers.telephony.provider import (
     Answered,
     AnsweredBy,
     Audio,
     Dial,
-    Ended,
     Happening,
+    LineEnded,
     Party,
     Ringing,
 )
 from tillhouse.providers.telephony.twilio import messages, results
 from tillhouse.providers.telephony.twilio.answers import FINAL, SeenCall, Status, rank
 from tillhouse.providers.telephony.twilio.hooks import Update
-from tillhouse.providers.telephony.twilio.media_server import Stream
-from tillhouse.providers.telephony.twilio.plan import Plan
+from tillhouse.providers.telephony.twilio.media_server import MediaStream
+from tillhouse.providers.telephony.twilio.plan import TwilioPlan
 from tillhouse.providers.telephony.twilio.rest import Denied, Rest, TooMany
 from tillhouse.providers.telephony.twilio.stream import StreamAudio
-from tillhouse.providers.telephony.twilio.timing import Timing
+
+
+class TwilioTiming(msgspec.Struct, frozen=True, kw_only=True):
+    """The pauses and limits of a line."""
+
+    # Twilio is asked so often how a call stands, whatever its callbacks tell.
+    ask_every_s: float = 1.0
+    # So often it is asked for a call whose answer was lost.
+    looks: int = 10
+    # The stream comes so long after the answer, or never.
+    stream_within: timedelta = timedelta(seconds=10)
+    # An end that Twilio doesn't confirm for so long is taken for one.
+    gives_up: timedelta = timedelta(seconds=20)
+
+
+REAL = TwilioTiming()
+
 
 _RINGING, _TALKING = rank("ringing"), rank("in-progress")
 
@@ -35,7 +53,7 @@ _RINGING, _TALKING = rank("ringing"), rank("in-progress")
 class TwilioLine:
     """A call under way; `run` is its life."""
 
-    def __init__(self, rest: Rest, dial: Dial, plan: Plan, timing: Timing) -> None:
+    def __init__(self, rest: Rest, dial: Dial, plan: TwilioPlan, timing: TwilioTiming) -> None:
         self.party: Party | Audio | None = None
         self.sid: str | None = None
         self._rest, self._dial, self._plan, self._timing = rest, dial, plan, timing
@@ -47,8 +65,8 @@ class TwilioLine:
         self._answered_by: str | None = None
         self._rings = self._is_over = self._wants_end = self._was_asked = False
         # The end that was brought about from here, once Twilio has ended the call.
-        self._own_end: Ended | None = None
-        self._stream: Stream | None = None
+        self._own_end: LineEnded | None = None
+        self._stream: MediaStream | None = None
         self._audio: StreamAudio | None = None
         self._begun_at = self._talking_at = self._stuck_at = dial.clock.now()
 
@@ -57,7 +75,7 @@ class TwilioLine:
         while True:
             happening = await self._events.get()
             yield happening
-            if isinstance(happening, Ended):
+            if isinstance(happening, LineEnded):
                 return
 
     async def hang_up(self) -> None:
@@ -74,7 +92,7 @@ class TwilioLine:
         self._last = update
         self._see(update.status, update.answered_by)
 
-    def begin(self, stream: Stream, start: messages.Start) -> bool:
+    def begin(self, stream: MediaStream, start: messages.Start) -> bool:
         """The stream starts: somebody has answered."""
         begun = start.start
         is_ours = begun.account_sid == self._plan.credentials.account_sid
@@ -97,22 +115,22 @@ class TwilioLine:
 
     def lost(self, why: str) -> None:
         """The stream is over, and the call with it."""
-        self._stop(Ended(result="media_lost", ended_by="system", detail=why))
+        self._stop(LineEnded(result="media_lost", ended_by="system", detail=why))
         if self._audio is not None:
             self._audio.close()
 
     async def run(self) -> None:
         """Make the call, and follow it to its end."""
-        ended = Ended(result="network", ended_by="system", detail="stopped", may_retry=False)
+        ended = LineEnded(result="network", ended_by="system", detail="stopped", may_retry=False)
         try:
             ended = await self._make() or await self._follow()
         finally:
             self._finish(ended)
 
-    async def _make(self) -> Ended | None:
+    async def _make(self) -> LineEnded | None:
         """Ask for the call, once; None when it is under way, or may be."""
         if self._wants_end:
-            return Ended(result="cancelled", ended_by="agent")
+            return LineEnded(result="cancelled", ended_by="agent")
         try:
             made = await self._rest.create(self._plan.credentials, self._plan.call)
         except Denied as error:
@@ -120,14 +138,14 @@ class TwilioLine:
         except TooMany as error:
             return results.too_many(error)
         except NotReached as error:
-            return Ended(result="provider_unavailable", ended_by="provider", detail=str(error))
+            return LineEnded(result="provider_unavailable", ended_by="provider", detail=str(error))
         except Unclear as error:
             return await self._look_for_it(str(error))
         self.sid = made.sid
         self._see(made.status, made.answered_by)
         return None
 
-    async def _look_for_it(self, why: str) -> Ended | None:
+    async def _look_for_it(self, why: str) -> LineEnded | None:
         """Find out whether a call was made whose answer was lost."""
         for _ in range(self._timing.looks):
             if self.sid is not None:
@@ -142,9 +160,9 @@ class TwilioLine:
             await self._wait()
         if self.sid is not None:
             return None
-        return Ended(result="network", ended_by="provider", detail=why, may_retry=False)
+        return LineEnded(result="network", ended_by="provider", detail=why, may_retry=False)
 
-    async def _follow(self) -> Ended:
+    async def _follow(self) -> LineEnded:
         """Ask how it stands, until it is over; end it where that is wished."""
         while True:
             self._watch_limits()
@@ -220,14 +238,16 @@ class TwilioLine:
         now = self._dial.clock.now()
         if rank(self._status) < _TALKING:
             if now - self._begun_at > self._dial.ring_within:
-                self._stop(Ended(result="no_answer", ended_by="system", detail="in time"))
+                self._stop(LineEnded(result="no_answer", ended_by="system", detail="in time"))
         elif self.party is None:
             if now - self._talking_at > self._timing.stream_within:
-                self._stop(Ended(result="media_lost", ended_by="provider", detail="no stream came"))
+                self._stop(
+                    LineEnded(result="media_lost", ended_by="provider", detail="no stream came")
+                )
         elif now - self._talking_at > self._dial.talk_within:
-            self._stop(Ended(result="max_duration", ended_by="system"))
+            self._stop(LineEnded(result="max_duration", ended_by="system"))
 
-    def _stop(self, why: Ended | None) -> None:
+    def _stop(self, why: LineEnded | None) -> None:
         """End the call, for this reason; None: the agent hangs up."""
         if self._is_over or self._wants_end:
             return
@@ -235,13 +255,13 @@ class TwilioLine:
         self._stuck_at = self._dial.clock.now()
         self._changed.set()
 
-    def _end_of(self, status: Status) -> Ended:
+    def _end_of(self, status: Status) -> LineEnded:
         if status == "completed" and self.party is not None:
             return self._end_of_talk()
         if status in ("completed", "canceled") and self._wants_end:
-            return self._own_end or Ended(result="cancelled", ended_by="agent")
+            return self._own_end or LineEnded(result="cancelled", ended_by="agent")
         if status == "completed":
-            return Ended(result="media_lost", ended_by="provider", detail="no stream came")
+            return LineEnded(result="media_lost", ended_by="provider", detail="no stream came")
         last = self._last
         return results.unanswered(
             status,
@@ -250,20 +270,20 @@ class TwilioLine:
             words=last.words if last else "",
         )
 
-    def _end_of_talk(self) -> Ended:
+    def _end_of_talk(self) -> LineEnded:
         own = self._own_end
         if own is not None and own.result == "no_answer":
             # It was answered while it was taken back.
-            return Ended(result="hung_up", ended_by="agent")
+            return LineEnded(result="hung_up", ended_by="agent")
         talked = self._dial.clock.now() - self._talking_at
         if talked >= self._dial.talk_within - timedelta(seconds=1):
-            return Ended(result="max_duration", ended_by="system")
+            return LineEnded(result="max_duration", ended_by="system")
         if own is not None and own.detail not in _GOODBYES:
             return own
         by = "agent" if self._wants_end and own is None else "customer"
-        return Ended(result="hung_up", ended_by=by)
+        return LineEnded(result="hung_up", ended_by=by)
 
-    def _finish(self, ended: Ended) -> None:
+    def _finish(self, ended: LineEnded) -> None:
         self._is_over = True
         if self._audio is not None:
             self._audio.close()

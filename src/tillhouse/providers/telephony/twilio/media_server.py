@@ -15,10 +15,10 @@ _READ_BYTES = 16 * 1024
 _UNSENT_BYTES_MAX = 1024 * 1024
 
 
-class Listener(Protocol):
+class StreamListener(Protocol):
     """The line of a stream."""
 
-    def begin(self, stream: "Stream", start: messages.Start) -> bool:
+    def begin(self, stream: "MediaStream", start: messages.Start) -> bool:
         """The stream starts; False where it isn't this call's."""
         ...
 
@@ -31,7 +31,7 @@ class Listener(Protocol):
         ...
 
 
-class Stream:
+class MediaStream:
     """One connection."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
@@ -72,7 +72,7 @@ class MediaServer:
         self._host, self._port = host, port
         self._start_within_s, self._silence_s = start_within_s, silence_s
         self._starting = asyncio.Lock()
-        self._expected: dict[str, Listener] = {}
+        self._expected: dict[str, StreamListener] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         # Connections that were turned away.
@@ -96,7 +96,7 @@ class MediaServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def expect(self, token: str, listener: Listener) -> None:
+    def expect(self, token: str, listener: StreamListener) -> None:
         """Expect one stream of this line, whose path ends in this token."""
         self._expected[token] = listener
 
@@ -118,7 +118,7 @@ class MediaServer:
             async with asyncio.timeout(self._start_within_s):
                 listener = await self._shake_hands(reader, writer)
             if listener is not None:
-                await self._listen(reader, Stream(writer), listener)
+                await self._listen(reader, MediaStream(writer), listener)
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             self.refused += 1
         finally:
@@ -126,12 +126,12 @@ class MediaServer:
 
     async def _shake_hands(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Listener | None:
+    ) -> StreamListener | None:
         head = await reader.readuntil(b"\r\n\r\n")
         try:
             path, answer = handshake.path_and_answer(head)
             listener = self._claim(path.rpartition("/")[2])
-        except handshake.Refused as refused:
+        except handshake.HandshakeRefused as refused:
             self.refused += 1
             writer.write(handshake.refusal(refused.status))
             await writer.drain()
@@ -139,18 +139,18 @@ class MediaServer:
         writer.write(answer)
         return listener
 
-    def _claim(self, given: str) -> Listener:
+    def _claim(self, given: str) -> StreamListener:
         """The line that this token is of; a token counts once."""
         matches = [
             token for token in self._expected
             if hmac.compare_digest(token.encode(), given.encode("latin-1", "replace"))
         ]  # fmt: skip
         if not matches:
-            raise handshake.Refused(404)
+            raise handshake.HandshakeRefused(404)
         return self._expected.pop(matches[0])
 
     async def _listen(
-        self, reader: asyncio.StreamReader, stream: Stream, listener: Listener
+        self, reader: asyncio.StreamReader, stream: MediaStream, listener: StreamListener
     ) -> None:
         """Read the stream to its end, whatever that is."""
         why = "the connection broke"
@@ -168,9 +168,11 @@ class MediaServer:
         finally:
             listener.lost(why)
 
-    async def _read(self, reader: asyncio.StreamReader, stream: Stream, listener: Listener) -> str:
+    async def _read(
+        self, reader: asyncio.StreamReader, stream: MediaStream, listener: StreamListener
+    ) -> str:
         conversation = _Conversation(stream, listener)
-        pieces = frames.Reader()
+        pieces = frames.FrameReader()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._start_within_s
         while True:
@@ -189,11 +191,11 @@ class MediaServer:
 class _Conversation:
     """The messages of one stream, in their order."""
 
-    def __init__(self, stream: Stream, listener: Listener) -> None:
+    def __init__(self, stream: MediaStream, listener: StreamListener) -> None:
         self._stream, self._listener = stream, listener
         self.has_started = False
 
-    def take(self, message: frames.Message) -> str | None:
+    def take(self, message: frames.SocketMessage) -> str | None:
         """Take one; the reason of an end."""
         match message.opcode:
             case frames.PING:
@@ -215,7 +217,7 @@ class _Conversation:
             if self.has_started or not self._listener.begin(self._stream, told):
                 raise Broken(frames.POLICY, "a stream of something else")
             self.has_started = True
-        elif isinstance(told, messages.Stop):
+        elif isinstance(told, messages.StreamStopped):
             return "the stream stopped"
         elif told is not None and self.has_started:
             self._listener.take(told)

@@ -23,14 +23,14 @@ class Begun(msgspec.Struct, frozen=True, rename="camel"):
     media_format: Format
 
 
-class Sound(msgspec.Struct, frozen=True):
+class SoundPayload(msgspec.Struct, frozen=True):
     """A piece of sound, in base64."""
 
     payload: str
     track: str = "inbound"
 
 
-class Key(msgspec.Struct, frozen=True):
+class PressedKey(msgspec.Struct, frozen=True):
     """A key that was pressed."""
 
     digit: str
@@ -53,16 +53,16 @@ class Start(msgspec.Struct, frozen=True, rename="camel", tag_field="event", tag=
     stream_sid: str
 
 
-class Media(msgspec.Struct, frozen=True, tag_field="event", tag="media"):
+class MediaFrame(msgspec.Struct, frozen=True, tag_field="event", tag="media"):
     """The customer is heard."""
 
-    media: Sound
+    media: SoundPayload
 
 
 class Dtmf(msgspec.Struct, frozen=True, tag_field="event", tag="dtmf"):
     """The customer pressed a key."""
 
-    dtmf: Key
+    dtmf: PressedKey
 
 
 class Marked(msgspec.Struct, frozen=True, tag_field="event", tag="mark"):
@@ -71,11 +71,11 @@ class Marked(msgspec.Struct, frozen=True, tag_field="event", tag="mark"):
     mark: Mark
 
 
-class Stop(msgspec.Struct, frozen=True, tag_field="event", tag="stop"):
+class StreamStopped(msgspec.Struct, frozen=True, tag_field="event", tag="stop"):
     """The stream is over."""
 
 
-Incoming: TypeAlias = Connected | Start | Media | Dtmf | Marked | Stop
+Incoming: TypeAlias = Connected | Start | MediaFrame | Dtmf | Marked | StreamStopped
 _decode = msgspec.json.Decoder(Incoming).decode
 _encode = msgspec.json.encode
 
@@ -88,7 +88,7 @@ def read(text: bytes) -> Incoming | None:
         return None
 
 
-def sound_of(media: Media) -> bytes:
+def sound_of(media: MediaFrame) -> bytes:
     """The bytes of mu-law that a message brings; none where it is broken."""
     try:
         return base64.b64decode(media.media.payload, validate=True)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
+from xml.sax.saxutils import quoteattr
 
 import msgspec
 
 from tillhouse.providers.telephony.provider import Dial
 from tillhouse.providers.telephony.twilio.answers import SeenCall
-from tillhouse.providers.telephony.twilio.rest import Credentials, NewCall, Rest
-from tillhouse.providers.telephony.twilio.twiml import connect
+from tillhouse.providers.telephony.twilio.rest import Rest, TwilioAccount, TwilioCall
 
 # Twilio rings as long as it is asked to, 5 to 600 seconds, and talks for a day at most.
 _RING_S = (5, 600)
@@ -18,11 +18,11 @@ _TALK_S = (1, 86_400)
 _EARLY, _LATE = timedelta(seconds=10), timedelta(seconds=90)
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class TwilioPlan(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt: the account, the call, and when it was decided."""
 
-    credentials: Credentials
-    call: NewCall
+    credentials: TwilioAccount
+    call: TwilioCall
     decided_at: datetime
 
     async def find(self, rest: Rest) -> Sequence[SeenCall]:
@@ -38,15 +38,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return self.decided_at - _EARLY <= created_at <= self.decided_at + _LATE
 
 
-def plan(dial: Dial, stream_url: str) -> Plan | None:
+def plan(dial: Dial, stream_url: str) -> TwilioPlan | None:
     """The plan of an attempt; None where the settings of its number don't do."""
     settings = dial.account.settings
     account_sid, auth_token = settings.get("account_sid"), settings.get("auth_token")
     if not account_sid or not auth_token:
         return None
-    return Plan(
-        credentials=Credentials(account_sid, auth_token),
-        call=NewCall(
+    return TwilioPlan(
+        credentials=TwilioAccount(account_sid, auth_token),
+        call=TwilioCall(
             to=dial.to,
             from_number=dial.from_number,
             twiml=connect(stream_url),
@@ -68,3 +68,8 @@ def decided_at(attempt_id: UUID) -> datetime | None:
 
 def _whole(time: timedelta, bounds: tuple[int, int]) -> int:
     return max(bounds[0], min(round(time.total_seconds()), bounds[1]))
+
+
+def connect(stream_url: str) -> str:
+    """Both directions over one stream; the call ends with it."""
+    return f"<Response><Connect><Stream url={quoteattr(stream_url)}/></Connect></Response>"

@@ -12,10 +12,10 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from tillhouse.providers.payments.calling import Answer, Ask, Caller
+from tillhouse.providers.payments.calling import Caller, ProviderAnswer, ProviderRequest
 from tillhouse.providers.payments.provider import NotReached
 from tillhouse.providers.telephony.sip.results import read_pause
-from tillhouse.providers.telephony.twilio.answers import CallPage, SeenCall, Words
+from tillhouse.providers.telephony.twilio.answers import CallPage, SeenCall, TwilioRefusal
 
 BASE_URL = "https://api.twilio.com"
 TIMEOUT_S = 10.0
@@ -41,7 +41,7 @@ class TooMany(Exception):
         self.pause = pause
 
 
-class Credentials(msgspec.Struct, frozen=True):
+class TwilioAccount(msgspec.Struct, frozen=True):
     """An account at Twilio."""
 
     account_sid: str
@@ -52,7 +52,7 @@ class Credentials(msgspec.Struct, frozen=True):
         return "Credentials(…)"
 
 
-class NewCall(msgspec.Struct, frozen=True, kw_only=True):
+class TwilioCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call to be made."""
 
     to: str
@@ -87,24 +87,24 @@ class Rest:
     def __init__(self, base_url: str = BASE_URL, timeout_s: float = TIMEOUT_S) -> None:
         self._caller = Caller(base_url, timeout_s)
 
-    async def create(self, credentials: Credentials, call: NewCall) -> SeenCall:
+    async def create(self, credentials: TwilioAccount, call: TwilioCall) -> SeenCall:
         """Make a call, which is asked for once: `Unclear` tells that it may be under way."""
         answer = await self._post(credentials, "Calls", call.form())
         return answer.read(SeenCall)
 
     async def end(
-        self, credentials: Credentials, sid: str, status: Literal["canceled", "completed"]
+        self, credentials: TwilioAccount, sid: str, status: Literal["canceled", "completed"]
     ) -> SeenCall:
         """Take a call back, or hang it up."""
         answer = await self._post(credentials, _path(sid), [("Status", status)])
         return answer.read(SeenCall)
 
-    async def fetch(self, credentials: Credentials, sid: str) -> SeenCall:
+    async def fetch(self, credentials: TwilioAccount, sid: str) -> SeenCall:
         """One call."""
         return (await self._get(credentials, _path(sid))).read(SeenCall)
 
     async def find(
-        self, credentials: Credentials, *, to: str, from_number: str
+        self, credentials: TwilioAccount, *, to: str, from_number: str
     ) -> Sequence[SeenCall]:
         """The latest calls from one number to another, those that don't ring yet too.
 
@@ -114,17 +114,19 @@ class Rest:
         return (await self._get(credentials, "Calls", query)).read(CallPage).calls
 
     async def _get(
-        self, credentials: Credentials, path: str, query: Mapping[str, str] | None = None
-    ) -> Answer:
+        self, credentials: TwilioAccount, path: str, query: Mapping[str, str] | None = None
+    ) -> ProviderAnswer:
         asked = f"?{urlencode(query)}" if query else ""
         url = _url(credentials, path) + asked
-        return _settle(await self._caller.call(Ask(path=url, headers=_headers(credentials))))
+        return _settle(
+            await self._caller.call(ProviderRequest(path=url, headers=_headers(credentials)))
+        )
 
     async def _post(
-        self, credentials: Credentials, path: str, form: Sequence[tuple[str, str]]
-    ) -> Answer:
+        self, credentials: TwilioAccount, path: str, form: Sequence[tuple[str, str]]
+    ) -> ProviderAnswer:
         headers = {**_headers(credentials), "content-type": _FORM}
-        ask = Ask(
+        ask = ProviderRequest(
             path=_url(credentials, path),
             headers=headers,
             method="POST",
@@ -138,16 +140,16 @@ def _path(sid: str) -> str:
     return f"Calls/{quote(sid, safe='')}"
 
 
-def _url(credentials: Credentials, path: str) -> str:
+def _url(credentials: TwilioAccount, path: str) -> str:
     return f"/2010-04-01/Accounts/{quote(credentials.account_sid, safe='')}/{path}.json"
 
 
-def _headers(credentials: Credentials) -> dict[str, str]:
+def _headers(credentials: TwilioAccount) -> dict[str, str]:
     pair = f"{credentials.account_sid}:{credentials.auth_token}".encode()
     return {"authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
 
-def _settle(answer: Answer) -> Answer:
+def _settle(answer: ProviderAnswer) -> ProviderAnswer:
     """A good answer; any other raises."""
     if answer.status in range(200, 300):
         return answer
@@ -156,7 +158,7 @@ def _settle(answer: Answer) -> Answer:
     if answer.status not in range(400, 500) or answer.status == _TIMED_OUT:
         raise answer.lost("no answer of an API")
     try:
-        words = msgspec.json.decode(answer.body, type=Words)
+        words = msgspec.json.decode(answer.body, type=TwilioRefusal)
     except (msgspec.DecodeError, UnicodeDecodeError):
         # Something in between refuses, so Twilio never heard of it.
         raise NotReached(f"http_{answer.status}") from None

@@ -1,6 +1,6 @@
 """The end of a call by what Twilio tells: a status, a code of its own, or one of SIP."""
 
-from tillhouse.providers.telephony.provider import Ended, EndedBy, Result
+from tillhouse.providers.telephony.provider import EndedBy, LineEnded, Result
 from tillhouse.providers.telephony.sip.results import of_status
 from tillhouse.providers.telephony.twilio.answers import Status
 from tillhouse.providers.telephony.twilio.rest import Denied, TooMany
@@ -45,20 +45,20 @@ _CUSTOMERS: frozenset[Result] = frozenset({"busy", "no_answer", "declined", "unw
 _SIP_FAILURES = range(300, 700)
 
 
-def denied(error: Denied) -> Ended:
+def denied(error: Denied) -> LineEnded:
     """The end of a call that Twilio refuses to make."""
     return _ended(_OF_CODE.get(error.code, "forbidden"), error.words)
 
 
-def too_many(error: TooMany) -> Ended:
+def too_many(error: TooMany) -> LineEnded:
     """The end of a call for which Twilio has no time now."""
-    return Ended(
+    return LineEnded(
         result="provider_unavailable", ended_by="provider", detail=str(error),
         retry_after=error.pause,
     )  # fmt: skip
 
 
-def failed(error_code: int | None, sip_status: int | None, words: str = "") -> Ended:
+def failed(error_code: int | None, sip_status: int | None, words: str = "") -> LineEnded:
     """The end of a call that failed, by the most exact of what is told."""
     if sip_status is not None and sip_status in _SIP_FAILURES:
         return of_status(sip_status, words)
@@ -71,22 +71,22 @@ def failed(error_code: int | None, sip_status: int | None, words: str = "") -> E
 
 def unanswered(
     status: Status, *, error_code: int | None, sip_status: int | None, words: str
-) -> Ended:
-    """The end of a call that nobody answered, by its final status."""
+) -> LineEnded:
+    """The end of an unanswered call, by its final status."""
     match status:
         case "busy":
             return _ended("busy", "busy", sip_status)
         case "no-answer":
             return _ended("no_answer", "nobody answered in time", sip_status)
         case "canceled":
-            return Ended(result="cancelled", ended_by="provider", detail="taken back at Twilio")
+            return LineEnded(result="cancelled", ended_by="provider", detail="taken back at Twilio")
         case _:
             return failed(error_code, sip_status, words)
 
 
-def _ended(result: Result, detail: str, sip_status: int | None = None) -> Ended:
+def _ended(result: Result, detail: str, sip_status: int | None = None) -> LineEnded:
     by: EndedBy = "customer" if result in _CUSTOMERS else "provider"
-    return Ended(
+    return LineEnded(
         result=result, ended_by=by, detail=detail, sip_status=sip_status,
         may_retry=result in _TRIED_AGAIN,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from tillhouse.providers.telephony.provider import FRAME_BYTES, Digit, Recorder
+from tillhouse.providers.telephony.provider import FRAME_BYTES, AttemptRecorder, Digit
 from tillhouse.providers.telephony.sip import g711
 from tillhouse.providers.telephony.twilio import messages
 
@@ -16,7 +16,9 @@ _SILENCE = bytes(FRAME_BYTES)
 _AHEAD = 5
 # So many frames are kept until their turn in the recording.
 _LATE_MAX = 25
-# Frames that nobody listens to are forgotten after ten seconds.
+# After so many frames of which none came, silence is heard: time passes for who listens.
+_MISSING_MAX = 10
+# Frames without a listener are dropped after ten seconds.
 _HEARD_MAX = 500
 # A mark that doesn't come back is taken to be lost, so many frames after its sound.
 _MARK_LOST = 100
@@ -32,7 +34,7 @@ class Outlet(Protocol):
         ...
 
 
-class Sound:
+class QueuedTwilioSound:
     """Sound that was queued; it is over when Twilio tells that it was played."""
 
     def __init__(self, media: "StreamAudio", name: str, pcm: bytes) -> None:
@@ -40,6 +42,8 @@ class Sound:
         self.rest = memoryview(pcm)[: len(pcm) // 2 * 2]
         self.patience = _MARK_LOST
         self.over = asyncio.Event()
+        # Frames are sent ahead; those that are dropped before they are due were never played.
+        self.played = 0
 
     def take(self) -> bytes:
         """The next frame of it."""
@@ -58,25 +62,26 @@ class Sound:
 class StreamAudio:
     """The audio of a line, from the start of its stream to its end."""
 
-    def __init__(self, outlet: Outlet, stream_sid: str, recorder: Recorder | None) -> None:
+    def __init__(self, outlet: Outlet, stream_sid: str, recorder: AttemptRecorder | None) -> None:
         self._outlet, self._sid, self._recorder = outlet, stream_sid, recorder
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Sound] = deque()
+        self._waiting: deque[QueuedTwilioSound] = deque()
         # Frames that Twilio has, and that aren't due yet.
-        self._sent: deque[tuple[Sound, bytes]] = deque()
-        self._marked: dict[str, Sound] = {}
+        self._sent: deque[tuple[QueuedTwilioSound, bytes]] = deque()
+        self._marked: dict[str, QueuedTwilioSound] = {}
         self._names = 0
         self._late: deque[bytes] = deque(maxlen=_LATE_MAX)
         self._received = bytearray()
         self._heard: deque[bytes | Digit] = deque(maxlen=_HEARD_MAX)
         self._something_heard = asyncio.Event()
+        self._missing = 0
         self._is_closed = False
         self.heard_at = self._due = self._loop.time()
         self._ticking = self._loop.call_soon(self._tick)
 
-    def play(self, pcm: bytes) -> Sound:
+    def play(self, pcm: bytes) -> QueuedTwilioSound:
         """Queue sound of any length."""
-        sound = Sound(self, self._new_name(), pcm)
+        sound = QueuedTwilioSound(self, self._new_name(), pcm)
         if self._is_closed or not sound.rest:
             sound.over.set()
         else:
@@ -87,7 +92,7 @@ class StreamAudio:
         self._names += 1
         return f"{self._names}"
 
-    def stop(self, sound: Sound) -> None:
+    def stop(self, sound: QueuedTwilioSound) -> None:
         """Drop what of a sound wasn't played; others that Twilio has are sent once more."""
         if sound.over.is_set():
             return
@@ -121,7 +126,7 @@ class StreamAudio:
     def take(self, message: messages.Incoming) -> None:
         """Take a message of the stream."""
         match message:
-            case messages.Media() if message.media.track == "inbound":
+            case messages.MediaFrame() if message.media.track == "inbound":
                 self.heard_at = self._loop.time()
                 self._take_sound(messages.sound_of(message))
             case messages.Dtmf() if message.dtmf.digit in _KEYS:
@@ -137,6 +142,7 @@ class StreamAudio:
             frame = bytes(self._received[:FRAME_BYTES])
             del self._received[:FRAME_BYTES]
             self._late.append(frame)
+            self._missing = 0
             self._hear(frame)
 
     def _take_mark(self, name: str) -> None:
@@ -155,18 +161,24 @@ class StreamAudio:
             if not sound.rest:
                 self._waiting.popleft()
                 self._mark(sound)
-        said = self._sent.popleft()[1] if self._sent else _SILENCE
+        said = _SILENCE
+        if self._sent:
+            due, said = self._sent.popleft()
+            due.played += FRAME_BYTES
         self._record(said, self._late.popleft() if self._late else _SILENCE)
         self._forget_marks()
+        self._missing += 1
+        if self._missing > _MISSING_MAX:
+            self._hear(_SILENCE)
         now = self._loop.time()
         self._due += FRAME_S
         self._ticking = self._loop.call_at(max(self._due, now + _CATCH_UP_S), self._tick)
 
-    def _send(self, sound: Sound, frame: bytes) -> None:
+    def _send(self, sound: QueuedTwilioSound, frame: bytes) -> None:
         self._sent.append((sound, frame))
         self._outlet.send_text(messages.media(self._sid, g711.encode("PCMU", frame)))
 
-    def _mark(self, sound: Sound) -> None:
+    def _mark(self, sound: QueuedTwilioSound) -> None:
         self._marked[sound.name] = sound
         self._outlet.send_text(messages.mark(self._sid, sound.name))
 

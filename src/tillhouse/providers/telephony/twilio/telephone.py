@@ -11,27 +11,26 @@ from tillhouse.providers.telephony.provider import (
     Audio,
     Capability,
     Dial,
-    Ended,
     Happening,
+    LineEnded,
     Party,
 )
 from tillhouse.providers.telephony.twilio import hooks, results
 from tillhouse.providers.telephony.twilio.answers import FINAL, SeenCall
-from tillhouse.providers.telephony.twilio.line import TwilioLine
+from tillhouse.providers.telephony.twilio.line import REAL, TwilioLine, TwilioTiming
 from tillhouse.providers.telephony.twilio.media_server import MediaServer
-from tillhouse.providers.telephony.twilio.plan import Plan, plan
+from tillhouse.providers.telephony.twilio.plan import TwilioPlan, plan
 from tillhouse.providers.telephony.twilio.rest import Denied, Rest, TooMany
-from tillhouse.providers.telephony.twilio.timing import REAL, Timing
 
 _UNANSWERED = ("queued", "initiated", "ringing")
 
 
-class EndedLine:
+class EndedTwilioLine:
     """A line that was over before anything was asked."""
 
     party: Party | Audio | None = None
 
-    def __init__(self, ended: Ended) -> None:
+    def __init__(self, ended: LineEnded) -> None:
         self._ended = ended
 
     async def events(self) -> AsyncIterator[Happening]:
@@ -53,27 +52,33 @@ class TwilioTelephone:
     capabilities: frozenset[Capability] = frozenset({"audio", "finds_outcomes"})
 
     def __init__(
-        self, media: MediaServer, media_url: str, rest: Rest | None = None, timing: Timing = REAL
+        self,
+        media: MediaServer,
+        media_url: str,
+        rest: Rest | None = None,
+        timing: TwilioTiming = REAL,
     ) -> None:
         self._media, self._media_url = media, media_url.rstrip("/")
         self._rest, self._timing = rest or Rest(), timing
         self._lines: dict[UUID, TwilioLine] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def dial(self, dial: Dial) -> TwilioLine | EndedLine:
+    async def dial(self, dial: Dial) -> TwilioLine | EndedTwilioLine:
         """Begin an attempt."""
         token = secrets.token_urlsafe(32)
         planned = plan(dial, f"{self._media_url}/{token}")
         if planned is None:
             why = "the number has no account at Twilio"
-            return EndedLine(
-                Ended(result="trunk_auth", ended_by="system", detail=why, may_retry=False)
+            return EndedTwilioLine(
+                LineEnded(result="trunk_auth", ended_by="system", detail=why, may_retry=False)
             )
         try:
             await self._media.start()
         except OSError as error:
             why = f"the port for sound can't be opened: {error.strerror}"
-            return EndedLine(Ended(result="provider_unavailable", ended_by="system", detail=why))
+            return EndedTwilioLine(
+                LineEnded(result="provider_unavailable", ended_by="system", detail=why)
+            )
         line = TwilioLine(self._rest, dial, planned, self._timing)
         self._lines[dial.attempt_id] = line
         self._media.expect(token, line)
@@ -95,7 +100,7 @@ class TwilioTelephone:
         if line is not None and update is not None:
             line.tell(update)
 
-    async def find_outcome(self, dial: Dial) -> Ended | None:
+    async def find_outcome(self, dial: Dial) -> LineEnded | None:
         """The end of an attempt, which is brought about where it goes on without anybody."""
         planned = plan(dial, "")
         if planned is None:
@@ -109,7 +114,7 @@ class TwilioTelephone:
             return None
         return None if seen is None else _outcome(seen)
 
-    async def _end(self, dial: Dial, planned: Plan, seen: SeenCall) -> SeenCall | None:
+    async def _end(self, dial: Dial, planned: TwilioPlan, seen: SeenCall) -> SeenCall | None:
         """The call once it is over; None where it doesn't end."""
         for _ in range(self._timing.looks):
             if seen.status in FINAL:
@@ -134,9 +139,9 @@ class TwilioTelephone:
         await self._media.close()
 
 
-def _outcome(seen: SeenCall) -> Ended:
+def _outcome(seen: SeenCall) -> LineEnded:
     if seen.status == "completed":
-        return Ended(result="media_lost", ended_by="system", detail="its process ended")
+        return LineEnded(result="media_lost", ended_by="system", detail="its process ended")
     if seen.status == "canceled":
-        return Ended(result="cancelled", ended_by="system", detail="its process ended")
+        return LineEnded(result="cancelled", ended_by="system", detail="its process ended")
     return results.unanswered(seen.status, error_code=None, sip_status=None, words="")

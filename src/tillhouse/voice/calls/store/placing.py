@@ -10,7 +10,7 @@ from tillhouse.db.pool import Db
 from tillhouse.kit.ids import BookId, BookKey, CustomerId, OrderId
 
 
-class Named(msgspec.Struct, frozen=True, kw_only=True):
+class CallNames(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a new call names; None where the field is wrong."""
 
     number_id: UUID | None
@@ -44,14 +44,17 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     idempotency_fingerprint: bytes | None
 
 
-async def find_facts(db: Db, book_id: BookId, named: Named) -> Record:
+async def find_facts(db: Db, book_id: BookId, named: CallNames) -> Record:
     """The facts of a new call, and the one that its key made before."""
     row = await db.fetchrow(
         """
         SELECT
             (SELECT provider FROM voice_numbers
              WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL) AS provider,
+            (SELECT allowed_prefixes FROM voice_numbers
+             WHERE book_id = $1 AND id = $2 AND deleted_at IS NULL) AS allowed_prefixes,
             a.status AS agent_status, a.max_attempts AS agent_max_attempts,
+            (SELECT calls_per_day FROM voice_settings WHERE book_id = $1) AS calls_per_day,
             c.id AS customer_id, c.name AS customer_name,
             EXISTS (SELECT FROM voice_suppressions
                     WHERE book_id = $1 AND phone_number = $4) AS is_suppressed,
@@ -72,22 +75,37 @@ async def find_facts(db: Db, book_id: BookId, named: Named) -> Record:
     return row
 
 
-async def insert_call(db: Db, key: BookKey, row: CallRow, now: datetime) -> None:
-    """Put a call into the queue; the commit wakes the dispatchers."""
-    await db.execute(
+async def insert_call(db: Db, key: BookKey, row: CallRow, calls_max: int, now: datetime) -> bool:
+    """Put a call into the queue, unless its day is full; the commit wakes the dispatchers.
+
+    The row of the day is locked up to the commit: whoever places beside it sees its number.
+    """
+    done = await db.execute(
         """
+        WITH counted AS (
+            INSERT INTO voice_days AS d (book_id, day, calls)
+            SELECT k.id, ($4::timestamptz AT TIME ZONE u.time_zone)::date, 1
+            FROM books k JOIN businesses u ON u.id = k.business_id
+            WHERE k.id = $1 AND $22::int > 0
+            ON CONFLICT (book_id, day) DO UPDATE SET calls = d.calls + 1
+                WHERE d.book_id = $1 AND d.calls < $22
+            RETURNING d.book_id
+        )
         INSERT INTO voice_calls (book_id, id, status, queue_reason, due_at, expires_at,
             scheduled_at, number_id, agent_id, provider, customer_id, customer_name,
             customer_phone, order_id, reservation_id, purpose, context, metadata, max_attempts,
             idempotency_key, idempotency_fingerprint, created_at, updated_at)
-        VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17::text::jsonb, $18, $19, $20, $21, $21)
+        SELECT counted.book_id, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+            $15, $16, $17::text::jsonb, $18, $19, $20, $21, $21
+        FROM counted
         """,
         *key,
         *msgspec.structs.astuple(row),
         now,
+        calls_max,
     )
     db.queues_jobs = True
+    return done.endswith(" 1")
 
 
 async def lock_status(db: Db, book_id: BookId, call_id: UUID) -> str | None:
@@ -99,8 +117,21 @@ async def lock_status(db: Db, book_id: BookId, call_id: UUID) -> str | None:
     )
 
 
+async def update_hang_up(db: Db, key: BookKey, now: datetime) -> None:
+    """Have an answered call ended by the process that makes it."""
+    await db.execute(
+        """
+        UPDATE voice_calls SET hang_up_at = coalesce(hang_up_at, $3)
+        WHERE book_id = $1 AND id = $2 AND status = 'in_progress'
+        """,
+        *key,
+        now,
+    )
+    db.queues_jobs = True
+
+
 async def update_cancelled(db: Db, key: BookKey, now: datetime) -> None:
-    """Cancel a call that nobody has answered; its dispatcher hangs up, and frees its slot."""
+    """Cancel an unanswered call; its dispatcher hangs up, and frees its slot."""
     await db.execute(
         """
         UPDATE voice_calls SET status = 'cancelled', queue_reason = NULL, ended_at = $3,

@@ -159,7 +159,7 @@ async def list_turns(db: Db, book_id: BookId, call_id: UUID) -> Sequence[Record]
         SELECT s.role, s.text, s.started_ms AS start_ms, s.ended_ms AS end_ms, s.confidence
         FROM voice_calls c
         LEFT JOIN voice_steps s ON s.book_id = c.book_id AND s.call_id = c.id
-        WHERE c.book_id = $1 AND c.id = $2 ORDER BY s.attempt, s.position
+        WHERE c.book_id = $1 AND c.id = $2 ORDER BY s.attempt, s.started_ms, s.position
         """,
         book_id,
         call_id,

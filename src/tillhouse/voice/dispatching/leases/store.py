@@ -1,4 +1,4 @@
-"""Statements on the calls that a dispatcher holds, and on those that nobody holds any more."""
+"""Statements on the calls that a dispatcher holds, and on those whose lease expired."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,14 +15,14 @@ Held = tuple[UUID, UUID, int]
 
 
 async def update_leases(db: Db, held: Sequence[Held], until: datetime) -> Sequence[Record]:
-    """Hold calls of any book_id on; those that are still held so, with their status."""
+    """Hold calls of any book_id on; those that are still held so, and whether they are to end."""
     return await db.fetch(
         """
         UPDATE voice_calls c SET lease_until = $4
         FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) h (book_id, id, generation)
         WHERE c.book_id = h.book_id AND c.id = h.id AND c.generation = h.generation
             AND c.lease_until IS NOT NULL
-        RETURNING c.id, c.status
+        RETURNING c.id, c.status = 'cancelled' OR c.hang_up_at IS NOT NULL AS is_to_end
         """,
         *_columns(held),
         until,
@@ -30,10 +30,10 @@ async def update_leases(db: Db, held: Sequence[Held], until: datetime) -> Sequen
 
 
 async def list_held(db: Db, held: Sequence[Held]) -> Sequence[Record]:
-    """Those of any book_id that are still held by these generations, with their status."""
+    """Calls of any book_id still held by these generations, and whether they are to end."""
     return await db.fetch(
         """
-        SELECT c.id, c.status
+        SELECT c.id, c.status = 'cancelled' OR c.hang_up_at IS NOT NULL AS is_to_end
         FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) h (book_id, id, generation)
         JOIN voice_calls c ON c.book_id = h.book_id AND c.id = h.id
             AND c.generation = h.generation AND c.lease_until IS NOT NULL
@@ -92,7 +92,7 @@ async def lock_expired(db: Db, now: datetime) -> Claimed | None:
 
 
 async def find_attempt_id(db: Db, key: BookKey, number: int) -> UUID | None:
-    """The id of an attempt whose end nobody has written."""
+    """The id of an attempt whose end isn't written yet."""
     return await db.fetchval(
         """
         SELECT id FROM voice_attempts

@@ -89,6 +89,13 @@ async def update_answered(
     return done.endswith(" 1")
 
 
+async def update_machine(db: Db, key: BookKey) -> None:
+    """A machine had answered, as its greeting told."""
+    await db.execute(
+        "UPDATE voice_calls SET answered_by = 'machine' WHERE book_id = $1 AND id = $2", *key
+    )
+
+
 async def lock_held(db: Db, key: BookKey, generation: int) -> Record | None:
     """The state of a call that a worker holds; None when another one has taken it."""
     return await db.fetchrow(

@@ -1,0 +1,1 @@
+"""The people of a business: invited, listed, given another role, removed."""

@@ -1,0 +1,1 @@
+"""Closing of periods: what is dated within one changes no more."""

@@ -1,0 +1,47 @@
+"""Disputes that a provider tells of, held against those that are recorded."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+
+from tillhouse.access.process import Services
+from tillhouse.finance.reconciling import rules, store
+from tillhouse.finance.reconciling.statements import difference, read_pages
+from tillhouse.finance.reconciling.types import FoundDifference, RecordFix, Side
+from tillhouse.providers.payments.provider import SeenDispute
+
+
+class DisputeCheck:
+    """One pass over the disputes that one provider tells of to a book."""
+
+    def __init__(self, services: Services, side: Side) -> None:
+        self._services = services
+        self._side = side
+
+    async def run(self) -> AsyncIterator[FoundDifference]:
+        """Compare the provider's list with what is recorded of our payments."""
+        if not self._side.connection.provider.capabilities.has_disputes:
+            return
+        async for page in read_pages(self._side, "disputes"):
+            async for found in self._compare(page.disputes):
+                yield found
+
+    async def _compare(self, lines: Sequence[SeenDispute]) -> AsyncIterator[FoundDifference]:
+        of: defaultdict[str, list[SeenDispute]] = defaultdict(list)
+        for line in lines:
+            if line.transaction_id is not None:
+                of[line.transaction_id].append(line)
+        names = [one.provider_reference for one in lines]
+        async with self._services.pool.reading() as db:
+            payments = await store.list_of_transactions(db, self._side.period, list(of))
+            known = {
+                one.provider_dispute_id: one
+                for one in await store.list_of_disputes(db, self._side.period, names)
+            }
+        self._side.seen.disputes |= {one.provider_reference: one for one in lines}
+        self._side.seen.own_disputes |= known
+        for transaction in dict.fromkeys(one.transaction for one in payments):
+            for line in of[transaction]:
+                verdict = rules.judge_dispute(known.get(line.provider_reference), line)
+                if verdict is not None:
+                    told = difference(self._side, line.provider_reference, verdict)
+                    yield FoundDifference(told, RecordFix(self._side.origin, transaction))

@@ -1,0 +1,93 @@
+"""Books that share an account of a payment provider, such as two shops of one owner."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from uuid import UUID
+
+from asyncpg import Record
+
+from tillhouse.access.process import Services
+from tillhouse.finance.reconciling import store
+from tillhouse.finance.reconciling.types import Side
+from tillhouse.payins.connections import opened
+from tillhouse.payins.vendors import SANDBOX
+from tillhouse.providers.payments.provider import (
+    NotReached,
+    PaymentProvider,
+    ProviderRefused,
+    ProviderSecrets,
+    Unclear,
+    Unknown,
+)
+
+# The secret that names the account, in this order; others name hooks or contracts of it.
+_NAMES = ("api_key", "secret_key")
+# So many connections to one provider are asked whose account theirs is; beyond, keys alone tell.
+ASKED_MAX = 200
+_AT_ONCE = 10
+_ASK_S = 10.0
+
+
+class Sharing:
+    """Which books collect by the same account, read once for each provider."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._connected: dict[str, Sequence[Record]] = {}
+        self._marks: dict[str, dict[UUID, frozenset[str]]] = {}
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    async def connected(self, side: Side) -> list[UUID]:
+        """The other books that collect by this provider, by whatever account."""
+        rows = await self._rows(side.origin.provider)
+        return [row["book_id"] for row in rows if row["book_id"] != side.origin.book.id]
+
+    async def others(self, side: Side) -> list[UUID]:
+        """The other books that collect by the account of this one: by its key, or by another."""
+        name = side.origin.provider
+        if not await self.connected(side):
+            return []
+        if name not in self._marks:
+            self._marks[name] = await self._read(name, side.connection.provider)
+        marks, own = self._marks[name], side.origin.book.id
+        mine = marks.get(own, frozenset())
+        return [one for one, of in marks.items() if one != own and of & mine]
+
+    async def _rows(self, provider: str) -> Sequence[Record]:
+        if provider == SANDBOX:
+            return []
+        if provider not in self._connected:
+            async with self._services.pool.reading() as db:
+                self._connected[provider] = await store.list_connected(db, provider)
+        return self._connected[provider]
+
+    async def _read(self, name: str, provider: PaymentProvider) -> dict[UUID, frozenset[str]]:
+        rows = await self._rows(name)
+        async with self._services.pool.reading() as db:
+            credentials = [await opened(self._services, db, row) for row in rows]
+        ids = await asyncio.gather(
+            *(self._account_id(provider, one) for one in credentials[:ASKED_MAX])
+        )
+        named = [*ids, *[None] * len(credentials[ASKED_MAX:])]
+        return {
+            row["book_id"]: _marks(one, account_id)
+            for row, one, account_id in zip(rows, credentials, named, strict=True)
+        }
+
+    async def _account_id(
+        self, provider: PaymentProvider, credentials: ProviderSecrets
+    ) -> str | None:
+        try:
+            async with self._places, asyncio.timeout(_ASK_S):
+                return await provider.find_account_id(credentials)
+        except (NotReached, Unclear, ProviderRefused, Unknown, TimeoutError):
+            return None
+
+
+def _marks(credentials: ProviderSecrets, account_id: str | None) -> frozenset[str]:
+    """The marks of an account, which tell no secret: connections to one account have one alike."""
+    secrets = credentials.secrets
+    named = next((secrets[name] for name in _NAMES if name in secrets), "")
+    of_key = f"key {hashlib.sha256(named.encode()).hexdigest()}"
+    return frozenset({of_key} if account_id is None else {of_key, f"account {account_id}"})

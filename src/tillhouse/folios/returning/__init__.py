@@ -1,0 +1,1 @@
+"""Money of stays that goes back through the provider by which it came."""

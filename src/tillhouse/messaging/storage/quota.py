@@ -1,0 +1,52 @@
+"""The quota of messages, and how much of what came may wait."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+from tillhouse.access.storage import MIB, StoredKind
+from tillhouse.db.pool import Db
+from tillhouse.jobs.kinds import LocalKind
+from tillhouse.jobs.walking import walk
+from tillhouse.kit.clock import now
+from tillhouse.kit.errors import Limited
+from tillhouse.messaging.storage.store import (
+    add_new_messages,
+    find_waiting,
+    list_messages_stored,
+    show_messages_stored,
+)
+
+# An id is made when a request begins: its message is there within this time, or never.
+_SETTLED = timedelta(minutes=1)
+_ROWS = 5000
+# Of the hooks of one book, so many portions and so many bytes may wait for a worker.
+WAITING_MAX, WAITING_BYTES_MAX = 5_000, 64 * MIB
+_AGAIN_S = 30
+
+MESSAGES = StoredKind(
+    name="messages",
+    rows_setting="MESSAGE_LIMIT",
+    mib_setting="MESSAGE_LIMIT_MIB",
+    measure=show_messages_stored,
+    list_books=list_messages_stored,
+    message=(
+        "This environment holds as many messages as {setting} lets it: ask whoever runs this "
+        "server to raise the limit. Messages that are there can still be read."
+    ),
+)
+
+
+async def _count(db: Db, books: Sequence[UUID]) -> bool:
+    return await add_new_messages(db, books, now() - _SETTLED, _ROWS) == _ROWS
+
+
+COUNT = LocalKind(name="message_storage", run=partial(walk, _count), every=timedelta(minutes=1))
+
+
+async def check_waiting(db: Db, book_id: UUID, kind: str) -> None:
+    """Refuse a hook while so much of its book waits: the provider sends it again later."""
+    count, size = await find_waiting(db, book_id, kind, WAITING_MAX)
+    if count >= WAITING_MAX or size >= WAITING_BYTES_MAX:
+        raise Limited(_AGAIN_S, "Too much waits to be worked off: send it again later.")

@@ -1,0 +1,1 @@
+"""Requests to servers of others: addresses checked where they are dialled, answers bounded."""

@@ -1,0 +1,1 @@
+"""Disputes: payments that payers' banks want back, as their providers tell of them."""

@@ -1,1 +1,0 @@
-"""The statements on stores and staff."""

@@ -1,0 +1,1 @@
+"""How many calls a business may place in a day, and how many it placed."""

@@ -1,1 +1,0 @@
-"""Requests to other people's models and speech engines, bounded in time and bytes."""

@@ -1,0 +1,48 @@
+"""The facts that the generated tests need about the routes of members."""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+from tests.make import Business, Make
+from tillhouse.accounts.members.actions import token_of
+
+
+async def _make_member(business: Business, _environment: str) -> str:
+    app = business.anybody.app
+    return (await Make(app, app.services).member(business, "cashier")).user_id
+
+
+async def _remove_member(business: Business, user_id: str) -> None:
+    await business.step_up()
+    await business.owner.request("DELETE", f"/v1/members/{user_id}", {}, status=200)
+
+
+async def _accepting(business: Business) -> dict[str, Any]:
+    """An invitation of somebody new."""
+    await business.step_up()
+    body = {"email": f"{secrets.token_hex(8)}@example.com", "role": "cashier"}
+    made = (await business.owner.post("/v1/members", body, status=201)).data
+    pepper = business.anybody.app.services.vault.pepper
+    token = token_of(pepper, UUID(business.id), UUID(made["id"]))
+    return {"token": token, "name": "Ada Cashier", "password": "six brown bicycles"}
+
+
+MAKERS: dict[str, Callable[[Business, str], Awaitable[str]]] = {"user_id": _make_member}
+REMOVERS: dict[str, Callable[[Business, str], Awaitable[None]]] = {"user_id": _remove_member}
+BODIES: dict[str, Callable[[Business], dict[str, Any]]] = {
+    "POST /v1/members": lambda _: {
+        "email": f"{secrets.token_hex(8)}@example.com",
+        "role": "cashier",
+    },
+    "PATCH /v1/members/{user_id}": lambda _: {"role": "manager"},
+    "DELETE /v1/members/{user_id}": lambda _: {},
+}
+OTHER_BODIES: dict[str, dict[str, Any]] = {
+    "POST /v1/members": {"email": "other@example.com", "role": "kitchen"},
+    "DELETE /v1/members/{user_id}": {"revoke_keys": True},
+}
+NEEDY_BODIES: dict[str, Callable[[Business], Awaitable[dict[str, Any]]]] = {
+    "POST /api/auth/accept-invitation": _accepting,
+}

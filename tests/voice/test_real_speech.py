@@ -1,0 +1,78 @@
+"""Calls over a SIP line with real voices: espeak-ng talks on both sides, pocketsphinx hears."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import fresh_database
+from tests.providers.telephony.sip.peer import Peer, peer
+from tests.voice.callee import answered
+from tests.voice.desk import AGENTS, Desk
+from tests.voice.live import Live, installation
+from tests.voice.speech.test_engines import needs_sphinx
+from tests.voice.speech.test_espeak import needs_espeak
+from tillhouse.voice.speech.espeak import Espeak
+
+pytestmark = [needs_espeak, needs_sphinx]
+
+
+@pytest.fixture
+async def live(server_url: str, master_key: str, tmp_path: Path) -> AsyncIterator[Live]:
+    """An installation on this machine, whose telephones are on it as well."""
+    async with (
+        fresh_database(server_url, "tillhouse_real_speech") as url,
+        installation(url, master_key, tmp_path, VOICE_ALLOW_TARGETS="127.0.0.1") as made,
+    ):
+        yield made
+
+
+async def _voice(words: str) -> bytes:
+    espeak = Espeak.found()
+    assert espeak is not None
+    return await espeak.speak(words, "en-US")
+
+
+async def _placed(live: Live, theirs: Peer) -> tuple[Desk, str]:
+    desk = await live.desk("sip", {"host": "127.0.0.1", "port": str(theirs.port)})
+    change = {"silence_timeout_seconds": 5}
+    await desk.api.patch(f"{AGENTS}/{desk.agent_id}", change, status=200)
+    return desk, (await desk.place(purpose="The table of tonight"))["id"]
+
+
+async def _over(live: Live, desk: Desk, theirs: Peer, call_id: str) -> dict[str, Any]:
+    theirs.reply(await theirs.got("BYE", within_s=90), 200)
+    return await live.ended(desk, call_id)
+
+
+async def _turns(desk: Desk, call_id: str) -> list[Any]:
+    said = await desk.api.get(f"/v1/voice/calls/{call_id}/transcript", status=200)
+    return said.data["turns"]
+
+
+async def test_a_yes_at_the_lifting_of_the_receiver_agrees_to_nothing(live: Live) -> None:
+    """Nobody answers the question itself: the call ends without an agreement."""
+    async with peer() as theirs:
+        desk, call_id = await _placed(live, theirs)
+        async with answered(theirs) as callee:
+            callee.says(await _voice("yes"))
+            over = await _over(live, desk, theirs, call_id)
+    assert over["outcome"]["code"] != "agreed"
+    turns = await _turns(desk, call_id)
+    assert sum("?" in turn["text"] for turn in turns if turn["role"] == "agent") == 2
+
+
+async def test_a_yes_after_the_question_is_heard_and_stands_at_its_time(live: Live) -> None:
+    """The customer says hello first; the agent goes on, asks, and takes the yes."""
+    async with peer() as theirs:
+        desk, call_id = await _placed(live, theirs)
+        async with answered(theirs) as callee:
+            callee.says(await _voice("hello"))
+            said_s = await callee.waits_until_asked(6.0)
+            callee.says(await _voice("yes please"))
+            over = await _over(live, desk, theirs, call_id)
+    assert (over["status"], over["outcome"]["code"]) == ("completed", "agreed")
+    [answer] = [one for one in await _turns(desk, call_id) if one["role"] == "customer"]
+    assert answer["text"] in ("yes", "yes please")
+    assert answer["startMs"] / 1000 == pytest.approx(said_s, abs=0.5)
