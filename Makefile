@@ -21,19 +21,25 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET) \
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --exclude-newer "1 week"
 
-.PHONY: help run test check fmt bench chaos money calls pages docs judge vendors record lock clean
-.PHONY: transcripts held
+.PHONY: help run test proof proof-tools check fmt bench chaos money calls pages docs judge vendors
+.PHONY: record lock clean transcripts held
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(RUN) ## Start Tillhouse with a demo business (ARGS="--port 9000")
 	@exec $(BIN)/tillhouse serve --demo $(ARGS)
 
 # Tests start processes by the hundred: without kept bytecode each would compile the package anew.
-test: export PYTHONDONTWRITEBYTECODE :=
+test proof: export PYTHONDONTWRITEBYTECODE :=
 test: $(DEV) ## Run the tests (ARGS="-k name")
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m tests.run test $(ARGS)
+
+proof: $(DEV) ## Run the tests that take long, by parts (ARGS="cli system")
+	@$(BIN)/python -m tests.run proof $(ARGS)
+
+proof-tools: $(DEV) ## Install what make proof needs of others (as root, on Debian)
+	@$(BIN)/python -m tests.tools
 
 check: $(DEV) ## Check format, lint, import order and types
 	@$(BIN)/ruff format --check .
@@ -83,6 +89,7 @@ vendors: $(DEV) ## Judge the payment simulators by the vendors' own clients (ARG
 lock: $(DEV) ## Lock the newest versions of what requirements/*.in names
 	@cd requirements && ../$(COMPILE) --upgrade run.in --output-file run.txt
 	@cd requirements && ../$(COMPILE) --upgrade dev.in --output-file dev.txt
+	@cd requirements && ../$(COMPILE) --upgrade proof.in --output-file proof.txt
 
 clean: ## Remove .venv and caches (not your data)
 	@rm -rf $(VENV) build dist .ruff_cache .pytest_cache .hypothesis .schemathesis \

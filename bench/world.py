@@ -127,7 +127,7 @@ def api_key(port: int, scopes: Sequence[str] = ("voice:read",), environment: str
 async def services(url: str) -> AsyncIterator[Services]:
     """The services of a process, as long as the block lasts."""
     settings = from_env({"TILLHOUSE_LOG_LEVEL": "error"})
-    opened = await connect_services(settings, PRODUCT.declared, url, _MASTER_KEY)
+    opened = await connect_services(settings, lambda: PRODUCT.declared, url, _MASTER_KEY)
     try:
         yield opened
     finally:

@@ -146,7 +146,7 @@ async def running(settings: Settings, database_url: str, master_key: str) -> Asy
     app = App(settings, database_url, master_key)
     await app.start()
     yield app
-    await ended(app.stop(), within_s=10)
+    await ended(app.stop())
 
 
 @pytest.fixture

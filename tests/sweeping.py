@@ -17,7 +17,7 @@ JOB = Job(
 
 async def until_first_run(services: Services, *names: str) -> None:
     """Wait for the run of chores at the start of an application: a test's rows are not for it."""
-    async with services.pool.reading() as db, within(20):
+    async with services.pool.reading() as db, within():
         while await db.fetchval(  # noqa: ASYNC110 - another connection commits it
             "SELECT count(*) FROM jobs WHERE kind = ANY($1) AND due_at > now()", names
         ) < len(names):

@@ -12,8 +12,11 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+# The one guard against hanging: longer than anything takes on the slowest machine.
+HUNG_S = 120
 
-async def ended(work: asyncio.Task[T] | Coroutine[Any, Any, T], within_s: float = 30.0) -> T:
+
+async def ended(work: asyncio.Task[T] | Coroutine[Any, Any, T], within_s: float = HUNG_S) -> T:
     """Wait until the work has ended by itself; its result."""
     task = asyncio.ensure_future(work)
     await asyncio.wait({task}, timeout=within_s)
@@ -24,7 +27,7 @@ async def ended(work: asyncio.Task[T] | Coroutine[Any, Any, T], within_s: float 
 
 
 @asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
+async def within(seconds: float = HUNG_S) -> AsyncIterator[None]:
     """Let the block take so long, and no longer."""
     async with asyncio.timeout(seconds) as limit:
         yield

@@ -167,7 +167,10 @@ class App:
         """Open the services and begin the chores."""
         logs.set_up(self._settings.log_level)
         services = await connect_services(
-            self._settings, self._product.declared, self._database_url, self._master_key
+            self._settings,
+            lambda: self._product.declared,
+            self._database_url,
+            self._master_key,
         )
         self._services = services
         services.storage.kinds = stored_kinds(self._product)

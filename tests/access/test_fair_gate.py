@@ -90,6 +90,7 @@ async def test_many_owners_are_let_in_by_turns() -> None:
     await gate.end()
 
 
+@pytest.mark.proof
 async def test_an_owner_at_one_gate_is_beside_one_at_another() -> None:
     """Gates that share who is active give each owner its part, and all of it once it is alone."""
     activity = Activity()
@@ -98,7 +99,7 @@ async def test_an_owner_at_one_gate_is_beside_one_at_another() -> None:
     await writes.come("b")
     await reads.come("a", 8)
     assert reads.entered == ["a"] * 2
-    async with within(30):
+    async with within():
         while not activity.is_alone("a"):
             activity.note("a")
             await asyncio.sleep(0)
@@ -108,13 +109,14 @@ async def test_an_owner_at_one_gate_is_beside_one_at_another() -> None:
     await writes.end()
 
 
+@pytest.mark.proof
 async def test_an_owner_that_waits_in_silence_is_beside_one_that_asks() -> None:
     """Neither has the turns of one alone: not the one that waits, and not the one that asks."""
     activity = Activity()
     gate = Visitors(FairGate(total=6, each=2, waiting_max=10, activity=activity))
     await gate.come("a", 8)
     assert gate.entered == ["a"] * 4
-    async with within(30):
+    async with within():
         while not activity.is_alone("b"):
             activity.note("b")
             await asyncio.sleep(0)
@@ -186,6 +188,7 @@ async def test_an_owner_that_moves_more_than_others_has_fewer_turns(
     await gate.end()
 
 
+@pytest.mark.proof
 async def test_a_long_turn_of_such_an_owner_rests() -> None:
     """The next begins later by more than it took; another's begins at once."""
     gate = gate_of_two(moved=1000 * HEAVY_BYTES)

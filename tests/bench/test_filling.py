@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 from tests.bench.conftest import Bench
 from tests.cli.command import Command
 from tests.cli.test_commands import deserted
+from tests.waiting import HUNG_S
 from tillhouse.db.embedded import Embedded
+
+pytestmark = pytest.mark.proof
 
 _NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 _LAGOS = ZoneInfo("Africa/Lagos")
@@ -170,7 +173,7 @@ async def test_two_at_once_fill_once(bench: Bench, fetch: Fetch) -> None:
     wanted = len(await fetch(_KEYS)) + 300
     both = [_start(bench, wanted) for _ in range(2)]
     for process in both:
-        _, told = process.communicate(timeout=120)
+        _, told = process.communicate(timeout=HUNG_S)
         assert process.returncode == 0 or "is being filled already" in told
     keys = [row["key"] for row in await fetch(_KEYS)]
     assert [Plan.of_key(key)[0] for key in keys] == list(range(wanted))

@@ -11,6 +11,8 @@ from bench.bare_bookings import bookings
 
 from bench import hotel_filling, inbox, kept, world
 
+pytestmark = pytest.mark.proof
+
 _HOUSE = hotel_filling.House(rooms=20, stays=400, days=3, past=10)
 _HOTEL = kept.Plan("hotel", (), lambda db, book_id, _: hotel_filling.fill(db, book_id, _HOUSE))
 

@@ -1,7 +1,6 @@
 """Judges every page at /docs in Chromium: `make pages`.
 
-Needs Node with npm and a Chromium (`CHROMIUM` names it, /usr/bin/chromium otherwise). Further
-tools are installed into a folder of their own, once.
+Needs what `make proof-tools` installs (`CHROMIUM` names another than /usr/bin/chromium).
 """
 
 import argparse
@@ -14,12 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from tests.reference.pages import DOCUMENT
-from tests.tidy.tree import ROOT
+from tests.tools import NODE_FOLDER, ROOT
 from tillhouse.reference.viewer.site import POLICY, site
 
-PACKAGES = ("axe-core@4.14.1", "playwright-core@1.65.1")
 RESOURCES = {one.path: one for one in site(DOCUMENT)}
-MODULES = ROOT / ".venv/browser"
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -59,14 +56,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="these paths, with commas between them")
     parser.add_argument("--shots", type=Path, help="a folder for pictures of each page")
     asked = parser.parse_args()
-    if not (MODULES / "node_modules").exists():
-        MODULES.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--prefix", MODULES, *PACKAGES], check=True)  # noqa: S607
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     environment = {
         **os.environ,
-        "MODULES": str(MODULES),
+        "MODULES": str(NODE_FOLDER),
         "BASE": f"http://127.0.0.1:{server.server_port}",
         "ONLY": asked.only,
         "SHOTS": str(asked.shots.resolve()) if asked.shots else "",

@@ -1,4 +1,4 @@
-"""Judges the hosted checkout in Chromium, on a demo of its own: `make pages` prepares the tools."""
+"""Judges the hosted checkout in Chromium, on a demo of its own"""
 
 import argparse
 import asyncio
@@ -12,8 +12,7 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.browser.__main__ import MODULES
-from tests.tidy.tree import ROOT
+from tests.tools import NODE_FOLDER, ROOT
 from tillhouse.db.embedded import Embedded
 
 
@@ -32,7 +31,7 @@ def main() -> int:
             told = next(json.loads(line) for line in server.stdout if line.startswith("{"))
             environment = {
                 **os.environ,
-                "MODULES": str(MODULES),
+                "MODULES": str(NODE_FOLDER),
                 "BASE": told["address"],
                 "KEY": told["demo"]["testKey"],
                 "SHOTS": str(asked.shots.resolve()) if asked.shots else "",

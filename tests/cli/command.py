@@ -1,4 +1,4 @@
-"""Runs the command as users do: a process of its own."""
+"""Runs the command as users do: a process of its own, forked from one that has loaded it."""
 
 import json
 import os
@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests.cli.fork_server import ForkedCommand
+from tests.waiting import HUNG_S
 
 COMMAND = (sys.executable, "-m", "tillhouse")
 
@@ -27,8 +30,8 @@ class Command:
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start it and go on."""
-        return subprocess.Popen(
-            [*self.program, *args],
+        return ForkedCommand(
+            args,
             env=self.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -41,7 +44,7 @@ class Command:
     ) -> subprocess.CompletedProcess[str]:
         """Run it to its end; `code` is what the test expects of it."""
         with self.start(*args) as process:
-            out, err = process.communicate(pipe, timeout=120)
+            out, err = process.communicate(pipe, timeout=HUNG_S)
         assert process.returncode == code, (args, out, err)
         return subprocess.CompletedProcess(args, code, out, err)
 

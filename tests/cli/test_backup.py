@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.command import Command
 from tests.db.tables import rows_by_table
+from tests.waiting import HUNG_S
 from tests.webhooks.shop import until
 from tillhouse.db.embedded import Embedded
 
@@ -146,9 +147,9 @@ async def test_an_end_behind_the_commit_leaves_the_key(
             async def waits() -> bool:
                 return await holder.fetchval("SELECT bool_or(NOT granted) FROM pg_locks")
 
-            await until(waits, within_s=60)
+            await until(waits)
             process.send_signal(signal.SIGINT)
-            _, said = await asyncio.to_thread(process.communicate, timeout=60)
+            _, said = await asyncio.to_thread(process.communicate, timeout=HUNG_S)
         assert process.returncode == 130, said
         assert "Traceback" not in said
     await holder.close()
@@ -191,16 +192,16 @@ async def test_a_restore_goes_on_after_one_that_was_cut_off(
         )
 
     with own.start(*given) as process:
-        await until(is_at_work, within_s=60)
+        await until(is_at_work)
         await admin.fetch(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'cut_off'"
         )
-        _, said = await asyncio.to_thread(process.communicate, timeout=60)
+        _, said = await asyncio.to_thread(process.communicate, timeout=HUNG_S)
     assert process.returncode == 1
     [sentence] = said.splitlines()
     assert "all of them or none" in sentence
     with own.start(*given) as process:
-        await until(is_at_work, within_s=60)
+        await until(is_at_work)
         process.kill()
     told = await asyncio.to_thread(own.json, *given)
     assert told["broken"] == []

@@ -7,6 +7,7 @@ from uuid import UUID
 import asyncpg
 
 from tests.cli.command import Command
+from tests.waiting import HUNG_S
 from tillhouse.db.embedded import Embedded
 
 
@@ -16,7 +17,7 @@ def test_two_first_starts_at_once_make_one_demo(tmp_path: Path) -> None:
     processes = [command.start("demo", "--json") for _ in range(2)]
     answers = []
     for process in processes:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=HUNG_S)
         assert process.returncode == 0, err
         answers.append(json.loads(out))
     assert answers[0] == answers[1]
@@ -34,7 +35,7 @@ async def test_demo_orders_are_recorded_once(command: Command, embedded: Embedde
     both = [command.start("demo", "--orders", "60", "--json") for _ in range(2)]
     added = 0
     for process in both:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=HUNG_S)
         assert process.returncode == 0, err
         added += json.loads(out)["filled"]["added"]
     assert added == 20

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.command import Command
 from tests.db.tables import rows_by_table
+from tests.waiting import HUNG_S
 from tillhouse.access.vault import new_master_key
 from tillhouse.db.embedded import Embedded
 
@@ -56,7 +57,7 @@ def test_another_servers_database_is_told(apart: Command, tmp_path: Path) -> Non
         assert process.stdout is not None
         assert process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HUNG_S)
         assert process.returncode == 0
     assert "Warning" not in apart.run("business", "list").stderr
     assert serving.json("demo")["baseUrl"] == "http://127.0.0.1:8000"

@@ -72,14 +72,14 @@ class Listener:
         if again:
             self.told.clear()
         while not self.told or self.told[-1] != READY:
-            line = await ended(asyncio.to_thread(self.process.stderr.readline), 60)
+            line = await ended(asyncio.to_thread(self.process.stderr.readline))
             assert line, self.told
             self.told.append(line.rstrip("\n"))
 
     async def line(self) -> str:
         """The next line on standard output."""
         assert self.process.stdout is not None
-        line = await ended(asyncio.to_thread(self.process.stdout.readline), 60)
+        line = await ended(asyncio.to_thread(self.process.stdout.readline))
         assert line, "it has ended"
         return line.rstrip("\n")
 
@@ -173,7 +173,7 @@ async def test_events_are_printed_and_forwarded_unsigned_with_a_key(
             assert any("Environment test" in line for line in listener.told)
             assert any("not signed" in line for line in listener.told)
             event_id = await place.event()
-            path, headers, body = await ended(program.got.get(), 30)
+            path, headers, body = await ended(program.got.get())
             assert path == "/hooks/a%20b?shop=1&x=%2F"
             assert json.loads(body)["id"] == headers["service-webhook-id"] == event_id
             assert "service-signature" not in headers
@@ -196,7 +196,7 @@ async def test_a_login_signs_with_the_secret_of_the_environment(
         password = place.demo["password"] + "\n"
         async with listening(command, *own, *more, pipe=password) as listener:
             await place.event()
-            _, headers, body = await ended(program.got.get(), 30)
+            _, headers, body = await ended(program.got.get())
             signature = headers["service-signature"]
             assert stripe.WebhookSignature.verify_header(body.decode(), signature, secret, 300)
             standardwebhooks.Webhook(secret).verify(body, headers)

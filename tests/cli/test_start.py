@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from tests.cli.command import Command, environment
+from tests.waiting import HUNG_S
 from tillhouse.cli.commands import TABLE
 
 _IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MULTILINE)
@@ -29,7 +30,7 @@ def imported_by(*args: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=HUNG_S,
     )
     found = set(_IMPORTED.findall(done.stderr))
     assert "tillhouse.cli.commands" in found

@@ -44,4 +44,4 @@ async def toy_app(toys_url: str, master_key: str, authority: Authority) -> Async
     app = App(settings, toys_url, master_key, compose(TOYS), runs_workers=True)
     await app.start()
     yield app
-    await ended(app.stop(), within_s=10)
+    await ended(app.stop())

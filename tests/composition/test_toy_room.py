@@ -99,11 +99,11 @@ async def test_its_worker_and_its_chore_run(shop: Shop, toys_url: str) -> None:
     """In the process that works, without anybody who asks."""
     client = await shop.business.client("toys:read", "toys:write")
     await client.post("/v1/toys", {"name": "Kite"}, status=201)
-    async with within(10):
+    async with within():
         while not (await client.get("/v1/toys")).data[0]["isPainted"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     connection = await asyncpg.connect(toys_url)
-    async with within(10):
+    async with within():
         while not await connection.fetchval("SELECT count(*) FROM toy_counts"):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await connection.close()

@@ -15,6 +15,7 @@ import requests
 import uvicorn
 
 from tests.make import Make
+from tests.waiting import HUNG_S
 from tillhouse.app import PRODUCT, App
 from tillhouse.kit.clock import iso, now
 from tillhouse.settings import from_env
@@ -53,7 +54,7 @@ class Running:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something where the application lives, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=HUNG_S)
 
     def stop(self) -> None:
         """End the server and everything that it used."""

@@ -6,11 +6,16 @@ TILLHOUSE_TEST_FUZZ=500 sends that many requests to each operation instead of a 
 import json
 import os
 import re
-from collections.abc import Callable
 from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis.generation.hypothesis.builder import (
+    HypothesisTestConfig,
+    HypothesisTestMode,
+    create_test,
+)
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.contract.conftest import Running, World
@@ -132,9 +137,10 @@ document = json.loads(reference("http://x"))
 for operation in (o for methods in document["paths"].values() for o in methods.values()):
     told = operation.get("parameters", [])
     operation["parameters"] = [p for p in told if p["name"] != "Service-Environment"]
-# A name for each: as parameters of one test all would have the same, and xdist would run one.
-TITLE = "_keeps_to_its_description"
 PATHS = {o["operationId"]: path for path, ms in document["paths"].items() for o in ms.values()}
+DRAWN = (HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING)
+# Every bound of every field, which takes an hour of requests.
+BOUNDS = (HypothesisTestMode.COVERAGE,)
 
 
 def keeps_to_its_description(case: schemathesis.Case, running: Running, world: World) -> None:
@@ -149,27 +155,33 @@ def keeps_to_its_description(case: schemathesis.Case, running: Running, world: W
     )
 
 
-def made_test(operation_id: str) -> Callable[..., None]:
-    """The test of one operation."""
+@pytest.mark.parametrize(
+    "modes",
+    [pytest.param(DRAWN, id="drawn"), pytest.param(BOUNDS, id="bounds", marks=pytest.mark.proof)],
+)
+@pytest.mark.parametrize("operation_id", PATHS)
+def test_an_operation_keeps_to_its_description(
+    operation_id: str, modes: tuple[HypothesisTestMode, ...], running: Running, world: World
+) -> None:
+    """Its schema is made here: those of all operations together take gigabytes."""
 
     @settings(
         max_examples=REQUESTS,
         deadline=None,
         derandomize=True,
-        # A world serves all requests to one operation; how long one takes is the machine's affair.
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+        # How long a request takes is the machine's affair.
+        suppress_health_check=[HealthCheck.too_slow],
     )
-    def test(case: schemathesis.Case, running: Running, world: World) -> None:
+    def check(case: schemathesis.Case) -> None:
         keeps_to_its_description(case, running, world)
 
     schema = schemathesis.openapi.from_dict(excerpt(document, PATHS[operation_id]))
     # Every request here has a credential; whether it is needed is the check `ignored_auth`.
     schema.config.generation.with_security_parameters = False
-    return schema.include(operation_id=operation_id).parametrize()(test)
-
-
-for name in PATHS:
-    globals()[f"test_{name}{TITLE}"] = made_test(name)
+    operations = [found.ok() for found in schema.get_all_operations()]
+    (operation,) = (o for o in operations if o.definition.raw["operationId"] == operation_id)
+    config = HypothesisTestConfig(modes=list(modes), project=schema.config, given_kwargs={})
+    create_test(operation=operation, test_func=check, config=config)()
 
 
 def test_every_operation_has_its_test() -> None:

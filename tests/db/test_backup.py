@@ -55,6 +55,7 @@ def read(path: Path) -> list[Record]:
     return list(reader.records())
 
 
+@pytest.mark.proof
 async def test_every_version_reads_every_other(servers: list[str], tmp_path: Path) -> None:
     """A shop that sold moves through all versions and back, and no row of any table differs."""
     key = new_master_key()

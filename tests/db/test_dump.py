@@ -3,10 +3,13 @@
 from uuid import uuid4
 
 import asyncpg
+import pytest
 
 from tests.db.servers import embedded, oldest
 from tillhouse.db.dump import dump
 from tillhouse.db.migrate import migrate
+
+pytestmark = pytest.mark.proof
 
 SCHEMA = """
 CREATE TYPE mood AS ENUM ('good', 'bad');

@@ -18,6 +18,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from tests.waiting import HUNG_S
 from tillhouse.db.cluster import program
 from tillhouse.db.embedded import Embedded, EmbeddedError
 
@@ -26,6 +27,7 @@ USER = """
 import sys
 from pathlib import Path
 from tillhouse.db.embedded import Embedded
+from tests.waiting import HUNG_S
 server = Embedded.start(Path(sys.argv[1]))
 print(server.pid, flush=True)
 sys.stdin.read()
@@ -151,7 +153,7 @@ def test_last_of_two_processes_stops_the_server(tmp_path: Path) -> None:
         with using(tmp_path) as server:
             assert server.pid == pid
         os.kill(pid, 0)
-        other.communicate(timeout=60)
+        other.communicate(timeout=HUNG_S)
         assert other.returncode == 0
     ended(pid)
 
@@ -280,7 +282,7 @@ def test_root_without_namespaces_needs_a_reachable_folder(tmp_path: Path) -> Non
     """Where no user namespace can be made, an unreachable folder is refused in a sentence."""
     tmp_path.chmod(0o700)
     with another_user(tmp_path / "data", PATH="/nonexistent") as process:
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HUNG_S)
     assert "can't reach" in said
     assert "TILLHOUSE_DATABASE_URL" in said
 
@@ -301,7 +303,7 @@ async def test_root_without_namespaces_uses_another_user() -> None:
                 assert server.pid == int(pid)
                 assert await answer(server, "SELECT 1") == 1
             assert (folder / "data" / "postgres").stat().st_uid != 0
-            process.communicate(timeout=60)
+            process.communicate(timeout=HUNG_S)
         ended(int(pid))
     finally:
         shutil.rmtree(folder)

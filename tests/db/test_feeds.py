@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 from tillhouse.app import App
 from tillhouse.db.feeds import KEPT_MAX, LOOK_MAX, Feed, Feeds
 from tillhouse.db.pool import Pool
@@ -14,7 +14,6 @@ from tillhouse.kit.errors import Unavailable
 from tillhouse.kit.ids import new_id
 
 BOOK_ID = new_id()
-SOON_S = 60.0
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -47,9 +46,9 @@ class Numbers:
 
 async def read(feed: Feed[Number], place: int, count: int) -> list[int]:
     """So many after a place."""
-    async with within(SOON_S):
+    async with within():
         while feed.end is None or feed.end < place + count:
-            await feed.wait(feed.end, SOON_S)
+            await feed.wait(feed.end, HUNG_S)
     found = feed.after(place)
     assert found is not None
     return [one.value for one in found]
@@ -60,8 +59,8 @@ async def test_followers_share_a_feed_and_the_last_takes_it_along(app: App) -> N
     pool, numbers = app.services.pool, Numbers()
     feeds = Feeds(pool)
     with feeds.following(numbers.open, BOOK_ID) as feed:
-        async with within(SOON_S):
-            await feed.opened(SOON_S)
+        async with within():
+            await feed.opened(HUNG_S)
         assert feed.end == 0
         with feeds.following(numbers.open, BOOK_ID) as same:
             assert same is feed

@@ -144,7 +144,7 @@ async def test_table_in_use_is_given_up(database: str, folder: Path) -> None:
 
 async def _until_awaited(connection: asyncpg.Connection, table: str) -> None:
     """Until another connection waits for the lock of a table."""
-    async with within(30):
+    async with within():
         while not await connection.fetchval(  # noqa: ASYNC110 - the server tells nobody
             "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = $1::regclass", table
         ):

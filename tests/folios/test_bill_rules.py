@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
+import pytest
 from pypdf import PdfReader
 
 from tillhouse.folios.bills import letter_rules, rules, sheet_rules
@@ -120,6 +121,7 @@ def _names(charge: rules.Charge) -> list[str]:
     return [item.name for item in charge.items]
 
 
+@pytest.mark.proof
 def test_a_bill_of_a_thousand_charges_is_printed() -> None:
     """On either paper, each charge with its line."""
     content = _long(charges=1000, payments=500, items=1)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -12,16 +12,13 @@ import pytest
 
 from tests.folios.giving import HOUR, MINUTES_5, GivingLodge
 from tests.make import Business, Make
-from tests.money.crashing import DEAD, Crash
+from tests.money.crashing import DEAD, Crash, assert_cut, at_points
 from tests.money.world import World, standing
 from tests.payouts.bank import Manner
 from tillhouse.folios.returning.sending import kinds
 from tillhouse.jobs.runner import JobRunner
 from tillhouse.kit.clock import now
 from tillhouse.payins.hooks import HeardReturn
-
-# More than the job has, commits among them.
-STATEMENTS_MAX = 80
 
 
 @pytest.fixture
@@ -298,26 +295,30 @@ async def test_a_bill_tells_of_it(lodge: GivingLodge) -> None:
     assert "bank-" not in page
 
 
+@at_points
 @pytest.mark.parametrize("is_after", [False, True])
-async def test_a_refund_that_is_cut(server_url: str, is_after: bool) -> None:
+async def test_a_refund_that_is_cut(server_url: str, is_after: bool, points: Sequence[int]) -> None:
     """The connection ends at each statement of the job: it goes back once, and is booked once."""
     async with standing(server_url) as world:
         make = Make(world.app, world.app.services)
         lodge = await GivingLodge.giving(await make.business(time_zone="UTC"), world.sql)
-        number, hits = await _cut(world, lodge, is_after=is_after)
+        refunds, hits = await _cut(world, lodge, points, is_after=is_after)
         query = "SELECT count(*), sum(amount) FROM sandbox_refunds WHERE book_id = $1"
         row = await lodge.sql.fetchrow(query, lodge.book_id)
         assert row is not None
-        assert tuple(row) == (number, Decimal(number))
+        assert tuple(row) == (refunds, Decimal(refunds))
         assert await lodge.faults() == []
-        assert hits > 10
+        assert_cut(points, hits)
 
 
-async def _cut(world: World, lodge: GivingLodge, *, is_after: bool) -> tuple[int, int]:
+async def _cut(
+    world: World, lodge: GivingLodge, points: Sequence[int], *, is_after: bool
+) -> tuple[int, int]:
+    """How many refunds were given, and how many of them were cut."""
     services = world.app.services
     stay = await lodge.deposited(500)
-    number, hits = 1, 0
-    while True:
+    hits = 0
+    for number in points:
         await lodge.give_back(stay, 1, "cloove_pay")
         with world.proxy.dying(Crash(number, is_after)) as death:
             runner = JobRunner(services.pool, kinds(services), services.job_results)
@@ -329,10 +330,9 @@ async def _cut(world: World, lodge: GivingLodge, *, is_after: bool) -> tuple[int
             await lodge.work(after, by_sandbox=True)
         assert (await lodge.refund_of(stay))["status"] == "successful", number
         if not death.is_dead:
-            return number, hits
+            return hits + 1, hits
         hits += 1
-        number += 1
-        assert number < STATEMENTS_MAX
+    return hits, hits
 
 
 async def test_a_refund_of_a_payment_in_parts_is_found_by_the_providers_name(

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import asyncpg
+import pytest
 
 from tests.hotel.house import STAYS, House, day
 from tests.lists import read_all
@@ -61,6 +62,7 @@ def _queries() -> list[dict[str, str]]:
     ]
 
 
+@pytest.mark.proof
 async def test_totals_are_what_a_count_says(
     house: House, services: Services, sql: asyncpg.Connection
 ) -> None:

@@ -88,7 +88,7 @@ async def test_a_stream_has_a_head_that_ends(business: Business) -> None:
     assert await opened.status() == 200
     stream: dict[str, Any] = {"accept": "text/event-stream"}
     for _ in range(3):
-        head = await ended(client.request("HEAD", path, headers=stream), within_s=5)
+        head = await ended(client.request("HEAD", path, headers=stream))
         assert (head.status, head.body) == (200, b"")
         assert lasting(head).keys() == opened.headers.keys() - OWN
         assert head.headers["content-type"] == "text/event-stream"

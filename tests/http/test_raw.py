@@ -251,7 +251,7 @@ class Slow:
         for ip in ips:
             asked = Api(cast("App", self._server), peer=ip).request(*way)
             self._waiting.append(asyncio.create_task(asked))
-        async with within(30):
+        async with within():
             for _ in range(held):
                 await self._under_way.acquire()
 

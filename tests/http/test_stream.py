@@ -94,10 +94,10 @@ class Listening:
     async def leave(self) -> None:
         """Go, and see that the server notices."""
         self._leave.set()
-        await ended(self.task, within_s=30)
+        await ended(self.task)
 
     async def _until(self, is_so: Any) -> None:
-        async with within(30):
+        async with within():
             while not is_so():
                 self._came.clear()
                 await self._came.wait()
@@ -345,7 +345,7 @@ async def test_a_stream_ends_when_its_caller_may_no_longer_listen(ticking: Busin
     await ticking.owner.patch(f"{path}/{keys[1]['id']}", {"scopes": ["voice:read"]}, status=200)
     await ticking.owner.post("/api/auth/logout", status=200)
     for one in opened:
-        await ended(one.task, within_s=30)
+        await ended(one.task)
         assert one.messages[-1].get("more_body", False) is False
 
 

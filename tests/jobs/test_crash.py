@@ -10,8 +10,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from tests.jobs.desk import Desk
 from tests.waiting import ended, within
+
+pytestmark = pytest.mark.proof
 
 RACED = 1000
 
@@ -24,11 +28,11 @@ async def working(url: str, place: Path) -> AsyncIterator[int]:
     )
     assert process.stdout is not None
     try:
-        yield int(await ended(process.stdout.readline(), 60))
+        yield int(await ended(process.stdout.readline()))
     finally:
         if process.returncode is None:
             process.kill()
-        await ended(process.wait(), 30)
+        await ended(process.wait())
 
 
 def asked(place: Path) -> list[str]:
@@ -38,14 +42,14 @@ def asked(place: Path) -> list[str]:
 
 async def until_asked(place: Path, count: int) -> None:
     """Wait until so many askings were noted."""
-    async with within(60):
+    async with within():
         while len(asked(place)) < count:  # noqa: ASYNC110 - another process writes the file
             await asyncio.sleep(0.01)
 
 
 async def until_done(desk: Desk, subject_id: UUID) -> None:
     """Wait until the job is gone."""
-    async with within(60):
+    async with within():
         while await desk.find(subject_id) is not None:  # noqa: ASYNC110 - no notification comes here
             await asyncio.sleep(0.02)
 
@@ -57,7 +61,7 @@ async def test_two_processes_race_for_a_thousand_jobs(
     place = tmp_path / "asked"
     local = [await desk.queue("keep") for _ in range(RACED)]
     outside = [await desk.queue("ask_once") for _ in range(RACED // 10)]
-    async with working(jobs_url, place), working(jobs_url, place), within(120):
+    async with working(jobs_url, place), working(jobs_url, place), within():
         while await desk.sql.fetchval("SELECT count(*) FROM jobs"):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     effects = await desk.effects()

@@ -47,7 +47,7 @@ class Rounds:
 
     async def until(self, *, begun: int = 0, completed: int = 0) -> None:
         """Wait for so many rounds."""
-        async with within(10):
+        async with within():
             while self.begun < begun or self.completed < completed:
                 self._changed.clear()
                 await self._changed.wait()
@@ -59,7 +59,7 @@ async def test_a_backlog_is_worked_off_without_a_rest() -> None:
     worker = Worker("test", rounds.do, poll_s=NEVER_S)
     worker.start()
     await rounds.until(completed=51)
-    await ended(worker.stop(), within_s=5)
+    await ended(worker.stop())
     assert rounds.completed == 51
 
 
@@ -71,7 +71,7 @@ async def test_a_notification_ends_a_rest() -> None:
     await rounds.until(completed=1)
     notifier.wake_here()
     await rounds.until(completed=2)
-    await ended(worker.stop(), within_s=5)
+    await ended(worker.stop())
 
 
 async def test_a_round_that_raises_ends_nothing() -> None:
@@ -88,7 +88,7 @@ async def test_a_round_that_raises_ends_nothing() -> None:
     assert time.monotonic() - worker.age_s > failed_s
     took_s = time.monotonic() - began_s
     assert took_s >= 3 * workers.BACKOFF_S * 0.8, "the second rest is twice as long"
-    await ended(worker.stop(), within_s=5)
+    await ended(worker.stop())
 
 
 async def test_a_stop_lets_the_round_under_way_end() -> None:
@@ -101,7 +101,7 @@ async def test_a_stop_lets_the_round_under_way_end() -> None:
     stopping = asyncio.create_task(worker.stop())
     await asyncio.sleep(0)
     rounds.release()
-    await ended(stopping, within_s=5)
+    await ended(stopping)
     assert (rounds.begun, rounds.completed) == (1, 1)
     assert not worker.is_running
 
@@ -113,7 +113,7 @@ async def test_a_stop_waits_no_longer_than_its_time() -> None:
     worker = Worker("test", rounds.do, poll_s=NEVER_S, drain_s=0.05)
     worker.start()
     await rounds.until(begun=1)
-    await ended(worker.stop(), within_s=5)
+    await ended(worker.stop())
     assert (rounds.begun, rounds.completed) == (1, 0)
     assert not worker.is_running
 
@@ -125,7 +125,7 @@ async def test_a_worker_that_rests_stops_at_once(failures: int) -> None:
     worker = Worker("test", rounds.do, poll_s=NEVER_S, drain_s=NEVER_S)
     worker.start()
     await rounds.until(begun=1)
-    await ended(worker.stop(), within_s=5)
+    await ended(worker.stop())
     assert not worker.is_running
     await worker.stop()
 
@@ -144,7 +144,7 @@ async def test_all_are_stopped_together_and_seen_while_they_run() -> None:
     ages = group.ages()
     assert ages.keys() == {"quick", "stuck"}
     assert ages["stuck"] > ages["quick"]
-    await ended(group.stop(), within_s=5)
+    await ended(group.stop())
     assert group.ages() == {}
 
 
@@ -176,7 +176,7 @@ async def test_a_stuck_worker_is_replaced() -> None:
     """Whether or not its round can be cancelled; what it was stuck in begins nothing more."""
     stuck, workers = Stuck(), BackgroundWorkers()
     workers.start(Worker("test", stuck.do, poll_s=NEVER_S, stuck_s=0.05))
-    async with within(30):
+    async with within():
         await stuck.has_gone_on.wait()
     assert workers.ages()["test"] < 30
     stuck.release.set()
@@ -188,7 +188,7 @@ async def test_a_stop_waits_for_no_worker_that_is_stuck() -> None:
     """A round that can't be cancelled is left behind."""
     stuck, workers = Stuck(), BackgroundWorkers()
     workers.start(Worker("test", stuck.do, poll_s=NEVER_S, drain_s=0.05))
-    async with within(30):
+    async with within():
         await stuck.has_begun.wait()
     await ended(workers.stop())
     assert not stuck.release.is_set()

@@ -215,7 +215,7 @@ async def test_a_file_that_goes_while_it_is_sent(
         path = f"{TALKS}/{talk}/messages"
         sending = asyncio.create_task(inbox.api.post(path, {"attachment_id": file}))
         pid = await db.fetchval("SELECT pg_backend_pid()")
-        async with within(20):
+        async with within():
             while not await rows.fetchval(BLOCKED, pid):  # noqa: ASYNC110 - PostgreSQL tells
                 await asyncio.sleep(0.01)
     refused = await sending

@@ -139,7 +139,7 @@ async def test_a_postman_works_by_himself(line: Line, sql: asyncpg.Connection) -
     jobs = kinds(line.services)
     worker = JobRunner(line.services.pool, jobs, line.services.job_results).worker("jobs")
     worker.start()
-    async with within(30):
+    async with within():
         while await status_of(sql, message_id) != "sent":  # noqa: ASYNC110 - no notification comes
             await asyncio.sleep(0.02)
         await worker.stop()

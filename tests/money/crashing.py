@@ -5,15 +5,36 @@ does can be seen: what it leaves is what a killed process leaves.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
+
+import pytest
 
 from tests.system.killing_proxy import Proxy, Target
 from tillhouse.db.failures import AWAY, FAILURES
 
 # Errors of work whose process has died.
 DEAD = (*FAILURES, *AWAY)
+
+# A sequence is cut at one of its statements, or at each of them in turn: more than any has,
+# commits among them. Once no statement is hit, all have been.
+STATEMENTS_MAX = 200
+at_points = pytest.mark.parametrize(
+    "points",
+    [
+        pytest.param((5,), id="one"),
+        pytest.param(range(1, STATEMENTS_MAX), id="each", marks=pytest.mark.proof),
+    ],
+)
+
+
+def assert_cut(points: Sequence[int], hits: int, fewest: int = 10) -> None:
+    """It was cut wherever it was to be: at the one statement, or at all that it has."""
+    if len(points) == 1:
+        assert hits == 1
+    else:
+        assert fewest < hits < STATEMENTS_MAX - 1
 
 
 class Crash(NamedTuple):

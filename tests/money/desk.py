@@ -119,7 +119,7 @@ class Desk:
         self, send: Callable[[], Awaitable[Response]], answer: Response
     ) -> Response:
         """The first answer that isn't a request to come again, as after an earlier crash."""
-        async with within(20):
+        async with within():
             while answer.status == UNAVAILABLE:
                 await asyncio.sleep(0.02)
                 answer = await send()
@@ -166,7 +166,7 @@ class Desk:
 
     async def _revived(self) -> None:
         """Wait until the process reaches its database again."""
-        async with within(20):
+        async with within():
             while True:
                 with suppress(*DEAD):
                     async with self.app.services.pool.transaction() as db:

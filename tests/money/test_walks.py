@@ -5,6 +5,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, Phase, example, given, note, settings
 
 from tests.money.steps import HAPPENINGS, ROUND, TOUR, Step, walks
@@ -23,6 +24,7 @@ walking = settings(
 )
 
 
+@pytest.mark.proof
 @walking
 @given(steps=walks(STEPS))
 @example(steps=TOUR)

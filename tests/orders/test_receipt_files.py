@@ -175,6 +175,7 @@ def test_what_is_too_wide_is_written_smaller(paper: Paper) -> None:
     assert _text(reader).count(most) >= 3
 
 
+@pytest.mark.proof
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

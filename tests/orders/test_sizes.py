@@ -1,7 +1,11 @@
 """Orders and pages have a size that one answer can bear."""
 
+import pytest
+
 from tests.orders.conftest import Open
 from tests.orders.shop import ORDERS, Body, Shop, chosen, line
+
+pytestmark = pytest.mark.proof
 
 MODIFIERS = 50
 TICKETS = "/v1/kitchen/tickets"

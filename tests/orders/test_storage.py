@@ -91,6 +91,7 @@ async def test_orders_are_counted_once_and_limited(limited_app: App, business: B
     await _sell(await business.client(*SCOPES, environment="live"))
 
 
+@pytest.mark.proof
 async def test_bytes_of_orders_are_limited(limited_app: App, business: Business) -> None:
     """Seven large orders come to more than a MiB."""
     api = await business.client(*SCOPES)
@@ -177,6 +178,7 @@ async def small_app(server_url: str, master_key: str) -> AsyncIterator[App]:
         yield app
 
 
+@pytest.mark.proof
 async def test_writers_pass_a_quota_of_bytes_by_what_comes_between_two_counts(
     small_app: App,
 ) -> None:

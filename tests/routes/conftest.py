@@ -174,7 +174,7 @@ async def exchanges(app: App) -> Exchanges:
     chores = chores_of(PRODUCT, app.services)
     # Those that ran once are due again soon, and wait for an hour: nobody works here.
     done = "SELECT count(*) FROM jobs WHERE kind = ANY($1) AND generation > 0"
-    async with within(30), app.services.pool.reading() as db:
+    async with within(), app.services.pool.reading() as db:
         while await db.fetchval(done, [chore.name for chore in chores]) < len(chores):
             pass
     return Exchanges(app)

@@ -1,5 +1,7 @@
 """No request holds the event loop: the most expensive ones of each route, made from the table."""
 
+import pytest
+
 from tests.api import Api
 from tests.held_loop import HELD_S, held_s, note
 from tests.routes.conftest import Visitor
@@ -7,6 +9,8 @@ from tests.routes.hostile import bodies, queries
 from tests.routes.table import WITH_A_QUERY, WRITES, every, name_of, random_path
 from tillhouse.http.endpoint import RouteHandler
 from tillhouse.http.route import Route
+
+pytestmark = pytest.mark.proof
 
 
 async def asked_s(api: Api, route: Route, kind: str, query: str = "", raw: bytes = b"") -> float:

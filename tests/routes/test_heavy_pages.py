@@ -10,6 +10,8 @@ from tests.products.catalog import GROUPS, PRODUCTS
 from tillhouse.app import App
 from tillhouse.products.types import GROUPS_MAX, OPTIONS_MAX
 
+pytestmark = pytest.mark.proof
+
 MIB = 1024 * 1024
 TICKETS = "/v1/kitchen/tickets"
 

@@ -130,7 +130,7 @@ async def test_a_store_that_is_ours_alone_lets_nothing_in(
 async def _waits(sql: asyncpg.Connection) -> None:
     """Until somebody waits for a lock that this connection holds."""
     statement = "SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-    async with within(10):
+    async with within():
         while not await sql.fetch(statement):
             # Its answer is of one moment within a transaction, unless it is asked anew.
             await sql.execute("SELECT pg_stat_clear_snapshot()")

@@ -15,6 +15,11 @@ from tests.system.serving import Serving
 Start = Callable[..., Awaitable[Serving]]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Real processes take long: `make proof` runs them."""
+    item.add_marker(pytest.mark.proof)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _heeding() -> Iterator[None]:
     """Processes start as from a terminal; of a run in the background they would ignore Ctrl-C."""

@@ -31,7 +31,7 @@ async def run(proxy: Proxy, module: str, master_key: str, target: Step) -> int:
         sys.executable, "-m", module, proxy.url, master_key
     )
     try:
-        return await ended(process.wait(), 60)
+        return await ended(process.wait())
     finally:
         proxy.target = None
         if process.returncode is None:

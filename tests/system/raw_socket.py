@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -23,7 +23,7 @@ async def connected(port: int) -> AsyncIterator[Streams]:
             await writer.wait_closed()
 
 
-async def statuses(port: int, sent: bytes, within_s: float = 5.0) -> list[int]:
+async def statuses(port: int, sent: bytes, within_s: float = HUNG_S) -> list[int]:
     """Send the bytes and read until the server closes or has no more to say; the statuses."""
     async with connected(port) as (reader, writer):
         with suppress(OSError):

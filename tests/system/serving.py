@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.cli.command import COMMAND, environment
-from tests.waiting import within
-
-READY_WITHIN_S = 60.0
-STOPPED_WITHIN_S = 30.0
+from tests.waiting import HUNG_S, within
 
 
-async def until(is_so: Callable[[], bool], what: str, within_s: float = 30.0) -> None:
+async def until(is_so: Callable[[], bool], what: str, within_s: float = HUNG_S) -> None:
     """Wait for a condition; fail when it does not come true in time."""
     deadline = time.monotonic() + within_s
     while not is_so():
@@ -80,7 +77,7 @@ class Serving:
         """Wait until it is ready."""
         assert self.process.stdout is not None
         try:
-            async with within(READY_WITHIN_S):
+            async with within():
                 line = await asyncio.to_thread(self.process.stdout.readline)
         except TimeoutError:
             self.kill()
@@ -112,7 +109,7 @@ class Serving:
 
     async def ended(self) -> int:
         """Wait for its end; the exit code."""
-        code = await asyncio.to_thread(self.process.wait, STOPPED_WITHIN_S)
+        code = await asyncio.to_thread(self.process.wait, HUNG_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code

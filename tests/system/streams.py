@@ -8,7 +8,6 @@ import aiohttp
 from tests.waiting import within
 
 PATH = "/v1/events/stream"
-WITHIN_S = 30.0
 
 
 class Streaming:
@@ -33,11 +32,11 @@ class Streaming:
 
     async def ended(self) -> None:
         """Read to a proper end: one that is cut off raises."""
-        async with within(WITHIN_S):
+        async with within():
             await self._answer.content.read()
 
     async def _until(self, mark: bytes) -> None:
-        async with within(WITHIN_S):
+        async with within():
             while mark not in self._text:
                 part = await self._answer.content.readany()
                 assert part, "the stream has ended"

@@ -201,7 +201,7 @@ async def test_a_server_backs_up_by_schedule(start: Start, folder: Path) -> None
         BACKUP_EVERY_HOURS="24",
         BACKUP_PASSPHRASE=WORDS,
     )
-    await until(lambda: len(list(kept.glob("*.backup"))) == 1, "a backup", within_s=60)
+    await until(lambda: len(list(kept.glob("*.backup"))) == 1, "a backup")
     [made] = kept.glob("*.backup")
     checker = Command(folder / "none", BACKUP_PASSPHRASE=WORDS)
     told: dict[str, Any] = await asyncio.to_thread(checker.json, "restore", str(made), "--check")

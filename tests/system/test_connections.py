@@ -34,7 +34,7 @@ CROWD = 300
 async def answer(streams: Streams) -> tuple[bytes, bytes]:
     """The head and the body of one answer."""
     reader, _ = streams
-    async with within(30):
+    async with within():
         head = await reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", head)
         return head, await reader.readexactly(int(length[1]) if length else 0)

@@ -13,8 +13,9 @@ import pytest
 
 from tests.cli.command import COMMAND, Command, environment
 from tests.system.conftest import Start
-from tests.system.serving import STOPPED_WITHIN_S, until
+from tests.system.serving import until
 from tests.system.test_interrupts import assert_nothing_is_left, is_there
+from tests.waiting import HUNG_S
 
 WORDS = "five words drawn at random"
 NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
@@ -63,9 +64,9 @@ class Run:
     async def signalled(self, number: signal.Signals, has_come: Callable[[], bool]) -> int:
         """Send the signal at a moment, and wait for the end; the exit code."""
         try:
-            await until(has_come, "its moment", within_s=60)
+            await until(has_come, "its moment")
             self.process.send_signal(number)
-            return await asyncio.to_thread(self.process.wait, STOPPED_WITHIN_S)
+            return await asyncio.to_thread(self.process.wait, HUNG_S)
         finally:
             self.process.kill()
 
@@ -146,7 +147,7 @@ async def test_a_question_ends_at_the_first_ctrl_c(migrated: Path) -> None:
         while b"Type its name:" not in said:
             said += await asyncio.to_thread(os.read, ours, 1000)
         process.send_signal(signal.SIGINT)
-        assert await asyncio.to_thread(process.wait, STOPPED_WITHIN_S) == 130, said
+        assert await asyncio.to_thread(process.wait, HUNG_S) == 130, said
     finally:
         process.kill()
         os.close(ours)

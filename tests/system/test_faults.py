@@ -40,7 +40,7 @@ async def post_key(business: Business, name: str) -> Response | None:
 
 async def repeated(business: Business, name: str) -> Response:
     """The same request, until some process answers it."""
-    async with within(20):
+    async with within():
         answer = await post_key(business, name)
         while answer is None:
             answer = await post_key(business, name)

@@ -12,6 +12,7 @@ import pytest
 from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.serving import Serving
+from tests.waiting import HUNG_S
 from tests.webhooks.shop import until
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -85,6 +86,6 @@ async def test_the_examples_of_a_guide_work(
         env={**os.environ, "BASE": serving.address, "KEY": key["secret"]},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=HUNG_S,
     )
     assert done.returncode == 0, (done.stdout.decode()[-2000:], done.stderr.decode())

@@ -17,7 +17,7 @@ import pytest
 from tests.cli.command import COMMAND, Command, environment
 from tests.system.client import Client
 from tests.system.conftest import Start
-from tests.system.serving import STOPPED_WITHIN_S, Serving, children, until
+from tests.system.serving import Serving, children, until
 from tests.system.test_serve import accepts
 from tillhouse.db.embedded import Embedded
 
@@ -53,7 +53,7 @@ def processes(data: Path) -> list[str]:
 
 async def assert_nothing_is_left(data: Path) -> None:
     """Its processes end, the database's within the time of its last checkpoint."""
-    await until(lambda: not processes(data), "nothing runs any more", within_s=120)
+    await until(lambda: not processes(data), "nothing runs any more")
 
 
 def assert_told_in_lines(log: str) -> list[str]:
@@ -159,7 +159,7 @@ async def told_until_gone(process: subprocess.Popen[bytes]) -> int:
         process.send_signal(signal.SIGINT)
         return process.poll() is not None
 
-    await until(is_gone, "its end", within_s=STOPPED_WITHIN_S)
+    await until(is_gone, "its end")
     return process.returncode
 
 
@@ -170,7 +170,7 @@ async def test_while_it_starts(data: Path, moment: str) -> None:
     log = data.parent / "log"
     process = begun(log, data, name)
     try:
-        await until(lambda: has_come(data), moment, within_s=60)
+        await until(lambda: has_come(data), moment)
         # One that has nothing to wait for any more may be gone before it hears the second.
         assert await told_until_gone(process) in (0, AT_ONCE)
     finally:
@@ -186,7 +186,7 @@ async def test_a_worker_in_the_middle_of_its_end(data: Path) -> None:
     log = data.parent / "log"
     process = begun(log, data, "work")
     try:
-        await until(lambda: '"working"' in log.read_text(), "it works", within_s=60)
+        await until(lambda: '"working"' in log.read_text(), "it works")
         stopped = [server.pid, *children(server.pid)]
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)

@@ -42,7 +42,7 @@ async def test_a_worker_that_is_being_started_leaves_with_the_others(
     stop = Stop()
     with hearing(stop), capture_logs() as logs:
         serving = asyncio.create_task(WorkerProcesses(order, [], 1, lambda: None, stop).run())
-        async with within(60):
+        async with within():
             while not set(children(os.getpid())) - before:  # noqa: ASYNC110 - no event tells of it
                 await asyncio.sleep(0)
             os.kill(os.getpid(), signal.SIGTERM)

@@ -130,7 +130,7 @@ async def test_a_start_waits_for_its_database(database: Embedded, tmp_path: Path
     await asyncio.to_thread(database.release)
     serving = Serving.start("--no-work", path=None, **settings)
     try:
-        await until(lambda: "database_away" in serving.log, "it says so", within_s=60)
+        await until(lambda: "database_away" in serving.log, "it says so")
         back = await asyncio.to_thread(Embedded.start, tmp_path / "data")
         await serving.wait()
         events = [line["event"] for line in lines(serving.log)]

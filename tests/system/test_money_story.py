@@ -20,7 +20,7 @@ from tests.make import PASSWORD
 from tests.system.client import Client
 from tests.system.conftest import Start
 from tests.system.transcript import Till, chapter, tell
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import ENDPOINTS, SETTINGS, until
 from tests.webhooks.tls import Authority
@@ -33,7 +33,6 @@ SCOPES = (
 # The sandbox keeps 1.5 % of what comes in.
 OWED, FEE, WITHDRAWN = 20000, 300, 15000
 SHOP = "https://shop.example.com/thanks?order=7#top"
-WITHIN_S = 30.0
 
 
 @pytest.fixture
@@ -103,7 +102,7 @@ async def _pay(till: Till, link: Json) -> None:
             assert pressed.status == 303, await pressed.text()
         tell("payer", "presses “Exact”: the sandbox is paid")
         text = b""
-        async with within(WITHIN_S):
+        async with within():
             while b"event: status" not in text:
                 part = await live.content.readany()
                 assert part, "the stream has ended"
@@ -188,7 +187,7 @@ async def _after(owner: Till, withdrawal: Json, heard: Json) -> None:
 def _command(data: Path, *args: str) -> Json:
     """The result of a command beside the running server."""
     words = [sys.executable, "-m", "tillhouse", *args, "--json", "--data", str(data)]
-    ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=HUNG_S)
     tell("command", f"tillhouse {' '.join(args)}: {ran.stdout.strip()}")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

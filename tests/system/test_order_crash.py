@@ -170,7 +170,7 @@ class Crashing:
 
     async def again(self, send: Send) -> Response:
         """The same request, until some process answers it."""
-        async with within(20):
+        async with within():
             answer = None
             while answer is None:
                 with suppress(*KILLED):

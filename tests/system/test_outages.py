@@ -21,9 +21,9 @@ from tests.make import Business
 from tests.system.client import Client, register
 from tests.system.conftest import Start
 from tests.system.raw_socket import statuses
-from tests.system.serving import STOPPED_WITHIN_S, Serving, kept_port, report, until
+from tests.system.serving import Serving, kept_port, report, until
 from tests.system.test_serve import children
-from tests.waiting import ended
+from tests.waiting import HUNG_S, ended
 from tests.yardstick import slower
 from tillhouse.access.vault import new_master_key
 from tillhouse.db.embedded import Embedded
@@ -165,7 +165,7 @@ async def test_a_full_log_disk_fails_no_request(database_url: str, master_key: s
         full = Path("/dev/full")
         process = begun(full, full, given, "serve", "--json", "--no-work", "--port", str(port))
         try:
-            deadline = time.monotonic() + STOPPED_WITHIN_S
+            deadline = time.monotonic() + HUNG_S
             answered = 0
             while answered < 20:
                 assert process.poll() is None
@@ -176,7 +176,7 @@ async def test_a_full_log_disk_fails_no_request(database_url: str, master_key: s
                     answered += 1
                 await asyncio.sleep(0.01)
             process.terminate()
-            assert await asyncio.to_thread(process.wait, STOPPED_WITHIN_S) == 0
+            assert await asyncio.to_thread(process.wait, HUNG_S) == 0
         finally:
             process.kill()
 
@@ -241,9 +241,9 @@ async def test_a_sender_waits_for_its_database(
     log = tmp_path / "work.log"
     process = begun(Path("/dev/null"), log, settings, "work")
     try:
-        await until(lambda: "database_away" in log.read_text(), "it says so", within_s=60)
+        await until(lambda: "database_away" in log.read_text(), "it says so")
         back = await asyncio.to_thread(Embedded.start, tmp_path / "data")
-        await until(lambda: '"working"' in log.read_text(), "it works", within_s=60)
+        await until(lambda: '"working"' in log.read_text(), "it works")
         process.terminate()
         await assert_left_in_order(process, log)
         await asyncio.to_thread(back.release)
@@ -254,7 +254,7 @@ async def test_a_sender_waits_for_its_database(
 
 async def assert_left_in_order(process: subprocess.Popen[bytes], log: Path) -> None:
     """It ends by itself; a machine that is busy enough makes it end by force, which it says."""
-    code = await asyncio.to_thread(process.wait, STOPPED_WITHIN_S)
+    code = await asyncio.to_thread(process.wait, HUNG_S)
     assert code == ("stop_forced" in log.read_text())
 
 
@@ -273,7 +273,7 @@ async def test_a_worker_is_told_to_leave_at_its_busiest(
         log = tmp_path / f"work{number}.log"
         process = begun(Path("/dev/null"), log, settings, "work")
         try:
-            await until(lambda log=log: '"working"' in log.read_text(), "it works", within_s=60)
+            await until(lambda log=log: '"working"' in log.read_text(), "it works")
             process.terminate()
             await assert_left_in_order(process, log)
         finally:

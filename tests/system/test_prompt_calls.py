@@ -12,10 +12,11 @@ import aiohttp
 import pytest
 
 from tests.conftest import fresh_database
-from tests.providers.telephony.sip.programs import Baresip, baresip, needs_baresip
+from tests.providers.telephony.sip.programs import Baresip, baresip
 from tests.providers.telephony.sip.sounds import correlation, samples, write_tone
 from tests.system.client import Client, register
 from tests.system.serving import Serving, report
+from tests.tools import needs
 from tests.voice.desk import AGENTS, CALLS, NUMBERS, SCOPES, Desk, phone
 from tests.waiting import within
 from tests.webhooks.shop import until as seen
@@ -96,7 +97,7 @@ async def _give_sounds(desk: Desk) -> None:
 async def _has_heard(softphone: Baresip, sounds: int) -> None:
     """Wait until the softphone has written down so many sounds to their ends."""
     wanted = round(sounds * _SECONDS * _RATE * 0.9)
-    async with within(60 * slower()):
+    async with within():
         while True:
             found = list(softphone.folder.glob("dump-*-dec.wav"))
             data = found[0].read_bytes()[_HEAD_BYTES:] if found else b""
@@ -115,7 +116,8 @@ def _samples(data: bytes) -> Sequence[int]:
     return struct.unpack(f"<{len(data) // 2}h", data[: len(data) // 2 * 2])
 
 
-@needs_baresip
+@pytest.mark.proof
+@needs("baresip")
 async def test_a_softphone_hears_the_sounds_of_an_agent_and_answers_by_keys(
     serving: Serving, tmp_path: Path
 ) -> None:

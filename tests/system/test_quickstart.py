@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests.system.serving import Serving
+from tests.waiting import HUNG_S
 
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"<!-- quickstart -->\n```bash\n(.*?)```", re.DOTALL)
@@ -21,7 +22,7 @@ async def test_the_quickstart_works(pair: tuple[Serving, Serving]) -> None:
         env={**os.environ, "BASE": pair[0].address},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=HUNG_S,
     )
     assert done.returncode == 0, done.stderr
     last = json.loads(done.stdout.splitlines()[-1])

@@ -21,6 +21,7 @@ from tests.make import PASSWORD
 from tests.system.client import Client
 from tests.system.conftest import Start
 from tests.system.transcript import Till, chapter, tell
+from tests.waiting import HUNG_S
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import ENDPOINTS, SETTINGS, until
 from tests.webhooks.tls import Authority
@@ -170,7 +171,7 @@ def _command(where: tuple[str, str], *args: str) -> Json:
     own = {"TILLHOUSE_DATABASE_URL": url, "TILLHOUSE_MASTER_KEY": key}
     environment = {**os.environ, **own}
     ran = subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=60, env=environment
+        words, capture_output=True, text=True, check=False, timeout=HUNG_S, env=environment
     )
     tell("command", f"tillhouse {' '.join(args)}: {ran.stdout.strip()}")
     assert ran.returncode == 0, ran.stderr

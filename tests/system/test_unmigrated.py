@@ -67,9 +67,9 @@ async def test_work_waits_for_the_migration(tmp_path: Path, url: str, command: C
     key = command.environment["TILLHOUSE_MASTER_KEY"]
     process = begun(Path("/dev/null"), log, {"DATABASE_URL": url, "MASTER_KEY": key}, "work")
     try:
-        await until(lambda: "database_not_migrated" in log.read_text(), "it says so", within_s=60)
+        await until(lambda: "database_not_migrated" in log.read_text(), "it says so")
         await asyncio.to_thread(command.run, "migrate")
-        await until(lambda: '"working"' in log.read_text(), "it works", within_s=60)
+        await until(lambda: '"working"' in log.read_text(), "it works")
         process.terminate()
         await assert_left_in_order(process, log)
     finally:

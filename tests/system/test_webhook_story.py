@@ -26,7 +26,6 @@ CUSTOMERS = "/v1/customers"
 EVENTS = 3
 ATTEMPTS = 5
 FAILURES = EVENTS * ATTEMPTS
-WITHIN_S = 30.0
 _SHOWN = (
     "id", "eventId", "eventType", "status", "attempts", "responseStatus", "errorMessage",
     "failureCount", "consecutiveFailures", "title", "count", "perSecond", "createdAt",
@@ -61,7 +60,7 @@ class Merchant:
             found = (await self._client.get(path, status=200)).data
             return True if all(found[name] == value for name, value in wanted.items()) else None
 
-        await until(look, WITHIN_S)
+        await until(look)
         return await self.ask("GET", path)
 
 

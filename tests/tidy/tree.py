@@ -141,9 +141,3 @@ def tidy(rule: str, findings: Iterable[str]) -> None:
     """Fail with the rule and every place that breaks it."""
     found = sorted(set(findings))
     assert not found, "\n".join([rule, *(f"  {finding}" for finding in found)])
-
-
-# Parsed while pytest collects, before any test starts a thread: in Python 3.11 two threads that
-# parse at once end in a SystemError.
-for _source in python():
-    _ = _source.tree

@@ -159,7 +159,9 @@ async def _standing() -> AsyncIterator[Services]:
         await connection.execute("SELECT pg_reload_conf()")
         await connection.close()
         settings = msgspec.structs.replace(from_env({}), data=folder)
-        services = await connect_services(settings, PRODUCT.declared, server.url, new_master_key())
+        services = await connect_services(
+            settings, lambda: PRODUCT.declared, server.url, new_master_key()
+        )
         yield services
         await close_services(services)
         server.release()

@@ -48,7 +48,7 @@ class Callee:
     async def waits_until_asked(self, begun_s: float = 0.0) -> float:
         """Wait until the agent has talked for so long, and pauses; the second of the call."""
         packets = self._theirs.sound.packets
-        async with within(60):
+        async with within():
             while (
                 self.audible_s(0) < begun_s
                 or len(packets) < 100

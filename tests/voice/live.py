@@ -7,15 +7,12 @@ async with installation(url, master_key, folder, **settings) as live:
 """
 
 import json
-import shutil
 import struct
 import wave
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.make import Make
 from tests.voice.desk import AGENTS, NUMBERS, SCOPES, Desk
@@ -30,10 +27,6 @@ EVENTS = (
     "voice.call.started", "voice.call.completed", "voice.call.failed", "voice.recording.ready",
 )  # fmt: skip
 _FINAL = ("completed", "failed", "missed", "cancelled")
-
-needs_voice = pytest.mark.skipif(
-    shutil.which("espeak-ng") is None, reason="espeak-ng is not installed: agents can't speak"
-)
 
 
 class Live:

@@ -37,7 +37,7 @@ class NotingTelephone(Simulator):
 async def main(database_url: str, master_key: str, folder: str) -> None:
     """Make all calls."""
     settings = msgspec.structs.replace(SETTINGS, data=Path(folder), pool_size=4)
-    services = await connect_services(settings, PRODUCT.declared, database_url, master_key)
+    services = await connect_services(settings, lambda: PRODUCT.declared, database_url, master_key)
     await Network(services, VirtualClock(now()), NotingTelephone(Path(folder))).run()
     await close_services(services)
 

@@ -8,14 +8,13 @@ import pytest
 
 from tests.conftest import fresh_database
 from tests.providers.telephony.sip.peer import Peer, peer
+from tests.tools import needs
 from tests.voice.callee import answered
 from tests.voice.desk import AGENTS, Desk
 from tests.voice.live import Live, installation
-from tests.voice.speech.test_engines import needs_sphinx
-from tests.voice.speech.test_espeak import needs_espeak
 from tillhouse.voice.speech.espeak import Espeak
 
-pytestmark = [needs_espeak, needs_sphinx]
+pytestmark = [pytest.mark.proof, needs("espeak-ng"), needs("pocketsphinx")]
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ async def _placed(live: Live, theirs: Peer) -> tuple[Desk, str]:
 
 
 async def _over(live: Live, desk: Desk, theirs: Peer, call_id: str) -> dict[str, Any]:
-    theirs.reply(await theirs.got("BYE", within_s=90), 200)
+    theirs.reply(await theirs.got("BYE"), 200)
     return await live.ended(desk, call_id)
 
 

@@ -11,6 +11,8 @@ from tests.voice.desk import CALLS, Desk
 from tillhouse.access.process import Services
 from tillhouse.db.newest import FOUND_MAX, SAMPLE
 
+pytestmark = pytest.mark.proof
+
 _CALLS = 3 * SAMPLE
 # The words of the call that was placed as the nth, and the calls that have them.
 _HAVE: dict[str, Any] = {

@@ -355,6 +355,7 @@ async def test_cancelling_races_with_the_answer(caller: Desk, network: Network) 
         assert (call["answeredAt"] is None) == (status == 200)
 
 
+@pytest.mark.proof
 async def test_many_calls_break_no_rule(caller: Desk, network: Network, network_app: App) -> None:
     """Slots, pace, hours of five zones, attempts and the order of events, over two days."""
     services = network_app.services

@@ -9,15 +9,16 @@ import pytest
 
 from tests.conftest import fresh_database
 from tests.providers.telephony.sip.peer import Peer, peer
-from tests.providers.telephony.sip.programs import Baresip, baresip, needs_baresip
+from tests.providers.telephony.sip.programs import Baresip, baresip
 from tests.providers.telephony.sip.sounds import correlation, write_tone
+from tests.tools import needs
 from tests.voice.desk import Desk, phone
-from tests.voice.live import CALLER, Live, installation, needs_voice
+from tests.voice.live import CALLER, Live, installation
 from tests.waiting import within
 from tests.webhooks.shop import until
 from tillhouse.providers.telephony.sip import g711
 
-pytestmark = needs_voice
+pytestmark = [pytest.mark.proof, needs("espeak-ng")]
 _TALK = ["voice.call.completed", "voice.call.started", "voice.recording.ready"]
 
 
@@ -49,7 +50,7 @@ async def _asked(theirs: Peer) -> None:
     """Wait until the agent has asked: nothing was heard of it for two seconds."""
     silent = frozenset(g711.encode("PCMU", bytes(320)))
     packets = theirs.sound.packets
-    async with within(60):
+    async with within():
         while len(packets) < 250 or any(not silent.issuperset(one[3]) for one in packets[-100:]):
             await theirs.sound.count(len(packets) + 1)
 
@@ -114,7 +115,7 @@ async def _pressing(desk: Desk, call_id: str, softphone: Baresip) -> dict[str, A
     return await until(look, 60)
 
 
-@needs_baresip
+@needs("baresip")
 async def test_baresip_is_called_and_answers_by_keys(live: Live, tmp_path: Path) -> None:
     """It decodes what the agent says, and what it plays is on the recording's right."""
     folder = tmp_path / "baresip"

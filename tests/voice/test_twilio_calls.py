@@ -24,8 +24,9 @@ from tests.providers.telephony.twilio.simulator import (
     Callback,
     TwilioSimulator,
 )
+from tests.tools import needs
 from tests.voice.desk import NUMBERS, SCOPES, Desk, phone
-from tests.voice.live import CALLER, Live, installation, needs_voice
+from tests.voice.live import CALLER, Live, installation
 from tests.waiting import within
 from tests.webhooks.shop import until
 from tillhouse.providers.telephony.callbacks import BODY_BYTES_MAX
@@ -99,7 +100,7 @@ async def _attempt(url: str) -> asyncpg.Record:
 async def _say_at_pace(handset: Handset, sound: bytes) -> None:
     """Send as much as is heard meanwhile, a little ahead, as a telephone does."""
     ahead, heard_before, sent = 8 * 160, None, 0
-    async with within(30):
+    async with within():
         while sent < len(sound):
             handset.changed.clear()
             await handset.changed.wait()
@@ -125,7 +126,8 @@ async def _pressing(desk: Desk, call_id: str, handset: Handset) -> dict[str, Any
     return await until(look, 60)
 
 
-@needs_voice
+@pytest.mark.proof
+@needs("espeak-ng")
 async def test_a_call_goes_from_the_api_to_a_handset_and_back(
     live: Live, sim: TwilioSimulator
 ) -> None:

@@ -8,12 +8,13 @@ import pytest
 
 from tests.conftest import fresh_database
 from tests.providers.telephony.sip.peer import peer
+from tests.tools import needs
 from tests.voice.callee import Callee, answered
 from tests.voice.desk import AGENTS, Desk
-from tests.voice.live import Live, installation, needs_voice
+from tests.voice.live import Live, installation
 from tests.voice.speech.wire import speech, tone
 
-pytestmark = needs_voice
+pytestmark = [pytest.mark.proof, needs("espeak-ng")]
 _BEEP_S = 4.9
 # A machine that picks up, waits, greets for four seconds, and beeps; another one only greets, for
 # seven.
@@ -44,7 +45,7 @@ async def _call(
         call = await desk.place(purpose="The table of tonight")
         async with answered(theirs) as machine:
             machine.says(greeting)
-            theirs.reply(await theirs.got("BYE", within_s=90), 200)
+            theirs.reply(await theirs.got("BYE"), 200)
         over = await live.ended(desk, call["id"])
         return over, await _turns(desk, call["id"]), machine
 

@@ -88,7 +88,7 @@ async def _make(app: App, placed: dict[str, Any]) -> None:
 async def _told(receiver: Receiver, wanted: set[tuple[str, str]]) -> dict[str, Received]:
     """The first webhook of each type that is wanted, about this call or order."""
     found: dict[str, Received] = {}
-    async with within(30):
+    async with within():
         while wanted - {(name, _about(one)) for name, one in found.items()}:
             await asyncio.sleep(0)
             for one in await receiver.until(1):

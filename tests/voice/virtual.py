@@ -15,7 +15,6 @@ _WATCHES_APART = timedelta(seconds=1)
 _RECONCILES_APART = timedelta(seconds=RECONCILE_EVERY_S)
 _CLAIMS_APART = timedelta(milliseconds=200)
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_SETTLES_WITHIN_S = 120.0
 
 
 async def _tell_nobody(_at: datetime) -> None:
@@ -128,7 +127,7 @@ class Network:
 
     async def _settle(self) -> None:
         """Wait until each call sleeps, or has ended."""
-        async with within(_SETTLES_WITHIN_S):
+        async with within():
             while self.calls > self.clock.sleeping:  # noqa: ASYNC110 - they wait for a server
                 await asyncio.sleep(0.0002)
 

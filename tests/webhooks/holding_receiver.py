@@ -4,7 +4,7 @@ import asyncio
 
 from aiohttp import web
 
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 from tests.webhooks.receiver import Receiver
 
 
@@ -26,7 +26,7 @@ class Holding:
         self._changed.set()
         return web.Response(status=await future)
 
-    async def until(self, count: int, within_s: float = 30.0) -> None:
+    async def until(self, count: int, within_s: float = HUNG_S) -> None:
         """Wait until so many requests have been held."""
         async with within(within_s):
             while len(self._held) < count:

@@ -22,7 +22,7 @@ async def main(database_url: str, master_key: str, port: str) -> None:
     """Do all that is due."""
     server = SmtpServer(host="127.0.0.1", port=int(port), security="none")
     settings = mailing_settings(SETTINGS, server)
-    services = await connect_services(settings, PRODUCT.declared, database_url, master_key)
+    services = await connect_services(settings, lambda: PRODUCT.declared, database_url, master_key)
     runner = JobRunner(services.pool, (mailing.kind(services),), services.job_results)
     await runner.run_due(now() + timedelta(minutes=5))
     await close_services(services)

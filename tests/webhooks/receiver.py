@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -60,7 +60,7 @@ class Receiver:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def until(self, count: int, within_s: float = 30.0) -> list[Received]:
+    async def until(self, count: int, within_s: float = HUNG_S) -> list[Received]:
         """Wait until so many requests came."""
         async with within(within_s):
             while len(self.received) < count:

@@ -30,7 +30,7 @@ async def main(database_url: str, master_key_file: str, ca_file: str) -> None:
         }
     )
     master_key = Path(master_key_file).read_text(encoding="ascii")
-    services = await connect_services(settings, PRODUCT.declared, database_url, master_key)
+    services = await connect_services(settings, lambda: PRODUCT.declared, database_url, master_key)
     services.pool.notifier.start(services.pool.dedicated, services.pool.notify, listens=True)
     Sender(services, lease=timedelta(seconds=1)).start()
     sys.stdout.write(f"{os.getpid()}\n")

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from tests.make import Business, Make
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 from tillhouse.access.callers import Book
 from tillhouse.access.process import Services
 from tillhouse.app import PRODUCT, App
@@ -31,7 +31,7 @@ SETTINGS = f"{PORTAL}/webhook-settings"
 URL = "https://198.41.0.4/hook"
 
 
-async def until(look: Callable[[], Awaitable[T | None]], within_s: float = 30.0) -> T:
+async def until(look: Callable[[], Awaitable[T | None]], within_s: float = HUNG_S) -> T:
     """Look until there is something to see."""
     async with within(within_s):
         while not (found := await look()):  # noqa: ASYNC110 - the log notifies nobody
@@ -140,7 +140,7 @@ class Shop:
         [found] = await self.deliveries(f"event_id={event_id}")
         return await self.delivery(found["id"])
 
-    async def settled(self, event_id: str, within_s: float = 30.0) -> Json:
+    async def settled(self, event_id: str, within_s: float = HUNG_S) -> Json:
         """The one delivery of an event, once it is delivered or failed for good."""
 
         async def look() -> Json | None:

@@ -22,6 +22,8 @@ from tests.webhooks.tls import Authority
 from tillhouse.app import App
 from tillhouse.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 EVENTS = 200
 KILLS = 15
 
@@ -39,7 +41,7 @@ class Killed:
         assert self._mother.stdin is not None
         assert self._mother.stdout is not None
         self._mother.stdin.write(b"another\n")
-        self._pid = int(await ended(self._mother.stdout.readline(), 60))
+        self._pid = int(await ended(self._mother.stdout.readline()))
 
     async def kill(self) -> None:
         """No farewell."""
@@ -72,7 +74,7 @@ async def killed(
             await process.kill()
         assert mother.stdin is not None
         mother.stdin.close()
-        await ended(mother.wait(), 30)
+        await ended(mother.wait())
 
 
 async def _emit_some(shop: Shop, events: int) -> tuple[list[str], list[str]]:

@@ -1,9 +1,13 @@
 """An endpoint that fails: probed one at a time, disabled after fifteen, started afresh."""
 
+import pytest
+
 from tests.webhooks.holding_receiver import Holding
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.shop import Json, Shop, until
 from tests.webhooks.tls import Authority
+
+pytestmark = pytest.mark.proof
 
 
 async def _disabled(shop: Shop, endpoint_id: str) -> Json:

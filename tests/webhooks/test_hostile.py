@@ -21,6 +21,8 @@ from tests.yardstick import slower
 from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
 from tillhouse.webhooks.sender.client import WebhookClient
 
+pytestmark = pytest.mark.proof
+
 # trick → (what is noted of it, whether it takes the whole time).
 COSTS: dict[str, tuple[str | None, bool]] = {
     "silence": ("timeout", True),
@@ -80,9 +82,9 @@ async def tricksters(authority: Authority) -> AsyncIterator[dict[str, str]]:
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None
-    yield json.loads(await ended(process.stdout.readline(), 60))
+    yield json.loads(await ended(process.stdout.readline()))
     process.stdin.close()
-    await ended(process.wait(), 30)
+    await ended(process.wait())
 
 
 async def _try(client: WebhookClient, url: str) -> tuple[AttemptOutcome, float]:

@@ -1,13 +1,11 @@
 """The samples and libraries of other languages, asked about a delivery that was really sent.
 
-Each is a program of its own, which a machine may lack: then its test is skipped and says what to
-install. `NODE_JUDGES` names the folder in which `npm install stripe standardwebhooks svix` ran.
+Each is a program of its own, which a machine may lack: then its test is skipped.
 """
 
 import base64
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +13,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.tools import node_module, program
+from tests.waiting import HUNG_S
 from tests.webhooks.receiver import Received, Receiver
 from tests.webhooks.shop import Shop
 from tests.webhooks.test_samples import Case, cases, sample
 
-WITHIN_S = 180
+pytestmark = pytest.mark.proof
 JUDGES = ["stripe", "standardwebhooks", "svix"]
 
 
@@ -29,14 +29,13 @@ class Language(msgspec.Struct, frozen=True):
     name: str
     file: str
     command: Sequence[str]
-    package: str
     before: str
     after: str
 
 
 LANGUAGES = [
     Language(
-        "php", "sample.php", ["php"], "php-cli", "<?php\n",
+        "php", "sample.php", ["php"], "<?php\n",
         r"""
 foreach (file($argv[1]) as $line) {
     $case = array_map("base64_decode", explode(" ", rtrim($line, "\n")));
@@ -45,7 +44,7 @@ foreach (file($argv[1]) as $line) {
 """,
     ),
     Language(
-        "ruby", "sample.rb", ["ruby"], "ruby", 'require "openssl"\n',
+        "ruby", "sample.rb", ["ruby"], 'require "openssl"\n',
         r"""
 File.foreach(ARGV[0]) do |line|
   puts signed?(*line.chomp.split(/ /, -1).map { |part| part.unpack1("m") })
@@ -53,7 +52,7 @@ end
 """,
     ),
     Language(
-        "go", "sample.go", ["go", "run"], "golang-go",
+        "go", "sample.go", ["go", "run"],
         """package main
 
 import ("bufio"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/hex"; "fmt"; "os"
@@ -73,7 +72,7 @@ func main() {
 """,
     ),
     Language(
-        "java", "Sample.java", ["java"], "default-jdk-headless",
+        "java", "Sample.java", ["java"],
         """
 import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.file.*; import java.security.*; import java.time.*; import java.util.*;
@@ -107,18 +106,10 @@ console.log(JSON.stringify(cases.map((one) => accepts(...one))));
 """
 
 
-def program(name: str, package: str) -> str:
-    """Where a program is, or the end of the test."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"no {name} on the PATH: install {package}")
-    return found
-
-
 def output(command: Sequence[str | Path]) -> str:
     """The output of a program."""
     done = subprocess.run(
-        command, check=False, capture_output=True, text=True, timeout=WITHIN_S,
+        command, check=False, capture_output=True, text=True, timeout=HUNG_S,
         env={**os.environ, "GO111MODULE": "off"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -140,10 +131,10 @@ async def test_a_sample_believes_what_we_send_and_nothing_else(
 ) -> None:
     """The block as it stands: the captured delivery is believed, one changed byte is not."""
     # Java's launcher alone runs no source; its compiler comes with it.
-    program("javac" if language.name == "java" else language.command[0], language.package)
+    program("javac" if language.name == "java" else language.command[0])
     got, secret = captured
     body, header = got.body.decode(), got.headers["Service-Signature"]
-    given, expected = cases(WITHIN_S)
+    given, expected = cases(HUNG_S)
     given += [
         Case(body, header, secret),
         Case(body.replace("test", "tast", 1), header, secret),
@@ -163,10 +154,7 @@ async def test_a_library_of_node_believes_what_we_send_and_nothing_else(
     captured: tuple[Received, str], judge: str, tmp_path: Path
 ) -> None:
     """The captured delivery is accepted; another body, time, secret or signature is not."""
-    node = program("node", "nodejs")
-    folder = os.environ.get("NODE_JUDGES", "")
-    if not (Path(folder) / "node_modules" / judge).is_dir():
-        pytest.skip(f"NODE_JUDGES names no folder in which `npm install {judge}` ran")
+    folder = node_module(judge)
     got, secret = captured
     headers = {name.lower(): value for name, value in got.headers.items()}
     at = headers["webhook-timestamp"]
@@ -191,5 +179,5 @@ async def test_a_library_of_node_believes_what_we_send_and_nothing_else(
     ]
     (tmp_path / "judge.cjs").write_text(_JUDGE, "utf-8")
     (tmp_path / "cases.json").write_text(json.dumps([one for one, _ in told]), "utf-8")
-    said = output([node, tmp_path / "judge.cjs", tmp_path / "cases.json", judge, folder])
+    said = output(["node", tmp_path / "judge.cjs", tmp_path / "cases.json", judge, folder])
     assert json.loads(said) == [is_good for _, is_good in told]

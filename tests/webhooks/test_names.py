@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import within
+from tests.waiting import HUNG_S, within
 from tests.webhooks.receiver import Receiver
 from tests.webhooks.tls import Authority
 from tests.yardstick import slower
@@ -23,6 +23,8 @@ from tillhouse.providers.names import (
 )
 from tillhouse.webhooks.sender.attempt import AttemptOutcome, attempt
 from tillhouse.webhooks.sender.client import WebhookClient
+
+pytestmark = pytest.mark.proof
 
 HEALTHY = "hooks.example.com"
 PATIENCE_S = 1.5
@@ -64,7 +66,7 @@ class SilentServer:
             if self._is_released:
                 self.release()
 
-    async def until(self, count: int, within_s: float = 30.0) -> list[str]:
+    async def until(self, count: int, within_s: float = HUNG_S) -> list[str]:
         """Wait until it was asked so often."""
         async with within(within_s):
             while len(self.asked()) < count:  # noqa: ASYNC110 - the resolver's socket is blocking

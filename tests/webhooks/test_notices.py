@@ -110,6 +110,7 @@ async def test_an_endpoint_that_fails_gives_two_mails_to_the_right_people(
     assert f"{endpoint['id']}/recover" in mailed.mails("disabled")[0].text
 
 
+@pytest.mark.proof
 async def test_two_processes_send_one_mail(
     mailed: Mailed,
     mailing_app: App,
@@ -136,6 +137,7 @@ async def test_two_processes_send_one_mail(
     assert len(await mailed.shop.audit("webhook_endpoint.disabled")) == 1
 
 
+@pytest.mark.proof
 async def test_an_endpoint_that_comes_and_goes_is_told_of_once_a_day(
     mailed: Mailed, receiver: Receiver
 ) -> None:
@@ -150,6 +152,7 @@ async def test_an_endpoint_that_comes_and_goes_is_told_of_once_a_day(
     assert len(mailed.mails("failing")) == 1
 
 
+@pytest.mark.proof
 async def test_a_mailbox_gets_no_more_than_ten_at_once(
     mailing_app: App, mail_server: MailServer, notices_sql: asyncpg.Connection, receiver: Receiver
 ) -> None:
@@ -173,6 +176,7 @@ async def test_a_mailbox_gets_no_more_than_ten_at_once(
     assert len([taken for taken in mail_server.mails if taken.recipient.startswith(box)]) == 10
 
 
+@pytest.mark.proof
 async def test_the_whole_installation_sends_only_so_many(
     mailed: Mailed, mailing_app: App, receiver: Receiver, notices_sql: asyncpg.Connection
 ) -> None:
@@ -190,6 +194,7 @@ async def test_the_whole_installation_sends_only_so_many(
     await notices_sql.execute("DELETE FROM attempt_cells")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("budget", "most"), [(mails.MAILBOX_A_DAY, 20), (mails.HOUSE_A_DAY, 2000)])
 async def test_a_budget_holds_in_any_24_hours(mailing_app: App, budget: Budget, most: int) -> None:
     """Asked for all at once, and then twice as often as it gives, for days."""
@@ -301,6 +306,7 @@ async def test_without_a_mail_server_nothing_is_queued(
     assert await sending_sql.fetchval(JOBS, (await sender.book()).id) == 0
 
 
+@pytest.mark.proof
 async def test_a_process_that_dies_with_the_mail_sent_sends_it_again_as_the_same(
     mailed: Mailed, receiver: Receiver, notices_url: str, master_key: str
 ) -> None:
@@ -322,7 +328,7 @@ async def test_a_process_that_dies_with_the_mail_sent_sends_it_again_as_the_same
             str(server.port),
         )
     )
-    assert await ended(processes[0].wait(), 60) == -signal.SIGKILL
+    assert await ended(processes[0].wait()) == -signal.SIGKILL
     server.on_mail = lambda: None
     assert len(mailed.mails("failing")) == 1
     assert await mailed.jobs() == 1

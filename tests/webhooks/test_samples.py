@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from tests.tidy.tree import ROOT
+from tests.waiting import HUNG_S
 from tillhouse.app import PRODUCT
 from tillhouse.kit.events import EventType
 from tillhouse.kit.secrets import new_webhook_secret
@@ -20,7 +21,6 @@ from tillhouse.webhooks.signing import service_signature
 
 PAPER = (ROOT / "docs/webhooks.md").read_text("utf-8")
 EVENTS = [TEST_EVENT, *PRODUCT.declared.events]
-WITHIN_S = 60
 
 # The Node block, asked about each case of a file; it answers a list of true and false.
 _ASK_NODE = """
@@ -94,13 +94,13 @@ def test_the_node_sample_believes_the_same(tmp_path: Path) -> None:
     assert "timingSafeEqual" in block
     if node is None:
         return
-    given, expected = cases(WITHIN_S)
+    given, expected = cases(HUNG_S)
     given, expected = [*given, ("{}", None, given[0].secret)], [*expected, False]
     (tmp_path / "sample.cjs").write_text(block + _ASK_NODE, "utf-8")
     (tmp_path / "cases.json").write_text(json.dumps(given), "utf-8")
     done = subprocess.run(
         [node, tmp_path / "sample.cjs", tmp_path / "cases.json"],
-        check=True, capture_output=True, text=True, timeout=WITHIN_S,
+        check=True, capture_output=True, text=True, timeout=HUNG_S,
     )  # fmt: skip
     assert json.loads(done.stdout) == expected
 

@@ -6,13 +6,14 @@ statement; a request never joins a statement that was sent before it arrived.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from asyncpg import Record
 
 from tillhouse.access.callers import Allowance, Book, KeyCaller
-from tillhouse.access.scopes import Scopes
+from tillhouse.access.declared import Declared
 from tillhouse.access.store import keys as store
 from tillhouse.db.failures import FAILURES
 from tillhouse.db.pool import Pool
@@ -33,8 +34,8 @@ class KeyCheck(msgspec.Struct, frozen=True):
 class KeyChecker:
     """Checks keys in batches; one statement is under way at a time."""
 
-    def __init__(self, pool: Pool, scopes: Scopes, rate: int, burst: int) -> None:
-        self._scopes = scopes
+    def __init__(self, pool: Pool, declare: Callable[[], Declared], rate: int, burst: int) -> None:
+        self._declare = declare
         self._pool = pool
         self._rate = rate
         self._burst = burst
@@ -124,7 +125,7 @@ class KeyChecker:
             book=Book(row["book_id"], row["environment"]),
             app_id=row["developer_app_id"],
             name=row["name"],
-            scopes=self._scopes.granted(row["scopes"]),
+            scopes=self._declare().scopes.granted(row["scopes"]),
             allowed_origins=tuple(row["allowed_origins"]),
             allowed_networks=parse_networks(row["allowed_ip_ranges"]),
             withdrawal_policy=msgspec.json.decode(row["withdrawal_policy"] or "null"),

@@ -1,5 +1,7 @@
 """The tools of one process, made once at the start and passed along with every call."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from tillhouse.access.declared import Declared
@@ -22,7 +24,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Connections, secrets and counters of this process."""
 
     settings: Settings
-    declared: Declared
+    # The declarations of the rooms. Most commands ask for none, and then load no room for them.
+    declare: Callable[[], Declared]
     pool: Pool
     batcher: StatementBatcher
     feeds: Feeds
@@ -39,10 +42,15 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     # How jobs ended in this process.
     job_results: Results
 
+    @property
+    def declared(self) -> Declared:
+        """All that the rooms declare."""
+        return self.declare()
+
 
 async def connect_services(
     settings: Settings,
-    declared: Declared,
+    declare: Callable[[], Declared],
     database_url: str,
     master_key: str,
     *,
@@ -61,7 +69,7 @@ async def connect_services(
         raise
     return Services(
         settings=settings,
-        declared=declared,
+        declare=declare,
         pool=pool,
         batcher=StatementBatcher(pool),
         feeds=Feeds(pool),
@@ -70,7 +78,7 @@ async def connect_services(
         passwords=Passwords(
             memory_kib=settings.password_memory_kib, passes=settings.password_passes
         ),
-        key_checker=KeyChecker(pool, declared.scopes, settings.rate_limit, settings.rate_burst),
+        key_checker=KeyChecker(pool, declare, settings.rate_limit, settings.rate_burst),
         usage=Usage(pool),
         shares=Shares(pool.readers, connections_max()),
         storage=Storage(settings),

@@ -16,7 +16,7 @@ def main() -> int:
     work = ChildWork(
         word="caller",
         # Agents act in every room.
-        declared=PRODUCT.declared,
+        declare=lambda: PRODUCT.declared,
         workers=ROOM.apart,
         connections=_CONNECTIONS,
         until_idle=_until_idle,

@@ -30,7 +30,7 @@ class ChildWork(msgspec.Struct, frozen=True, kw_only=True):
 
     # As logs name it.
     word: str
-    declared: Declared
+    declare: Callable[[], Declared]
     workers: Sequence[MakesWorker]
     connections: int
     # Returns when there has been nothing to do for a while.
@@ -73,7 +73,7 @@ async def _work(work: ChildWork, order: ChildOrder, limit: StopLimit) -> None:
     on_parents_end(leave)
     services = await connect_services(
         msgspec.structs.replace(settings, pool_size=work.connections),
-        work.declared,
+        work.declare,
         order.database_url,
         order.master_key,
     )

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import msgspec
 
+from tillhouse.access.declared import Declared
 from tillhouse.access.process import Services, close_services, connect_services
 from tillhouse.access.store.vault import find_root
 from tillhouse.access.vault import new_master_key, parse_master_key
@@ -123,9 +124,6 @@ async def open_services(
 
     `before` is awaited before the first migration of a database that has been used.
     """
-    # The rooms bring the libraries of servers along: a command's help needs none of them.
-    from tillhouse.app import PRODUCT  # noqa: PLC0415
-
     connection = await connect(installation)
     try:
         if migrating is not None:
@@ -136,7 +134,7 @@ async def open_services(
         await connection.close()
     services = await connect_services(
         installation.settings,
-        PRODUCT.declared,
+        _product_declared,
         installation.database_url,
         await master_key(installation),
         is_patient=True,
@@ -145,6 +143,13 @@ async def open_services(
         yield services
     finally:
         await close_services(services)
+
+
+def _product_declared() -> Declared:
+    # The rooms bring the libraries of servers along, and take a second to load.
+    from tillhouse.app import PRODUCT  # noqa: PLC0415
+
+    return PRODUCT.declared
 
 
 async def require_migrated(connection: asyncpg.Connection) -> None:

@@ -10,9 +10,10 @@ _CONNECTIONS = 2
 
 def main() -> int:
     """Send until told to leave."""
+    declared = join((ROOM,)).declared
     work = ChildWork(
         word="sender",
-        declared=join((ROOM,)).declared,
+        declare=lambda: declared,
         workers=ROOM.apart,
         connections=_CONNECTIONS,
     )

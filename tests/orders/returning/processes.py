@@ -17,7 +17,7 @@ from tillhouse.orders.returning.sending import kinds
 
 async def main(database_url: str, master_key: str) -> None:
     """Do all that is due."""
-    services = await connect_services(SETTINGS, PRODUCT.declared, database_url, master_key)
+    services = await connect_services(SETTINGS, lambda: PRODUCT.declared, database_url, master_key)
     runner = JobRunner(services.pool, kinds(services), services.job_results)
     await runner.run_due(now() + timedelta(seconds=2))
     await close_services(services)

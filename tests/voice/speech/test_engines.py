@@ -1,6 +1,5 @@
 """Engines behind HTTP and pocketsphinx: how they hear and speak, and how they may fail."""
 
-import importlib.util
 import resource
 import struct
 import time
@@ -12,8 +11,8 @@ import msgspec
 import pytest
 
 from tests.conftest import SETTINGS
+from tests.tools import needs
 from tests.voice.speech.speech_server import SpeechServer
-from tests.voice.speech.test_espeak import needs_espeak
 from tests.voice.speech.test_party import Ear, Speaker
 from tillhouse.outgoing.client import ANYWHERE, AnswerLimits, Post, ServerClient, Unanswered
 from tillhouse.settings import Settings
@@ -25,9 +24,6 @@ from tillhouse.voice.speech.http_engines import EngineAccount, HttpEar, HttpVoic
 from tillhouse.voice.speech.protocols import NotHeard, NotSpoken
 from tillhouse.voice.speech.sphinx import SphinxEar
 
-needs_sphinx = pytest.mark.skipif(
-    importlib.util.find_spec("pocketsphinx") is None, reason="pocketsphinx is not installed"
-)
 _PHRASES = ("yes", "no", "stop calling me")
 _SECOND = struct.pack("<8000h", *[3000, -3000] * 4000)
 
@@ -261,8 +257,9 @@ async def test_a_decoder_that_fails_or_hangs_is_no_answer() -> None:
         await SphinxEar(within_s=0.0).hear(_SECOND, _PHRASES, "en")
 
 
-@needs_sphinx
-@needs_espeak
+@pytest.mark.proof
+@needs("pocketsphinx")
+@needs("espeak-ng")
 @pytest.mark.parametrize(
     ("said", "meaning"),
     [("yes", "yes"), ("yes please", "yes"), ("no thanks", "no"), ("not yet", "no"),

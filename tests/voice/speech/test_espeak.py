@@ -1,7 +1,6 @@
 """Speaking by espeak-ng, where it is installed, and sound at the rate of telephones."""
 
 import math
-import shutil
 import struct
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SETTINGS
+from tests.tools import needs
 from tests.voice.speech.test_party import Line
 from tillhouse.kit.clock import now
 from tillhouse.voice.speech.engines import Engines
@@ -16,10 +16,6 @@ from tillhouse.voice.speech.espeak import Espeak
 from tillhouse.voice.speech.party import SpokenParty
 from tillhouse.voice.speech.protocols import NotSpoken
 from tillhouse.voice.speech.resampling import to_telephone
-
-needs_espeak = pytest.mark.skipif(
-    shutil.which("espeak-ng") is None, reason="espeak-ng is not installed"
-)
 
 
 def _power(pcm: bytes) -> float:
@@ -44,7 +40,8 @@ def test_tones_that_a_telephone_cannot_carry_are_left_out() -> None:
     assert _power(to_telephone(_tone(6000, 22_050), 22_050)) < 0.02 * 10_000
 
 
-@needs_espeak
+@pytest.mark.proof
+@needs("espeak-ng")
 async def test_words_become_sound() -> None:
     """Seconds of it, and what looks like an option is spoken."""
     espeak = Espeak.found()
@@ -54,7 +51,8 @@ async def test_words_become_sound() -> None:
     assert _power(sound) > 500
 
 
-@needs_espeak
+@pytest.mark.proof
+@needs("espeak-ng")
 @pytest.mark.parametrize(("language", "same"), [("fr", "fr-ZZ"), ("pt-BR", "pt-BR")])
 async def test_each_language_has_its_voice(language: str, same: str) -> None:
     """The country's where there is one, else the language's, and not English."""
@@ -66,7 +64,8 @@ async def test_each_language_has_its_voice(language: str, same: str) -> None:
     assert sound not in others
 
 
-@needs_espeak
+@pytest.mark.proof
+@needs("espeak-ng")
 async def test_a_voice_that_is_not_there_is_said() -> None:
     """The operator hears which."""
     espeak = Espeak.found()
@@ -75,7 +74,8 @@ async def test_a_voice_that_is_not_there_is_said() -> None:
         await espeak.speak("Hello", "xx-none")
 
 
-@needs_espeak
+@pytest.mark.proof
+@needs("espeak-ng")
 async def test_a_line_with_sound_becomes_a_party() -> None:
     """The agents of calls by SIP speak by it; a party stays as it is."""
     line, engines = Line(), Engines(SETTINGS)

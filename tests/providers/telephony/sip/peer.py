@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
-from tests.waiting import ended
+from tests.waiting import HUNG_S, ended
 
 _TAG = "peer1"
 
@@ -134,7 +134,7 @@ class Peer:
         if self.came[key] == 1 or message.first.startswith("SIP/2.0"):
             self._queues[message.method].put_nowait(message)
 
-    async def got(self, method: str, within_s: float = 30.0) -> Msg:
+    async def got(self, method: str, within_s: float = HUNG_S) -> Msg:
         """The next request of this method, or response of this status."""
         return await ended(self._queues[method].get(), within_s)
 

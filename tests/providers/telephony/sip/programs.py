@@ -3,23 +3,15 @@
 import asyncio
 import json
 import secrets
-import shutil
 import socket
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
 from tests.waiting import ended
 
 _READY_LOOK_S = 0.02
-
-needs_sipp = pytest.mark.skipif(shutil.which("sipp") is None, reason="sipp is not installed")
-needs_baresip = pytest.mark.skipif(
-    shutil.which("baresip") is None, reason="baresip is not installed"
-)
 
 
 def free_port() -> int:

@@ -18,6 +18,8 @@ from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Answered
 from tillhouse.providers.telephony.sip.telephone import SipTelephone
 
+pytestmark = pytest.mark.proof
+
 _COUNT = max(60, int(os.environ.get("TILLHOUSE_TEST_FUZZ", "0")))
 _SEED = random.randrange(2**32) if "TILLHOUSE_TEST_FUZZ" in os.environ else 7  # noqa: S311
 _AT_ONCE = 20

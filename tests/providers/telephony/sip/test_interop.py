@@ -8,8 +8,6 @@ import pytest
 from tests.providers.telephony.sip.calling import Call, dialled, telephone
 from tests.providers.telephony.sip.programs import (
     baresip,
-    needs_baresip,
-    needs_sipp,
     reply,
     scenario,
     sipp,
@@ -22,6 +20,7 @@ from tests.providers.telephony.sip.sounds import (
     samples,
     write_tone,
 )
+from tests.tools import needs
 from tests.waiting import ended
 from tillhouse.providers.telephony.provider import Answered, Digit, Ringing
 
@@ -39,7 +38,8 @@ async def _talk(call: Call) -> None:
     await call.line.hang_up()
 
 
-@needs_sipp
+@pytest.mark.proof
+@needs("sipp")
 async def test_sipp_answers_and_sends_back_what_it_hears(tmp_path: Path) -> None:
     """The recording's right channel is its left, a moment later."""
     async with (
@@ -60,7 +60,8 @@ async def test_sipp_answers_and_sends_back_what_it_hears(tmp_path: Path) -> None
     assert correlation(left, right) >= 0.99
 
 
-@needs_sipp
+@pytest.mark.proof
+@needs("sipp")
 @pytest.mark.parametrize(
     ("line", "result"), [("486 Busy Here", "busy"), ("480 Temporarily Unavailable", "no_answer")]
 )
@@ -73,7 +74,8 @@ async def test_sipp_refuses(line: str, result: str, tmp_path: Path) -> None:
     assert end.result == result
 
 
-@needs_sipp
+@pytest.mark.proof
+@needs("sipp")
 async def test_sipp_rings_and_nobody_answers(tmp_path: Path) -> None:
     """CANCEL, and both of its answers."""
     steps = scenario(
@@ -94,7 +96,8 @@ async def test_sipp_rings_and_nobody_answers(tmp_path: Path) -> None:
     assert (end.result, end.sip_status) == ("no_answer", 487)
 
 
-@needs_sipp
+@pytest.mark.proof
+@needs("sipp")
 @pytest.mark.parametrize(("password", "result"), [("open", "busy"), ("wrong", "forbidden")])
 async def test_sipp_judges_our_digest(password: str, result: str, tmp_path: Path) -> None:
     """Its own verification lets the right password through, and only that."""
@@ -121,7 +124,8 @@ async def test_sipp_judges_our_digest(password: str, result: str, tmp_path: Path
     assert end.result == result
 
 
-@needs_baresip
+@pytest.mark.proof
+@needs("baresip")
 async def test_baresip_hears_what_was_said_and_is_heard(tmp_path: Path) -> None:
     """The sound that it decoded is the one that was sent, and its keys arrive."""
     async with (

@@ -76,7 +76,7 @@ class Desk:
 
     async def until(self, holds: Any) -> None:
         """Wait until something holds."""
-        async with within(20):
+        async with within():
             while not holds():  # noqa: ASYNC110 - many things change it
                 await asyncio.sleep(0.005)
 

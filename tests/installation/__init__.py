@@ -1,0 +1,1 @@
+"""One installation from its first start to its copy: the whole product, briefly."""

@@ -1,0 +1,1 @@
+"""Clients and generators of others: `make judge` and `make vendors` by hand."""

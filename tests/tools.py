@@ -1,0 +1,111 @@
+"""The programs and libraries of others that `make proof` needs: `make proof-tools` installs them.
+
+A machine that lacks one skips its tests, which say what to install.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# The package of Debian that brings each program.
+DEBIAN = {
+    "baresip": "baresip-core",
+    "chromium": "chromium",
+    "espeak-ng": "espeak-ng",
+    "go": "golang-go",
+    "javac": "default-jdk-headless",
+    "node": "nodejs",
+    "npm": "npm",
+    "php": "php-cli",
+    "ruby": "ruby",
+    "sipp": "sip-tester",
+}
+NODE_FOLDER = ROOT / ".venv/node"
+NODE = {
+    "axe-core": "4.14.1",
+    "playwright-core": "1.65.1",
+    "standardwebhooks": "1.1.1",
+    "stripe": "23.0.1",
+    "svix": "2.4.0",
+}
+# Of Python, pinned by their hashes.
+LOCK = ROOT / "requirements/proof.txt"
+PYTHON = ("pocketsphinx",)
+
+
+def program(name: str) -> str:
+    """Where a program is; the test is skipped on a machine that lacks it."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(_lack(name, DEBIAN[name]))
+    return found
+
+
+def node_module(name: str) -> Path:
+    """The folder of the modules for node that has this one; skipped on a machine without it."""
+    program("node")
+    if not _has_node_module(name):
+        pytest.skip(_lack(f"{name} of npm", f"{name}@{NODE[name]}"))
+    return NODE_FOLDER
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    """A mark for tests of a program, or of a library of Python."""
+    is_there = shutil.which(name) or importlib.util.find_spec(name)
+    return pytest.mark.skipif(not is_there, reason=_lack(name, DEBIAN.get(name, name)))
+
+
+def _lack(name: str, package: str) -> str:
+    return f"no {name}: `make proof-tools` installs it ({package})"
+
+
+def _has_node_module(name: str) -> bool:
+    return (NODE_FOLDER / "node_modules" / name).is_dir()
+
+
+def missing() -> list[str]:
+    """All that is not there."""
+    programs = [name for name in DEBIAN if shutil.which(name) is None]
+    modules = [name for name in NODE if not _has_node_module(name)]
+    return programs + modules + [name for name in PYTHON if importlib.util.find_spec(name) is None]
+
+
+def main() -> int:
+    """Install what is missing; 1 when something is missing even then."""
+    packages = [package for name, package in DEBIAN.items() if shutil.which(name) is None]
+    if packages:
+        _run("apt-get", "update", "-qq")
+        _run("apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages)
+    if not all(map(_has_node_module, NODE)):
+        NODE_FOLDER.mkdir(exist_ok=True)
+        wanted = [f"{name}@{version}" for name, version in NODE.items()]
+        _run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(NODE_FOLDER),
+             *wanted)  # fmt: skip
+    if any(importlib.util.find_spec(name) is None for name in PYTHON):
+        _run(
+            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"),
+            *("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)),
+        )
+    importlib.invalidate_caches()
+    if left := missing():
+        sys.stderr.write(f"Still missing for make proof: {', '.join(left)}.\n")
+        return 1
+    sys.stdout.write("All that make proof needs is there.\n")
+    return 0
+
+
+def _run(*command: str) -> None:
+    environment = {"DEBIAN_FRONTEND": "noninteractive"} if command[0] == "apt-get" else {}
+    subprocess.run(
+        command, check=False, env={**os.environ, **environment}, stdin=subprocess.DEVNULL
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
