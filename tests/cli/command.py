@@ -1,9 +1,12 @@
 """Runs the command as users do: a process of its own, forked from one that has loaded it."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,15 @@ from tests.cli.fork_server import ForkedCommand
 from tests.waiting import HUNG_S
 
 COMMAND = (sys.executable, "-m", "tillhouse")
+# Servers of other runs on this machine are none of these tests' affair.
+_RUNTIME = tempfile.mkdtemp(prefix="tillhouse-servers-of-tests-")
+atexit.register(shutil.rmtree, _RUNTIME, ignore_errors=True)
 
 
 def environment(**given: str) -> dict[str, str]:
     """The environment of this process without settings of Tillhouse, plus those given."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("TILLHOUSE_")}
+    own["XDG_RUNTIME_DIR"] = _RUNTIME
     return own | {f"TILLHOUSE_{name}": value for name, value in given.items()}
 
 
