@@ -4,10 +4,12 @@ A machine that lacks one skips its tests, which say what to install.
 """
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -66,45 +68,70 @@ def _lack(name: str, package: str) -> str:
 
 
 def _has_node_module(name: str) -> bool:
-    return (NODE_FOLDER / "node_modules" / name).is_dir()
+    told = NODE_FOLDER / "node_modules" / name / "package.json"
+    return told.is_file() and json.loads(told.read_text("utf-8"))["version"] == NODE[name]
 
 
-def missing() -> list[str]:
-    """All that is not there."""
-    programs = [name for name in DEBIAN if shutil.which(name) is None]
-    modules = [name for name in NODE if not _has_node_module(name)]
-    return programs + modules + [name for name in PYTHON if importlib.util.find_spec(name) is None]
+def missing() -> dict[str, str]:
+    """All that is not there, with the package that brings it."""
+    return {
+        **{name: package for name, package in DEBIAN.items() if shutil.which(name) is None},
+        **{f"{name} of npm": f"{name}@{NODE[name]}" for name in NODE if not _has_node_module(name)},
+        **{name: name for name in PYTHON if importlib.util.find_spec(name) is None},
+    }
 
 
 def main() -> int:
     """Install what is missing; 1 when something is missing even then."""
-    packages = [package for name, package in DEBIAN.items() if shutil.which(name) is None]
-    if packages:
-        _run("apt-get", "update", "-qq")
-        _run("apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages)
-    if not all(map(_has_node_module, NODE)):
-        NODE_FOLDER.mkdir(exist_ok=True)
-        wanted = [f"{name}@{version}" for name, version in NODE.items()]
-        _run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(NODE_FOLDER),
-             *wanted)  # fmt: skip
-    if any(importlib.util.find_spec(name) is None for name in PYTHON):
-        _run(
-            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"),
-            *("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)),
-        )
+    told = [*_install_programs(), *_install_node_modules(), *_install_libraries()]
     importlib.invalidate_caches()
     if left := missing():
-        sys.stderr.write(f"Still missing for make proof: {', '.join(left)}.\n")
+        lacks = ", ".join(f"{name} ({package})" for name, package in left.items())
+        sys.stderr.write("".join(told) + f"Still missing for make proof: {lacks}.\n")
         return 1
     sys.stdout.write("All that make proof needs is there.\n")
     return 0
 
 
-def _run(*command: str) -> None:
-    environment = {"DEBIAN_FRONTEND": "noninteractive"} if command[0] == "apt-get" else {}
-    subprocess.run(
-        command, check=False, env={**os.environ, **environment}, stdin=subprocess.DEVNULL
-    )
+def _install_programs() -> Iterator[str]:
+    packages = sorted({DEBIAN[name] for name in DEBIAN if shutil.which(name) is None})
+    if packages:
+        install = ("apt-get", "install", "-qq", "-y", "--no-install-recommends")
+        yield _run("apt-get", "update", "-qq")
+        if failed := _run(*install, *packages):
+            yield failed
+            # One that this release of Debian doesn't have keeps back none of the others.
+            for package in packages:
+                _run(*install, package)
+
+
+def _install_node_modules() -> Iterator[str]:
+    if not all(map(_has_node_module, NODE)):
+        NODE_FOLDER.mkdir(parents=True, exist_ok=True)
+        wanted = [f"{name}@{version}" for name, version in NODE.items()]
+        yield _run("npm", "install", "--no-audit", "--no-fund", "--prefix", str(NODE_FOLDER),
+                   *wanted)  # fmt: skip
+
+
+def _install_libraries() -> Iterator[str]:
+    if any(importlib.util.find_spec(name) is None for name in PYTHON):
+        yield _run(
+            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"),
+            *("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(LOCK)),
+        )
+
+
+def _run(*command: str) -> str:
+    """Run a command in silence; its words, when it fails."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        done = subprocess.run(
+            command, check=False, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+    except FileNotFoundError:
+        return f"There is no {command[0]} to install by.\n"
+    return f"{' '.join(command[:2])}:\n{done.stdout}" if done.returncode else ""
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """Judges every page at /docs in Chromium: `make pages`.
 
-Needs what `make proof-tools` installs (`CHROMIUM` names another than /usr/bin/chromium).
+Needs what `make proof-tools` installs (`CHROMIUM` names another browser).
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from tests.browser.chromium import judge
 from tests.reference.pages import DOCUMENT
-from tests.tools import NODE_FOLDER, ROOT
 from tillhouse.reference.viewer.site import POLICY, site
 
 RESOURCES = {one.path: one for one in site(DOCUMENT)}
@@ -58,15 +56,8 @@ def main() -> int:
     asked = parser.parse_args()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    environment = {
-        **os.environ,
-        "MODULES": str(NODE_FOLDER),
-        "BASE": f"http://127.0.0.1:{server.server_port}",
-        "ONLY": asked.only,
-        "SHOTS": str(asked.shots.resolve()) if asked.shots else "",
-    }
-    script = ROOT / "tests/browser/judge.mjs"
-    return subprocess.run(["node", script], check=False, env=environment).returncode  # noqa: S607
+    base = f"http://127.0.0.1:{server.server_port}"
+    return judge("judge.mjs", asked.shots, BASE=base, ONLY=asked.only)
 
 
 if __name__ == "__main__":

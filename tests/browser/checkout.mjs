@@ -5,16 +5,23 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const { BASE, EXPIRED, KEY, MODULES, SHOTS } = process.env;
+const { BASE, CHROMIUM, EXPIRED, HUNG_MS, KEY, MODULES, SHOTS } = process.env;
 const require = createRequire(join(MODULES, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: CHROMIUM,
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"],
 });
 const SHOP = `${BASE}/docs`;
 let wrong = 0;
+
+// No wait is over before a slow machine is ready.
+async function inContext(options = {}) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(Number(HUNG_MS));
+  return context;
+}
 
 function say(where, text) {
   wrong += 1;
@@ -50,7 +57,7 @@ async function simulate(page, name) {
 }
 
 async function paid(page) {
-  await page.getByText("has your payment").waitFor({ timeout: 30000 });
+  await page.getByText("has your payment").waitFor();
 }
 
 // Each state is reached as a payer reaches it.
@@ -67,7 +74,7 @@ async function states(context) {
     const page = await watched(context, name);
     await page.goto(BASE + made[name]);
     await simulate(page, button);
-    await page.getByText(seen[name]).first().waitFor({ timeout: 30000 });
+    await page.getByText(seen[name]).first().waitFor();
     await page.close();
   }
   const rows = await call("GET", `/v1/payment-links?search=${made.cancelled.split("/").pop()}`);
@@ -79,7 +86,7 @@ async function judge(made) {
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [320, 1280]) {
       const viewport = { width, height: width < 500 ? 640 : 900 };
-      const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
+      const context = await inContext({ viewport, colorScheme, reducedMotion: "reduce" });
       for (const [name, at] of Object.entries(made)) {
         const where = `${name} ${width} ${colorScheme}`;
         const page = await context.newPage();
@@ -116,7 +123,7 @@ async function judge(made) {
 async function journeys() {
   // The page changes by itself, and leads to the shop with both parameters.
   const made = await link({ redirect_url: `${SHOP}?cart=7#end` });
-  const context = await browser.newContext();
+  const context = await inContext();
   const one = await watched(context, "journey");
   const other = await watched(context, "journey, another tab");
   // A network that lets no stream through: this page asks now and then.
@@ -125,26 +132,26 @@ async function journeys() {
   for (const page of [one, other, asking]) await page.goto(BASE + path(made));
   await simulate(other, "Exact");
   for (const page of [one, other, asking]) {
-    await page.waitForURL(/payment_status=successful/, { timeout: 30000 });
+    await page.waitForURL(/payment_status=successful/);
     const url = new URL(page.url());
     const got = [url.searchParams.get("cart"), url.searchParams.get("payment_reference"), url.hash];
     if (got.join() !== ["7", made.reference, "#end"].join()) say("journey", page.url());
   }
   // Without scripts: the button asks, and the answer leads on.
-  const bare = await browser.newContext({ javaScriptEnabled: false });
+  const bare = await inContext({ javaScriptEnabled: false });
   const page = await bare.newPage();
   const again = await link({ redirect_url: SHOP });
   await page.goto(BASE + path(again));
   await simulate(page, "Exact");
   await page.getByRole("button", { name: "I have paid, check now" }).click();
-  await page.waitForURL(/payment_status=successful/, { timeout: 30000 });
+  await page.waitForURL(/payment_status=successful/);
   const left = await link();
   await page.goto(BASE + path(left));
   await page.getByRole("button", { name: "Leave without paying" }).click();
   await page.getByText("You left without paying").waitFor();
 }
 
-await judge(await states(await browser.newContext()));
+await judge(await states(await inContext()));
 await journeys();
 await browser.close();
 console.log(wrong ? `${wrong} findings` : "Nothing to mend.");

@@ -1,9 +1,8 @@
-"""Judges the hosted checkout in Chromium, on a demo of its own"""
+"""Judges the hosted checkout in Chromium, on a demo of its own."""
 
 import argparse
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.tools import NODE_FOLDER, ROOT
+from tests.browser.chromium import judge
+from tests.waiting import HUNG_S
 from tillhouse.db.embedded import Embedded
 
 
@@ -29,20 +29,13 @@ def main() -> int:
         try:
             assert server.stdout is not None
             told = next(json.loads(line) for line in server.stdout if line.startswith("{"))
-            environment = {
-                **os.environ,
-                "MODULES": str(NODE_FOLDER),
-                "BASE": told["address"],
-                "KEY": told["demo"]["testKey"],
-                "SHOTS": str(asked.shots.resolve()) if asked.shots else "",
-                "EXPIRED": _expired(told["address"], told["demo"]["testKey"], Path(folder)),
-            }
-            script = ROOT / "tests/browser/checkout.mjs"
-            judged = subprocess.run(["node", script], check=False, env=environment)  # noqa: S607
-            return judged.returncode
+            key = told["demo"]["testKey"]
+            expired = _expired(told["address"], key, Path(folder))
+            return judge("checkout.mjs", asked.shots, BASE=told["address"], KEY=key,
+                         EXPIRED=expired)  # fmt: skip
         finally:
             server.terminate()
-            server.wait(30)
+            server.wait(HUNG_S)
 
 
 def _expired(address: str, key: str, data: Path) -> str:

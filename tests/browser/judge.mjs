@@ -4,17 +4,24 @@ import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const { BASE, MODULES, ONLY, SHOTS } = process.env;
+const { BASE, CHROMIUM, HUNG_MS, MODULES, ONLY, SHOTS } = process.env;
 const require = createRequire(join(MODULES, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: CHROMIUM,
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"],
 });
 const ORDERS = "/docs/api/orders";
 const CREATE = "#post-v1-orders";
 let wrong = 0;
+
+// No wait is over before a slow machine is ready.
+async function inContext(options = {}) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(Number(HUNG_MS));
+  return context;
+}
 
 function say(where, text) {
   wrong += 1;
@@ -46,13 +53,13 @@ async function faults(page, where) {
 }
 
 async function everyPage() {
-  const first = await opened(browser, "/docs");
+  const first = await opened(await inContext(), "/docs");
   const named = await first.$$eval("#nav a", (links) => links.map((link) => link.pathname));
   const paths = ONLY ? ONLY.split(",") : new Set(named.filter((path) => path.startsWith("/docs")));
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [320, 1280]) {
       const viewport = { width, height: width < 500 ? 640 : 900 };
-      const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
+      const context = await inContext({ viewport, colorScheme, reducedMotion: "reduce" });
       for (const path of paths) {
         const page = await opened(context, path);
         const name = `${path.slice(1).replaceAll("/", "-")}-${width}-${colorScheme}.png`;
@@ -72,7 +79,7 @@ function expect(is, text) {
 }
 
 async function byKeyboard() {
-  const page = await opened(browser, ORDERS);
+  const page = await opened(await inContext(), ORDERS);
   await page.keyboard.press("Tab");
   const skip = await page.evaluate(() => document.activeElement.className);
   expect(skip === "skip", "the first stop is the link to the content");
@@ -89,7 +96,7 @@ async function byKeyboard() {
 }
 
 async function onATelephone() {
-  const context = await browser.newContext({ viewport: { width: 320, height: 640 } });
+  const context = await inContext({ viewport: { width: 320, height: 640 } });
   const page = await opened(context, ORDERS);
   await page.locator(".to-nav").press("Enter");
   expect(await page.isVisible("#nav"), "the menu opens");
@@ -100,7 +107,7 @@ async function onATelephone() {
 }
 
 async function trying() {
-  const page = await opened(browser, ORDERS);
+  const page = await opened(await inContext(), ORDERS);
   const operation = page.locator(CREATE);
   await operation.getByRole("button", { name: "Try it" }).press("Enter");
   await page.keyboard.type("thsk_test_secret");
@@ -120,7 +127,7 @@ async function trying() {
 }
 
 async function withoutScripts() {
-  const context = await browser.newContext({ javaScriptEnabled: false });
+  const context = await inContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(BASE + ORDERS);
   const buttons = await page.locator("button:visible, input:visible").count();

@@ -20,7 +20,6 @@ from tests.tools import needs
 from tests.voice.desk import AGENTS, CALLS, NUMBERS, SCOPES, Desk, phone
 from tests.waiting import within
 from tests.webhooks.shop import until as seen
-from tests.yardstick import slower
 from tillhouse.voice.speech.wav import telephone_wav
 
 _STEPS = ("disclosure", "greeting", "start", "comment", "thanks")
@@ -79,7 +78,7 @@ async def _until(desk: Desk, call_id: str, *statuses: str) -> dict[str, Any]:
         call = await desk.call(call_id)
         return call if call["status"] in statuses else None
 
-    return await seen(look, 60 * slower())
+    return await seen(look)
 
 
 async def _give_sounds(desk: Desk) -> None:

@@ -59,7 +59,7 @@ class Live:
             call = await desk.call(call_id)
             return call if call["status"] in statuses else None
 
-        return await until(look, 60)
+        return await until(look)
 
     async def told(self, count: int) -> list[str]:
         """The types of the webhooks that came, by their names."""

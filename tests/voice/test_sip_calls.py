@@ -112,7 +112,7 @@ async def _pressing(desk: Desk, call_id: str, softphone: Baresip) -> dict[str, A
         await softphone.command("sndcode", "1")
         return None
 
-    return await until(look, 60)
+    return await until(look)
 
 
 @needs("baresip")

@@ -123,7 +123,7 @@ async def _pressing(desk: Desk, call_id: str, handset: Handset) -> dict[str, Any
             await handset.press("1")
         return None
 
-    return await until(look, 60)
+    return await until(look)
 
 
 @pytest.mark.proof
