@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from story.servers import Installation
+from tests.waiting import HUNG_S
 
 from tillhouse.db.embedded import Embedded
 
@@ -99,7 +100,7 @@ def _call(address: str, path: str, body: dict[str, Any], token: str = "") -> Any
         if token
         else {"content-type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=HUNG_S) as answer:  # noqa: S310
         return json.load(answer)["data"]
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import aiohttp
 from aiohttp import web
+from tests.waiting import within
 
 from tillhouse.providers.payments.provider import ProviderSecrets
 from tillhouse.providers.payments.stripe import SIGNATURE, Stripe
 
 _SECRET = "whsec_of-a-judge"  # noqa: S105 - of a server that lives for a moment
 _KEY = "sk_test_of-a-judge"
-_WAIT_S = 30
 
 
 async def judge_localstripe(folder: Path) -> None:
@@ -36,7 +36,7 @@ async def judge_localstripe(folder: Path) -> None:
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        async with asyncio.timeout(_WAIT_S):
+        async with within():
             await _pay(port, f"http://127.0.0.1:{runner.addresses[0][1]}/")
             await is_told.wait()
     finally:

@@ -37,12 +37,12 @@ async def _converse(url: str) -> None:
     model = Model(client, ModelAccount(url, "m", "sk-nobody"))
     brief = rules.Brief(
         agent="Ada", business="Ada's", language="en", tone="warm", instructions="Be brief.",
-        script="order_confirmation", opening="Hello.", facts={"purpose": "An order"},
+        script="order_confirmation", facts={"purpose": "An order"},
     )  # fmt: skip
-    messages = rules.beginning(brief)
+    messages = rules.beginning(brief, "Hello.")
     for _ in range(2):
         answer = await model.answer(messages, rules.tools_for(_TOOLS))
-        messages.append(rules.answer_message(answer))
+        messages.append(rules.answer_message(answer, answer.text))
         for asked in answer.asked:
             messages.append(rules.tool_message(asked, is_done=False, told="x", facts={}))
     client.close()

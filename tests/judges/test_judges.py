@@ -13,7 +13,8 @@ pytestmark = pytest.mark.proof
 @pytest.mark.parametrize("module", ["judges", "judges.vendors"])
 def test_others_agree(module: str) -> None:
     """They are installed anew, and none warns or disagrees."""
-    program("npm")
+    for name in ("node", "npm"):
+        program(name)
     done = subprocess.run(
         [sys.executable, "-m", module], capture_output=True, text=True, check=False
     )
