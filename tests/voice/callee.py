@@ -16,6 +16,7 @@ from tillhouse.providers.telephony.sip import g711
 
 _SILENCE = g711.encode("PCMU", bytes(FRAME_BYTES))
 _FRAMES_PER_S = 50
+_RATE = 8000
 
 
 class Callee:
@@ -55,7 +56,8 @@ class Callee:
                 or any(_is_audible(one[3]) for one in packets[-75:])
             ):
                 await self._theirs.sound.count(len(packets) + 1)
-        return len(packets) / _FRAMES_PER_S
+        # A sender that stood still leaves out packets; the timestamps go on.
+        return ((packets[-1][2] - packets[0][2]) & 0xFFFF_FFFF) / _RATE
 
 
 def _is_audible(payload: bytes) -> bool:
