@@ -17,7 +17,13 @@ from tests.payouts.wallets import CURRENCY
 from tillhouse.access.process import Services
 from tillhouse.kit.clock import now
 from tillhouse.kit.ids import AppId, new_id
-from tillhouse.payouts.withdrawals.store.limits import CountedSpend, give_spend_back, take_spend
+from tillhouse.payouts.withdrawals.store.limits import (
+    CountedSpend,
+    find_sum_of_book,
+    find_sum_of_lineage,
+    give_spend_back,
+    take_spend,
+)
 
 Open = Callable[..., Awaitable[Treasury]]
 
@@ -175,6 +181,30 @@ async def test_a_withdrawal_counts_for_24_hours_from_its_request(
     )
     refused = (await treasury.ask(1, status=400)).json["message"]
     assert "leaves 0 within 24 hours" in refused
+
+
+@pytest.mark.parametrize("status", ["requested", "processing", "completed", "failed"])
+async def test_each_sum_of_24_hours_counts_what_may_have_left(
+    services: Services, treasury: Treasury, sql: asyncpg.Connection, status: str
+) -> None:
+    """Of the app and of the book alike: all that may still leave or has left, no failure."""
+    await treasury.fill(1000)
+    asked = UUID((await treasury.ask(100)).data["id"])
+    # By the row alone: what else an end changes is not asked here.
+    lineage = await sql.fetchval(
+        """
+        UPDATE withdrawals SET status = $2::text::withdrawal_status,
+            sent_at = CASE WHEN $2::text <> 'requested' THEN created_at END,
+            transfer_id = CASE WHEN $2::text <> 'requested' THEN id END
+        WHERE id = $1 RETURNING lineage_id
+        """,
+        asked,
+        status,
+    )
+    async with services.pool.transaction() as db:
+        of_app = await find_sum_of_lineage(db, treasury.book_id, lineage, now())
+        of_book = await find_sum_of_book(db, treasury.book_id, now())
+    assert of_app == of_book == (0 if status == "failed" else 100)
 
 
 async def test_what_is_given_back_late_frees_nothing_today(
