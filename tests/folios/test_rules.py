@@ -118,6 +118,19 @@ def test_an_order_holds_what_it_needs() -> None:
     assert held(credit=Decimal(20)) == 20
 
 
+def test_no_more_is_taken_back_than_is_still_paid() -> None:
+    """Of 50 that an order used, 30 were refunded in cash since: 20 are there to be taken back."""
+    position = LedgerPosition(
+        total=Decimal(50), paid=Decimal(20), method="credit", customer_id=GUESTS[0],
+        status="completed", credit=Decimal(50),
+    )  # fmt: skip
+    order_id = OrderId(UUID(int=9))
+    order = StayOrder(id=order_id, short_code="9", position=position, used=Decimal(50))
+    assert order.held == 50
+    [use] = rules.taken_back([order], GUESTS[0], Decimal(50))
+    assert use.amount == -20
+
+
 def test_nights_that_were_slept() -> None:
     """The first always, then those before today."""
     cost = night_cost(Decimal(100), [], "NGN")
@@ -189,6 +202,15 @@ def test_the_longest_name_of_a_night_keeps_its_type() -> None:
     longest = "x" * (120 - plain)
     assert rules.night_name("7", longest, night).endswith(f"({longest})")
     assert rules.night_name("7", longest + "x", night) == "Room 7, night of 2026-01-31"
+
+
+def test_all_of_a_guests_credit_can_be_handed_back() -> None:
+    """To the unit; one unit more is refused, though two guests hold it together."""
+    unspent = {GUESTS[0]: Decimal(30), GUESTS[1]: Decimal(50)}
+    assert rules.refunded_to(unspent, GUESTS[0], Decimal(30)) == GUESTS[0]
+    assert rules.refunded_to(unspent, GUESTS[0], Decimal(50)) == GUESTS[1]
+    with pytest.raises(Refused, match="51 can't be handed back: 50 of"):
+        rules.refunded_to(unspent, GUESTS[0], Decimal(51))
 
 
 def _scheduled(code: str, *, paid: int) -> StayOrder:
