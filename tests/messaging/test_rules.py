@@ -1,4 +1,4 @@
-"""The times of the inbox, to the moment: the window for free text, and how long one may snooze."""
+"""The times of the inbox, to the moment, and which report of a message says more."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,3 +32,10 @@ def test_a_conversation_is_snoozed_for_a_year_at_most() -> None:
     """The last moment of the year is within it."""
     assert _faults(NOW + rules.SNOOZE_MAX) == []
     assert _faults(NOW + rules.SNOOZE_MAX + MOMENT) == ["must be within a year"]
+
+
+def test_the_same_report_twice_says_nothing_more() -> None:
+    """Only a later state is further than what is known."""
+    assert rules.is_further("read", "delivered")
+    assert not rules.is_further("delivered", "delivered")
+    assert not rules.is_further("sent", "delivered")

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import msgspec
+
 from tillhouse.ledger.rules import Postings
 from tillhouse.payins import rules
 
@@ -44,3 +46,17 @@ def test_a_fee_above_what_goes_back_is_the_wallets() -> None:
             "wallet_fee_returned": 15 - amount,
             "provider_fee_reversed": 15,
         }
+
+
+def test_what_no_target_holds_goes_back_whole() -> None:
+    """An unapplied receipt holds the amount, not the net: all of it leaves, and is seen so."""
+    unapplied = msgspec.structs.replace(PAID, is_unapplied=True)
+    found = rules.returned(unapplied, rules.ReturnedAmount(Decimal(500), Decimal(5)), Decimal(0))
+    assert _by_kind(found) == {"unapplied_receipt_reversed": 500, "provider_fee_reversed": 5}
+    assert [(one.type, one.amount) for one in found.movements] == [("reversal", -500), ("fee", -5)]
+
+
+def test_a_top_up_is_seen_with_its_amount() -> None:
+    """Its fee is a transaction of its own."""
+    found = rules.deposit(PAID)
+    assert [one.amount for one in (*found.transfers, *found.movements)] == [1000, 1000]
