@@ -75,7 +75,7 @@ def run_tests(*args: str) -> Run:
     """Run pytest to its end."""
     with tempfile.TemporaryDirectory(prefix="tillhouse-results-") as folder:
         file = Path(folder) / "results"
-        command = [sys.executable, "-m", "pytest", "-p", "tests.results", "--results", str(file)]
+        command = [sys.executable, "-m", "pytest", "-p", "tests.results", f"--results={file}"]
         code = subprocess.run([*command, *args], cwd=TESTS.parent, check=False).returncode
         lines = file.read_text().splitlines() if file.exists() else []
     found = [json.loads(line) for line in lines]

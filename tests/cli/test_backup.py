@@ -129,6 +129,7 @@ async def test_a_server_of_ones_own_is_told_where_its_key_goes(
     await admin.close()
 
 
+@pytest.mark.proof
 async def test_an_end_behind_the_commit_leaves_the_key(
     file: Path, tmp_path: Path, embedded: Embedded
 ) -> None:
@@ -160,6 +161,7 @@ async def test_an_end_behind_the_commit_leaves_the_key(
     await admin.close()
 
 
+@pytest.mark.proof
 def test_a_disk_without_room_is_told_and_blocks_nothing(file: Path, tmp_path: Path) -> None:
     """A database that can't be made is told in one line; with room, the same folder does."""
     fresh = Command(tmp_path / "data", BACKUP_PASSPHRASE=WORDS)
@@ -173,6 +175,7 @@ def test_a_disk_without_room_is_told_and_blocks_nothing(file: Path, tmp_path: Pa
     assert fresh.json("restore", str(file))["broken"] == []
 
 
+@pytest.mark.proof
 async def test_a_restore_goes_on_after_one_that_was_cut_off(
     file: Path, tmp_path: Path, embedded: Embedded
 ) -> None:

@@ -5,12 +5,14 @@ from pathlib import Path
 from uuid import UUID
 
 import asyncpg
+import pytest
 
 from tests.cli.command import Command
 from tests.waiting import HUNG_S
 from tillhouse.db.embedded import Embedded
 
 
+@pytest.mark.proof
 def test_two_first_starts_at_once_make_one_demo(tmp_path: Path) -> None:
     """On an empty machine two demos at once make one server, one key, one business."""
     command = Command(tmp_path / "data")
@@ -67,6 +69,7 @@ async def test_demo_orders_are_recorded_once(command: Command, embedded: Embedde
     assert found["too_late"] == 0
 
 
+@pytest.mark.proof
 def test_demo_orders_keep_within_the_quota(tmp_path: Path) -> None:
     """All that doesn't fit is refused before the first; orders that are there need no room."""
     limited = Command(tmp_path / "data", ORDER_LIMIT="30")

@@ -35,6 +35,7 @@ def test_a_command_makes_no_second_installation(tmp_path: Path) -> None:
     assert not lost.data.exists()
 
 
+@pytest.mark.proof
 def test_another_servers_database_is_told(apart: Command, tmp_path: Path) -> None:
     """A command on another database than the running server's warns; a dead server is none."""
     ours = f"Using the database in {apart.data.resolve()}."

@@ -299,6 +299,7 @@ async def kept(embedded: Embedded, sku: str) -> AsyncIterator[None]:
     await connection.close()
 
 
+@pytest.mark.proof
 async def test_a_killed_import_goes_on_where_it_stopped(
     command: Command, business: str, embedded: Embedded, tmp_path: Path, sku: str, mark: str
 ) -> None:

@@ -88,6 +88,7 @@ async def test_a_file_with_more_than_there_is_room_for_is_refused(
     assert limited.json(*live)["created"] == 5
 
 
+@pytest.mark.proof
 async def test_an_import_ends_when_the_bytes_are_reached(
     command: Command, embedded: Embedded, shop: str, tmp_path: Path
 ) -> None:

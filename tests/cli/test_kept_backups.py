@@ -32,6 +32,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*.backup"))
 
 
+@pytest.mark.proof
 async def test_a_migration_leaves_the_way_back(behind: Command, tmp_path: Path) -> None:
     """The database is kept as it was before; the master key that lies there opens it."""
     assert behind.json("migrate") == {"applied": [LAST]}

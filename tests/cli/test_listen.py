@@ -214,6 +214,7 @@ async def middle_s(place: Place, listener: Listener) -> float:
     return statistics.median(took_s)
 
 
+@pytest.mark.proof
 async def test_a_listener_is_told_at_once_and_outlives_the_server(
     command: Command, place: Place
 ) -> None:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import aiohttp
+import pytest
 import stripe
 
 from tests.cli.command import Command
@@ -23,6 +24,7 @@ def test_every_event_has_an_operation() -> None:
     assert [name for name in CATALOGUE if operation_of(name) is None] == []
 
 
+@pytest.mark.proof
 async def test_every_event_is_delivered(command: Command, tmp_path: Path) -> None:
     """An endpoint that wants them all receives each, signed, with the data of what was done."""
     demo = command.json("demo")

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import asyncpg
+import pytest
 
 from tests.cli.command import Command
 from tests.cli.test_commands import fetch
@@ -63,6 +64,7 @@ _QUICK = """
 """
 
 
+@pytest.mark.proof
 async def test_verify_takes_as_long_as_a_large_book_needs(
     command: Command, business: str, embedded: Embedded
 ) -> None:

@@ -139,7 +139,7 @@ for operation in (o for methods in document["paths"].values() for o in methods.v
     operation["parameters"] = [p for p in told if p["name"] != "Service-Environment"]
 PATHS = {o["operationId"]: path for path, ms in document["paths"].items() for o in ms.values()}
 DRAWN = (HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING)
-# Every bound of every field, which takes an hour of requests.
+# Every bound of every field: thousands of requests.
 BOUNDS = (HypothesisTestMode.COVERAGE,)
 
 

@@ -1,1 +1,0 @@
-"""Clients and generators of others: `make judge` and `make vendors` by hand."""
