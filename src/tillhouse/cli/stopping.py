@@ -34,6 +34,7 @@ class Stop:
     def __init__(self) -> None:
         # The first signal that came.
         self.number: signal.Signals | None = None
+        self._ends_at_once = False
         self._leave: Callable[[], object] | None = None
         self._last_acts: list[Callable[[], None]] = []
         self.limit = StopLimit(self._act_last)
@@ -71,7 +72,9 @@ class Stop:
             self.number = signal.Signals(number)
             if self._leave is not None:
                 self._leave()
-        elif number == signal.SIGINT:
+        elif number == signal.SIGINT and not self._ends_at_once:
+            # The acts below may wait, and each further Ctrl-C would run them within themselves.
+            self._ends_at_once = True
             # Commands for people have no log.
             if structlog.is_configured():
                 log.warning("stopped_at_once", code=INTERRUPTED)
