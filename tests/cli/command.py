@@ -37,14 +37,16 @@ class Command:
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         """Start it and go on."""
-        return ForkedCommand(
-            args,
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        given: dict[str, Any] = {
+            "env": self.environment,
+            "stdin": subprocess.PIPE,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }
+        if self.program == COMMAND:
+            return ForkedCommand(args, **given)
+        return subprocess.Popen([*self.program, *args], **given)
 
     def run(
         self, *args: str, code: int = 0, pipe: str | None = None

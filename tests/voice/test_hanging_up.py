@@ -6,7 +6,6 @@ import pytest
 
 from tests.voice.desk import CALLS, NUMBERS, Desk, phone
 from tests.voice.virtual import Network
-from tests.yardstick import slower
 
 
 async def test_an_answered_call_is_hung_up(caller: Desk, network: Network) -> None:
@@ -15,6 +14,7 @@ async def test_an_answered_call_is_hung_up(caller: Desk, network: Network) -> No
     path = f"{CALLS}/{placed['id']}/hangup"
     hung_up: list[datetime] = []
 
+    # Left alone, it would end by silence.
     async def tell(at: datetime) -> None:
         if not hung_up and (await caller.call(placed["id"]))["status"] == "in_progress":
             asked = (await caller.api.post(path, status=200)).data
@@ -28,8 +28,6 @@ async def test_an_answered_call_is_hung_up(caller: Desk, network: Network) -> No
         "completed", "agent_hangup", "agent",
     )  # fmt: skip
     assert hung_up
-    ended = datetime.fromisoformat(call["endedAt"])
-    assert (ended - hung_up[0]).total_seconds() <= 3 * slower()
     await caller.api.post(path, status=409)
 
 
